@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox';
+import { AgentDid, TenantId, VersionRange } from './identifiers.ts';
+import { AccessMode } from './tool-manifest.ts';
+
+export const Role = Type.Enum(['agent', 'viewer', 'operator', 'approver', 'admin']);
+export type Role = Static<typeof Role>;
+
+/** Claims of a capability token, 000 §4.1.1 (G-006). `roles` is ours: it opens the operations that are not calls. */
+export const CapabilityClaims = Type.Object(
+  {
+    tool_id: Type.String({ minLength: 1, description: 'Tool id; * stands for any run of characters.' }),
+    tool_version: Type.Optional(VersionRange),
+    agent_did: AgentDid,
+    tenant_id: TenantId,
+    user_did: Type.Optional(Type.String()),
+    session_id: Type.Optional(Type.String()),
+    allowed_operations: Type.Array(Type.String(), { description: 'execute, or * for any.' }),
+    filesystem_permissions: Type.Optional(
+      Type.Object({ allowed_paths: Type.Array(Type.String()), mode: AccessMode }, { additionalProperties: true }),
+    ),
+    network_permissions: Type.Optional(
+      Type.Object(
+        {
+          allowed_hosts: Type.Array(Type.String(), {
+            description: 'Exact hosts; *.example.com for one label or more; * for any.',
+          }),
+          allowed_ports: Type.Array(Type.Integer(), { description: '0 for any.' }),
+        },
+        { additionalProperties: true },
+      ),
+    ),
+    credential_permissions: Type.Optional(
+      Type.Object({ allowed_secrets: Type.Array(Type.String()) }, { additionalProperties: true }),
+    ),
+    roles: Type.Optional(Type.Array(Role)),
+    exp: Type.Integer(),
+    iat: Type.Integer(),
+    iss: Type.String(),
+    jti: Type.Optional(Type.String()),
+    aud: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+  },
+  { additionalProperties: true, title: 'Capability token claims' },
+);
+export type CapabilityClaims = Static<typeof CapabilityClaims>;
+
+export const TokenMintRequest = Type.Object(
+  {
+    tool_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    tool_version: Type.Optional(VersionRange),
+    agent_did: Type.Optional(AgentDid),
+    tenant_id: Type.Optional(TenantId),
+    user_did: Type.Optional(Type.String()),
+    session_id: Type.Optional(Type.String()),
+    paths: Type.Optional(Type.Array(Type.String({ description: 'Absolute path the token allows.' }))),
+    mode: Type.Optional(AccessMode),
+    hosts: Type.Optional(Type.Array(Type.String())),
+    ports: Type.Optional(Type.Array(Type.Integer())),
+    secrets: Type.Optional(Type.Array(Type.String())),
+    roles: Type.Optional(Type.Array(Role)),
+    expires_in_seconds: Type.Optional(
+      Type.Integer({ minimum: -86_400, maximum: 31_536_000, description: 'Default 3600.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type TokenMintRequest = Static<typeof TokenMintRequest>;
+
+export const TokenMintResponse = Type.Object(
+  { capability_token: Type.String(), claims: CapabilityClaims },
+  { additionalProperties: false },
+);
+export type TokenMintResponse = Static<typeof TokenMintResponse>;

@@ -1,0 +1,67 @@
+import { type Static, Type } from 'typebox';
+import { JsonObject, Timestamp } from './identifiers.ts';
+import { LifecycleState } from './invocation.ts';
+
+/** AUD-01. Every audited fact is one of these. */
+export const EventType = Type.Enum([
+  'ai.agent.tool.state_changed',
+  'ai.agent.tool.invoked',
+  'ai.agent.tool.succeeded',
+  'ai.agent.tool.failed',
+  'ai.agent.tool.timeout',
+  'ai.agent.tool.checkpoint.created',
+  'ai.agent.tool.rolled_back',
+  'ai.agent.approval.decided',
+  'ai.agent.policy.decided',
+  'ai.agent.registry.changed',
+  'ai.agent.token.minted',
+  'ai.agent.circuit.opened',
+  'ai.agent.circuit.half_opened',
+  'ai.agent.circuit.closed',
+]);
+export type EventType = Static<typeof EventType>;
+
+/**
+ * `data` of an event about an invocation: the union of 001 §8.1 and 000 §4.3. Hashes are SHA-256 over canonical JSON
+ * (RFC 8785), in hex.
+ */
+export const InvocationEventData = Type.Object(
+  {
+    invocation_id: Type.String(),
+    agent_did: Type.Optional(Type.String()),
+    tenant_id: Type.String(),
+    user_did: Type.Optional(Type.String()),
+    session_id: Type.Optional(Type.String()),
+    tool_id: Type.String(),
+    tool_version: Type.Optional(Type.String()),
+    door: Type.Optional(Type.String()),
+    state: LifecycleState,
+    capabilities: Type.Array(Type.String()),
+    input_hash: Type.Optional(Type.String()),
+    output_hash: Type.Optional(Type.String()),
+    duration_ms: Type.Optional(Type.Number()),
+  },
+  { additionalProperties: true },
+);
+export type InvocationEventData = Static<typeof InvocationEventData>;
+
+/** CloudEvents 1.0 envelope. Extension attributes: tenantid, and the hash chain of one instance (AUD-03). */
+export const CloudEvent = Type.Object(
+  {
+    specversion: Type.Literal('1.0'),
+    id: Type.String({ minLength: 1 }),
+    source: Type.String({ minLength: 1 }),
+    type: EventType,
+    time: Timestamp,
+    subject: Type.Optional(Type.String()),
+    datacontenttype: Type.Literal('application/json'),
+    tenantid: Type.String(),
+    chainid: Type.String({ description: 'Chain of the instance that wrote the event.' }),
+    chainseq: Type.Integer({ minimum: 1, description: 'Place in the chain, without gaps.' }),
+    chainprev: Type.String({ description: 'chainhash of the event before; 64 zeros for the first.' }),
+    chainhash: Type.String({ description: 'SHA-256 over the canonical JSON of the event without this attribute.' }),
+    data: JsonObject,
+  },
+  { additionalProperties: false, title: 'CloudEvent 1.0' },
+);
+export type CloudEvent = Static<typeof CloudEvent>;

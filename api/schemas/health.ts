@@ -1,0 +1,17 @@
+import { type Static, Type } from 'typebox';
+
+/** OPS-03. `ready` is false while the layer starts, drains, or has lost its database. */
+export const Health = Type.Object(
+  {
+    status: Type.Enum(['starting', 'ready', 'degraded', 'draining']),
+    ready: Type.Boolean(),
+    version: Type.String(),
+    uptime_seconds: Type.Number(),
+    parts: Type.Record(
+      Type.String(),
+      Type.Object({ ok: Type.Boolean(), message: Type.Optional(Type.String()) }, { additionalProperties: false }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Health = Static<typeof Health>;

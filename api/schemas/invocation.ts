@@ -1,0 +1,202 @@
+import { type Static, Type } from 'typebox';
+import { AgentSandboxContext, ResourceLimits } from './agent-sandbox-context.ts';
+import { ToolErrorBody } from './error.ts';
+import {
+  AgentDid,
+  InvocationId,
+  JsonObject,
+  JsonValue,
+  TenantId,
+  Timestamp,
+  ToolId,
+  VersionRange,
+} from './identifiers.ts';
+
+export const InvocationStatus = Type.Enum([
+  'pending',
+  'running',
+  'success',
+  'error',
+  'timeout',
+  'cancelled',
+  'permission_denied',
+  'pending_approval',
+]);
+export type InvocationStatus = Static<typeof InvocationStatus>;
+
+/** Who says it is calling. A capability token that disagrees wins by refusal (E3209). */
+export const AgentContext = Type.Object(
+  {
+    agent_did: AgentDid,
+    tenant_id: TenantId,
+    user_did: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    session_id: Type.Optional(Type.String({ maxLength: 255 })),
+  },
+  { additionalProperties: false },
+);
+export type AgentContext = Static<typeof AgentContext>;
+
+export const DocumentContext = Type.Object(
+  {
+    document_refs: Type.Optional(Type.Array(Type.String(), { maxItems: 256 })),
+    version_pinning: Type.Optional(Type.Boolean()),
+    query: Type.Optional(Type.String({ maxLength: 4096 })),
+  },
+  { additionalProperties: false },
+);
+
+export const CheckpointConfig = Type.Object(
+  {
+    enable_checkpointing: Type.Optional(Type.Boolean()),
+    checkpoint_interval_seconds: Type.Optional(Type.Number({ minimum: 1, maximum: 86_400 })),
+    resume_from_checkpoint_id: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
+export const ExecutionOptions = Type.Object(
+  {
+    async_mode: Type.Optional(Type.Boolean({ default: false })),
+    priority: Type.Optional(Type.Enum(['low', 'normal', 'high'])),
+    idempotency_key: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    require_approval: Type.Optional(Type.Boolean({ default: false })),
+  },
+  { additionalProperties: false },
+);
+
+/** BC-2 tool.invoke(). */
+export const ToolInvokeRequest = Type.Object(
+  {
+    tool_id: ToolId,
+    tool_version: Type.Optional(VersionRange),
+    invocation_id: Type.Optional(InvocationId),
+    agent_context: Type.Optional(AgentContext),
+    agent_sandbox_context: Type.Optional(AgentSandboxContext),
+    parameters: Type.Optional(JsonObject),
+    resource_limits: Type.Optional(ResourceLimits),
+    document_context: Type.Optional(DocumentContext),
+    checkpoint_config: Type.Optional(CheckpointConfig),
+    execution_options: Type.Optional(ExecutionOptions),
+    capability_token: Type.Optional(
+      Type.String({ maxLength: 16_384, description: 'JWT (RS256). An Authorization: Bearer header serves too.' }),
+    ),
+  },
+  { additionalProperties: false, title: 'tool.invoke() request (BC-2)' },
+);
+export type ToolInvokeRequest = Static<typeof ToolInvokeRequest>;
+
+export const DocumentAccess = Type.Object(
+  { document_id: Type.String(), document_version: Type.String(), access_count: Type.Integer() },
+  { additionalProperties: false },
+);
+
+export const CheckpointMetadata = Type.Object(
+  { checkpoint_id: Type.String(), checkpoint_type: Type.Enum(['micro', 'macro', 'named']), timestamp: Timestamp },
+  { additionalProperties: false },
+);
+
+/** PIPE-11. Figures that were not measured for this executor are 0. */
+export const ExecutionMetadata = Type.Object(
+  {
+    duration_ms: Type.Number({ minimum: 0 }),
+    started_at: Timestamp,
+    completed_at: Type.Optional(Timestamp),
+    cpu_used_millicore_seconds: Type.Number({ minimum: 0 }),
+    memory_peak_mb: Type.Number({ minimum: 0 }),
+    network_bytes_sent: Type.Integer({ minimum: 0 }),
+    network_bytes_received: Type.Integer({ minimum: 0 }),
+    documents_accessed: Type.Array(DocumentAccess),
+    checkpoints_created: Type.Array(CheckpointMetadata),
+    attempts: Type.Integer({ minimum: 0 }),
+    cached: Type.Boolean(),
+  },
+  { additionalProperties: false },
+);
+export type ExecutionMetadata = Static<typeof ExecutionMetadata>;
+
+/** Something the caller should know although the call went on, for example a deprecated version (REG-04). */
+export const Warning = Type.Object(
+  { code: Type.String(), message: Type.String(), details: Type.Optional(JsonObject) },
+  { additionalProperties: false },
+);
+export type Warning = Static<typeof Warning>;
+
+export const PollingInfo = Type.Object(
+  { status_url: Type.String(), estimated_completion_seconds: Type.Optional(Type.Number()) },
+  { additionalProperties: false },
+);
+
+/** BC-2 answer to tool.invoke(). */
+export const ToolInvokeResponse = Type.Object(
+  {
+    invocation_id: InvocationId,
+    status: InvocationStatus,
+    tool_id: Type.Optional(Type.String()),
+    tool_version: Type.Optional(Type.String()),
+    result: Type.Optional(JsonValue),
+    error: Type.Optional(ToolErrorBody),
+    warnings: Type.Optional(Type.Array(Warning)),
+    execution_metadata: ExecutionMetadata,
+    checkpoint_ref: Type.Optional(Type.String()),
+    polling_info: Type.Optional(PollingInfo),
+  },
+  { additionalProperties: false, title: 'tool.invoke() response (BC-2)' },
+);
+export type ToolInvokeResponse = Static<typeof ToolInvokeResponse>;
+
+/** BC-2 tool.status(). */
+export const ToolStatusRequest = Type.Object(
+  { invocation_id: InvocationId, agent_context: Type.Optional(AgentContext) },
+  { additionalProperties: false },
+);
+export type ToolStatusRequest = Static<typeof ToolStatusRequest>;
+
+export const LifecycleState = Type.Enum([
+  'DECLARED',
+  'VALIDATED',
+  'AUTHORIZED',
+  'EXECUTING',
+  'COMPLETED',
+  'FAILED',
+  'DENIED',
+  'ABORTED',
+  'ROLLED_BACK',
+]);
+export type LifecycleState = Static<typeof LifecycleState>;
+
+export const ToolStatusResponse = Type.Object(
+  {
+    invocation_id: InvocationId,
+    status: InvocationStatus,
+    state: LifecycleState,
+    tool_id: Type.String(),
+    tool_version: Type.Optional(Type.String()),
+    progress_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+    current_phase: Type.Optional(Type.String()),
+    result: Type.Optional(JsonValue),
+    error: Type.Optional(ToolErrorBody),
+    execution_metadata: Type.Optional(ExecutionMetadata),
+    latest_checkpoint: Type.Optional(
+      Type.Object({ checkpoint_id: Type.String(), timestamp: Timestamp }, { additionalProperties: false }),
+    ),
+  },
+  { additionalProperties: false, title: 'tool.status() response (BC-2)' },
+);
+export type ToolStatusResponse = Static<typeof ToolStatusResponse>;
+
+/** BC-2 tool.cancel(); idempotent. */
+export const ToolCancelRequest = Type.Object(
+  {
+    invocation_id: InvocationId,
+    agent_context: Type.Optional(AgentContext),
+    reason: Type.Optional(Type.String({ maxLength: 1024 })),
+  },
+  { additionalProperties: false },
+);
+export type ToolCancelRequest = Static<typeof ToolCancelRequest>;
+
+export const ToolCancelResponse = Type.Object(
+  { invocation_id: InvocationId, cancelled: Type.Boolean(), message: Type.String() },
+  { additionalProperties: false, title: 'tool.cancel() response (BC-2)' },
+);
+export type ToolCancelResponse = Static<typeof ToolCancelResponse>;

@@ -1,0 +1,13 @@
+import type { EventType } from '../../../api/schemas/cloud-event.ts';
+
+/** An audited fact before it has its place in a hash chain. */
+export interface EventDraft {
+  readonly id: string;
+  readonly type: EventType;
+  /** Epoch ms. */
+  readonly time: number;
+  readonly tenantId: string;
+  /** What it is about: an invocation id, a tool id. */
+  readonly subject?: string;
+  readonly data: Record<string, unknown>;
+}

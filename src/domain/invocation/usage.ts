@@ -1,0 +1,15 @@
+/** What one execution used. Figures that an executor cannot measure are 0. */
+export interface Usage {
+  readonly cpuMillicoreSeconds: number;
+  readonly memoryPeakMb: number;
+  readonly networkBytesSent: number;
+  readonly networkBytesReceived: number;
+}
+
+/** Nothing measured. */
+export const NO_USAGE: Usage = {
+  cpuMillicoreSeconds: 0,
+  memoryPeakMb: 0,
+  networkBytesSent: 0,
+  networkBytesReceived: 0,
+};

@@ -1,0 +1,16 @@
+import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
+
+/** An upstream of one tenant. */
+export interface StoredUpstream {
+  readonly tenantId: string;
+  readonly definition: UpstreamDefinition;
+}
+
+/** Which upstreams are registered. */
+export interface UpstreamStore {
+  /** Adds or replaces by tenant and name. */
+  put(upstream: StoredUpstream): Promise<void>;
+  /** False when there was none. */
+  remove(tenantId: string, name: string): Promise<boolean>;
+  loadAll(): Promise<readonly StoredUpstream[]>;
+}

@@ -1,0 +1,37 @@
+import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
+
+/** What an importer made of a foreign document. Nothing is lost silently: what has no manifest is listed with its reason. */
+export interface ImportedTools {
+  /** Prefix of the tool ids. */
+  readonly source: string;
+  readonly manifests: readonly ToolManifest[];
+  readonly skipped: readonly { readonly place: string; readonly reason: string }[];
+}
+
+/** Turns an OpenAPI document into manifests, one for each operation. */
+export interface OpenApiImporter {
+  /**
+   * @param document text, JSON or YAML
+   * @throws E3008 when the document cannot be read, with the place in `details`
+   */
+  (
+    document: string,
+    options: { readonly name?: string; readonly baseUrl?: string; readonly source?: string },
+  ): Promise<ImportedTools>;
+}
+
+/** A tool as an MCP server lists it. Everything in it is untrusted. */
+export interface ListedMcpTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: Record<string, unknown>;
+  readonly outputSchema?: Record<string, unknown>;
+  readonly annotations?: Record<string, unknown>;
+}
+
+/** Turns the tool list of an MCP server into manifests. */
+export type McpImporter = (
+  tools: readonly ListedMcpTool[],
+  upstream: { readonly name: string; readonly version: string; readonly trusted?: boolean },
+) => ImportedTools;

@@ -1,0 +1,74 @@
+import type { Readable, Writable } from 'node:stream';
+import type { FilesystemPermission, NetworkPermission } from '../../api/schemas/tool-manifest.ts';
+
+/** Bounds of one sandbox. */
+export interface SandboxLimits {
+  readonly cpuMillicores: number;
+  readonly memoryMb: number;
+  readonly processesMax: number;
+  /** Size of the writable scratch space, tmpfs. */
+  readonly diskMb: number;
+}
+
+/** What runs in a sandbox, and all it can see. */
+export interface SandboxSpec {
+  /** Shown in the driver's messages; never trusted. */
+  readonly label: string;
+  /** Program and arguments; the program is an absolute path or is looked up in the sandbox's PATH. */
+  readonly command: readonly [string, ...string[]];
+  /** The whole environment; nothing is inherited. Secrets travel here or on stdin, never in `command`. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Working directory inside; `/tmp` when absent. */
+  readonly workingDirectory?: string;
+  /** Host paths visible inside under the same name, beside the driver's read-only base system. */
+  readonly mounts: readonly FilesystemPermission[];
+  /** Reachable addresses. A driver without `supports.egress` refuses a spec that names any. */
+  readonly network: readonly NetworkPermission[];
+  readonly limits: SandboxLimits;
+}
+
+/** How a sandbox ended. */
+export interface SandboxExit {
+  /** Exit code of the tool; undefined when it ended by a signal. */
+  readonly code?: number;
+  readonly signal?: string;
+  /** The limit that ended it, when one did. */
+  readonly violation?: 'memory' | 'processes' | 'disk' | 'cpu';
+  readonly cpuMs: number;
+  readonly memoryPeakMb: number;
+}
+
+/** A running sandbox. Closed by `kill` or by its own end; after `exited` no process of it remains. */
+export interface SandboxProcess extends AsyncDisposable {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves once, when every process of the sandbox is gone. Never rejects. */
+  readonly exited: Promise<SandboxExit>;
+  /** SIGTERM to the tool, SIGKILL to the whole sandbox after `graceMs` (default 0: at once). Idempotent. */
+  kill(graceMs?: number): void;
+}
+
+/** Whether a driver works on this machine, and what to do when not. */
+export interface DriverProbe {
+  readonly works: boolean;
+  readonly version?: string;
+  /** One sentence for a person: what is missing and what to type. Present when it does not work. */
+  readonly problem?: string;
+  /** Limits that this machine cannot enforce, each in one sentence. */
+  readonly weaknesses: readonly string[];
+}
+
+/** Runs untrusted programs in bounds. A capability that is not claimed in `supports` is refused, never ignored. */
+export interface SandboxDriver {
+  readonly name: string;
+  readonly supports: { readonly egress: boolean; readonly mounts: boolean };
+  /** Looked up once; later calls answer from memory. Never throws. */
+  probe(): Promise<DriverProbe>;
+  /**
+   * Starts the command.
+   * @throws E3101 when no sandbox can be made, saying what to install; E3104 for network it cannot grant; E3105 for a
+   *   mount that does not exist
+   */
+  start(spec: SandboxSpec): Promise<SandboxProcess>;
+}

@@ -1,0 +1,13 @@
+/** Time as an argument, so that what depends on it can be tested without waiting. */
+export interface Clock {
+  /** Wall time in ms since 1970, UTC. */
+  now(): number;
+  /** Monotonic time in ms with fractions; only differences mean something. */
+  monotonic(): number;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+};
