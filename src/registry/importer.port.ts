@@ -8,17 +8,14 @@ export interface ImportedTools {
   readonly skipped: readonly { readonly place: string; readonly reason: string }[];
 }
 
-/** Turns an OpenAPI document into manifests, one for each operation. */
-export interface OpenApiImporter {
-  /**
-   * @param document text, JSON or YAML
-   * @throws E3008 when the document cannot be read, with the place in `details`
-   */
-  (
-    document: string,
-    options: { readonly name?: string; readonly baseUrl?: string; readonly source?: string },
-  ): Promise<ImportedTools>;
-}
+/**
+ * Turns an OpenAPI document (text, JSON or YAML) into manifests, one for each operation.
+ * @throws E3008 when the document cannot be read, with every fault and its place in `details.faults`
+ */
+export type OpenApiImporter = (
+  document: string,
+  options: { readonly name?: string; readonly baseUrl?: string; readonly source?: string },
+) => Promise<ImportedTools>;
 
 /** A tool as an MCP server lists it. Everything in it is untrusted. */
 export interface ListedMcpTool {
@@ -30,8 +27,8 @@ export interface ListedMcpTool {
   readonly annotations?: Record<string, unknown>;
 }
 
-/** Turns the tool list of an MCP server into manifests. */
+/** Turns the tool list of an MCP server into manifests. Annotations are hints, never trusted upwards (REG-02). */
 export type McpImporter = (
   tools: readonly ListedMcpTool[],
-  upstream: { readonly name: string; readonly version: string; readonly trusted?: boolean },
+  upstream: { readonly name: string; readonly version: string },
 ) => ImportedTools;

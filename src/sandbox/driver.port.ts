@@ -6,8 +6,10 @@ export interface SandboxLimits {
   readonly cpuMillicores: number;
   readonly memoryMb: number;
   readonly processesMax: number;
-  /** Size of the writable scratch space, tmpfs. */
+  /** Size of the writable scratch space, tmpfs; also the largest file that may be written anywhere. */
   readonly diskMb: number;
+  /** CPU time after which a process of the sandbox is ended, whole seconds; unbounded when absent. */
+  readonly cpuSecondsMax?: number;
 }
 
 /** What runs in a sandbox, and all it can see. */
@@ -34,6 +36,8 @@ export interface SandboxExit {
   readonly signal?: string;
   /** The limit that ended it, when one did. */
   readonly violation?: 'memory' | 'processes' | 'disk' | 'cpu';
+  /** Set when the sandbox failed before the tool began, so that nothing of it ran; stderr says why. */
+  readonly notStarted?: true;
   readonly cpuMs: number;
   readonly memoryPeakMb: number;
 }

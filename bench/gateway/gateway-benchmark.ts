@@ -1,0 +1,59 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startLoadGenerator } from '../load/load-generator.ts';
+import { ensurePeers } from '../peers/installed.ts';
+import { temporaryFolder } from '../processes/temporary-folder.ts';
+import type { Benchmark, BenchmarkRun } from '../report/benchmark.ts';
+import type { Figure } from '../report/figure.ts';
+import { gatewayFigures } from './gateway-figures.ts';
+import { OUR_CONTESTANT } from './our-contestant.ts';
+import { PEER_SERVERS } from './peer-servers.ts';
+import { type Outcome, runRounds, type Subject } from './rounds.ts';
+import type { Contestant } from './subject.ts';
+
+/** tools/call and REST invoke of a trivial tool, beside other servers with the same tool. */
+export const GATEWAY: Benchmark = {
+  name: 'gateway',
+  summary: 'calls through MCP and REST at 1 and 32 callers, beside node:http, the MCP SDK, mcp-proxy and mcp-hub',
+  defaultSeconds: 4,
+  run,
+};
+
+async function run({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+  await ensurePeers(tell);
+  await using opened = new AsyncDisposableStack();
+  const folder = opened.use(await temporaryFolder());
+  const generator = opened.use(startLoadGenerator());
+  const subjects: Subject[] = [];
+  const failures = new Map<string, Outcome>();
+  for (const [index, contestant] of [OUR_CONTESTANT, ...PEER_SERVERS].entries()) {
+    tell(`starting ${contestant.names[0]}`);
+    const place = join(folder.path, String(index));
+    await mkdir(place);
+    await take(contestant, place, opened, subjects, failures, tell);
+  }
+  const outcomes = await runRounds(generator, subjects, seconds, tell);
+  const all = new Map([...failures, ...outcomes]);
+  for (const [name, outcome] of all) if ('failure' in outcome) tell(`${name} ${outcome.failure}`);
+  return gatewayFigures(all);
+}
+
+async function take(
+  contestant: Contestant,
+  folder: string,
+  opened: AsyncDisposableStack,
+  subjects: Subject[],
+  failures: Map<string, Outcome>,
+  tell: (line: string) => void,
+): Promise<void> {
+  try {
+    const { process: server, targets } = await contestant.start(folder);
+    opened.use(server);
+    const { pid } = server;
+    for (const [name, target] of Object.entries(targets)) subjects.push({ name, target, pid });
+  } catch (error) {
+    const failure = `did not start: ${error instanceof Error ? error.message : String(error)}`;
+    tell(`${contestant.names[0]} ${failure}`);
+    for (const name of contestant.names) failures.set(name, { failure });
+  }
+}

@@ -1,0 +1,61 @@
+// The layer as an embedding program starts it, with everything on: tokens, policy, sandboxed upstream, PostgreSQL, audit.
+// Only the bounds that a benchmark would run into are raised.
+import { join } from 'node:path';
+import { createToolLayer, LOCAL_CALLER, serve } from '../../src/index.ts';
+import type { ToolManifest } from '../../src/manifest.ts';
+import { OURS, type OurListening, TOOL, UPSTREAM_NAME } from './our-names.ts';
+
+const CALLS_AT_ONCE = 1_000;
+
+const UPSTREAM = join(import.meta.dirname, '..', 'peers', 'echo-upstream.ts');
+
+const PARAMETERS = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: { text: { type: 'string', description: 'What to say.', maxLength: 1000 } },
+  required: ['text'],
+  additionalProperties: false,
+};
+
+/** The upstream's tool as an operator would register it who knows that it leaves nothing behind. */
+const PURE: ToolManifest = {
+  tool_id: TOOL.pure,
+  tool_name: OURS.mcpPure,
+  version: '1.0.0',
+  description: 'Says the text.',
+  parameters_schema: PARAMETERS,
+  side_effect_policy: 'pure',
+  executor: { kind: 'mcp', config: { upstream: UPSTREAM_NAME, tool: 'echo' } },
+};
+
+const NATIVE: ToolManifest = { ...PURE, tool_id: TOOL.native, tool_name: OURS.mcpNative, executor: { kind: 'native' } };
+
+const [dataFolder = '.sallyport'] = process.argv.slice(2);
+const layer = await createToolLayer({
+  settings: {
+    data_folder: dataFolder,
+    'calls.per_agent_max': CALLS_AT_ONCE,
+    'calls.max': CALLS_AT_ONCE,
+    'log.level': 'error',
+  },
+});
+await layer.ask(
+  'upstreams.add',
+  {
+    upstream: { name: UPSTREAM_NAME, transport: { type: 'stdio', command: process.execPath, args: [UPSTREAM] } },
+  },
+  LOCAL_CALLER,
+);
+await layer.ask('tools.register', { manifest: PURE }, LOCAL_CALLER);
+await layer.registerFunction(NATIVE, ({ text }) => ({ content: [{ type: 'text', text }] }));
+const { capability_token: token } = await layer.mintToken({ tool_id: '*' });
+const server = await serve(layer, { port: 0 });
+
+const end = async (): Promise<void> => {
+  await server.close();
+  await layer.close();
+  process.exit();
+};
+process.once('SIGTERM', end);
+process.once('disconnect', end);
+process.send?.({ url: server.url, token } satisfies OurListening);

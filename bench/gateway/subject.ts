@@ -1,0 +1,29 @@
+import { CALL_NUMBER, type Target } from '../load/target.ts';
+import type { ServerProcess } from '../processes/server-process.ts';
+
+/** A started server and the ways to call the echo tool through it, by name. */
+export interface RunningServer {
+  readonly process: ServerProcess;
+  readonly targets: Readonly<Record<string, Target>>;
+}
+
+/** A server that takes part in the comparison. */
+export interface Contestant {
+  /** Names of its targets, known before it starts. */
+  readonly names: readonly string[];
+  /** @param folder its own, empty @throws Error when it cannot be started here */
+  start(folder: string): Promise<RunningServer>;
+}
+
+/** What the echo tool is told and has to answer. */
+export const ECHO_ARGUMENTS = { text: `echo ${CALL_NUMBER}` } as const;
+export const ECHO_EXPECTED = `"echo ${CALL_NUMBER}"`;
+
+/** Params of tools/call. */
+export function echoCall(tool: string): string {
+  return JSON.stringify({ name: tool, arguments: ECHO_ARGUMENTS });
+}
+
+/** Starting a server that does not say when it is ready: asks until it answers. */
+export const READY_POLL_MS = 50;
+export const READY_MS_MAX = 30_000;

@@ -1,0 +1,39 @@
+import { type HttpConnection, openConnection, postHead, postRequest } from '../http-connection.ts';
+import { headerOf } from '../response-reader.ts';
+import { CALL_NUMBER, type Target } from '../target.ts';
+import { type Caller, checkAnswer } from './caller.ts';
+import { callMessage, INITIALIZE, INITIALIZED, PROTOCOL_VERSION } from './mcp-messages.ts';
+
+/** Each call is a tools/call in one session of MCP over streamable HTTP, as today's clients open it. */
+export async function mcpCaller({ port, path, headers, request, expected }: Target): Promise<Caller> {
+  const accepting = { ...headers, accept: 'application/json, text/event-stream' };
+  let connection = await openConnection(port);
+  const head = postHead(path, port, {
+    ...accepting,
+    ...(await openSession(connection, postHead(path, port, accepting))),
+  });
+  await connection.exchange(postRequest(head, INITIALIZED));
+  return {
+    async renew() {
+      connection.close();
+      connection = await openConnection(port);
+    },
+    async call(number) {
+      const answer = await connection.exchange(postRequest(head, callMessage(number, request)));
+      checkAnswer(answer.body, expected.replaceAll(CALL_NUMBER, String(number)));
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Headers that the rest of the session carries. */
+async function openSession(connection: HttpConnection, head: string): Promise<Record<string, string>> {
+  const answer = await connection.exchange(postRequest(head, INITIALIZE));
+  if (answer.status !== 200)
+    throw new Error(`initialize was answered with ${answer.status}: ${answer.body.slice(0, 300)}`);
+  const session = headerOf(answer.head, 'mcp-session-id');
+  return {
+    'mcp-protocol-version': PROTOCOL_VERSION,
+    ...(session === undefined ? {} : { 'mcp-session-id': session }),
+  };
+}

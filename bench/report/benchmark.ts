@@ -1,0 +1,20 @@
+import type { Figure } from './figure.ts';
+
+/** How a benchmark is asked to run. */
+export interface BenchmarkRun {
+  /** Measured time of each subject at each setting, in all rounds together, in seconds. */
+  readonly seconds: number;
+  /** Tells people what goes on; never part of the report. */
+  readonly tell: (line: string) => void;
+}
+
+/** One benchmark by its name on the command line. */
+export interface Benchmark {
+  readonly name: string;
+  readonly summary: string;
+  readonly defaultSeconds: number;
+  run(options: BenchmarkRun): Promise<readonly Figure[]>;
+}
+
+/** Rounds that ours and the peers' take turns in; figures are medians over them. */
+export const ROUNDS = 5;

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { ERRORS } from '../src/domain/error/catalogue.ts';
+import { errorsDocument, lifecycleDocument, operationsDocument, settingsDocument } from './documents.ts';
+
+/** Rows of the table in a document, without its head. */
+const rowsOf = (markdown: string): string[] =>
+  markdown
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(2);
+
+test('the error table has one row for each code, in order', () => {
+  const rows = rowsOf(errorsDocument());
+  expect(rows.map((row) => row.slice(2, 7))).toEqual(Object.keys(ERRORS));
+  expect(rows).toContain(
+    '| E3303 | `rate_limit_exceeded` | RateLimited | ResourceError | 429 | 8 | result | yes |  | a rate limit is spent |',
+  );
+});
+
+test('the lifecycle table says what may follow', () => {
+  expect(rowsOf(lifecycleDocument())).toContain('| ABORTED | ROLLED_BACK | yes | `error` |');
+});
+
+test('the operations table marks members that may be left out', () => {
+  const row = rowsOf(operationsDocument()).find((line) => line.includes('`tool.cancel`'));
+  expect(row).toContain('| `invocation_id`, [`agent_context`], [`reason`] |');
+});
+
+test('the settings table shows defaults as they are written, and escapes what would break it', () => {
+  const rows = rowsOf(
+    settingsDocument([
+      { key: 'a.b', variable: 'A_B', type: 'integer', minimum: 1, unit: 'ms', default: 7070, sentence: 'a | b' },
+      { key: 'c', variable: 'C', type: 'string', oneOf: ['x', 'y'], default: 'x', sentence: 'd' },
+    ]),
+  );
+  expect(rows).toEqual([
+    '| `a.b` | `A_B` | integer ≥ 1 | ms | `7070` | a \\| b |',
+    '| `c` | `C` | `x`, `y` |  | `"x"` | d |',
+  ]);
+});

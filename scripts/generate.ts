@@ -1,0 +1,63 @@
+// npm run generate [-- --check]: writes the documents that are made from code; with --check only says which ones are stale.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  errorsDocument,
+  lifecycleDocument,
+  operationsDocument,
+  type SettingRow,
+  settingsDocument,
+} from './documents.ts';
+import { ROOT } from './project-files.ts';
+
+/** Paths of the generated documents that are missing or differ from what the code says. */
+export async function staleDocuments(): Promise<string[]> {
+  const documents = await generatedDocuments();
+  return [...documents].filter(([path, text]) => currentText(path) !== text).map(([path]) => path);
+}
+
+/** Text by path of every generated document. What is made from a module that is not there is left out. */
+async function generatedDocuments(): Promise<Map<string, string>> {
+  const documents = new Map([
+    ['docs/errors.md', errorsDocument()],
+    ['docs/lifecycle.md', lifecycleDocument()],
+    ['docs/operations.md', operationsDocument()],
+  ]);
+  const settings = await moduleIfThere<{ SETTINGS: Readonly<Record<string, SettingRow>> | readonly SettingRow[] }>(
+    'src/compose/settings.ts',
+  );
+  if (settings !== undefined) documents.set('docs/settings.md', settingsDocument(Object.values(settings.SETTINGS)));
+  const openApi = await moduleIfThere<{ openApiDocument: () => object }>('src/compose/openapi-document.ts');
+  if (openApi !== undefined) {
+    documents.set('api/openapi.json', `${JSON.stringify(openApi.openApiDocument(), undefined, 2)}\n`);
+  }
+  return documents;
+}
+
+async function moduleIfThere<M>(path: string): Promise<M | undefined> {
+  const file = join(ROOT, path);
+  return existsSync(file) ? ((await import(pathToFileURL(file).href)) as M) : undefined;
+}
+
+function currentText(path: string): string | undefined {
+  const file = join(ROOT, path);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+async function main(): Promise<void> {
+  const stale = await staleDocuments();
+  if (process.argv.includes('--check')) {
+    for (const path of stale) console.error(`${path} is stale: type npm run generate`);
+    process.exitCode = stale.length === 0 ? 0 : 1;
+    return;
+  }
+  const documents = await generatedDocuments();
+  for (const path of stale) {
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true });
+    writeFileSync(join(ROOT, path), documents.get(path) ?? '');
+    console.log(`wrote ${path}`);
+  }
+}
+
+if (import.meta.main) await main();

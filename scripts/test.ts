@@ -1,0 +1,44 @@
+// npm test [-- arguments of vitest]: checks, then tests. The last line is `N passed, N failed[, N skipped]`; a check counts as
+// one.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runChecks } from './check.ts';
+import { runCommand } from './run-command.ts';
+import { ensureSystemPackages } from './system-packages.ts';
+import { COUNTS_FILE_VARIABLE, closingLine, type TestCounts } from './test-counts.ts';
+
+const packages = await ensureSystemPackages({ install: true });
+for (const entry of packages.installed) console.log(`installed ${entry.package}: ${entry.purpose}`);
+if (packages.advice !== undefined) console.log(`${packages.advice}\n`);
+
+const checks = await runChecks({ withoutTests: true });
+const tests = await runTests(process.argv.slice(2));
+const failed = checks.failed + tests.failed;
+console.log(closingLine({ passed: checks.passed + tests.passed, failed, skipped: tests.skipped }));
+process.exitCode = failed === 0 ? 0 : 1;
+
+async function runTests(args: readonly string[]): Promise<TestCounts> {
+  const folder = mkdtempSync(join(tmpdir(), 'test-counts-'));
+  const file = join(folder, 'counts.json');
+  try {
+    const { code } = await runCommand(['vitest', 'run', ...args], {
+      passOn: true,
+      env: { [COUNTS_FILE_VARIABLE]: file },
+    });
+    const counts = countsIn(file);
+    // An end that vitest calls bad without a failed test (nothing found, a crash) is a failure too.
+    return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A run that left no counts did not come to its end. */
+function countsIn(file: string): TestCounts {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}

@@ -1,0 +1,57 @@
+import { CloudEvent as SdkEvent } from 'cloudevents';
+import { describe, expect, test } from 'vitest';
+import type { EventDraft } from '../domain/event/event-draft.ts';
+import { EMPTY_CHAIN, flawOf, headOf, link } from './chain.ts';
+
+const draft = (data: Record<string, unknown> = { state: 'DECLARED' }): EventDraft => ({
+  id: 'e1',
+  type: 'ai.agent.tool.invoked',
+  time: Date.UTC(2026, 0, 14, 10, 30),
+  tenantId: 'acme',
+  subject: 'inv-1',
+  data,
+});
+
+describe('a chain of events', () => {
+  test('AUD-03 an event that follows its head is whole, and any change to it shows', () => {
+    const first = link(draft(), 'chain', EMPTY_CHAIN);
+    const second = link(draft({ state: 'COMPLETED', n: { b: 1, a: [1, 2] } }), 'chain', headOf(first));
+    expect(flawOf(first, EMPTY_CHAIN)).toBeUndefined();
+    expect(flawOf(second, headOf(first))).toBeUndefined();
+    const changes: Partial<typeof second>[] = [
+      { data: { ...second.data, state: 'FAILED' } },
+      { type: 'ai.agent.tool.failed' },
+      { tenantid: 'other' },
+      { time: '2026-01-14T10:31:00.000Z' },
+      { subject: 'inv-2' },
+      { id: 'e2' },
+    ];
+    for (const change of changes) {
+      expect(flawOf({ ...second, ...change }, headOf(first))).toBe('its content does not match its hash');
+    }
+  });
+
+  test('AUD-03 a missing, repeated or foreign event is named', () => {
+    const first = link(draft(), 'chain', EMPTY_CHAIN);
+    const second = link(draft(), 'chain', headOf(first));
+    const third = link(draft(), 'chain', headOf(second));
+    expect(flawOf(third, headOf(first))).toBe('event 2 is missing; the next one found is 3');
+    expect(flawOf(first, headOf(second))).toContain('event 3 is missing');
+    const foreign = link(draft({ other: true }), 'chain', { seq: 1, hash: 'f'.repeat(64) });
+    expect(flawOf(foreign, headOf(first))).toBe('it does not follow the event before it');
+  });
+
+  test('AUD-01 an event is a CloudEvent 1.0 by the reference SDK', () => {
+    const event = link(draft(), 'chain', EMPTY_CHAIN);
+    const read = new SdkEvent({ ...event });
+    expect(read.validate()).toBe(true);
+    expect(read.type).toBe('ai.agent.tool.invoked');
+    expect(read.source).toBe('tool-execution-layer');
+  });
+
+  test('the order of keys in data does not change the hash', () => {
+    const one = link(draft({ a: 1, b: { c: 2, d: 3 } }), 'chain', EMPTY_CHAIN);
+    const other = link(draft({ b: { d: 3, c: 2 }, a: 1 }), 'chain', EMPTY_CHAIN);
+    expect(one.chainhash).toBe(other.chainhash);
+  });
+});

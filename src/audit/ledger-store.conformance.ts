@@ -1,0 +1,296 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
+import type { InvocationRecord } from '../domain/invocation/record.ts';
+import { canonicalJson } from '../std/canonical-json.ts';
+import type { ChainCheckpoint, LedgerStore } from './ledger-store.port.ts';
+
+const HOSTILE = `nul \0, quote ' " \\, lone \ud800, 🙂, </script>, \u2028`;
+
+/** What every LedgerStore does. `open` gives an empty store each time. */
+export function ledgerStoreConformance(
+  test: (name: string, run: () => Promise<void>) => void,
+  adapter: string,
+  open: () => Promise<{ readonly store: LedgerStore; close(): Promise<void> }>,
+): void {
+  const check = (name: string, run: (store: LedgerStore) => Promise<void>): void =>
+    test(`${name} (${adapter})`, async () => {
+      const { store, close } = await open();
+      try {
+        await run(store);
+      } finally {
+        await close();
+      }
+    });
+  recordCases(check);
+  eventCases(check);
+  chainCases(check);
+  concurrencyCases(check);
+}
+
+type Check = (name: string, run: (store: LedgerStore) => Promise<void>) => void;
+
+function recordCases(check: Check): void {
+  check('an invocation that nobody wrote is absent', async (store) => {
+    equal(await store.findInvocation('acme', 'call-1'), undefined);
+    deepEqual(await store.openInvocations('instance-1'), []);
+    await store.append({ records: [], events: [] }, 'synchronous');
+  });
+
+  for (const durability of ['synchronous', 'asynchronous'] as const) {
+    check(`a record comes back whole after a commit that is ${durability}`, async (store) => {
+      const written = record({ result: { text: HOSTILE, numbers: [1e21, 0.1, -1, 12345678901234567890n.toString()] } });
+      await store.append({ records: [written], events: [] }, durability);
+      deepEqual(await store.findInvocation('acme', 'call-1'), written);
+    });
+  }
+
+  check('a record replaces the row until the row is final', async (store) => {
+    const executing = record({ state: 'EXECUTING' });
+    await store.append({ records: [executing], events: [] }, 'synchronous');
+    deepEqual(await store.openInvocations('instance-1'), [executing]);
+    const done = record({ state: 'COMPLETED', result: 1 });
+    await store.append({ records: [done], events: [] }, 'synchronous');
+    await store.append({ records: [record({ state: 'FAILED' })], events: [] }, 'synchronous');
+    deepEqual(await store.findInvocation('acme', 'call-1'), done);
+    deepEqual(await store.openInvocations('instance-1'), []);
+  });
+
+  check(
+    'of several records of one invocation in a batch the last counts, but none after a final one',
+    async (store) => {
+      const states = ['DECLARED', 'EXECUTING', 'COMPLETED', 'ABORTED'] as const;
+      await store.append({ records: states.map((state) => record({ state })), events: [] }, 'synchronous');
+      equal((await store.findInvocation('acme', 'call-1'))?.state, 'COMPLETED');
+    },
+  );
+
+  check('a tenant has its own invocations', async (store) => {
+    const tenants = ['acme', 'globex', 'a\0', 'a\uFFFD', 'a\ud800', 'json:"a"'];
+    const records = tenants.map((tenantId) => record({ tenantId, result: tenantId }));
+    await store.append({ records, events: [] }, 'synchronous');
+    for (const tenantId of tenants) equal((await store.findInvocation(tenantId, 'call-1'))?.result, tenantId);
+    equal(await store.findInvocation('other', 'call-1'), undefined);
+  });
+
+  check('open invocations are those of the instance, oldest first', async (store) => {
+    const records = [
+      record({ invocationId: 'b', acceptedAt: 2_000, state: 'EXECUTING' }),
+      record({ invocationId: 'a', acceptedAt: 1_000, state: 'AUTHORIZED' }),
+      record({ invocationId: 'c', acceptedAt: 500, state: 'EXECUTING', instanceId: 'instance-2' }),
+      record({ invocationId: 'd', acceptedAt: 100, state: 'FAILED' }),
+    ];
+    await store.append({ records, events: [] }, 'synchronous');
+    const open = await store.openInvocations('instance-1');
+    deepEqual(
+      open.map(({ invocationId }) => invocationId),
+      ['a', 'b'],
+    );
+  });
+}
+
+function eventCases(check: Check): void {
+  check('AUD-01 an event comes back as it was written, so that its hash can be computed again', async (store) => {
+    const data = { text: HOSTILE, numbers: [1e21, 1e-7, 0.1, 100, -0.5], deep: { z: [], a: null }, 'nul \0 key': 1 };
+    const written = event(1, { data });
+    await store.append({ records: [], events: [written] }, 'synchronous');
+    const [read] = await store.chainEvents('chain-1', 0, 10);
+    equal(canonicalJson(read), canonicalJson(written));
+    deepEqual(
+      (await store.events('acme', {})).map(({ event }) => event),
+      [written],
+    );
+  });
+
+  check('events are read on from a position, in order', async (store) => {
+    await store.append({ records: [], events: [event(1), event(2)] }, 'asynchronous');
+    await store.append({ records: [], events: [event(3), event(4), event(5)] }, 'synchronous');
+    const first = await store.events('acme', { limit: 2 });
+    deepEqual(first.map(seqOf), [1, 2]);
+    const rest = await store.events('acme', { after: first[1]?.position ?? 0 });
+    deepEqual(rest.map(seqOf), [3, 4, 5]);
+    deepEqual(await store.events('acme', { after: rest[2]?.position ?? 0 }), []);
+  });
+
+  check('AUD-06 the newest events are the last ones, still in order', async (store) => {
+    await store.append({ records: [], events: [1, 2, 3, 4, 5].map((seq) => event(seq)) }, 'synchronous');
+    const newest = await store.events('acme', { newest: true, limit: 2 });
+    deepEqual(newest.map(seqOf), [4, 5]);
+    deepEqual((await store.events('acme', { newest: true, after: newest[0]?.position ?? 0 })).map(seqOf), [5]);
+  });
+
+  check('AUD-06 events are found by tenant, tool, agent, type and invocation', async (store) => {
+    const events = [
+      event(1, { data: { invocation_id: 'call-1', tool_id: 'weather', agent_did: 'did:web:one' } }),
+      event(2, { data: { invocation_id: 'call-2', tool_id: 'weather', agent_did: 'did:web:other' } }),
+      event(3, { type: 'ai.agent.tool.failed', data: { invocation_id: 'call-2', tool_id: 'mail' } }),
+      event(4, { tenantid: 'globex', data: { invocation_id: 'call-2', tool_id: 'mail' } }),
+      event(5, { data: { invocation_id: 7, tool_id: null, agent_did: ['x'] } }),
+    ];
+    await store.append({ records: [], events }, 'synchronous');
+    const seqs = async (...[tenantId, query]: Parameters<LedgerStore['events']>) =>
+      (await store.events(tenantId, query)).map(seqOf);
+    deepEqual(await seqs(undefined, {}), [1, 2, 3, 4, 5]);
+    deepEqual(await seqs('acme', {}), [1, 2, 3, 5]);
+    deepEqual(await seqs('globex', {}), [4]);
+    deepEqual(await seqs('nobody', {}), []);
+    deepEqual(await seqs('acme', { tool_id: 'weather' }), [1, 2]);
+    deepEqual(await seqs('acme', { agent_did: 'did:web:other' }), [2]);
+    deepEqual(await seqs('acme', { type: 'ai.agent.tool.failed' }), [3]);
+    deepEqual(await seqs('acme', { invocation_id: 'call-2' }), [2, 3]);
+    deepEqual(await seqs('acme', { invocation_id: 'call-2', tool_id: 'weather', newest: true }), [2]);
+  });
+
+  check('a sink starts at 0 and goes on where it was', async (store) => {
+    equal(await store.sinkPosition('file'), 0);
+    await store.setSinkPosition('file', 7);
+    await store.setSinkPosition('kafka \0', 3);
+    await store.setSinkPosition('file', 9_007_199_254_740_991);
+    equal(await store.sinkPosition('file'), 9_007_199_254_740_991);
+    equal(await store.sinkPosition('kafka \0'), 3);
+  });
+}
+
+function chainCases(check: Check): void {
+  check('AUD-03 a chain has a head and is read in order', async (store) => {
+    equal(await store.chainHead('chain-1'), undefined);
+    deepEqual(await store.chainIds(), []);
+    await store.append({ records: [], events: [event(1), event(2), event(1, { chainid: 'chain \0' })] }, 'synchronous');
+    await store.append({ records: [], events: [event(3)] }, 'synchronous');
+    deepEqual(await store.chainHead('chain-1'), { seq: 3, hash: 'hash-3' });
+    deepEqual([...(await store.chainIds())].sort(), ['chain \0', 'chain-1']);
+    deepEqual(
+      (await store.chainEvents('chain-1', 1, 1)).map(({ chainseq }) => chainseq),
+      [2],
+    );
+    deepEqual(
+      (await store.chainEvents('chain-1', 1, 10)).map(({ chainseq }) => chainseq),
+      [2, 3],
+    );
+    deepEqual(await store.chainEvents('chain-1', 3, 10), []);
+    deepEqual(await store.chainEvents('chain-2', 0, 10), []);
+  });
+
+  check('AUD-03 an event whose place is taken fails its whole batch', async (store) => {
+    await store.append({ records: [], events: [event(1)] }, 'synchronous');
+    const forged = event(1, { id: 'forged', chainhash: 'forged' });
+    const batch = { records: [record({})], events: [event(2), forged] };
+    await rejects(store.append(batch, 'synchronous'), { code: 'E3812' });
+    await rejects(store.append({ records: [], events: [event(5), event(5)] }, 'asynchronous'), { code: 'E3812' });
+    equal(await store.findInvocation('acme', 'call-1'), undefined);
+    deepEqual(await store.chainHead('chain-1'), { seq: 1, hash: 'hash-1' });
+    await store.append({ records: [], events: [event(2)] }, 'synchronous');
+    deepEqual(
+      (await store.events(undefined, {})).map(({ event }) => event.id),
+      ['event-chain-1-1', 'event-chain-1-2'],
+    );
+  });
+
+  check('AUD-03 checkpoints of a chain come back exactly, in order of seq', async (store) => {
+    const checkpoints = [checkpoint(2), checkpoint(10), checkpoint(10, { hash: 'other' })];
+    for (const added of [checkpoint(10), checkpoint(2), checkpoint(10), checkpoint(10, { hash: 'other' })]) {
+      await store.addCheckpoint(added);
+    }
+    await store.addCheckpoint(checkpoint(1, { chainId: 'chain-2' }));
+    const read = [...(await store.checkpoints('chain-1'))];
+    deepEqual(
+      read.map(({ seq }) => seq),
+      [2, 10, 10],
+    );
+    deepEqual(read.sort(byHash), checkpoints.sort(byHash));
+    deepEqual(await store.checkpoints('chain-3'), []);
+  });
+}
+
+function concurrencyCases(check: Check): void {
+  check('writers at the same time lose nothing', async (store) => {
+    const writers = Array.from({ length: 32 }, async (_, writer) => {
+      for (let seq = 1; seq <= 10; seq += 1) {
+        const chainid = `chain-${writer}`;
+        const written = record({ invocationId: `${chainid}-${seq}`, state: 'COMPLETED' });
+        await store.append({ records: [written], events: [event(seq, { chainid })] }, 'asynchronous');
+      }
+    });
+    await Promise.all(writers);
+    equal((await store.chainIds()).length, 32);
+    equal((await store.events(undefined, { limit: 1000 })).length, 320);
+    equal((await store.findInvocation('acme', 'chain-31-10'))?.state, 'COMPLETED');
+  });
+
+  check('writers of the same rows in different order do not block one another', async (store) => {
+    const records = Array.from({ length: 20 }, (_, at) => record({ invocationId: `call-${at}`, state: 'EXECUTING' }));
+    const batches = Array.from({ length: 16 }, (_, at) => (at % 2 === 0 ? records : records.toReversed()));
+    await Promise.all(batches.map((batch) => store.append({ records: batch, events: [] }, 'asynchronous')));
+    equal((await store.openInvocations('instance-1')).length, 20);
+  });
+
+  check(
+    'AUD-02 a reader that goes on from position to position misses no event of writers at the same time',
+    async (store) => {
+      const seen: string[] = [];
+      let writing = true;
+      const reader = (async () => {
+        let after = 0;
+        for (let last = false; ; last = !writing) {
+          const page = await store.events(undefined, { after, limit: 1000 });
+          seen.push(...page.map(({ event }) => event.id));
+          after = page.at(-1)?.position ?? after;
+          if (last && page.length === 0) return;
+        }
+      })();
+      const writers = Array.from({ length: 16 }, async (_, writer) => {
+        for (let seq = 1; seq <= 60; seq += 3) {
+          const chainid = `chain-${writer}`;
+          const events = [seq, seq + 1, seq + 2].map((each) => event(each, { chainid }));
+          await store.append({ records: [], events }, seq % 2 === 0 ? 'synchronous' : 'asynchronous');
+        }
+      });
+      await Promise.all(writers);
+      writing = false;
+      await reader;
+      equal(seen.length, 16 * 60);
+      equal(new Set(seen).size, 16 * 60);
+    },
+  );
+}
+
+function record(changes: Partial<InvocationRecord>): InvocationRecord {
+  return {
+    invocationId: 'call-1',
+    tenantId: 'acme',
+    agentDid: 'did:web:agent',
+    toolId: 'weather',
+    door: 'rest',
+    state: 'COMPLETED',
+    instanceId: 'instance-1',
+    warnings: [{ code: 'E3003', message: HOSTILE }],
+    acceptedAt: 1_767_323_045_678,
+    failure: { failed: true, code: 'E3109', message: HOSTILE, details: { at: HOSTILE } },
+    ...changes,
+  };
+}
+
+function event(seq: number, changes: Partial<CloudEvent> = {}): CloudEvent {
+  return {
+    specversion: '1.0',
+    id: `event-${changes.chainid ?? 'chain-1'}-${seq}`,
+    source: '/sallyport/instance-1',
+    type: 'ai.agent.tool.state_changed',
+    time: '2026-01-02T03:04:05.678Z',
+    datacontenttype: 'application/json',
+    tenantid: 'acme',
+    chainid: 'chain-1',
+    chainseq: seq,
+    chainprev: `hash-${seq - 1}`,
+    chainhash: `hash-${seq}`,
+    data: { invocation_id: 'call-1' },
+    ...changes,
+  };
+}
+
+function checkpoint(seq: number, changes: Partial<ChainCheckpoint> = {}): ChainCheckpoint {
+  const time = '2026-01-02T03:04:05.600Z';
+  return { chainId: 'chain-1', seq, hash: `hash-${seq}`, time, keyId: 'key-1', signature: 'c2lnbmF0dXJl', ...changes };
+}
+
+const seqOf = ({ event }: { readonly event: CloudEvent }): number => event.chainseq;
+const byHash = (one: ChainCheckpoint, other: ChainCheckpoint): number => (one.hash < other.hash ? -1 : 1);

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import type { EventDraft } from '../domain/event/event-draft.ts';
+import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../telemetry/log.ts';
+import { openLedger } from './ledger.ts';
+import type { LedgerStore } from './ledger-store.port.ts';
+
+const draft = (id: string): EventDraft => ({
+  id,
+  type: 'ai.agent.registry.changed',
+  time: 1,
+  tenantId: 'acme',
+  data: { id },
+});
+
+const open = (store: LedgerStore, options: { batchMax?: number; queueMax?: number } = {}) =>
+  openLedger({ store, chainId: 'one', log: silentLog, ...options });
+
+/** A store whose appends fail as long as `broken` says so. */
+function breakable(broken: (ids: readonly string[]) => boolean): { store: LedgerStore; batches: string[][] } {
+  const memory = memoryLedgerStore();
+  const batches: string[][] = [];
+  const store: LedgerStore = {
+    ...memory,
+    async append(batch, durability) {
+      const ids = batch.events.map(({ id }) => id);
+      if (broken(ids)) throw new Error('the disk is full');
+      batches.push(ids);
+      await memory.append(batch, durability);
+    },
+  };
+  return { store, batches };
+}
+
+describe('the ledger', () => {
+  test('AUD-02 a commit resolves when the store has it, and concurrent ones share a transaction', async () => {
+    const { store, batches } = breakable(() => false);
+    const ledger = await open(store);
+    await Promise.all(
+      ['a', 'b', 'c', 'd'].map((id) => ledger.commit({ events: [draft(id)], durability: 'asynchronous' })),
+    );
+    expect(batches).toEqual([['a'], ['b', 'c', 'd']]);
+    expect(ledger.head().seq).toBe(4);
+    expect((await store.chainEvents('one', 0, 10)).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('one entry that the store refuses fails alone, and the chain goes on without a gap', async () => {
+    const { store } = breakable((ids) => ids.includes('bad'));
+    const ledger = await open(store);
+    const first = ledger.commit({ events: [draft('first')], durability: 'asynchronous' });
+    const ends = await Promise.allSettled(
+      ['a', 'bad', 'b'].map((id) => ledger.commit({ events: [draft(id)], durability: 'asynchronous' })),
+    );
+    await first;
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(ends[1]).toMatchObject({ reason: { code: 'E3812' } });
+    const events = await store.chainEvents('one', 0, 10);
+    expect(events.map(({ id, chainseq }) => [id, chainseq])).toEqual([
+      ['first', 1],
+      ['a', 2],
+      ['b', 3],
+    ]);
+  });
+
+  test('a store that is gone refuses every entry and the ledger works again when it is back', async () => {
+    let gone = true;
+    const { store } = breakable(() => gone);
+    const ledger = await open(store);
+    const commit = (id: string): Promise<void> => ledger.commit({ events: [draft(id)], durability: 'synchronous' });
+    const ends = await Promise.allSettled(['a', 'b', 'c'].map(commit));
+    expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
+    gone = false;
+    await commit('d');
+    expect(ledger.head().seq).toBe(1);
+  });
+
+  test('a restarted instance goes on behind its newest event', async () => {
+    const store = memoryLedgerStore();
+    const before = await open(store);
+    await before.commit({ events: [draft('a'), draft('b')], durability: 'synchronous' });
+    await before.close();
+    const after = await open(store);
+    expect(after.head()).toEqual(before.head());
+    await after.commit({ events: [draft('c')], durability: 'synchronous' });
+    expect(after.head().seq).toBe(3);
+  });
+
+  test('a full queue refuses at the bound, a closed ledger refuses all', async () => {
+    const { store } = breakable(() => false);
+    const ledger = await open(store, { batchMax: 1, queueMax: 2 });
+    const commit = (id: string): Promise<void> => ledger.commit({ events: [draft(id)], durability: 'asynchronous' });
+    const ends = Promise.allSettled(['taken at once', 'a', 'b', 'too many'].map(commit));
+    expect((await ends).map((end) => (end.status === 'fulfilled' ? 'taken' : end.reason.code))).toEqual([
+      'taken',
+      'taken',
+      'taken',
+      'E3803',
+    ]);
+    await ledger.close();
+    await expect(commit('late')).rejects.toMatchObject({ code: 'E3812' });
+  });
+});

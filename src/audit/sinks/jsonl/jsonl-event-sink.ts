@@ -1,0 +1,20 @@
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { EventSink } from '../../event-sink.port.ts';
+
+/**
+ * Appends each event as one line of JSON to a file that only its owner can read; durable when `deliver` resolves.
+ * @throws the file system's error when the file cannot be opened or written; the relay tries again
+ */
+export async function openJsonlEventSink(path: string): Promise<EventSink> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, 'a', 0o600);
+  return {
+    name: 'jsonl',
+    async deliver(events) {
+      await file.appendFile(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+      await file.datasync();
+    },
+    close: () => file.close(),
+  };
+}

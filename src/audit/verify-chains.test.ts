@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
+import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../telemetry/log.ts';
+import { type CheckpointSigner, signCheckpoint } from './checkpoint.ts';
+import { openLedger } from './ledger.ts';
+import type { LedgerStore } from './ledger-store.port.ts';
+import { verifyChains } from './verify-chains.ts';
+
+const mac = (text: string): string => createHmac('sha256', 'key').update(text).digest('base64url');
+const signer: CheckpointSigner = {
+  sign: async (text) => ({ keyId: 'k', signature: mac(text) }),
+  verify: async (text, keyId, signature) => keyId === 'k' && signature === mac(text),
+};
+
+async function chainOf(events: number): Promise<LedgerStore> {
+  const store = memoryLedgerStore();
+  const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
+  for (let i = 1; i <= events; i += 1) {
+    const event = { id: `e${i}`, type: 'ai.agent.registry.changed' as const, time: i, tenantId: 'acme', data: { i } };
+    await ledger.commit({ events: [event], durability: 'asynchronous' });
+  }
+  if (events > 0) await store.addCheckpoint(await signCheckpoint(signer, 'one', ledger.head(), 1));
+  return store;
+}
+
+/** The same store with its events changed on the way out, as if somebody had written to the table. */
+const tampered = (
+  store: LedgerStore,
+  change: (events: readonly CloudEvent[]) => readonly CloudEvent[],
+): LedgerStore => ({
+  ...store,
+  chainEvents: async (chainId, after, limit) =>
+    change(await store.chainEvents(chainId, 0, 10_000))
+      .filter(({ chainseq }) => chainseq > after)
+      .slice(0, limit),
+});
+
+describe('verification of the chains', () => {
+  test('AUD-03 a whole chain is called whole and counted, beyond one page too', async () => {
+    const report = await verifyChains(await chainOf(1201), signer);
+    expect(report).toMatchObject({ whole: true, events: 1201, chains: [{ checkpoints: 1, whole: true }] });
+    expect(await verifyChains(memoryLedgerStore(), signer)).toEqual({ whole: true, events: 0, chains: [] });
+  });
+
+  test('AUD-03 the first broken entry is named', async () => {
+    const store = await chainOf(5);
+    const changed = tampered(store, (events) =>
+      events.map((event) => (event.chainseq >= 3 ? { ...event, data: { i: 99 } } : event)),
+    );
+    expect(await verifyChains(changed, signer)).toMatchObject({
+      whole: false,
+      chains: [{ first_broken: { seq: 3, event_id: 'e3', reason: 'its content does not match its hash' } }],
+    });
+  });
+
+  test('AUD-03 an event taken out of the middle, and events cut off at the end, are found', async () => {
+    const store = await chainOf(5);
+    const gap = await verifyChains(
+      tampered(store, (events) => events.filter(({ chainseq }) => chainseq !== 2)),
+      signer,
+    );
+    expect(gap.chains[0]?.first_broken?.reason).toContain('event 2 is missing');
+    const cut = await verifyChains(
+      tampered(store, (events) => events.slice(0, 3)),
+      signer,
+    );
+    expect(cut.chains[0]?.first_broken).toMatchObject({ seq: 4 });
+    expect(cut.chains[0]?.first_broken?.reason).toContain('events 4 to 5 are gone');
+  });
+
+  test('AUD-03 a chain written anew with right hashes is betrayed by the signed checkpoint', async () => {
+    const store = await chainOf(3);
+    const forged = await chainOf(0);
+    const ledger = await openLedger({ store: forged, chainId: 'one', log: silentLog });
+    for (let i = 1; i <= 3; i += 1) {
+      const event = { id: `f${i}`, type: 'ai.agent.registry.changed' as const, time: i, tenantId: 'acme', data: { i } };
+      await ledger.commit({ events: [event], durability: 'asynchronous' });
+    }
+    const report = await verifyChains({ ...forged, checkpoints: store.checkpoints }, signer);
+    expect(report.chains[0]?.first_broken?.reason).toContain('the signed checkpoint');
+    await forged.addCheckpoint({ chainId: 'one', seq: 3, hash: 'x', time: 't', keyId: 'other', signature: 'none' });
+    expect((await verifyChains(forged, signer)).chains[0]?.first_broken?.reason).toContain('not signed by a known key');
+  });
+});

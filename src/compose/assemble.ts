@@ -1,0 +1,159 @@
+import { join } from 'node:path';
+import { startCheckpointTimer } from '../audit/checkpoint-timer.ts';
+import { type Ledger, openLedger } from '../audit/ledger.ts';
+import { startRelay } from '../audit/relay.ts';
+import { openJsonlEventSink } from '../audit/sinks/jsonl/jsonl-event-sink.ts';
+import { createCompositeExecutor } from '../executors/composite.ts';
+import { createHttpExecutor } from '../executors/http/http-executor.ts';
+import { createMcpExecutor } from '../executors/mcp/mcp-executor.ts';
+import type { NativeExecutor } from '../executors/native/native-executor.ts';
+import { createShellExecutor } from '../executors/shell/shell-executor.ts';
+import { createEnvironmentSecretStore } from '../external/secret-stores/environment/environment-secret-store.ts';
+import { createUpstreams } from '../mcp-servers/upstreams.ts';
+import type { OperationParts } from '../operations/parts.ts';
+import { createPolicyDecisions } from '../permission/policy-decisions.ts';
+import { createCedarPolicyEngine } from '../permission/policy-engines/cedar/cedar-policy-engine.ts';
+import { coversToolId } from '../permission/token-scope.ts';
+import type { PipelineParts } from '../pipeline/parts.ts';
+import { recoverOpenCalls } from '../pipeline/recover.ts';
+import { createPipeline } from '../pipeline/run.ts';
+import { RunningCalls } from '../pipeline/running-calls.ts';
+import { importMcpTools } from '../registry/importers/mcp/mcp-importer.ts';
+import { importOpenApi } from '../registry/importers/openapi/openapi-importer.ts';
+import { createRegistry } from '../registry/registry.ts';
+import { createBubblewrapDriver } from '../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import type { Clock } from '../std/clock.ts';
+import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createSchemaValidator } from '../validation/schema-validator.ts';
+import { agentContextOf, layerLimitsOf } from './agent-bounds.ts';
+import { createHealth } from './health.ts';
+import { loadInstanceId } from './instance-id.ts';
+import { openIdentity } from './open-identity.ts';
+import { openStorage, type Storage } from './open-storage.ts';
+import type { Settings } from './settings.ts';
+import { VERSION } from './version.ts';
+
+/** What the layer is made from. */
+export interface Ingredients {
+  readonly settings: Settings;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly native: NativeExecutor;
+  readonly onStage?: (stage: string, ms: number) => void;
+}
+
+/** Everything in its place, running. */
+export interface AssembledLayer {
+  readonly parts: OperationParts;
+  readonly socketFolder?: string;
+  close(): Promise<void>;
+}
+
+/** Builds the layer from its adapters: the one place that names them. What was opened is closed when something fails. */
+export async function assemble(from: Ingredients): Promise<AssembledLayer> {
+  await using opened = new AsyncDisposableStack();
+  const { settings, clock, log } = from;
+  const [storage, identity, policies, instanceId] = await Promise.all([
+    openStorage(settings, log).then((ready) => opened.adopt(ready, (s) => s.close())),
+    openIdentity(settings, clock),
+    createCedarPolicyEngine({ folder: join(settings['data_folder'], 'policies') }),
+    loadInstanceId(settings['data_folder']),
+  ]);
+  const ledger = await openAudit(opened, from, storage, identity.signer, instanceId);
+  const schemas = createSchemaValidator();
+  const secrets = createEnvironmentSecretStore(from.environment);
+  const driver = createBubblewrapDriver();
+  const client = { name: 'sallyport', version: VERSION };
+  const upstreams = createUpstreams({ driver, store: storage.database.upstreamStore, secrets, log, clock, client });
+  opened.defer(() => upstreams.close());
+  const executors = createCompositeExecutor([
+    from.native,
+    createShellExecutor({ driver }),
+    createHttpExecutor(),
+    createMcpExecutor(upstreams),
+  ]);
+  const registry = createRegistry({
+    store: storage.database.toolStore,
+    clock,
+    log,
+    compileSchema: (schema) => schemas.inspect(schema),
+    configFaults: (manifest) => executors.configFaults(manifest),
+  });
+  const running = new RunningCalls();
+  opened.defer(() => running.drain(settings['shutdown.grace_seconds'] * 1000));
+  const pipeline: PipelineParts = {
+    clock,
+    log,
+    instanceId,
+    limits: limitsOf(settings),
+    agentContext: agentContextOf(settings),
+    identify: identity.identify,
+    registry,
+    schemas,
+    policy: createPolicyDecisions({ engine: policies, clock }),
+    executors,
+    secrets,
+    rateLimiter: memoryRateLimiter({ clock }),
+    idempotency: storage.database.idempotencyStore,
+    ledger,
+    records: storage.database.ledgerStore,
+    running,
+    ...(from.onStage === undefined ? {} : { onStage: from.onStage }),
+  };
+  await Promise.all([registry.load(), recoverOpenCalls(pipeline, instanceId), upstreams.start()]);
+  policies.warm();
+  const health = createHealth({ clock, driver, storage });
+  opened.defer(health.drain);
+  const kept = opened.move();
+  return {
+    parts: {
+      ...pipeline,
+      runCall: createPipeline(pipeline),
+      upstreams,
+      importOpenApi,
+      importMcp: importMcpTools,
+      signer: identity.signer,
+      mintToken: (request) => identity.mint.mint(request),
+      seesTool: coversToolId,
+      defaultTenant: settings['tenant.default'],
+      health: health.report,
+    },
+    ...(storage.socketFolder === undefined ? {} : { socketFolder: storage.socketFolder }),
+    close: () => kept.disposeAsync(),
+  };
+}
+
+/** The ledger, the checkpoints of its chain, and the sinks that read from it; closed in the opposite order. */
+async function openAudit(
+  opened: AsyncDisposableStack,
+  { settings, clock, log }: Ingredients,
+  { database }: Storage,
+  signer: OperationParts['signer'],
+  chainId: string,
+): Promise<Ledger> {
+  const store = database.ledgerStore;
+  const sinks = settings['audit.jsonl'] ? [await openJsonlEventSink(join(settings['data_folder'], 'audit.jsonl'))] : [];
+  const relay = startRelay({ store, chainId, sinks, log });
+  opened.defer(() => relay.close());
+  const ledger = await openLedger({ store, chainId, log, onCommitted: relay.wake });
+  const everyMs = settings['audit.checkpoint_seconds'] * 1000;
+  const checkpoints = startCheckpointTimer({ ledger, store, signer, chainId, everyMs, clock, log });
+  opened.defer(() => checkpoints.close());
+  opened.defer(() => ledger.close());
+  return ledger;
+}
+
+function limitsOf(settings: Settings): PipelineParts['limits'] {
+  return {
+    callsMax: settings['calls.max'],
+    callsPerAgentMax: settings['calls.per_agent_max'],
+    argumentDepthMax: settings['calls.argument_depth_max'],
+    argumentBytesMax: settings['calls.argument_bytes_max'],
+    layer: layerLimitsOf(settings),
+    timeoutMsMax: settings['calls.timeout_seconds_max'] * 1000,
+    externalRate: { per_minute: settings['rate.external_per_minute'], burst: settings['rate.external_burst'] },
+    idempotencyTtlMs: settings['idempotency.ttl_seconds'] * 1000,
+  };
+}

@@ -1,0 +1,127 @@
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { TokenMintRequest, TokenMintResponse } from '../../api/schemas/capability-token.ts';
+import type { ToolInvokeRequest, ToolInvokeResponse } from '../../api/schemas/invocation.ts';
+import type { Registration } from '../../api/schemas/registry.ts';
+import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import type { Caller } from '../domain/principal/principal.ts';
+import { createNativeExecutor, type NativeExecutor, type NativeFunction } from '../executors/native/native-executor.ts';
+import { createOperations } from '../operations/create-operations.ts';
+import type { ToolLayer } from '../operations/tool-layer.ts';
+import { type Clock, systemClock } from '../std/clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createPinoLog } from '../telemetry/pino-log.ts';
+import { type AssembledLayer, assemble } from './assemble.ts';
+import { readSettings } from './read-settings.ts';
+import type { Settings } from './settings.ts';
+
+export type { NativeCallContext, NativeFunction } from '../executors/native/native-executor.ts';
+
+/** What an embedding program may say; everything has a default. */
+export interface ToolLayerOptions {
+  /** Settings that win over file and environment; see docs/settings.md. */
+  readonly settings?: Partial<Settings>;
+  /** TOML file to read; `sallyport.toml` in the working folder when it is there. */
+  readonly settingsFile?: string;
+  /** Default: the process's own. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly log?: Log;
+  readonly clock?: Clock;
+  /** Told how long each stage of each call took, in ms. Costs time; for measurements. */
+  readonly onStage?: (stage: string, ms: number) => void;
+}
+
+/** The layer in this very process. */
+export interface EmbeddedToolLayer extends ToolLayer, AsyncDisposable {
+  readonly settings: Settings;
+  readonly log: Log;
+  /** Folder of the embedded database's socket; absent with a database of the user's own. */
+  readonly socketFolder?: string;
+  /** `ask('tool.invoke')` as this program; needs a capability token like every call. */
+  invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
+  /**
+   * Registers a function of this program as a tool of kind `native`; it runs in process, without isolation.
+   * @throws ToolLayerError E3008 for a faulty manifest, E3007 when the version has another content or a function already
+   */
+  registerFunction(manifest: ToolManifest, run: NativeFunction): Promise<Registration>;
+  /** Signs a capability token. */
+  mintToken(request: TokenMintRequest): Promise<TokenMintResponse>;
+  /** Ends accepting calls, waits for those that run, and closes everything (OPS-03). Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Who asks when the embedding program asks for itself. */
+export const LOCAL_CALLER: Caller = { door: 'library', local: true };
+
+/**
+ * Starts the layer: settings, database, registry, upstreams and all; ready to be asked when the promise resolves.
+ * @throws ToolLayerError E3801 for faulty settings, E3812 for the database, E3900 for keys and policies; each says what to change
+ */
+export async function createToolLayer(options: ToolLayerOptions = {}): Promise<EmbeddedToolLayer> {
+  const { environment = process.env, clock = systemClock } = options;
+  const given = readSettings({
+    environment,
+    ...(options.settingsFile === undefined ? {} : { file: options.settingsFile }),
+    ...(options.settings === undefined ? {} : { given: options.settings }),
+  });
+  const settings = { ...given, data_folder: await openDataFolder(given['data_folder']) };
+  const log = options.log ?? createPinoLog(settings['log.level']);
+  if (settings['tokens.mode'] === 'development') log.warn('tokens-not-required', { setting: 'tokens.mode' });
+  const native = createNativeExecutor();
+  const { onStage } = options;
+  const assembled = await assemble({
+    settings,
+    environment,
+    clock,
+    log,
+    native,
+    ...(onStage === undefined ? {} : { onStage }),
+  });
+  return embedded(createOperations(assembled.parts), assembled, native, settings, log);
+}
+
+function embedded(
+  layer: ToolLayer,
+  assembled: AssembledLayer,
+  native: NativeExecutor,
+  settings: Settings,
+  log: Log,
+): EmbeddedToolLayer {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= assembled.close();
+    return closing;
+  };
+  return {
+    ...layer,
+    settings,
+    log,
+    ...(assembled.socketFolder === undefined ? {} : { socketFolder: assembled.socketFolder }),
+    invoke: (request, caller) => layer.ask('tool.invoke', request, { door: 'library', ...caller }),
+    async registerFunction(manifest, run) {
+      const registered = await layer.ask('tools.register', { manifest: { ...manifest } }, LOCAL_CALLER);
+      native.register(manifest.tool_id, manifest.version, run);
+      return registered;
+    },
+    mintToken: (request) => layer.ask('token.mint', request, LOCAL_CALLER),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function openDataFolder(folder: string): Promise<string> {
+  const path = resolve(folder);
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return path;
+  } catch (cause) {
+    throw new ToolLayerError(
+      'E3812',
+      `The data folder ${path} cannot be made or used. Choose another with --data-folder.`,
+      {
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import { createGateway } from '../doors/mcp-gateway/create-gateway.ts';
+import { mountMcp } from '../doors/mcp-gateway/http/mount-mcp.ts';
+import { createRestDoor } from '../doors/rest/create-rest-door.ts';
+import type { EmbeddedToolLayer } from './create-tool-layer.ts';
+import { openApiDocument } from './openapi-document.ts';
+import { removeRunningLayer, writeRunningLayer } from './running-layer-file.ts';
+import { VERSION } from './version.ts';
+
+/** The open doors of a layer. */
+export interface Server extends AsyncDisposable {
+  /** Address without trailing slash; REST under `/v1`, MCP at `/mcp`. */
+  readonly url: string;
+  /** Takes no new requests and lets running ones end; the layer itself stays open. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Addresses that only this machine can reach. */
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
+/** How long the operator's token of a running layer is good for: as long as one may run without a restart. */
+const OPERATOR_TOKEN_SECONDS = 30 * 24 * 3600;
+
+/**
+ * Opens REST and the MCP gateway on one address.
+ * @throws ToolLayerError E3900 when the address cannot be had; E3801 when tokens are not required and the address is open
+ */
+export async function serve(
+  layer: EmbeddedToolLayer,
+  address: { readonly host?: string; readonly port?: number } = {},
+): Promise<Server> {
+  const { settings, log } = layer;
+  const { host = settings['server.host'], port = settings['server.port'] } = address;
+  if (settings['tokens.mode'] === 'development' && !LOOPBACK.has(host)) {
+    throw new ToolLayerError(
+      'E3801',
+      `tokens.mode is development, so the layer listens on loopback only, not on ${host}.`,
+    );
+  }
+  const { 'server.body_bytes_max': bodyBytesMax, 'server.allowed_hosts': allowedHosts } = settings;
+  const rest = createRestDoor({
+    layer,
+    log,
+    host,
+    openApi: openApiDocument(),
+    settings: { bodyBytesMax, allowedHosts, documentBytesMax: bodyBytesMax * 16 },
+  });
+  const gateway = createGateway({ layer, log, version: VERSION });
+  mountMcp(rest.app, gateway);
+  const url = await rest.listen(port);
+  const token = await layer.mintToken({ roles: ['operator'], expires_in_seconds: OPERATOR_TOKEN_SECONDS });
+  await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, token: token.capability_token });
+  let closing: Promise<void> | undefined;
+  const shut = async (): Promise<void> => {
+    await removeRunningLayer(settings['data_folder']);
+    gateway.close();
+    await rest.close();
+  };
+  const close = (): Promise<void> => {
+    closing ??= shut();
+    return closing;
+  };
+  return { url, close, [Symbol.asyncDispose]: close };
+}

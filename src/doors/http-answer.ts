@@ -1,0 +1,33 @@
+// Hot path: every HTTP answer leaves through here.
+import type { ServerResponse } from 'node:http';
+
+/** Sent with every answer: nothing of it may be cached, framed, sniffed or run by a browser. */
+const SECURITY_HEADERS = [
+  'cache-control',
+  'no-store',
+  'x-content-type-options',
+  'nosniff',
+  'content-security-policy',
+  "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy',
+  'no-referrer',
+  'cross-origin-resource-policy',
+  'same-origin',
+];
+
+/** Sends a whole answer. `headers` are name and value in turn. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  contentType: string,
+  body: string,
+  headers: readonly string[] = [],
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const length = String(Buffer.byteLength(body));
+  response.writeHead(status, ['content-type', contentType, 'content-length', length, ...SECURITY_HEADERS, ...headers]);
+  response.end(body);
+}
+
+/** Headers of a stream of events: SECURITY_HEADERS' rule against caching, and none of what only pages need. */
+export const STREAM_HEADERS = ['cache-control', 'no-store, no-transform', 'x-content-type-options', 'nosniff'];

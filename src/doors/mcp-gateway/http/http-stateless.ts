@@ -1,0 +1,39 @@
+// Hot path: every request of the 2026 era over HTTP.
+
+import { RPC, type RpcRequest } from '../json-rpc.ts';
+import { refuseEnvelope, refuseHeaders } from '../modern-envelope.ts';
+import { subscriptionOf } from '../subscriptions.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { HttpExchange } from './http-exchange.ts';
+
+/** Answers a request that stands alone (2026-07-28); its end is the end of its connection. */
+export async function answerModern(request: RpcRequest, exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
+  const refused = refuseEnvelope(request) ?? refuseHeaders(request, exchange.headers);
+  if (refused !== undefined) {
+    exchange.answer(refused);
+    return;
+  }
+  if (request.method === 'subscriptions/listen') {
+    await listen(request, exchange, endpoint);
+    return;
+  }
+  const { caller, gone } = exchange;
+  const notify = (text: string): void => void exchange.stream().send(text);
+  exchange.answer(await endpoint.gateway.answer(request, { era: 'modern', caller, signal: gone.signal, notify }));
+}
+
+async function listen(request: RpcRequest, exchange: HttpExchange, { gateway, streams }: Endpoint): Promise<void> {
+  const refused = await gateway.refuseCaller(request.id, exchange.caller);
+  if (refused !== undefined) {
+    exchange.answer(refused);
+    return;
+  }
+  if (streams.full) {
+    exchange.refuse(503, RPC.internalError, 'Too many notification streams are open. Try later.', request.id);
+    return;
+  }
+  const { acknowledgement, toolsChanged, ending } = subscriptionOf(request);
+  const stream = exchange.stream();
+  stream.send(acknowledgement);
+  streams.keep(stream, exchange.gone.signal, toolsChanged, ending);
+}

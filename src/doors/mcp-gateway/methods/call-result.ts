@@ -1,0 +1,127 @@
+// Hot path: every tools/call is answered here.
+import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
+import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import { ERRORS, type ErrorCode, type ErrorEntry } from '../../../domain/error/catalogue.ts';
+import { errorAnswer, isObject, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../json-rpc.ts';
+import { type Era, META_SERVER } from '../protocol.ts';
+import { toolErrorBlock } from './error-feedback.ts';
+
+/** What frames a result in each era, as JSON text. */
+export interface ResultFrame {
+  readonly era: Era;
+  /** Name and version of this server. */
+  readonly server: { readonly name: string; readonly version: string };
+  /** First members of every result, with a comma at the end where there are any. */
+  readonly opening: string;
+  /** First members of `_meta`, with a comma at the end where there are any. */
+  readonly metaOpening: string;
+}
+
+export function resultFrame(era: Era, server: ResultFrame['server']): ResultFrame {
+  const modern = era === 'modern';
+  return {
+    era,
+    server,
+    opening: modern ? '"resultType":"complete",' : '',
+    metaOpening: modern ? `"${META_SERVER}":${JSON.stringify(server)},` : '',
+  };
+}
+
+/** Whether a result has the shape that MCP servers answer with; only then its tool's kind must be known. */
+export function looksLikeCallResult(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && Array.isArray(value['content']);
+}
+
+/**
+ * The answer of a call that went well.
+ * @param fromMcp the tool is an MCP server's: its result is a CallToolResult already
+ */
+export function happyAnswer(id: RpcId, response: ToolInvokeResponse, fromMcp: boolean, frame: ResultFrame): RpcAnswer {
+  const { result } = response;
+  if (fromMcp && isObject(result)) return passOn(id, result, response, false, frame);
+  const json = JSON.stringify(result);
+  const content = contentOf(result, json);
+  const structured = isObject(result) ? `,"structuredContent":${json}` : '';
+  return resultAnswer(id, `{${frame.opening}"content":${content}${structured},"_meta":${metaText(response, frame)}}`);
+}
+
+/** The answer of a call that did not go well: for the model where it can act on it, otherwise a protocol error. */
+export function unhappyAnswer(
+  id: RpcId,
+  error: ToolErrorBody,
+  response: ToolInvokeResponse | undefined,
+  frame: ResultFrame,
+): RpcAnswer {
+  const entry = entryOf(error.e_code);
+  if (entry.rpc !== 'result') return protocolError(id, error, entry);
+  const reported = error.details?.['result'];
+  if (response !== undefined && looksLikeCallResult(reported)) return passOn(id, reported, response, true, frame);
+  const content = JSON.stringify([{ type: 'text', text: toolErrorBlock(error) }]);
+  const meta = `{${frame.metaOpening}${idMember(response)}"error":${JSON.stringify(errorMeta(error))}}`;
+  return resultAnswer(id, `{${frame.opening}"content":${content},"isError":true,"_meta":${meta}}`);
+}
+
+/** A failure outside tools/call, where no model reads a result. */
+export function protocolError(
+  id: RpcId | null,
+  error: ToolErrorBody,
+  entry: ErrorEntry = entryOf(error.e_code),
+): RpcAnswer {
+  const { code, e_code, details } = error;
+  const rpc = entry.rpc === 'result' ? RPC.internalError : entry.rpc;
+  const answer = errorAnswer(id, rpc, error.message, { e_code, code, ...(details === undefined ? {} : { details }) });
+  return entry.http === 401 ? { ...answer, http: 401, challenge: challengeOf(e_code) } : answer;
+}
+
+function entryOf(code: string): ErrorEntry {
+  return Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : ERRORS.E3900;
+}
+
+/** RFC 6750 §3: a request without a token is told the scheme only. */
+function challengeOf(code: string): string {
+  return code === 'E3212' ? 'Bearer realm="sallyport"' : 'Bearer realm="sallyport", error="invalid_token"';
+}
+
+/** A CallToolResult of an upstream as it came, under our `_meta`. */
+function passOn(
+  id: RpcId,
+  result: Record<string, unknown>,
+  response: ToolInvokeResponse,
+  isError: boolean,
+  frame: ResultFrame,
+): RpcAnswer {
+  const { _meta, ...rest } = result;
+  const meta = {
+    ...(isObject(_meta) ? _meta : {}),
+    ...(frame.era === 'modern' ? { [META_SERVER]: frame.server } : {}),
+    invocation_id: response.invocation_id,
+  };
+  const passed = {
+    ...rest,
+    ...(frame.era === 'modern' ? { resultType: 'complete' } : {}),
+    ...(isError ? { isError } : {}),
+    _meta: meta,
+  };
+  return resultAnswer(id, JSON.stringify(passed));
+}
+
+function contentOf(result: unknown, json: string | undefined): string {
+  if (json === undefined) return '[]';
+  return `[{"type":"text","text":${typeof result === 'string' ? json : JSON.stringify(json)}}]`;
+}
+
+function metaText(response: ToolInvokeResponse, frame: ResultFrame): string {
+  const { invocation_id, warnings } = response;
+  const warned = warnings === undefined || warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
+  return `{${frame.metaOpening}"invocation_id":${JSON.stringify(invocation_id)}${warned}}`;
+}
+
+function idMember(response: ToolInvokeResponse | undefined): string {
+  return response === undefined ? '' : `"invocation_id":${JSON.stringify(response.invocation_id)},`;
+}
+
+/** For programs; the text block is for the model. */
+function errorMeta(error: ToolErrorBody): Record<string, unknown> {
+  const { code, e_code, category, retryable, retry_after_ms } = error;
+  return { code, e_code, category, retryable, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };
+}

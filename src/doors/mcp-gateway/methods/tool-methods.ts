@@ -1,0 +1,84 @@
+// Hot path: tools/call and tools/list.
+import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import { errorBody } from '../../../domain/error/failure.ts';
+import { failureOf } from '../../../domain/error/tool-layer-error.ts';
+import type { Caller, Progress } from '../../../domain/principal/principal.ts';
+import type { ToolLayer } from '../../../operations/tool-layer.ts';
+import { errorAnswer, isObject, notificationText, RPC, type RpcRequest, resultAnswer } from '../json-rpc.ts';
+import { CACHE_HINTS, type Era, META_SERVER, metaOf } from '../protocol.ts';
+import { happyAnswer, looksLikeCallResult, type ResultFrame, resultFrame, unhappyAnswer } from './call-result.ts';
+import type { Method, Peer } from './method.ts';
+import type { ToolShelf } from './tool-shelf.ts';
+
+/** The methods about tools. */
+export function toolMethods(
+  layer: ToolLayer,
+  shelf: ToolShelf,
+  server: ResultFrame['server'],
+  era: Era,
+): readonly [string, Method][] {
+  const frame = resultFrame(era, server);
+  const hints = { resultType: 'complete', ...CACHE_HINTS, _meta: { [META_SERVER]: server } };
+  const afterTools = era === 'modern' ? `,${JSON.stringify(hints).slice(1)}` : '}';
+
+  const callTool: Method = async (request, peer) => {
+    const input = inputOf(request);
+    if (typeof input === 'string') return errorAnswer(request.id, RPC.invalidParams, input);
+    let response: ToolInvokeResponse;
+    try {
+      response = await layer.ask('tool.invoke', input, callingAs(request, peer));
+    } catch (thrown) {
+      return unhappyAnswer(request.id, errorBody(failureOf(thrown)), undefined, frame);
+    }
+    if (response.error !== undefined) return unhappyAnswer(request.id, response.error, response, frame);
+    // What does not look like an MCP result is answered without asking what kind of tool it came from.
+    const { result } = response;
+    const fromMcp = looksLikeCallResult(result) && (await shelf.kindOf(peer.caller, input.tool_id)) === 'mcp';
+    return happyAnswer(request.id, response, fromMcp, frame);
+  };
+
+  const listTools: Method = async (request, peer) => {
+    const { cursor } = request.params;
+    if (cursor !== undefined && typeof cursor !== 'string') {
+      return errorAnswer(request.id, RPC.invalidParams, 'The member cursor must be a string.');
+    }
+    const list = await shelf.list(peer.caller);
+    return resultAnswer(request.id, `{${list.page(cursor)}${afterTools}`);
+  };
+
+  return [
+    ['tools/call', callTool],
+    ['tools/list', listTools],
+  ];
+}
+
+/** The call that tools/call asks for, or what is wrong with its params. */
+function inputOf({ params }: RpcRequest): ToolInvokeRequest | string {
+  const { name, arguments: parameters } = params;
+  if (typeof name !== 'string') return 'The member name must be the name of a tool.';
+  if (parameters !== undefined && !isObject(parameters)) return 'The member arguments must be an object.';
+  return parameters === undefined ? { tool_id: name } : { tool_id: name, parameters };
+}
+
+/** The caller with what belongs to this one call: its end, its progress, its trace. */
+function callingAs({ params }: RpcRequest, { caller, signal, notify }: Peer): Caller {
+  const { progressToken, traceparent } = metaOf(params);
+  return {
+    ...caller,
+    signal,
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
+    ...(typeof progressToken === 'string' || typeof progressToken === 'number'
+      ? { onProgress: progressTeller(progressToken, notify) }
+      : {}),
+  };
+}
+
+/** MCP wants progress to grow with each notification; what does not grow is left out. */
+function progressTeller(progressToken: string | number, notify: (text: string) => void): (step: Progress) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (step) => {
+    if (step.progress <= last) return;
+    last = step.progress;
+    notify(notificationText('notifications/progress', { progressToken, ...step }));
+  };
+}

@@ -1,0 +1,118 @@
+// Hot path: tools/list is served from here.
+import { LRUCache } from 'lru-cache';
+import type { ExecutorKind, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { Caller } from '../../../domain/principal/principal.ts';
+import type { ToolLayer } from '../../../operations/tool-layer.ts';
+import type { McpSettings } from '../settings.ts';
+import { toolView } from './tool-view.ts';
+
+/** The tools that one token may see. */
+export interface ToolList {
+  /** JSON text of one page, without the braces: `"tools":[…]` and, where there is more, `,"nextCursor":…`. */
+  page(cursor: string | undefined): string;
+  readonly kinds: ReadonlyMap<string, ExecutorKind>;
+}
+
+/** Lists of tools by token, until the tools change. */
+export interface ToolShelf {
+  /** @throws ToolLayerError E32xx for a token that is not good, and what the layer says */
+  list(caller: Caller): Promise<ToolList>;
+  /** Which kind of executor runs a tool; undefined for one that the caller does not see. */
+  kindOf(caller: Caller, toolId: string): Promise<ExecutorKind | undefined>;
+  /** Forgets every list. */
+  clear(): void;
+}
+
+/** Manifests asked for at once. */
+const MANIFESTS_PER_PAGE = 1_000;
+
+export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolShelf {
+  const bounds = { ttl: settings.toolListTtlMs };
+  const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
+  const kinds = new LRUCache<string, ExecutorKind>({ max: settings.toolsMax, ...bounds });
+
+  const list: ToolShelf['list'] = (caller) => {
+    const key = caller.token ?? '';
+    const known = lists.get(key);
+    if (known !== undefined) return known;
+    const loading = load(layer, caller, settings);
+    lists.set(key, loading);
+    // A refusal is not kept: the next request asks again.
+    loading.catch(() => {
+      if (lists.peek(key) === loading) lists.delete(key);
+    });
+    return loading;
+  };
+
+  const kindOf: ToolShelf['kindOf'] = async (caller, toolId) => {
+    const listed = await lists.peek(caller.token ?? '')?.catch(() => undefined);
+    const key = `${caller.token ?? ''}\n${toolId}`;
+    const known = listed?.kinds.get(toolId) ?? kinds.get(key);
+    if (known !== undefined) return known;
+    try {
+      const { manifest } = await layer.ask('tools.get', { tool_id: toolId }, caller);
+      kinds.set(key, manifest.executor.kind);
+      return manifest.executor.kind;
+    } catch {
+      return undefined;
+    }
+  };
+
+  return {
+    list,
+    kindOf,
+    clear: () => {
+      lists.clear();
+      kinds.clear();
+    },
+  };
+}
+
+async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Promise<ToolList> {
+  // Several requests may wait for one list, so it does not end with the first of them.
+  const { signal: _signal, onProgress: _onProgress, ...asking } = caller;
+  const manifests: ToolManifest[] = [];
+  for (let page = 1; manifests.length < settings.toolsMax; page += 1) {
+    const input = { page, page_size: MANIFESTS_PER_PAGE };
+    const answer = await layer.ask('tools.manifests', input, asking);
+    manifests.push(...answer.manifests);
+    if (answer.manifests.length === 0 || manifests.length >= answer.total_count) break;
+  }
+  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize);
+}
+
+/** Sorted by id, so that a cursor, the last id of a page, stays good while tools come and go. */
+function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolList {
+  const sorted = manifests.toSorted((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
+  const texts = sorted.map((manifest) => JSON.stringify(toolView(manifest)));
+  const pages = new Map<number, string>();
+  return {
+    kinds: new Map(sorted.map((manifest) => [manifest.tool_id, manifest.executor.kind])),
+    page: (cursor) => {
+      const start = cursor === undefined ? 0 : startAfter(sorted, cursor);
+      const known = pages.get(start);
+      if (known !== undefined) return known;
+      const end = start + pageSize;
+      const last = sorted[end - 1];
+      const more = last !== undefined && end < sorted.length ? `,"nextCursor":"${cursorOf(last.tool_id)}"` : '';
+      const page = `"tools":[${texts.slice(start, end).join(',')}]${more}`;
+      // Cursors that nobody was given must not fill the memory.
+      if (start % pageSize === 0) pages.set(start, page);
+      return page;
+    },
+  };
+}
+
+function cursorOf(toolId: string): string {
+  return Buffer.from(toolId).toString('base64url');
+}
+
+function startAfter(sorted: readonly ToolManifest[], cursor: string): number {
+  const toolId = Buffer.from(cursor, 'base64url').toString();
+  if (cursorOf(toolId) !== cursor || cursor === '') {
+    throw new ToolLayerError('E3801', 'The cursor is not one of this server. List again without a cursor.');
+  }
+  const index = sorted.findIndex((manifest) => manifest.tool_id > toolId);
+  return index < 0 ? sorted.length : index;
+}

@@ -1,0 +1,42 @@
+// Hot path: every message over stdio is cut out here.
+import type { Readable } from 'node:stream';
+
+const NEWLINE = 0x0a;
+
+/**
+ * Cuts a stream of bytes into lines, without their newline; empty ones are left out.
+ * @param bytesMax a longer line is not kept: it is given as undefined once its end is known to be too far
+ */
+export async function* readLines(input: Readable, bytesMax: number): AsyncGenerator<Buffer | undefined> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  let skipping = false;
+  for await (const chunk of input as AsyncIterable<Buffer | string>) {
+    let rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
+      const tail = rest.subarray(0, end);
+      rest = rest.subarray(end + 1);
+      if (!skipping && length + tail.length > bytesMax) yield undefined;
+      else if (!skipping) {
+        const line = parts.length === 0 ? tail : Buffer.concat([...parts, tail]);
+        if (!isBlank(line)) yield line;
+      }
+      parts = [];
+      length = 0;
+      skipping = false;
+    }
+    length += rest.length;
+    if (skipping) continue;
+    if (length > bytesMax) {
+      skipping = true;
+      parts = [];
+      yield undefined;
+    } else if (rest.length > 0) parts.push(rest);
+  }
+  if (!skipping && length > 0) yield Buffer.concat(parts);
+}
+
+/** Nothing, or the carriage return of a Windows client. */
+function isBlank(line: Buffer): boolean {
+  return line.length === 0 || (line.length === 1 && line[0] === 0x0d);
+}

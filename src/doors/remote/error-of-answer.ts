@@ -1,0 +1,31 @@
+import { ERRORS, type ErrorCode } from '../../domain/error/catalogue.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { OperationName } from '../../operations/catalogue.ts';
+
+/** A tool call that was accepted answers in its own shape, whatever became of it. */
+export function isInvocation(name: OperationName, response: Response, body: unknown): boolean {
+  return name === 'tool.invoke' && !isProblem(response) && isRecord(body) && typeof body['invocation_id'] === 'string';
+}
+
+/** The layer's error in problem details, as it was thrown there; undefined for anything else. */
+export function errorOfAnswer(body: unknown, response: Response): ToolLayerError | undefined {
+  if (!isProblem(response) || !isRecord(body)) return undefined;
+  const { e_code, detail, details, retry_after_ms } = body;
+  if (!isErrorCode(e_code) || typeof detail !== 'string') return undefined;
+  return new ToolLayerError(e_code, detail, {
+    ...(isRecord(details) ? { details } : {}),
+    ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
+  });
+}
+
+function isProblem(response: Response): boolean {
+  return response.headers.get('content-type')?.startsWith('application/problem+json') === true;
+}
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERRORS, code);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,122 @@
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { Caller } from '../../domain/principal/principal.ts';
+import { OPERATIONS, type OperationName } from '../../operations/catalogue.ts';
+import type { ToolLayer } from '../../operations/tool-layer.ts';
+import { sha256 } from '../../std/sha256.ts';
+import { errorOfAnswer, isInvocation } from './error-of-answer.ts';
+import { requestOf } from './request-of.ts';
+import { REMOTE_DEFAULTS, type RemoteSettings } from './settings.ts';
+
+/** Where the layer runs, and as whom to ask. */
+export interface RemoteLayerParts {
+  /** Address without trailing slash, for example http://127.0.0.1:7420. */
+  readonly url: string;
+  /** Sent when the caller has no token of its own. */
+  readonly token?: string;
+  readonly settings?: Partial<RemoteSettings>;
+}
+
+/**
+ * A layer that runs elsewhere, asked over its REST door; connections are kept. Answers and errors are those of the layer
+ * itself; the progress of calls does not come across.
+ * Beside what the layer throws: E3310 with `details.layer = "unreachable"` when nothing answers there, E3308 when what
+ * answers is no layer, E3805 when the caller's signal ended first.
+ */
+export function createRemoteLayer(parts: RemoteLayerParts): ToolLayer {
+  const settings = { ...REMOTE_DEFAULTS, ...parts.settings };
+  const base = parts.url.replace(/\/+$/, '');
+
+  const ask = async (name: OperationName, input: object, caller: Caller): Promise<unknown> => {
+    const { path, init } = requestOf(name, input, tokenFor(caller, parts.token), caller);
+    const { response, text } = await exchange(`${base}${path}`, init, settings.answerBytesMax);
+    const body = parsed(text);
+    if (response.status === OPERATIONS[name].status || isInvocation(name, response, body) || isHealth(name, body)) {
+      if (body === undefined) throw notALayer(base, response.status);
+      return body;
+    }
+    throw errorOfAnswer(body, response) ?? notALayer(base, response.status);
+  };
+
+  return {
+    ask: ask as ToolLayer['ask'],
+    onToolsChanged: (listener) => {
+      const look = async (): Promise<string> => sha256(JSON.stringify(await ask('tools.manifests', PAGE, OWN)));
+      return watch(look, listener, settings.changesPollMs);
+    },
+  };
+}
+
+const OWN: Caller = { door: 'library' };
+const PAGE = { page: 1, page_size: 1_000 };
+
+function tokenFor(caller: Caller, own: string | undefined): string | undefined {
+  return caller.token ?? own;
+}
+
+/** Health that is not ready comes with 503, and is an answer all the same. */
+function isHealth(name: OperationName, body: unknown): boolean {
+  return name === 'health' && typeof body === 'object' && body !== null && 'ready' in body;
+}
+
+async function exchange(
+  url: string,
+  init: RequestInit,
+  bytesMax: number,
+): Promise<{ response: Response; text: string }> {
+  try {
+    const response = await fetch(url, { ...init, redirect: 'error' });
+    return { response, text: await readText(response, bytesMax) };
+  } catch (cause) {
+    if (cause instanceof ToolLayerError) throw cause;
+    if (init.signal?.aborted === true) throw new ToolLayerError('E3805', 'The call was cancelled.', { cause });
+    const { origin } = new URL(url);
+    throw new ToolLayerError('E3310', `No layer answers at ${origin}. Start one with: sallyport serve`, {
+      cause,
+      details: { layer: 'unreachable' },
+    });
+  }
+}
+
+async function readText(response: Response, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > bytesMax) throw new ToolLayerError('E3308', `The answer is larger than ${bytesMax} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length).toString('utf8');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function notALayer(base: string, status: number): ToolLayerError {
+  return new ToolLayerError('E3308', `What answers at ${base} is no layer (HTTP ${status}). Check the address.`);
+}
+
+/** Looks again and again while it is not disposed; a look that fails says nothing. */
+function watch(look: () => Promise<string>, changed: () => void, everyMs: number): Disposable {
+  let last: string | undefined;
+  let disposed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const turn = async (): Promise<void> => {
+    const seen = await look().catch(() => last);
+    if (disposed) return;
+    if (last !== undefined && seen !== last) changed();
+    last = seen;
+    timer = setTimeout(() => void turn(), everyMs).unref();
+  };
+  void turn();
+  return {
+    [Symbol.dispose]: () => {
+      disposed = true;
+      clearTimeout(timer);
+    },
+  };
+}

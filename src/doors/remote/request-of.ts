@@ -1,0 +1,42 @@
+import type { Caller } from '../../domain/principal/principal.ts';
+import { OPERATIONS, type OperationEntry, type OperationName } from '../../operations/catalogue.ts';
+
+/** The HTTP request that asks for an operation: members in the path where it names them, the others in query or body. */
+export function requestOf(
+  name: OperationName,
+  input: object,
+  token: string | undefined,
+  caller: Caller,
+): { readonly path: string; readonly init: RequestInit } {
+  const entry: OperationEntry = OPERATIONS[name];
+  const rest = new Map<string, unknown>(Object.entries(input));
+  const path = entry.path.replaceAll(/\{(\w+)\}/g, (_all, member: string) => {
+    const value = String(rest.get(member));
+    rest.delete(member);
+    return encodeURIComponent(value);
+  });
+  const inBody = entry.method === 'POST';
+  const headers = {
+    ...(inBody ? { 'content-type': 'application/json' } : {}),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(caller.traceparent === undefined ? {} : { traceparent: caller.traceparent }),
+  };
+  const init: RequestInit = {
+    method: entry.method,
+    headers,
+    ...(inBody ? { body: JSON.stringify(Object.fromEntries(rest)) } : {}),
+    ...(caller.signal === undefined ? {} : { signal: caller.signal }),
+  };
+  return { path: inBody ? path : `${path}${queryOf(rest)}`, init };
+}
+
+/** Lists repeat their name; objects travel as JSON text; what is undefined is left out. */
+function queryOf(members: ReadonlyMap<string, unknown>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of members) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined) query.append(name, typeof item === 'object' ? JSON.stringify(item) : String(item));
+    }
+  }
+  return query.size === 0 ? '' : `?${query}`;
+}

@@ -1,0 +1,107 @@
+import type { AddressInfo } from 'node:net';
+import { type FastifyInstance, fastify } from 'fastify';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { ToolLayer } from '../../operations/tool-layer.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { answerClientError } from './client-error.ts';
+import { addOperationRoutes } from './operation-routes.ts';
+import { addOwnRoutes } from './own-routes.ts';
+import { answerFrameworkError, refuseMisuse } from './refuse-misuse.ts';
+import { createRequestGuard } from './request-guard.ts';
+import { REST_DEFAULTS, type RestSettings } from './settings.ts';
+
+/** What the door needs. */
+export interface RestDoorParts {
+  readonly layer: ToolLayer;
+  readonly log: Log;
+  /** The document served at `/openapi.json`. */
+  readonly openApi: object;
+  /** Address to bind. Default 127.0.0.1; a loopback address turns the check of the `Host` header on. */
+  readonly host?: string;
+  readonly settings?: Partial<RestSettings>;
+}
+
+/** REST, one route per operation, and the HTTP server that other doors are mounted in. */
+export interface RestDoor {
+  /** Other doors add their routes here before `listen`. */
+  readonly app: FastifyInstance;
+  /**
+   * Starts to listen.
+   * @param port 0 for any free one
+   * @returns address as a URL without trailing slash, for example http://127.0.0.1:7070
+   * @throws ToolLayerError E3900 when the address cannot be had; the message says why and what to change
+   */
+  listen(port: number): Promise<string>;
+  /** Takes no new requests, lets running ones end within `closeGraceMs`, then cuts. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Builds the door; nothing listens yet. */
+export function createRestDoor(parts: RestDoorParts): RestDoor {
+  const settings = { ...REST_DEFAULTS, ...parts.settings };
+  const host = parts.host ?? '127.0.0.1';
+  const app = createApp(settings);
+  const guard = createRequestGuard(host, settings);
+  refuseMisuse(app, guard, parts.log);
+  addOperationRoutes(app, parts.layer, settings);
+  addOwnRoutes(app, parts.layer, parts.openApi);
+
+  let closing: Promise<void> | undefined;
+  return {
+    app,
+    listen: async (port) => {
+      await listenOn(app, host, port);
+      app.server.maxConnections = settings.connectionsMax;
+      const { address, port: bound, family } = app.server.address() as AddressInfo;
+      return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
+    },
+    close: () => {
+      closing ??= closeWithin(app, settings.closeGraceMs);
+      return closing;
+    },
+  };
+}
+
+function createApp(settings: RestSettings): FastifyInstance {
+  return fastify({
+    logger: false,
+    bodyLimit: settings.bodyBytesMax,
+    requestTimeout: settings.requestTimeoutMs,
+    keepAliveTimeout: settings.keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    http: { maxHeaderSize: settings.headBytesMax, headersTimeout: settings.requestTimeoutMs },
+    routerOptions: { maxParamLength: 512 },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (thrown, request, reply) => answerFrameworkError(thrown, request, reply),
+  });
+}
+
+async function listenOn(app: FastifyInstance, host: string, port: number): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    throw new ToolLayerError('E3900', `The REST door cannot listen on ${host}:${port}: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+const LISTEN_REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program uses this port. Choose another with --port or SALLYPORT_PORT.',
+  EACCES: 'this user may not use this port. Choose one above 1023 with --port or SALLYPORT_PORT.',
+  EADDRNOTAVAIL: 'this machine has no such address. Choose another host, for example 127.0.0.1.',
+  ENOTFOUND: 'the host name is not known. Give an address, for example 127.0.0.1.',
+  ERR_SOCKET_BAD_PORT: 'a port is a whole number from 0 to 65535.',
+};
+
+function reasonOf(cause: unknown): string {
+  const code = (cause as NodeJS.ErrnoException).code ?? '';
+  return LISTEN_REASONS[code] ?? `${code || 'unknown reason'}.`;
+}
+
+async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(cut);
+  }
+}

@@ -1,0 +1,77 @@
+// Hot path: every request of an operation passes here.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { Caller } from '../../domain/principal/principal.ts';
+import {
+  OPERATIONS,
+  type OperationEntry,
+  type OperationInput,
+  type OperationName,
+} from '../../operations/catalogue.ts';
+import type { ToolLayer } from '../../operations/tool-layer.ts';
+import { bearerToken } from '../bearer.ts';
+import { readBody } from '../request-body.ts';
+import { readWireJson } from '../wire-json.ts';
+import { createInputReader } from './input-of-request.ts';
+import { sendInvocation, sendJson } from './reply.ts';
+import type { RestSettings } from './settings.ts';
+
+type Params = Readonly<Record<string, string>>;
+type Query = Readonly<Record<string, unknown>>;
+
+/** One route per row of the operation table. */
+export function addOperationRoutes(
+  app: FastifyInstance,
+  layer: ToolLayer,
+  settings: Pick<RestSettings, 'bodyBytesMax' | 'documentBytesMax'>,
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
+    const carriesDocument = request.routeOptions.url?.startsWith('/v1/imports/') === true;
+    const bytes = await readBody(payload, carriesDocument ? settings.documentBytesMax : settings.bodyBytesMax);
+    if (bytes.length === 0) return undefined;
+    const read = readWireJson(bytes);
+    if (!read.ok) throw ToolLayerError.of(read.failure);
+    return read.value;
+  });
+  for (const name of Object.keys(OPERATIONS) as OperationName[]) addRoute(app, layer, name);
+}
+
+function addRoute(app: FastifyInstance, layer: ToolLayer, name: OperationName): void {
+  const entry: OperationEntry = OPERATIONS[name];
+  const reader = createInputReader(entry);
+  const inBody = entry.method === 'POST';
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const params = request.params as Params;
+    const input = inBody ? reader.fromBody(params, request.body) : reader.fromUrl(params, request.query as Query);
+    // The operation checks the input itself: whatever came in is passed on as it is.
+    const answer = await layer.ask(name, input as OperationInput<typeof name>, callerOf(request, reply));
+    reply.hijack();
+    if (name === 'tool.invoke') sendInvocation(reply.raw, answer as ToolInvokeResponse);
+    else sendJson(reply.raw, statusOf(entry, answer), answer);
+  };
+  const url = entry.path.replaceAll(/\{(\w+)\}/g, ':$1');
+  app.route({ method: entry.method, url, handler, exposeHeadRoute: entry.method === 'GET' });
+}
+
+/** Health that is not ready is an answer, but not a good one. */
+function statusOf(entry: OperationEntry, answer: object): number {
+  return 'ready' in answer && answer.ready === false ? 503 : entry.status;
+}
+
+/** What this door knows of who asks. The signal ends with the connection, when that comes before the answer. */
+export function callerOf(request: FastifyRequest, reply: FastifyReply): Caller {
+  const { authorization, traceparent } = request.headers;
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  const token = bearerToken(authorization);
+  return {
+    door: 'rest',
+    signal: gone.signal,
+    ...(token === undefined ? {} : { token }),
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
+  };
+}

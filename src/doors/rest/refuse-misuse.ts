@@ -1,0 +1,58 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Failure, failure } from '../../domain/error/failure.ts';
+import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { sendProblem } from './reply.ts';
+import type { createRequestGuard } from './request-guard.ts';
+import { type KnownRoute, OPERATION_ROUTES, OWN_ROUTES, refuseRoute } from './route-table.ts';
+
+const MCP_ROUTES: readonly KnownRoute[] = [{ method: 'POST', path: '/mcp' }];
+
+/** Answers everything that does not reach an operation: foreign hosts, unknown routes, unreadable requests, faults. */
+export function refuseMisuse(app: FastifyInstance, guard: ReturnType<typeof createRequestGuard>, log: Log): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const refused = guard(request.headers);
+    if (refused === undefined) done();
+    else problem(reply, refused, 403);
+  });
+
+  const known = [...OPERATION_ROUTES, ...OWN_ROUTES, ...MCP_ROUTES];
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const refused = refuseRoute(known, request.method, path);
+    problem(reply, refused.failure, refused.status, refused.status === 405 ? ['allow', refused.allow.join(', ')] : []);
+  });
+
+  app.setErrorHandler((thrown: FastifyError, request, reply) => {
+    const [failed, status] = explain(thrown, request);
+    if (failed.code === 'E3900') log.error('rest-request-failed', { url: request.routeOptions.url, cause: thrown });
+    problem(reply, failed, status);
+  });
+}
+
+/** Answers what the framework refuses before it looks for a route, such as a path that cannot be decoded. */
+export function answerFrameworkError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const [failed, status] = explain(thrown, request);
+  problem(reply, failed, status);
+}
+
+/** A failure for whatever was thrown; what the framework itself refuses is the client's fault, not ours. */
+function explain(
+  thrown: FastifyError,
+  request: FastifyRequest,
+): readonly [failed: Failure, status: number | undefined] {
+  if (thrown instanceof ToolLayerError) return [thrown.failure, undefined];
+  if (thrown.statusCode === 415) {
+    const given = String(request.headers['content-type'] ?? 'none').slice(0, 100);
+    return [failure('E3801', `The content type must be application/json, not ${given}.`), 415];
+  }
+  if (typeof thrown.code === 'string' && thrown.code.startsWith('FST_ERR_') && (thrown.statusCode ?? 500) < 500) {
+    return [failure('E3801', `The request cannot be read: ${thrown.message}.`), thrown.statusCode];
+  }
+  return [failureOf(thrown), undefined];
+}
+
+function problem(reply: FastifyReply, failed: Failure, status?: number | undefined, headers?: readonly string[]): void {
+  reply.hijack();
+  sendProblem(reply.raw, failed, status, headers);
+}

@@ -1,0 +1,38 @@
+import { KiB, MiB } from '../../std/bytes.ts';
+
+/** What can be set of the REST door. */
+export interface RestSettings {
+  /** Largest request body, in bytes. */
+  readonly bodyBytesMax: number;
+  /** Largest body that carries a whole foreign document (imports), in bytes. */
+  readonly documentBytesMax: number;
+  /** Largest request head: the request line and all headers, in bytes. A capability token of 16 KiB fits. */
+  readonly headBytesMax: number;
+  /** How long a client may take to send a request, in ms. */
+  readonly requestTimeoutMs: number;
+  /** How long an idle connection is kept for the next request, in ms. */
+  readonly keepAliveTimeoutMs: number;
+  /** How long running calls may go on once the door closes, in ms; then their connections are cut. */
+  readonly closeGraceMs: number;
+  /** Most open connections; more are refused by the socket. */
+  readonly connectionsMax: number;
+  /**
+   * Host names, without port, that requests may name beside the loopback ones. Bound to a loopback address the door
+   * refuses every other name, against DNS rebinding; bound to another address it refuses only when names are given.
+   */
+  readonly allowedHosts: readonly string[];
+  /** Origins of browser pages that may call, for example https://console.example.com. The door's own always may. */
+  readonly allowedOrigins: readonly string[];
+}
+
+export const REST_DEFAULTS: RestSettings = {
+  bodyBytesMax: 1 * MiB,
+  documentBytesMax: 16 * MiB,
+  headBytesMax: 32 * KiB,
+  requestTimeoutMs: 30_000,
+  keepAliveTimeoutMs: 65_000,
+  closeGraceMs: 10_000,
+  connectionsMax: 10_000,
+  allowedHosts: [],
+  allowedOrigins: [],
+};

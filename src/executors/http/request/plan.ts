@@ -1,0 +1,133 @@
+// Hot path: buildRequest() runs for every call; what does not depend on the arguments is worked out once, in planOf().
+import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
+import type { HttpOperation, HttpParameter } from '../../../registry/http-operation.ts';
+import { argumentRefused } from './arguments-refused.ts';
+import { writeBody } from './bodies.ts';
+import { addCredentials, isHeaderValue } from './credentials.ts';
+import { asPairs, escapeAll, escapeNothing, escapeReserved, inPlace, scalar } from './styles.ts';
+
+/** A request that is ready to be sent. */
+export interface BuiltRequest {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | undefined;
+}
+
+/** An operation as it is used for every call of one tool version. */
+export interface RequestPlan {
+  readonly operation: HttpOperation;
+  /** Literals of the path and, between each two of them, a parameter. */
+  readonly path: readonly (string | HttpParameter)[];
+  readonly parameters: readonly HttpParameter[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const plans = new WeakMap<ToolVersion, RequestPlan>();
+
+/** The plan of a tool version, made at its first call and dropped with it. */
+export function planOf(tool: ToolVersion, userAgent: string): RequestPlan {
+  const known = plans.get(tool);
+  if (known !== undefined) return known;
+  const operation = tool.manifest.executor.config as unknown as HttpOperation;
+  const parameters = operation.parameters ?? [];
+  const fixed = Object.entries(operation.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const plan: RequestPlan = {
+    operation,
+    path: pathParts(operation, parameters),
+    parameters: parameters.filter((parameter) => parameter.in !== 'path'),
+    headers: {
+      accept: operation.accept ?? 'application/json, text/*;q=0.9, */*;q=0.5',
+      // Answers are cut to a bound; of a compressed one we could not tell how much is left.
+      'accept-encoding': 'identity',
+      'user-agent': userAgent,
+      ...Object.fromEntries(fixed),
+    },
+  };
+  plans.set(tool, plan);
+  return plan;
+}
+
+function pathParts(operation: HttpOperation, parameters: readonly HttpParameter[]): (string | HttpParameter)[] {
+  const byName = new Map(parameters.filter(({ in: place }) => place === 'path').map((one) => [one.name, one]));
+  return operation.path.split(/(\{[^{}/]+\})/).flatMap((part) => {
+    if (part === '') return [];
+    return byName.get(part.startsWith('{') ? part.slice(1, -1) : '') ?? part;
+  });
+}
+
+/**
+ * The request for these arguments.
+ * @throws ToolLayerError E3509 for arguments that cannot stand in it, E3302 for a missing secret
+ */
+export function buildRequest(
+  plan: RequestPlan,
+  given: Readonly<Record<string, unknown>>,
+  secrets: ReadonlyMap<string, string>,
+): BuiltRequest {
+  const { operation } = plan;
+  const headers: Record<string, string> = { ...plan.headers };
+  const query: string[] = [];
+  const cookies: string[] = [];
+  const path = pathOf(plan, given);
+  for (const parameter of plan.parameters) {
+    const value = own(given, parameter.property);
+    if (value !== undefined) place(parameter, value, { headers, query, cookies });
+  }
+  const body = bodyOf(plan, given);
+  if (body !== undefined) headers['content-type'] = body.contentType;
+  if (operation.auth !== undefined) addCredentials(operation.auth, secrets, { headers, query, cookies });
+  if (cookies.length > 0) headers['cookie'] = cookies.join('; ');
+  const url = new URL(operation.base_url + path + (query.length === 0 ? '' : `?${query.join('&')}`));
+  return { url, method: operation.method, headers, body: body?.bytes };
+}
+
+function own(given: Readonly<Record<string, unknown>>, property: string): unknown {
+  return Object.hasOwn(given, property) ? given[property] : undefined;
+}
+
+function bodyOf(
+  { operation: { body } }: RequestPlan,
+  given: Readonly<Record<string, unknown>>,
+): ReturnType<typeof writeBody> | undefined {
+  const value = body === undefined ? undefined : own(given, body.property);
+  return body === undefined || value === undefined ? undefined : writeBody(body, value);
+}
+
+function pathOf(plan: RequestPlan, given: Readonly<Record<string, unknown>>): string {
+  let path = '';
+  for (const part of plan.path) path += typeof part === 'string' ? part : segmentValue(part, own(given, part.property));
+  const segments = path.split('/');
+  // A dot segment is not escaped by anything: every reader of URLs takes it away, also when it is written %2E.
+  if (!segments.some(isDotSegment)) return path;
+  const culprit = plan.path.find((part): part is HttpParameter => typeof part !== 'string');
+  throw argumentRefused(culprit?.property ?? '', 'makes . or .. a segment of the path');
+}
+
+const isDotSegment = (segment: string): boolean => /^(?:\.|%2e){1,2}$/i.test(segment);
+
+function segmentValue({ name, property, style, explode, json }: HttpParameter, value: unknown): string {
+  if (value === undefined) throw argumentRefused(property, 'is part of the path and must be given');
+  const written = inPlace(name, json === true ? JSON.stringify(value) : value, style, explode, escapeAll);
+  if (written === '') throw argumentRefused(property, 'is part of the path and must not be empty');
+  return written;
+}
+
+type Places = Parameters<typeof addCredentials>[2];
+
+function place(parameter: HttpParameter, given: unknown, { headers, query, cookies }: Places): void {
+  const { name, property, style, explode } = parameter;
+  const value = parameter.json === true ? JSON.stringify(given) : given;
+  if (parameter.in === 'query') {
+    const encode = parameter.allow_reserved === true ? escapeReserved : escapeAll;
+    for (const pair of asPairs(name, value, style, explode, encode)) query.push(pair.join('='));
+  } else if (parameter.in === 'cookie') {
+    for (const pair of asPairs(name, value, style, explode, escapeAll)) cookies.push(pair.join('='));
+  } else {
+    const text = typeof value === 'object' ? inPlace(name, value, 'simple', explode, escapeNothing) : scalar(value);
+    if (!isHeaderValue(text)) {
+      throw argumentRefused(property, 'travels in a header and must not hold line ends or other control characters');
+    }
+    headers[name.toLowerCase()] = text;
+  }
+}

@@ -1,0 +1,57 @@
+// Hot path: runs for every call to an MCP tool.
+import type { Fault } from '../../../api/schemas/error.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
+import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import type { Upstreams } from '../../mcp-servers/upstreams.ts';
+import { pointerTo } from '../../std/json-pointer.ts';
+import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+
+const UPSTREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,39}$/;
+const CONFIG_MEMBERS = new Set(['upstream', 'tool', 'annotations', 'output_schema', 'title']);
+
+/**
+ * Runs tools of upstream MCP servers (EXE-07). The result is the upstream's `CallToolResult` as it came, an error result
+ * too, which is marked as the tool's own error (EXE-12).
+ */
+export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor {
+  const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
+    const { upstream, tool } = call.tool.manifest.executor.config as { upstream: string; tool: string };
+    const result = await upstreams.call(call.tool.tenantId, upstream, tool, call.parameters, {
+      signal,
+      timeoutMs: call.grant.limits.timeoutMs,
+      ...(call.onProgress === undefined ? {} : { onProgress: call.onProgress }),
+    });
+    return result.isError === true ? { result, toolError: true, usage: NO_USAGE } : { result, usage: NO_USAGE };
+  };
+  return {
+    kind: 'mcp',
+    owns: ({ manifest }) => manifest.executor.kind === 'mcp',
+    requiresConfirmation: () => false,
+    definitions: () => [],
+    configFaults,
+    isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
+    execute: run,
+    executeConfirmed: run,
+  };
+}
+
+function configFaults({ executor }: ToolManifest): readonly Fault[] {
+  const config = executor.config ?? {};
+  const faults: Fault[] = [];
+  if (typeof config['upstream'] !== 'string' || !UPSTREAM_NAME.test(config['upstream'])) {
+    faults.push(fault('upstream', 'pattern', 'must be the name of an upstream', 'See the list of upstreams.'));
+  }
+  if (typeof config['tool'] !== 'string' || config['tool'] === '') {
+    faults.push(fault('tool', 'minLength', 'must be the name of a tool as its server lists it', 'Add this member.'));
+  }
+  for (const member of Object.keys(config)) {
+    if (CONFIG_MEMBERS.has(member)) continue;
+    faults.push(fault(member, 'additionalProperties', 'is not a setting of an MCP tool', 'Remove this member.'));
+  }
+  return faults;
+}
+
+function fault(member: string, keyword: string, message: string, hint: string): Fault {
+  return { path: pointerTo('/executor/config', member), code: 'E3008', keyword, message, hint };
+}

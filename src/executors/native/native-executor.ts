@@ -1,0 +1,148 @@
+// Hot path: a synchronous function runs without a promise of its own and without listening to the signal.
+import type { Fault } from '../../../api/schemas/error.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
+import type { Principal, Progress } from '../../domain/principal/principal.ts';
+import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import { abortReason } from '../abort-reason.ts';
+import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+
+/** What a function knows of the call beside its parameters. */
+export interface NativeCallContext {
+  readonly invocationId: string;
+  readonly principal: Principal;
+  /** Aborted when time is up or the call is cancelled. A function that goes on is abandoned: nobody reads its result. */
+  readonly signal: AbortSignal;
+  /** Values of the secrets that the manifest asks for and the call was granted, by name. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** Tells the caller how far the work is; does nothing when nobody listens. */
+  progress(progress: Progress): void;
+}
+
+/**
+ * A tool as a function of the embedding program. What it returns (or its promise gives) is the result; undefined counts
+ * as null. A thrown ToolLayerError reaches the caller as it is; of any other error only its name does, since a message
+ * that was not written for the caller may hold anything.
+ */
+export type NativeFunction = (parameters: Readonly<Record<string, unknown>>, context: NativeCallContext) => unknown;
+
+/** Runs functions in this very process: trusted code, `isolation: none`. */
+export interface NativeExecutor extends Executor {
+  /**
+   * Says which function runs one version of a tool, for every tenant, until the handle is disposed.
+   * @throws ToolLayerError E3007 when that version has a function already
+   */
+  register(toolId: string, version: string, run: NativeFunction): Disposable;
+}
+
+/** Makes an executor without functions. */
+export function createNativeExecutor(): NativeExecutor {
+  const functions = new Map<string, Map<string, NativeFunction>>();
+  const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
+    const { manifest } = call.tool;
+    const found = functions.get(manifest.tool_id)?.get(manifest.version);
+    return found === undefined ? Promise.reject(noFunction(manifest)) : runFunction(found, call, signal);
+  };
+  return {
+    kind: 'native',
+    owns: ({ manifest }) => manifest.executor.kind === 'native',
+    requiresConfirmation: () => false,
+    definitions: () => [],
+    configFaults,
+    isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
+    execute: run,
+    // The same checks stand on both paths, because there is one way to a function only.
+    executeConfirmed: run,
+    register(toolId, version, added) {
+      const versions = functions.get(toolId) ?? new Map<string, NativeFunction>();
+      if (versions.has(version)) {
+        throw new ToolLayerError(
+          'E3007',
+          `${toolId} ${version} has a function already. Dispose it, or use a new version.`,
+        );
+      }
+      functions.set(toolId, versions.set(version, added));
+      return { [Symbol.dispose]: () => forget(functions, toolId, version, added) };
+    },
+  };
+}
+
+function forget(
+  functions: Map<string, Map<string, NativeFunction>>,
+  toolId: string,
+  version: string,
+  added: NativeFunction,
+): void {
+  const versions = functions.get(toolId);
+  if (versions?.get(version) !== added) return;
+  versions.delete(version);
+  if (versions.size === 0) functions.delete(toolId);
+}
+
+const noProgress = (): void => {};
+
+function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> {
+  if (signal.aborted) return Promise.reject(abortReason(signal));
+  const { invocationId, principal, secrets, parameters, onProgress } = call;
+  let result: unknown;
+  try {
+    result = run(parameters, { invocationId, principal, signal, secrets, progress: onProgress ?? noProgress });
+  } catch (thrown) {
+    return Promise.reject(functionFailed(call, thrown));
+  }
+  return isThenable(result) ? settled(result, call, signal) : Promise.resolve(outcome(result));
+}
+
+const outcome = (result: unknown): ExecutorOutcome => ({
+  result: result === undefined ? null : result,
+  usage: NO_USAGE,
+});
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** The promise's end or the abort, whichever comes first. */
+function settled(running: PromiseLike<unknown>, call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(abortReason(signal));
+    const done = (): void => signal.removeEventListener('abort', onAbort);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    running.then(
+      (result) => {
+        done();
+        resolve(outcome(result));
+      },
+      (thrown: unknown) => {
+        done();
+        reject(functionFailed(call, thrown));
+      },
+    );
+  });
+}
+
+function functionFailed({ tool }: ExecutorCall, thrown: unknown): ToolLayerError {
+  if (thrown instanceof ToolLayerError) return thrown;
+  const name = thrown instanceof Error && /^[A-Za-z]{1,60}$/.test(thrown.name) ? thrown.name : 'error';
+  return new ToolLayerError('E3109', `The function of ${tool.manifest.tool_id} failed with ${name}.`, {
+    cause: thrown,
+  });
+}
+
+const noFunction = ({ tool_id, version }: ToolManifest): ToolLayerError =>
+  new ToolLayerError(
+    'E3901',
+    `${tool_id} ${version} has no function in this process. The embedding program must register it before it is called.`,
+  );
+
+function configFaults({ executor }: ToolManifest): readonly Fault[] {
+  return Object.keys(executor.config ?? {}).map((key) => ({
+    path: `/executor/config/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    code: 'E3008',
+    keyword: 'additionalProperties',
+    message: 'a native tool has no configuration',
+    hint: 'Remove this member.',
+  }));
+}

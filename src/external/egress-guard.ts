@@ -1,0 +1,133 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup as systemLookup } from 'node:dns/promises';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import type { NetworkPermission } from '../../api/schemas/tool-manifest.ts';
+import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+
+/** Finds the addresses of a name; rejects when there are none. */
+export type ResolveHost = (host: string) => Promise<readonly LookupAddress[]>;
+
+/** Where a request may go. */
+export interface EgressTarget {
+  /** Lower case, without the brackets of an IPv6 literal. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Decides where the layer's own requests may go, so that a tool cannot make it speak to what only it can reach. */
+export interface EgressGuard {
+  /**
+   * The target of a URL, when the grant names exactly that host and port.
+   * @throws ToolLayerError E3104 when it does not, or for an address that is not public
+   */
+  admit(url: URL, allowed: readonly NetworkPermission[]): EgressTarget;
+  /**
+   * Addresses to connect to. The caller connects to one of these and looks up nothing itself, so that a name cannot
+   * lead elsewhere between the check and the connection.
+   * @throws ToolLayerError E3104 when one of them is not public, E3310 when the name has no address
+   */
+  resolve(host: string): Promise<readonly LookupAddress[]>;
+}
+
+/** Names for the machine itself. A grant that names one of them means loopback, and loopback only. */
+const LOOPBACK_NAME = 'localhost';
+
+/**
+ * Makes a guard.
+ *
+ * Private, loopback, link-local, shared (CGNAT), documentation, multicast and metadata addresses are refused, also when
+ * wrapped in IPv6. There are two exceptions, both only because the grant says so in so many words: an IP literal, and
+ * `localhost`, which may lead to loopback addresses.
+ * @param resolveHost the system's resolver when absent
+ */
+export function createEgressGuard(resolveHost: ResolveHost = systemResolve): EgressGuard {
+  return {
+    admit(url, allowed) {
+      const target = targetOf(url);
+      if (!allowed.some(({ host, port }) => port === target.port && bareHost(host) === target.host)) {
+        throw outside(`${url.host} is not among the addresses that this call may reach.`, { ...target });
+      }
+      return target;
+    },
+    async resolve(host) {
+      // The grant named this very literal: see admit().
+      if (isIP(host) !== 0) return [{ address: host, family: isIPv6(host) ? 6 : 4 }];
+      const addresses = await resolveHost(host).catch((cause: unknown) => {
+        throw new ToolLayerError('E3310', `The name ${host} has no address. Check the base URL of the tool.`, {
+          cause,
+        });
+      });
+      const isAllowed = host === LOOPBACK_NAME ? isLoopback : isPublic;
+      const bad = addresses.find(({ address }) => !isAllowed(address));
+      if (bad === undefined && addresses.length > 0) return addresses;
+      throw outside(`${host} leads to an address that is not public. Name the IP address itself if that is meant.`, {
+        host,
+      });
+    },
+  };
+}
+
+/** Whether an IP address belongs to the public internet. */
+export function isPublic(address: string): boolean {
+  return !NOT_PUBLIC.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+function isLoopback(address: string): boolean {
+  return LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** Host and port of a URL; the port of the scheme when it names none. */
+function targetOf(url: URL): EgressTarget {
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  return { host: bareHost(url.hostname), port };
+}
+
+const bareHost = (host: string): string => host.toLowerCase().replace(/^\[|\]$/g, '');
+
+const outside = (message: string, details: Record<string, unknown>): ToolLayerError =>
+  new ToolLayerError('E3104', message, { details });
+
+const systemResolve: ResolveHost = (host) => systemLookup(host, { all: true, verbatim: true });
+
+const LOOPBACK = listOf(['127.0.0.0/8', '::1/128']);
+
+/** IANA special-purpose registries (RFC 6890 and its updates), and metadata services that sit on public addresses. */
+const NOT_PUBLIC = listOf([
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+  '5f00::/16',
+  'fc00::/7',
+  'fe80::/9',
+  'ff00::/8',
+]);
+
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}

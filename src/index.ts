@@ -1,0 +1,18 @@
+/** What an embedding program may import. */
+export {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  type NativeCallContext,
+  type NativeFunction,
+  type ToolLayerOptions,
+} from './compose/create-tool-layer.ts';
+export { type Server, serve } from './compose/serve.ts';
+export { SETTINGS, type Setting, type Settings } from './compose/settings.ts';
+export { ERRORS, type ErrorCode, type ErrorEntry } from './domain/error/catalogue.ts';
+export { ToolLayerError } from './domain/error/tool-layer-error.ts';
+export type { Caller, Door, Principal, Progress } from './domain/principal/principal.ts';
+export { OPERATIONS, type OperationInput, type OperationName, type OperationOutput } from './operations/catalogue.ts';
+export type { ToolLayer } from './operations/tool-layer.ts';
+export { type Clock, systemClock } from './std/clock.ts';
+export { type Log, silentLog } from './telemetry/log.ts';

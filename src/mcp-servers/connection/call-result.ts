@@ -1,0 +1,22 @@
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { UpstreamCallResult } from './link.ts';
+
+/**
+ * The result of `tools/call` in the one form that the layer passes on: the upstream's own members, without the marker of
+ * protocol 2026-07-28, and with a `content` list even when the server left it out.
+ * @throws E3308 when the upstream asks for input, which it was not told that we can give
+ */
+export function callResultOf(result: Record<string, unknown>, label: string): UpstreamCallResult {
+  const { resultType } = result;
+  if (resultType !== undefined && resultType !== 'complete') {
+    throw new ToolLayerError(
+      'E3308',
+      `The upstream '${label}' answered with ${JSON.stringify(String(resultType).slice(0, 40))} instead of a result; the layer cannot give it what it asks for.`,
+      { details: { reached: true } },
+    );
+  }
+  const content = Array.isArray(result['content']) ? (result['content'] as readonly unknown[]) : [];
+  if (resultType === undefined && content === result['content']) return result as unknown as UpstreamCallResult;
+  const { resultType: _, ...members } = result;
+  return { ...members, content };
+}

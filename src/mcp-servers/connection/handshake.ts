@@ -1,0 +1,81 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  Client,
+  PROTOCOL_VERSION_META_KEY,
+} from '@modelcontextprotocol/client';
+import type { ServerIdentity } from './link.ts';
+import type { Multiplexer } from './multiplexer.ts';
+
+/** How long a stdio server may leave the question for the newer protocol unanswered before it is taken for an older one. */
+const PROBE_TIMEOUT_MS = 2_000;
+/** Several changes within this time are one. */
+const LIST_CHANGED_DEBOUNCE_MS = 100;
+const NAME_CHARS_MAX = 200;
+
+/** A connection after its handshake. */
+export interface Handshake {
+  readonly identity: ServerIdentity;
+  readonly hasTools: boolean;
+  /** Whether protocol 2026-07-28 or later was agreed. */
+  readonly modern: boolean;
+  readonly olderProtocolOnly: boolean;
+  close(): Promise<void>;
+}
+
+/** What a handshake is made with. */
+export interface HandshakeOptions {
+  readonly client: { readonly name: string; readonly version: string };
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly olderProtocolOnly: boolean;
+  onToolsChanged(): void;
+  onError(error: Error): void;
+}
+
+/**
+ * Connects with the official client: protocol 2026-07-28 when the server has it, else `initialize`. The client claims no
+ * capability, so requests for sampling, elicitation and roots are answered with "method not found".
+ */
+export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): Promise<Handshake> {
+  const client = new Client(options.client, {
+    versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, options.timeoutMs) } },
+    listChanged: {
+      tools: { autoRefresh: false, debounceMs: LIST_CHANGED_DEBOUNCE_MS, onChanged: () => options.onToolsChanged() },
+    },
+  });
+  client.onerror = options.onError;
+  await client.connect(mux.control, {
+    timeout: options.timeoutMs,
+    signal: options.signal,
+    ...(options.olderProtocolOnly ? { prior: { kind: 'legacy' } } : {}),
+  });
+  const protocolVersion = client.getNegotiatedProtocolVersion();
+  const modern = client.getProtocolEra() === 'modern';
+  mux.setEnvelope(
+    modern
+      ? {
+          [PROTOCOL_VERSION_META_KEY]: protocolVersion,
+          [CLIENT_INFO_META_KEY]: options.client,
+          [CLIENT_CAPABILITIES_META_KEY]: {},
+        }
+      : undefined,
+  );
+  const server = client.getServerVersion();
+  return {
+    identity: {
+      ...(protocolVersion === undefined ? {} : { protocolVersion }),
+      ...(server === undefined
+        ? {}
+        : { server: { name: cut(server.name, NAME_CHARS_MAX), version: cut(server.version, NAME_CHARS_MAX) } }),
+    },
+    hasTools: client.getServerCapabilities()?.tools !== undefined,
+    modern,
+    olderProtocolOnly: options.olderProtocolOnly || (!modern && !mux.probeAnswered()),
+    close: () => client.close(),
+  };
+}
+
+function cut(text: string, chars: number): string {
+  return text.length <= chars ? text : text.slice(0, chars);
+}

@@ -1,0 +1,49 @@
+import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import type { RequestOptions } from './request-table.ts';
+
+/** The result of `tools/call` as the upstream sent it. Untrusted. */
+export interface UpstreamCallResult {
+  readonly content: readonly unknown[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+  readonly [member: string]: unknown;
+}
+
+/** What a server offers, bounded and in the form that importers take. */
+export interface ToolListing {
+  readonly tools: readonly ListedMcpTool[];
+  /** Entries that are no tools, with the reason. */
+  readonly malformed: readonly { readonly place: string; readonly reason: string }[];
+}
+
+/** What the handshake told. */
+export interface ServerIdentity {
+  readonly protocolVersion?: string;
+  readonly server?: { readonly name: string; readonly version: string };
+}
+
+/** One live connection to an upstream. It never heals: when it ends, a new one is made. */
+export interface Link {
+  readonly identity: ServerIdentity;
+  /** Whether the server has to be spoken to in the older way from the start, since it took the newer one badly. */
+  readonly olderProtocolOnly: boolean;
+  listTools(signal: AbortSignal): Promise<ToolListing>;
+  /** @throws whatever `Multiplexer.request` throws */
+  call(tool: string, args: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<UpstreamCallResult>;
+  /** Resolves when the server answers anything at all. */
+  ping(timeoutMs: number): Promise<void>;
+  /** Resolves with the reason, for a person, once the connection has ended by itself or was closed. Never rejects. */
+  readonly ended: Promise<string>;
+  /** Ends the connection and, for stdio, every process of the server. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What opens a link. */
+export interface OpenOptions {
+  /** Aborted when the caller no longer waits; nothing is left open then. */
+  readonly signal: AbortSignal;
+  /** See `Link.olderProtocolOnly`. */
+  readonly olderProtocolOnly: boolean;
+  /** The server says that its tools changed. */
+  onToolsChanged(): void;
+}

@@ -1,0 +1,59 @@
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,254})\s*\}\}/g;
+/** Shorter values are not hidden: they would blot out ordinary text, and guessing them is easier than reading them. */
+const HIDDEN_CHARS_MIN = 6;
+/** Names whose values are hidden even when they stand in the definition itself, as they do in desktop configurations. */
+const SENSITIVE_NAME = /key|token|secret|passw|auth|cred|cookie|session|private/i;
+
+/** Values with their secrets in place, and a way to keep those out of texts. */
+export interface FilledValues {
+  readonly values: Readonly<Record<string, string>>;
+  /** Replaces every one of the values in a text. */
+  hide(text: string): string;
+}
+
+/**
+ * Puts secrets in the place of `{{NAME}}`.
+ * @throws E3302 naming the secrets that are missing; E3301 when the store cannot be reached
+ */
+export async function fillSecrets(
+  tenantId: string,
+  templates: Readonly<Record<string, string>>,
+  store: SecretStore | undefined,
+): Promise<FilledValues> {
+  const names = new Set<string>();
+  for (const template of Object.values(templates)) {
+    for (const [, name] of template.matchAll(PLACEHOLDER)) names.add(name as string);
+  }
+  const secrets = names.size === 0 ? new Map<string, string>() : await readSecrets(tenantId, [...names], store);
+  const values = Object.fromEntries(
+    Object.entries(templates).map(([key, template]) => [
+      key,
+      template.replace(PLACEHOLDER, (_, name: string) => secrets.get(name) ?? ''),
+    ]),
+  );
+  const sensitive = Object.entries(values).filter(
+    ([key, value]) => SENSITIVE_NAME.test(key) || value !== templates[key],
+  );
+  const hidden = [...secrets.values(), ...sensitive.map(([, value]) => value)]
+    .filter((value) => value.length >= HIDDEN_CHARS_MIN)
+    .sort((a, b) => b.length - a.length);
+  return { values, hide: (text) => hidden.reduce((shown, value) => shown.replaceAll(value, '[hidden]'), text) };
+}
+
+async function readSecrets(
+  tenantId: string,
+  names: readonly string[],
+  store: SecretStore | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const secrets = await store?.read(tenantId, names);
+  const missing = names.filter((name) => secrets?.has(name) !== true);
+  if (secrets === undefined || missing.length > 0) {
+    throw new ToolLayerError('E3302', `The secret store does not hold ${missing.join(', ')}. Add it and try again.`, {
+      details: { secrets: missing },
+    });
+  }
+  return secrets;
+}

@@ -1,0 +1,320 @@
+// Hot path: `call` runs for every call to an upstream.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { UpstreamDefinition, UpstreamState, UpstreamStatus } from '../../../api/schemas/upstream.ts';
+import type { ErrorCode } from '../../domain/error/catalogue.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { Progress } from '../../domain/principal/principal.ts';
+import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import type { Clock } from '../../std/clock.ts';
+import { sha256 } from '../../std/sha256.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { backoffMs } from './backoff.ts';
+import { callFailure, neverLeft } from './call-failures.ts';
+import type { Link, OpenOptions, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
+import { createPendingWork } from './pending-work.ts';
+import { createRelist } from './relist.ts';
+import type { UpstreamSettings } from './settings.ts';
+import type { StartSlots } from './start-slots.ts';
+import { createWaiters, type Waiters } from './waiters.ts';
+
+/** How one call is made. */
+export interface UpstreamCallOptions {
+  readonly signal?: AbortSignal;
+  /** Absolute, ms, the wait for a start included. None when absent. */
+  readonly timeoutMs?: number;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** What an upstream is supervised with. */
+export interface SupervisedParts {
+  readonly definition: UpstreamDefinition;
+  open(options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
+  readonly settings: UpstreamSettings;
+  readonly startSlots: StartSlots;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number;
+  /** Told when the list of tools differs from the last one known; not by `connect`. */
+  onTools(tools: readonly ListedMcpTool[], serverVersion: string): void;
+}
+
+const LAST_ERROR_CHARS_MAX = 2_000;
+/** How long the reason of an end may take to be known. */
+const END_MOMENT_MS = 100;
+
+/** One upstream that is kept running: when it ends it is started again, patiently. */
+export class Supervised {
+  readonly #parts: SupervisedParts;
+  readonly #name: string;
+  readonly #closing = new AbortController();
+  readonly #pending = createPendingWork();
+  readonly #waiters: Waiters;
+  readonly #relist: () => void;
+
+  #link: Link | undefined;
+  #identity: ServerIdentity = {};
+  #tools: readonly ListedMcpTool[] = [];
+  #toolsHash = '';
+  #state: UpstreamState;
+  #changedAt: number;
+  #lastError: string | undefined;
+  #restarts = 0;
+  /** Starts that failed, or did not hold, since it was last stable. */
+  #failures = 0;
+  #readySince = 0;
+  /** On the monotonic clock; infinite while a start is under way or none is planned. */
+  #nextTryAt = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #olderProtocolOnly = false;
+  #pinging = false;
+
+  constructor(parts: SupervisedParts) {
+    this.#parts = parts;
+    this.#name = parts.definition.name;
+    this.#state = parts.definition.disabled === true ? 'stopped' : 'starting';
+    this.#changedAt = parts.clock.now();
+    this.#waiters = createWaiters(this.#name);
+    this.#relist = createRelist(parts.settings.relistIntervalMs, this.#closing.signal, () => this.#listAgain());
+  }
+
+  /** Connects now and throws what went wrong; nothing is tried again. */
+  connect(): Promise<ToolListing> {
+    return this.#pending.add(this.#open(false));
+  }
+
+  /** Connects in the background, and tries again until `close`. */
+  startTrying(): void {
+    this.#nextTryAt = Number.POSITIVE_INFINITY;
+    const { startSlots, log } = this.#parts;
+    const attempt = startSlots(async () => {
+      if (!this.#closing.signal.aborted) await this.#open(true);
+    });
+    this.#pending.add(attempt).catch((thrown: unknown) => {
+      if (this.#closing.signal.aborted) return;
+      this.#become('degraded', messageOf(thrown));
+      log.warn('upstream-not-started', { upstream: this.#name, error: messageOf(thrown) });
+      this.#tryLater();
+    });
+  }
+
+  tools(): readonly ListedMcpTool[] {
+    return this.#tools;
+  }
+
+  /** As the server says; empty when it says nothing. */
+  serverVersion(): string {
+    return this.#identity.server?.version ?? '';
+  }
+
+  status(): UpstreamStatus {
+    const { protocolVersion, server } = this.#identity;
+    return {
+      name: this.#name,
+      state: this.#state,
+      transport: this.#parts.definition.transport.type,
+      ...(protocolVersion === undefined ? {} : { protocol_version: protocolVersion }),
+      ...(server === undefined ? {} : { server }),
+      tool_count: this.#tools.length,
+      restart_count: this.#restarts,
+      ...(this.#lastError === undefined ? {} : { last_error: this.#lastError }),
+      changed_at: new Date(this.#changedAt).toISOString(),
+    };
+  }
+
+  /** Calls a tool; while nothing is connected, waits for that. */
+  async call(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    const startedAt = this.#parts.clock.monotonic();
+    const rest = (): UpstreamCallOptions => {
+      if (options.timeoutMs === undefined) return options;
+      return { ...options, timeoutMs: Math.max(1, options.timeoutMs - (this.#parts.clock.monotonic() - startedAt)) };
+    };
+    try {
+      // The common case first: it is connected.
+      if (this.#link !== undefined) {
+        try {
+          return await this.#callOn(this.#link, tool, args, options);
+        } catch (thrown) {
+          if (!neverLeft(thrown)) throw thrown;
+        }
+      }
+      const link = await this.#waitForLink(rest());
+      return await this.#callOn(link, tool, args, rest());
+    } catch (thrown) {
+      throw callFailure(this.#name, thrown, options.signal);
+    }
+  }
+
+  /** Ends it for good and waits until nothing of it runs. Idempotent. */
+  async close(): Promise<void> {
+    if (!this.#closing.signal.aborted) {
+      this.#become('stopped');
+      this.#closing.abort(stopped(this.#name));
+      clearTimeout(this.#timer);
+      this.#waiters.refuse(Number.POSITIVE_INFINITY, () => stopped(this.#name));
+      const last = this.#link;
+      this.#link = undefined;
+      if (last !== undefined) void this.#pending.add(last.close());
+    }
+    await this.#pending.done();
+  }
+
+  #become(state: UpstreamState, error?: string): void {
+    this.#state = state;
+    this.#changedAt = this.#parts.clock.now();
+    if (error !== undefined) this.#lastError = error.slice(0, LAST_ERROR_CHARS_MAX);
+  }
+
+  async #open(tell: boolean): Promise<ToolListing> {
+    const { settings, log, clock } = this.#parts;
+    this.#become('starting');
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(settings.connectTimeoutMs)]);
+    const opened = await this.#parts.open({
+      signal,
+      timeoutMs: settings.connectTimeoutMs,
+      olderProtocolOnly: this.#olderProtocolOnly,
+      onToolsChanged: this.#relist,
+    });
+    const listing = await listFirst(this.#name, opened, signal);
+    if (this.#closing.signal.aborted) {
+      await opened.close();
+      throw stopped(this.#name);
+    }
+    this.#link = opened;
+    this.#identity = opened.identity;
+    this.#olderProtocolOnly = opened.olderProtocolOnly;
+    this.#readySince = clock.monotonic();
+    this.#become('ready');
+    const { protocolVersion } = opened.identity;
+    log.info('upstream-ready', { upstream: this.#name, tools: listing.tools.length, protocol: protocolVersion });
+    this.#adopt(listing, tell);
+    void opened.ended.then((reason) => this.#drop(opened, reason));
+    this.#waiters.serve(opened);
+    return listing;
+  }
+
+  #adopt({ tools, malformed }: ToolListing, tell: boolean): void {
+    for (const { place, reason } of malformed) {
+      this.#parts.log.warn('upstream-tool-malformed', { upstream: this.#name, place, reason });
+    }
+    const hash = sha256(JSON.stringify(tools));
+    const differs = hash !== this.#toolsHash;
+    this.#toolsHash = hash;
+    this.#tools = tools;
+    if (differs && tell) this.#parts.onTools(tools, this.serverVersion());
+  }
+
+  async #listAgain(): Promise<void> {
+    const link = this.#link;
+    if (link === undefined) return;
+    try {
+      const listing = await link.listTools(this.#closing.signal);
+      if (this.#link === link) this.#adopt(listing, true);
+    } catch (thrown) {
+      if (this.#link !== link) return;
+      this.#parts.log.warn('upstream-listing-failed', { upstream: this.#name, error: messageOf(thrown) });
+    }
+  }
+
+  /** Lets go of a connection that ended or is of no use any more, and plans the next. */
+  #drop(link: Link, reason: string): void {
+    if (this.#link !== link) return;
+    const { clock, settings, log } = this.#parts;
+    this.#link = undefined;
+    void this.#pending.add(link.close());
+    this.#become('degraded', reason);
+    log.warn('upstream-ended', { upstream: this.#name, reason });
+    this.#restarts += 1;
+    if (clock.monotonic() - this.#readySince > settings.stableMs) this.#failures = 0;
+    this.#tryLater();
+  }
+
+  #tryLater(): void {
+    const { settings, clock, random } = this.#parts;
+    const pause = backoffMs(this.#failures, { firstMs: settings.firstBackoffMs, maxMs: settings.maxBackoffMs }, random);
+    this.#failures += 1;
+    this.#nextTryAt = clock.monotonic() + pause;
+    this.#timer = setTimeout(() => this.startTrying(), pause);
+    this.#waiters.refuse(this.#nextTryAt, () => this.#unavailable());
+  }
+
+  #waitForLink({ timeoutMs, signal }: UpstreamCallOptions): Promise<Link> {
+    const { settings, clock } = this.#parts;
+    if (this.#link !== undefined) return Promise.resolve(this.#link);
+    const ms = Math.min(timeoutMs ?? settings.connectTimeoutMs, settings.connectTimeoutMs);
+    const deadline = clock.monotonic() + ms;
+    const inVain = Number.isFinite(this.#nextTryAt) && this.#nextTryAt > deadline;
+    if (this.#state === 'stopped' || inVain) return Promise.reject(this.#unavailable());
+    return this.#waiters.wait(deadline, ms, signal, () => this.#unavailable());
+  }
+
+  #unavailable(): ToolLayerError {
+    if (this.#state === 'stopped') return stopped(this.#name);
+    const why = this.#lastError === undefined ? 'It is still starting.' : `Its last fault: ${this.#lastError}`;
+    const pause = Math.max(0, this.#nextTryAt - this.#parts.clock.monotonic());
+    return new ToolLayerError('E3310', `The upstream '${this.#name}' is not running. ${why}`, {
+      details: { reached: false },
+      ...(Number.isFinite(pause) ? { retryAfterMs: pause } : {}),
+    });
+  }
+
+  async #callOn(
+    link: Link,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    { signal, timeoutMs, onProgress }: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    const idleMs = this.#parts.definition.request_timeout_ms;
+    try {
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress });
+    } catch (thrown) {
+      if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
+      if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);
+      throw thrown;
+    }
+  }
+
+  /** A server that let a call run out of time may hang for good; it is asked for a sign of life. */
+  #suspect(link: Link): void {
+    if (this.#pinging || this.#link !== link) return;
+    this.#pinging = true;
+    const { pingTimeoutMs } = this.#parts.settings;
+    void link
+      .ping(pingTimeoutMs)
+      .catch(() => this.#drop(link, `It no longer answers: no sign of life within ${pingTimeoutMs} ms.`))
+      .finally(() => {
+        this.#pinging = false;
+      });
+  }
+}
+
+/** Lists the tools of a fresh connection; whatever keeps it from that is a failure to start. */
+async function listFirst(name: string, opened: Link, signal: AbortSignal): Promise<ToolListing> {
+  try {
+    return await opened.listTools(signal);
+  } catch (thrown) {
+    const ended = await Promise.race([opened.ended, sleep(END_MOMENT_MS, undefined)]);
+    await opened.close();
+    if (ended !== undefined) throw startFailure('E3108', name, `ended before it listed its tools: ${ended}`, thrown);
+    if (thrown instanceof ToolLayerError && thrown.code !== 'E3103') throw thrown;
+    if (signal.aborted || thrown instanceof ToolLayerError)
+      throw startFailure('E3306', name, 'did not list its tools in time.', thrown);
+    throw startFailure('E3308', name, `could not list its tools: ${messageOf(thrown)}`, thrown);
+  }
+}
+
+function startFailure(code: ErrorCode, name: string, what: string, cause: unknown): ToolLayerError {
+  return new ToolLayerError(code, `The upstream '${name}' ${what}`, { cause });
+}
+
+function stopped(name: string): ToolLayerError {
+  return new ToolLayerError('E3310', `The upstream '${name}' is stopped.`, { details: { reached: false } });
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

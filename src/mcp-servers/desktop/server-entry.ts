@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import type { HttpTransport, StdioTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { isBaseSystem } from '../stdio/program.ts';
+
+/** One server of a desktop file, read. */
+export type ReadEntry =
+  | {
+      readonly transport: StdioTransport | HttpTransport;
+      readonly disabled: boolean;
+      readonly notes: readonly string[];
+    }
+  | { readonly reason: string };
+
+const STDIO_KEYS = new Set(['command', 'args', 'env', 'cwd', 'type', 'transport', 'disabled', 'enabled']);
+const HTTP_KEYS = new Set(['url', 'serverUrl', 'httpUrl', 'headers', 'type', 'transport', 'disabled', 'enabled']);
+const STREAMABLE = new Set(['http', 'streamable-http', 'streamablehttp', 'streamable_http']);
+/** `${VAR}`, `${env:VAR}`, `${input:name}`; `${VAR:-default}` as well. */
+const VARIABLE = /\$\{(?:(?:env|input):)?([A-Za-z_][A-Za-z0-9_.-]*)(?::-[^}]*)?\}/g;
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/** Reads one entry; `reason` says why it cannot be taken over. */
+export function readEntry(entry: unknown): ReadEntry {
+  if (!isObject(entry)) return { reason: 'The entry is no object.' };
+  const type = String(entry['type'] ?? entry['transport'] ?? '').toLowerCase();
+  if (type === 'sse') {
+    return { reason: 'It uses the old SSE transport. Give the address of its streamable HTTP endpoint, type "http".' };
+  }
+  if (type === 'ws' || type === 'websocket') return { reason: 'It uses WebSocket, which is no MCP transport.' };
+  const disabled = entry['disabled'] === true || entry['enabled'] === false;
+  const url = entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl'];
+  const read =
+    typeof entry['command'] === 'string' && !STREAMABLE.has(type) ? readStdio(entry) : readHttp(entry, url, type);
+  return 'reason' in read ? read : { ...read, disabled };
+}
+
+type ReadTransport =
+  | { readonly transport: UpstreamDefinition['transport']; readonly notes: readonly string[] }
+  | { readonly reason: string };
+
+function readStdio(entry: Record<string, unknown>): ReadTransport {
+  const { command, args = [], cwd, env } = entry;
+  if (typeof command !== 'string' || command.trim() === '') return { reason: 'Its command is empty.' };
+  if (!Array.isArray(args)) return { reason: 'Its args are no list.' };
+  const badArg = args.findIndex((arg) => !isScalar(arg));
+  if (badArg !== -1) return { reason: `Its args[${badArg}] is no text.` };
+  if (cwd !== undefined && (typeof cwd !== 'string' || !isAbsolute(cwd))) {
+    return { reason: 'Its cwd is no absolute path. Write it out from the root.' };
+  }
+  const filled = textValues(env, 'env');
+  if ('reason' in filled) return filled;
+  const texts = args.map(String);
+  const { mounts, notes } = mountsOf(texts);
+  return {
+    transport: {
+      type: 'stdio',
+      command: command.trim(),
+      ...(texts.length === 0 ? {} : { args: texts }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(Object.keys(filled.values).length === 0 ? {} : { env: filled.values }),
+      ...(mounts.length === 0 ? {} : { mounts }),
+    },
+    notes: [...notes, ...unfilled([command, ...texts, cwd ?? '']), ...filled.notes, ...ignoredKeys(entry, STDIO_KEYS)],
+  };
+}
+
+function readHttp(entry: Record<string, unknown>, url: unknown, type: string): ReadTransport {
+  if (typeof url !== 'string') return { reason: 'It has neither a command nor a url.' };
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || PORTS[parsed.protocol] === undefined) {
+    return { reason: 'Its url is no http or https address.' };
+  }
+  const filled = textValues(entry['headers'], 'headers');
+  if ('reason' in filled) return filled;
+  const looksOld = !STREAMABLE.has(type) && /\/sse\/?$/.test(parsed.pathname);
+  return {
+    transport: {
+      type: 'http',
+      url,
+      ...(Object.keys(filled.values).length === 0 ? {} : { headers: filled.values }),
+    },
+    notes: [
+      ...(looksOld
+        ? ['Its address looks like the old SSE transport; if it does not connect, give its streamable one.']
+        : []),
+      ...unfilled([url]),
+      ...filled.notes,
+      ...ignoredKeys(entry, HTTP_KEYS),
+    ],
+  };
+}
+
+/** Absolute paths among the arguments are what the server is meant to work on. */
+function mountsOf(args: readonly string[]): { mounts: FilesystemPermission[]; notes: string[] } {
+  const paths = args.map((arg) => (arg.startsWith('-') ? arg.slice(arg.indexOf('=') + 1) : arg)).filter(isAbsolute);
+  const notes: string[] = [];
+  const mounts: FilesystemPermission[] = [];
+  for (const path of new Set(paths)) {
+    if (path === '/') notes.push('The whole disk (/) is not made visible; say --mount PATH for what it needs.');
+    else if (!existsSync(path)) notes.push(`${path} does not exist here, so it is not visible to the server.`);
+    else if (!isBaseSystem(path)) {
+      mounts.push({ path, mode: 'ro' });
+      notes.push(`${path} is visible read-only; say --mount ${path}:rw to allow writing.`);
+    }
+  }
+  return { mounts, notes };
+}
+
+function textValues(
+  members: unknown,
+  where: string,
+): { values: Record<string, string>; notes: string[] } | { reason: string } {
+  if (members === undefined || members === null) return { values: {}, notes: [] };
+  if (!isObject(members)) return { reason: `Its ${where} is no object.` };
+  const values: Record<string, string> = {};
+  const names = new Set<string>();
+  for (const [key, value] of Object.entries(members)) {
+    if (!isScalar(value)) return { reason: `Its ${where}.${key} is no text.` };
+    values[key] = String(value).replace(VARIABLE, (_, name: string) => {
+      names.add(name);
+      return `{{${name}}}`;
+    });
+  }
+  const notes = [...names].map(
+    (name) => `The variable ${name} in its ${where} is taken from the layer's secret ${name}.`,
+  );
+  return { values, notes };
+}
+
+/** Variables where no secret may stand. */
+function unfilled(texts: readonly string[]): string[] {
+  const found = texts.flatMap((text) => text.match(VARIABLE) ?? []);
+  return [...new Set(found)].map((variable) => `${variable} is not replaced here; write its value in its place.`);
+}
+
+function ignoredKeys(entry: Record<string, unknown>, known: ReadonlySet<string>): string[] {
+  const ignored = Object.keys(entry).filter((key) => !known.has(key));
+  return ignored.length === 0 ? [] : [`Not taken over: ${ignored.map((key) => key.slice(0, 40)).join(', ')}.`];
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,156 @@
+import { SdkError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { HttpTransport } from '../../../api/schemas/upstream.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
+import type { Clock } from '../../std/clock.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { callResultOf } from '../connection/call-result.ts';
+import { shakeHands } from '../connection/handshake.ts';
+import type { Link, OpenOptions } from '../connection/link.ts';
+import { listTools } from '../connection/list-tools.ts';
+import { createMultiplexer } from '../connection/multiplexer.ts';
+import { fillSecrets } from '../connection/secret-values.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
+import { headersFor, type ParamHeader, paramHeadersOf } from './param-headers.ts';
+
+/** What an HTTP link needs beside its definition. */
+export interface HttpLinkParts {
+  readonly secrets?: SecretStore | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly client: { readonly name: string; readonly version: string };
+}
+
+/** How long a server may take to answer that our session is over. */
+const FAREWELL_TIMEOUT_MS = 1_000;
+const TEXT_CHARS_MAX = 300;
+
+/**
+ * Connects to a streamable HTTP server. Redirects are refused; header values with `{{NAME}}` come from the secret store.
+ * @throws E3302 for a missing secret; E3310 when it cannot be reached; E3306 when it did not answer; E3307 when it refuses
+ *   the credential; E3304 E3309 by its status; E3308 when it broke the protocol
+ */
+export async function openHttpLink(
+  parts: HttpLinkParts,
+  tenantId: string,
+  name: string,
+  definition: HttpTransport,
+  options: OpenOptions & { readonly timeoutMs: number },
+): Promise<Link> {
+  const headers = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
+  const transport = new StreamableHTTPClientTransport(new URL(definition.url), {
+    requestInit: { headers: headers.values, redirect: 'error' },
+    fetch: boundedFetch,
+  });
+  const end = Promise.withResolvers<string>();
+  let closing: Promise<void> | undefined;
+  const close = (reason: string): Promise<void> => {
+    closing ??= farewell(transport).then(() => end.resolve(headers.hide(reason)));
+    return closing;
+  };
+  const mux = createMultiplexer({
+    transport,
+    label: name,
+    clock: parts.clock,
+    onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
+  });
+  const failureOf = (thrown: unknown): unknown => httpFailure(name, thrown, headers.hide) ?? thrown;
+
+  let hands: Awaited<ReturnType<typeof shakeHands>>;
+  const stop = (): void => void close('The connection was given up.');
+  options.signal.addEventListener('abort', stop, { once: true });
+  try {
+    hands = await shakeHands(mux, {
+      client: parts.client,
+      timeoutMs: options.timeoutMs,
+      signal: options.signal,
+      olderProtocolOnly: options.olderProtocolOnly,
+      onToolsChanged: options.onToolsChanged,
+      onError: (error) =>
+        parts.log.debug('upstream-http-error', { upstream: name, error: headers.hide(error.message) }),
+    });
+  } catch (thrown) {
+    await close('It could not be connected.');
+    throw startFailure(name, thrown, headers.hide, options);
+  } finally {
+    options.signal.removeEventListener('abort', stop);
+  }
+
+  let declared: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
+  return {
+    identity: hands.identity,
+    olderProtocolOnly: hands.olderProtocolOnly,
+    async listTools(signal) {
+      if (!hands.hasTools) return { tools: [], malformed: [] };
+      const listing = await listTools(mux, name, signal).catch((thrown: unknown) => Promise.reject(failureOf(thrown)));
+      const withHeaders = hands.modern ? listing.tools.map((tool) => [tool.name, paramHeadersOf(tool)] as const) : [];
+      declared = new Map(withHeaders.filter(([, found]) => found.length > 0));
+      return listing;
+    },
+    async call(tool, args, callOptions) {
+      const repeated = declared.get(tool);
+      try {
+        const result = await mux.request(
+          'tools/call',
+          { name: tool, arguments: args },
+          {
+            ...callOptions,
+            headers: repeated === undefined ? undefined : headersFor(repeated, args),
+          },
+        );
+        return callResultOf(result, name);
+      } catch (thrown) {
+        // What shows that the server forgot us or is gone ends the link, so that the next call makes a new one.
+        if (isSessionGone(thrown) || wasNotSent(thrown)) void close(messageOf(failureOf(thrown)));
+        if (isSessionGone(thrown)) throw sessionGone(name, thrown);
+        throw failureOf(thrown);
+      }
+    },
+    // Each request has a connection of its own: a slow one says nothing about the next.
+    ping: async () => {},
+    ended: end.promise,
+    close: () => close('It was closed.'),
+  };
+}
+
+/** Tells the server that the session is over, where there is one, and lets go of every stream. */
+async function farewell(transport: StreamableHTTPClientTransport): Promise<void> {
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, FAREWELL_TIMEOUT_MS).unref());
+  await Promise.race([transport.terminateSession().catch(() => {}), patience]);
+  await transport.close();
+}
+
+function sessionGone(name: string, cause: unknown): ToolLayerError {
+  return new ToolLayerError('E3310', `The upstream '${name}' no longer knows the session of the layer. Try again.`, {
+    cause,
+    details: { reached: false, session_gone: true },
+  });
+}
+
+function startFailure(
+  name: string,
+  thrown: unknown,
+  hide: (text: string) => string,
+  { timeoutMs, signal }: OpenOptions & { readonly timeoutMs: number },
+): ToolLayerError {
+  const cause = thrown instanceof SdkError && thrown.cause !== undefined ? thrown.cause : thrown;
+  const failure = httpFailure(name, thrown, hide) ?? httpFailure(name, cause, hide);
+  if (failure !== undefined) return failure;
+  if (thrown instanceof ToolLayerError) return thrown;
+  if (signal.aborted || (thrown instanceof SdkError && thrown.code === 'REQUEST_TIMEOUT')) {
+    return new ToolLayerError('E3306', `The upstream '${name}' did not answer within ${timeoutMs} ms.`, {
+      cause: thrown,
+    });
+  }
+  const text = hide(messageOf(thrown)).slice(0, TEXT_CHARS_MAX);
+  return new ToolLayerError(
+    'E3308',
+    `The upstream '${name}' broke the protocol: ${text}. Is this the address of a streamable HTTP MCP server?`,
+    { cause: thrown },
+  );
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

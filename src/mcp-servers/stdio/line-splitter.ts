@@ -1,0 +1,74 @@
+// Hot path: every byte that a stdio upstream says goes through here.
+
+const NEWLINE = 0x0a;
+/** A line in more pieces than this is joined early, so that a byte-by-byte writer does not cost an object for each byte. */
+const PIECES_MAX = 512;
+/** How much of a line that is too long is kept from either end, to tell which request it answers. */
+const EDGE_BYTES = 256;
+
+/** Told of each line. */
+export interface LineHandlers {
+  /** A whole line without its newline. */
+  onLine(line: string, bytes: number): void;
+  /** A line beyond the bound: its first and last bytes as text. The rest was never kept. */
+  onLongLine(head: string, tail: string, bytes: number): void;
+}
+
+/** Cuts a byte stream into lines and keeps at most `lineBytesMax` bytes of an unfinished one. */
+export interface LineSplitter {
+  push(chunk: Buffer): void;
+}
+
+interface LongLine {
+  readonly head: string;
+  tail: Buffer;
+  bytes: number;
+}
+
+/** A splitter; a line ends with a newline, and what stands behind the last one waits for more. */
+export function createLineSplitter(lineBytesMax: number, handlers: LineHandlers): LineSplitter {
+  let pieces: Buffer[] = [];
+  let held = 0;
+  let long: LongLine | undefined;
+
+  const hold = (piece: Buffer): void => {
+    if (piece.length === 0) return;
+    if (long !== undefined) {
+      long.bytes += piece.length;
+      long.tail = Buffer.concat([long.tail, piece.subarray(-EDGE_BYTES)]).subarray(-EDGE_BYTES);
+      return;
+    }
+    pieces.push(piece);
+    held += piece.length;
+    if (held > lineBytesMax) {
+      const whole = Buffer.concat(pieces);
+      long = { head: whole.toString('latin1', 0, EDGE_BYTES), tail: whole.subarray(-EDGE_BYTES), bytes: held };
+      pieces = [];
+    } else if (pieces.length > PIECES_MAX) pieces = [Buffer.concat(pieces)];
+  };
+
+  const endLine = (last: Buffer): void => {
+    // The common case first: the line lies whole in one chunk.
+    if (held === 0 && long === undefined && last.length <= lineBytesMax) {
+      if (last.length > 0) handlers.onLine(last.toString('utf8'), last.length);
+      return;
+    }
+    hold(last);
+    if (long !== undefined) handlers.onLongLine(long.head, long.tail.toString('latin1'), long.bytes);
+    else handlers.onLine(Buffer.concat(pieces).toString('utf8'), held);
+    pieces = [];
+    held = 0;
+    long = undefined;
+  };
+
+  return {
+    push(chunk) {
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        endLine(chunk.subarray(start, end));
+        start = end + 1;
+      }
+      hold(chunk.subarray(start));
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, isAbsolute, resolve } from 'node:path';
+import type { AccessMode, FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import type { StdioTransport } from '../../../api/schemas/upstream.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { SandboxSpec } from '../../sandbox/driver.port.ts';
+import { findInstalled, npxRequest } from './npx.ts';
+import { codeRoots, findProgram, isBaseSystem } from './program.ts';
+
+/** Bounds of one stdio upstream where its definition sets none. */
+export const UPSTREAM_LIMITS = {
+  memoryMb: 512,
+  cpuMillicores: 1000,
+  /** Threads count too, and Node starts about a dozen. */
+  processesMax: 128,
+  /** Scratch space in /tmp. */
+  diskMb: 256,
+} as const;
+
+const INTERPRETER = /^(?:node|nodejs|bun|deno|python[0-9.]*|ruby|perl)$/;
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/**
+ * The sandbox of a stdio upstream: its program and the code it starts, its folder read-only, its mounts, its network,
+ * and nothing else of this machine.
+ * @param environment the definition's `env` with secrets filled in
+ * @throws E3801 when program, package or folder is not there; E3105 when a mount is not
+ */
+export function sandboxSpecOf(
+  label: string,
+  transport: StdioTransport,
+  environment: Readonly<Record<string, string>>,
+): SandboxSpec {
+  const { cwd } = transport;
+  if (cwd !== undefined) checkFolder(cwd);
+  const node = realpathSync(process.execPath);
+  const home = homedir();
+  const command = commandOf(transport, environment);
+
+  const visible = new Map<string, AccessMode>();
+  const show = (paths: readonly string[], mode: AccessMode): void => {
+    for (const path of paths) visible.set(path, mode);
+  };
+  if (!isBaseSystem(node)) show([dirname(node)], 'ro');
+  for (const path of codeOf(command, cwd)) show(codeRoots(path, home), 'ro');
+  if (cwd !== undefined && !isBaseSystem(cwd)) show([cwd], 'ro');
+  for (const { path, mode } of transport.mounts ?? []) show([checkMount(path)], mode);
+
+  return {
+    label,
+    command,
+    environment: { PATH: `${dirname(node)}:${SYSTEM_PATH}`, HOME: '/tmp', LANG: 'C.UTF-8', ...environment },
+    ...(cwd === undefined ? {} : { workingDirectory: cwd }),
+    mounts: outermostFirst(visible),
+    network: transport.network ?? [],
+    limits: {
+      cpuMillicores: UPSTREAM_LIMITS.cpuMillicores,
+      memoryMb: transport.memory_mb_limit ?? UPSTREAM_LIMITS.memoryMb,
+      processesMax: UPSTREAM_LIMITS.processesMax,
+      diskMb: UPSTREAM_LIMITS.diskMb,
+    },
+  };
+}
+
+function commandOf(
+  { command, args = [], cwd }: StdioTransport,
+  environment: Readonly<Record<string, string>>,
+): readonly [string, ...string[]] {
+  const npx = npxRequest(command, args);
+  if (npx !== undefined) {
+    const start = cwd === undefined ? [import.meta.dirname] : [cwd, import.meta.dirname];
+    const { script } = findInstalled(npx, start, { ...process.env, ...environment });
+    return [realpathSync(process.execPath), script, ...npx.args];
+  }
+  const searchPath = [environment['PATH'], process.env['PATH'], SYSTEM_PATH].filter(Boolean).join(':');
+  const program = findProgram(command, cwd, searchPath);
+  // A link to a Node elsewhere would need that place to be visible too; a virtual environment's Python needs its link.
+  return [basename(program) === 'node' ? realpathSync(program) : program, ...args];
+}
+
+/** The files whose surroundings the command needs: its program, and the script that an interpreter is given. */
+function codeOf([program, ...args]: readonly [string, ...string[]], cwd: string | undefined): readonly string[] {
+  if (!INTERPRETER.test(basename(program))) return [program];
+  const script = args.find((arg) => !arg.startsWith('-'));
+  if (script === undefined || (!isAbsolute(script) && cwd === undefined)) return [program];
+  const path = resolve(cwd ?? '/', script);
+  return existsSync(path) && statSync(path).isFile() ? [program, path] : [program];
+}
+
+/** A mount inside another has to come after it, or the outer one hides it; one that adds nothing to it is left out. */
+function outermostFirst(visible: ReadonlyMap<string, AccessMode>): FilesystemPermission[] {
+  const mounts = [...visible].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, mode]) => ({ path, mode }));
+  return mounts.filter(({ path, mode }) => {
+    const nearest = mounts.findLast((other) => path.startsWith(`${other.path}/`));
+    return nearest?.mode !== mode;
+  });
+}
+
+function checkFolder(cwd: string): void {
+  if (!isAbsolute(cwd)) throw new ToolLayerError('E3801', `The cwd '${cwd}' is not an absolute path. Give one.`);
+  if (!existsSync(cwd) || !statSync(cwd).isDirectory()) {
+    throw new ToolLayerError('E3801', `The cwd '${cwd}' is not a folder of this machine. Correct it, or leave it out.`);
+  }
+}
+
+function checkMount(path: string): string {
+  if (!isAbsolute(path)) throw new ToolLayerError('E3801', `The mount '${path}' is not an absolute path. Give one.`);
+  if (!existsSync(path)) {
+    throw new ToolLayerError('E3105', `The mount '${path}' does not exist on this machine. Make it, or leave it out.`);
+  }
+  return path;
+}

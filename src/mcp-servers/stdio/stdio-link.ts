@@ -1,0 +1,208 @@
+import type { StdioTransport } from '../../../api/schemas/upstream.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
+import type { SandboxDriver } from '../../sandbox/driver.port.ts';
+import type { Clock } from '../../std/clock.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { callResultOf } from '../connection/call-result.ts';
+import { shakeHands } from '../connection/handshake.ts';
+import type { Link, OpenOptions } from '../connection/link.ts';
+import { listTools } from '../connection/list-tools.ts';
+import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
+import { type FilledValues, fillSecrets } from '../connection/secret-values.ts';
+import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd } from '../sandbox-transport.ts';
+import { sandboxSpecOf } from './sandbox-spec.ts';
+
+/** What a stdio link needs beside its definition. */
+export interface StdioLinkParts {
+  readonly driver: SandboxDriver;
+  readonly secrets?: SecretStore | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly client: { readonly name: string; readonly version: string };
+}
+
+/** How long an exit may take to be known after its output ended. */
+const EXIT_MOMENT_MS = 50;
+/** Lines of stderr that an error message quotes, and how long it may get. */
+const STDERR_LINES_SHOWN = 8;
+const STDERR_CHARS_SHOWN = 1_000;
+/** An answer's id stands at one end of its line; a message that is too long to read is told by it. */
+const ID_AT_END = /"id"\s*:\s*(\d{1,10})\s*\}\s*$/;
+const ID_AT_START = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,10})\s*,/;
+
+/**
+ * Starts the server in a sandbox and shakes hands. A server that ends at the question for the newer protocol is started
+ * once more and spoken to in the older one.
+ * @throws E3801 E3105 when its program, folder or mount is not there; E3101 E3104 of the driver; E3302 for a missing
+ *   secret; E3108 when it ended; E3306 when it did not answer; E3308 when it broke the protocol
+ */
+export async function openStdioLink(
+  parts: StdioLinkParts,
+  tenantId: string,
+  name: string,
+  transport: StdioTransport,
+  options: OpenOptions & { readonly timeoutMs: number },
+): Promise<Link> {
+  const environment = await fillSecrets(tenantId, transport.env ?? {}, parts.secrets);
+  const start = (olderProtocolOnly: boolean): Promise<Link> =>
+    connect(parts, name, transport, environment, { ...options, olderProtocolOnly });
+  try {
+    return await start(options.olderProtocolOnly);
+  } catch (thrown) {
+    const endedAtProbe = thrown instanceof ToolLayerError && thrown.failure.details?.['ended_at_probe'] === true;
+    if (!endedAtProbe || options.signal.aborted) throw thrown;
+    return start(true);
+  }
+}
+
+async function connect(
+  parts: StdioLinkParts,
+  name: string,
+  definition: StdioTransport,
+  environment: FilledValues,
+  options: OpenOptions & { readonly timeoutMs: number },
+): Promise<Link> {
+  const { clock, log } = parts;
+  const process = await parts.driver.start(sandboxSpecOf(name, definition, environment.values));
+  const transport = createSandboxTransport({ process, label: name, log, clock });
+  const mux = createMultiplexer({
+    transport,
+    label: name,
+    clock,
+    onFlood: () => transport.fail('it floods the connection with messages that nobody asked for'),
+  });
+  transport.onlongline = (head, tail, bytes) => failLongAnswer(mux, name, head, tail, bytes);
+  const stop = (): void => void transport.close();
+  options.signal.addEventListener('abort', stop, { once: true });
+  if (options.signal.aborted) stop();
+  try {
+    const hands = await shakeHands(mux, {
+      client: parts.client,
+      timeoutMs: options.timeoutMs,
+      signal: options.signal,
+      olderProtocolOnly: options.olderProtocolOnly,
+      onToolsChanged: options.onToolsChanged,
+      onError: (error) =>
+        log.debug('upstream-protocol-error', { upstream: name, error: environment.hide(error.message) }),
+    });
+    return linkOf(name, transport, mux, hands, environment);
+  } catch (thrown) {
+    const ended = await endOf(transport);
+    throw startFailure(name, transport, ended, thrown, environment, {
+      timeoutMs: options.timeoutMs,
+      atProbe: !options.olderProtocolOnly && !mux.probeAnswered(),
+      aborted: options.signal.aborted,
+    });
+  } finally {
+    options.signal.removeEventListener('abort', stop);
+  }
+}
+
+function linkOf(
+  name: string,
+  transport: SandboxTransport,
+  mux: Multiplexer,
+  hands: Awaited<ReturnType<typeof shakeHands>>,
+  environment: FilledValues,
+): Link {
+  return {
+    identity: hands.identity,
+    olderProtocolOnly: hands.olderProtocolOnly,
+    listTools: (signal) =>
+      hands.hasTools ? listTools(mux, name, signal) : Promise.resolve({ tools: [], malformed: [] }),
+    call: async (tool, args, options) =>
+      callResultOf(await mux.request('tools/call', { name: tool, arguments: args }, options), name),
+    async ping(timeoutMs) {
+      await mux.request(hands.modern ? 'server/discover' : 'ping', {}, { timeoutMs }).catch((error: unknown) => {
+        // Any answer shows that the server lives, a refusal too.
+        if (error instanceof ToolLayerError) throw error;
+      });
+    },
+    ended: transport.ended.then((end) => environment.hide(describeEnd(end, transport))),
+    close: () => transport.close(),
+  };
+}
+
+/** What the process said of itself before we end it: an exit of its own, if there was one. */
+async function endOf(transport: SandboxTransport): Promise<SandboxTransportEnd | undefined> {
+  // When a server exits, its output ends first; its exit code is a moment behind.
+  const moment = new Promise<undefined>((resolve) => setTimeout(resolve, EXIT_MOMENT_MS, undefined));
+  const ended = await Promise.race([transport.ended, moment]);
+  if (ended === undefined) await transport.close();
+  return ended;
+}
+
+interface StartContext {
+  readonly timeoutMs: number;
+  readonly atProbe: boolean;
+  readonly aborted: boolean;
+}
+
+function startFailure(
+  name: string,
+  transport: SandboxTransport,
+  ended: SandboxTransportEnd | undefined,
+  cause: unknown,
+  { hide }: FilledValues,
+  { timeoutMs, atProbe, aborted }: StartContext,
+): ToolLayerError {
+  if (ended !== undefined && !ended.closed) {
+    const message = `The upstream '${name}' ended before it was ready: ${hide(describeEnd(ended, transport))}`;
+    if (ended.reason !== undefined) return new ToolLayerError('E3308', message, { cause });
+    return new ToolLayerError('E3108', message, { cause, ...(atProbe ? { details: { ended_at_probe: true } } : {}) });
+  }
+  const said = hide(quoteStderr(transport.stderrTail()));
+  const rubbish = transport.rubbishLines();
+  if (aborted || isTimeout(cause)) {
+    const printed =
+      rubbish === 0
+        ? 'It wrote nothing readable on its standard output; is it an MCP server that speaks stdio?'
+        : `It printed ${rubbish} lines on its standard output that are no MCP messages; a stdio server must print its log on standard error.`;
+    return new ToolLayerError(
+      'E3306',
+      `The upstream '${name}' did not answer within ${timeoutMs} ms. ${printed}${said}`,
+      {
+        cause,
+      },
+    );
+  }
+  if (cause instanceof ToolLayerError) return cause;
+  const fault = hide(cause instanceof Error ? cause.message : String(cause)).slice(0, STDERR_CHARS_SHOWN);
+  return new ToolLayerError('E3308', `The upstream '${name}' broke the protocol: ${fault}.${said}`, { cause });
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'REQUEST_TIMEOUT';
+}
+
+function describeEnd({ exit, reason, closed }: SandboxTransportEnd, transport: SandboxTransport): string {
+  if (closed) return 'it was closed.';
+  const how =
+    reason !== undefined
+      ? `it was stopped because ${reason}`
+      : exit.violation !== undefined
+        ? `it was stopped at its ${exit.violation} limit`
+        : exit.signal !== undefined
+          ? `it ended by ${exit.signal}`
+          : `it exited with code ${exit.code ?? 'unknown'}`;
+  return `${how}.${quoteStderr(transport.stderrTail())}`;
+}
+
+function quoteStderr(tail: string): string {
+  const lines = tail.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length === 0) return '';
+  return ` Its last words: ${lines.slice(-STDERR_LINES_SHOWN).join('\n').slice(-STDERR_CHARS_SHOWN)}`;
+}
+
+/** A message too long to read answers one request; only that request fails. */
+function failLongAnswer(mux: Multiplexer, name: string, head: string, tail: string, bytes: number): void {
+  const id = ID_AT_END.exec(tail)?.[1] ?? ID_AT_START.exec(head)?.[1];
+  if (id === undefined) return;
+  mux.failRequest(
+    Number(id),
+    new ToolLayerError('E3308', `The upstream '${name}' answered with ${bytes} bytes, more than the layer reads.`, {
+      details: { reached: true },
+    }),
+  );
+}

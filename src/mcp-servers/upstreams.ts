@@ -1,0 +1,251 @@
+import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import type { SecretStore } from '../external/secret-store.port.ts';
+import type { ListedMcpTool } from '../registry/importer.port.ts';
+import type { SandboxDriver } from '../sandbox/driver.port.ts';
+import type { Clock } from '../std/clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { UpstreamCallResult } from './connection/link.ts';
+import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
+import { createStartSlots, type StartSlots } from './connection/start-slots.ts';
+import { Supervised, type UpstreamCallOptions } from './connection/supervised.ts';
+import { createTurns } from './connection/turns.ts';
+import { openHttpLink } from './http/http-link.ts';
+import { openStdioLink } from './stdio/stdio-link.ts';
+import type { UpstreamStore } from './upstream-store.port.ts';
+
+export type { UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
+
+/** What came of adding an upstream. */
+export interface AddedUpstream {
+  readonly status: UpstreamStatus;
+  /** Its tools as it lists them; empty for one that is disabled. */
+  readonly tools: readonly ListedMcpTool[];
+  /** As the server says; empty when it says nothing. */
+  readonly serverVersion: string;
+  /** Entries of its list that are no tools, with the reason. */
+  readonly malformed: readonly { readonly place: string; readonly reason: string }[];
+}
+
+/** Told when the tools of an upstream differ from the last list known in this process; never for `add`. */
+export type ToolsChanged = (
+  tenantId: string,
+  name: string,
+  tools: readonly ListedMcpTool[],
+  serverVersion: string,
+) => void;
+
+/** The MCP servers that the layer is a client of. Each lives and dies by itself (EXE-11). */
+export interface Upstreams {
+  /** Loads what is stored and starts it in the background; resolves before any of it is connected. */
+  start(): Promise<void>;
+  /**
+   * Connects, lists the tools, and only then stores the definition; replaces an upstream of the same name. A disabled one
+   * is stored unconnected.
+   * @throws E3801 E3105 E3302 for what the definition names and this machine has not; E3101 E3104 of the sandbox driver;
+   *   E3108 when the server ended, E3306 when it did not answer, E3308 when it broke the protocol; E3304 E3307 E3309 E3310
+   *   of an HTTP server; E3102 when the tenant has as many as it may. Nothing is stored then.
+   */
+  add(tenantId: string, definition: UpstreamDefinition): Promise<AddedUpstream>;
+  /** Stops it and forgets it. False when there was none. */
+  remove(tenantId: string, name: string): Promise<boolean>;
+  /** Of one tenant, by name. */
+  statuses(tenantId: string): readonly UpstreamStatus[];
+  /** The list last known; undefined when there is no such upstream. */
+  tools(tenantId: string, name: string): readonly ListedMcpTool[] | undefined;
+  /**
+   * Calls a tool by the upstream's own name for it. One that is not running is waited for, within the call's time.
+   * @throws ToolLayerError; `details.reached` says whether the server may have acted: E3809 for no such upstream; E3310 when
+   *   it is not running; E3107 when it ended during the call; E3103 out of time; E3805 cancelled; E3309 refused; E3109
+   *   reported an error; E3308 unreadable; E3803 too many in flight; E3303 E3304 E3307 of an HTTP server
+   */
+  call(
+    tenantId: string,
+    name: string,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult>;
+  /** @returns a function that stops it */
+  onToolsChanged(listener: ToolsChanged): () => void;
+  /** Stops all; no process remains. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What the upstreams stand on. */
+export interface UpstreamsParts {
+  /** Starts every stdio server. */
+  readonly driver: SandboxDriver;
+  readonly store: UpstreamStore;
+  /** Values of `{{NAME}}` in headers and environments; without it such a definition is refused. */
+  readonly secrets?: SecretStore;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** How the layer names itself to servers. */
+  readonly client: { readonly name: string; readonly version: string };
+  readonly settings?: Partial<UpstreamSettings>;
+  /** 0 (inclusive) to 1 (exclusive); `Math.random` when absent. */
+  readonly random?: () => number;
+}
+
+/** No upstream is running until `start` or `add`. */
+export function createUpstreams(parts: UpstreamsParts): Upstreams {
+  return new OwnUpstreams(parts);
+}
+
+class OwnUpstreams implements Upstreams {
+  readonly #parts: UpstreamsParts;
+  readonly #settings: UpstreamSettings;
+  readonly #startSlots: StartSlots;
+  readonly #inTurn = createTurns();
+  readonly #tenants = new Map<string, Map<string, Supervised>>();
+  /** Every one that may have something running, those that are being added too. */
+  readonly #alive = new Set<Supervised>();
+  readonly #listeners = new Set<ToolsChanged>();
+  #closed = false;
+
+  constructor(parts: UpstreamsParts) {
+    this.#parts = parts;
+    this.#settings = { ...UPSTREAM_DEFAULTS, ...parts.settings };
+    this.#startSlots = createStartSlots(this.#settings.startsAtOnce);
+  }
+
+  async start(): Promise<void> {
+    for (const { tenantId, definition } of await this.#parts.store.loadAll()) {
+      const known = this.#ofTenant(tenantId);
+      if (this.#closed || known.has(definition.name)) continue;
+      const upstream = this.#make(tenantId, definition);
+      known.set(definition.name, upstream);
+      if (definition.disabled !== true) upstream.startTrying();
+    }
+  }
+
+  add(tenantId: string, definition: UpstreamDefinition): Promise<AddedUpstream> {
+    return this.#inTurn(turnOf(tenantId, definition.name), async () => {
+      const known = this.#ofTenant(tenantId);
+      const { name } = definition;
+      if (this.#closed) throw closedDown();
+      if (!known.has(name) && known.size >= this.#settings.perTenantMax) throw tooMany(this.#settings.perTenantMax);
+      const upstream = this.#make(tenantId, definition);
+      try {
+        const listing = definition.disabled === true ? NO_TOOLS : await upstream.connect();
+        if (this.#closed) throw closedDown();
+        await this.#parts.store.put({ tenantId, definition });
+        const old = known.get(name);
+        known.set(name, upstream);
+        if (old !== undefined) await this.#end(old);
+        return { status: upstream.status(), ...listing, serverVersion: upstream.serverVersion() };
+      } catch (thrown) {
+        await this.#end(upstream);
+        throw this.#closed ? closedDown() : thrown;
+      }
+    });
+  }
+
+  remove(tenantId: string, name: string): Promise<boolean> {
+    return this.#inTurn(turnOf(tenantId, name), async () => {
+      const stored = await this.#parts.store.remove(tenantId, name);
+      const known = this.#tenants.get(tenantId);
+      const upstream = known?.get(name);
+      known?.delete(name);
+      if (upstream !== undefined) await this.#end(upstream);
+      return stored || upstream !== undefined;
+    });
+  }
+
+  statuses(tenantId: string): readonly UpstreamStatus[] {
+    const statuses = [...(this.#tenants.get(tenantId)?.values() ?? [])].map((upstream) => upstream.status());
+    return statuses.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  tools(tenantId: string, name: string): readonly ListedMcpTool[] | undefined {
+    return this.#tenants.get(tenantId)?.get(name)?.tools();
+  }
+
+  call(
+    tenantId: string,
+    name: string,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    const upstream = this.#tenants.get(tenantId)?.get(name);
+    return upstream === undefined ? Promise.reject(unknownUpstream(name)) : upstream.call(tool, args, options);
+  }
+
+  onToolsChanged(listener: ToolsChanged): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#alive].map((upstream) => this.#end(upstream)));
+  }
+
+  #ofTenant(tenantId: string): Map<string, Supervised> {
+    const known = this.#tenants.get(tenantId) ?? new Map<string, Supervised>();
+    this.#tenants.set(tenantId, known);
+    return known;
+  }
+
+  #make(tenantId: string, definition: UpstreamDefinition): Supervised {
+    const { clock, log, random = Math.random } = this.#parts;
+    const { name, transport } = definition;
+    const upstream = new Supervised({
+      definition,
+      settings: this.#settings,
+      startSlots: this.#startSlots,
+      clock,
+      log,
+      random,
+      open: (options) =>
+        transport.type === 'stdio'
+          ? openStdioLink(this.#parts, tenantId, name, transport, options)
+          : openHttpLink(this.#parts, tenantId, name, transport, options),
+      onTools: (tools, serverVersion) => {
+        for (const listener of this.#listeners) tell(listener, tenantId, name, tools, serverVersion, log);
+      },
+    });
+    this.#alive.add(upstream);
+    return upstream;
+  }
+
+  async #end(upstream: Supervised): Promise<void> {
+    await upstream.close();
+    this.#alive.delete(upstream);
+  }
+}
+
+const NO_TOOLS = { tools: [], malformed: [] };
+
+function turnOf(tenantId: string, name: string): string {
+  return `${name} ${tenantId}`;
+}
+
+function tell(
+  listener: ToolsChanged,
+  tenantId: string,
+  name: string,
+  tools: readonly ListedMcpTool[],
+  version: string,
+  log: Log,
+): void {
+  try {
+    listener(tenantId, name, tools, version);
+  } catch (thrown) {
+    log.error('upstream-listener-failed', { upstream: name, error: String(thrown) });
+  }
+}
+
+function unknownUpstream(name: string): ToolLayerError {
+  return new ToolLayerError('E3809', `There is no upstream '${name}'.`, { details: { reached: false } });
+}
+
+function tooMany(max: number): ToolLayerError {
+  return new ToolLayerError('E3102', `The tenant has ${max} upstreams, as many as it may. Remove one first.`);
+}
+
+function closedDown(): ToolLayerError {
+  return new ToolLayerError('E3811', 'The layer is stopping.', { details: { reached: false } });
+}

@@ -1,0 +1,7 @@
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+/** The MCP servers that the asker's tenant has connected. */
+export function listUpstreams({ upstreams }: Pick<OperationParts, 'upstreams'>): Run<'upstreams.list'> {
+  return (_input, { principal }) => ({ upstreams: [...upstreams.statuses(principal.tenantId)] });
+}

@@ -1,0 +1,100 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import type { Grant } from '../domain/invocation/grant.ts';
+import { checkPathArguments } from './check-path-arguments.ts';
+
+let base: string;
+let grant: Grant;
+const limits = { timeoutMs: 1, cpuMillicores: 1, memoryMb: 1, outputBytesMax: 1 };
+beforeAll(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), 'sallyport-paths-')));
+  await mkdir(join(base, 'work', 'sub'), { recursive: true });
+  await mkdir(join(base, 'read'));
+  await mkdir(join(base, 'outside'));
+  await writeFile(join(base, 'work', 'file'), '');
+  await symlink(join(base, 'outside'), join(base, 'work', 'out'));
+  await symlink(join(base, 'work', 'sub'), join(base, 'work', 'in'));
+  await symlink(join(base, 'outside', 'new'), join(base, 'work', 'dangling'));
+  await symlink(join(base, 'work', 'loop'), join(base, 'work', 'loop'));
+  await symlink(join(base, 'read'), join(base, 'work', 'readonly'));
+  await symlink(join(base, 'work'), join(base, 'alias'));
+  grant = {
+    filesystem: [
+      { path: join(base, 'work'), mode: 'rw' },
+      { path: join(base, 'read'), mode: 'ro' },
+      { path: join(base, 'alias'), mode: 'rw' },
+    ],
+    network: [],
+    credentials: [],
+    limits,
+  };
+});
+afterAll(async () => {
+  await rm(base, { recursive: true });
+});
+
+const tool = (parameters_schema: ToolManifest['parameters_schema']): ToolManifest => ({
+  tool_id: 't',
+  tool_name: 't',
+  version: '1.0.0',
+  description: '',
+  parameters_schema,
+  executor: { kind: 'native' },
+});
+const one = (mode: string) => tool({ properties: { file: { type: 'string', 'x-path': mode } } });
+
+describe('checkPathArguments', () => {
+  test.each([
+    ['rw', 'work/file', true],
+    ['rw', 'work', true],
+    ['rw', 'work/sub/', true],
+    ['rw', 'work/not/yet/there', true],
+    ['rw', 'work/in/new', true],
+    ['rw', 'alias/file', true],
+    ['ro', 'read/x', true],
+    ['rw', 'read/x', false],
+    ['ro', 'outside/x', false],
+    ['ro', 'workshop', false],
+    ['ro', 'work/../outside', false],
+    ['ro', 'work/./file', false],
+    ['ro', 'work//file', false],
+    ['ro', 'work/out', false],
+    ['ro', 'work/out/x/y', false],
+    ['rw', 'work/dangling', false],
+    ['rw', 'work/dangling/x', false],
+    ['ro', 'work/loop', false],
+    ['ro', 'work/file/x', false],
+    ['rw', 'work/readonly/x', false],
+    ['ro', 'work/readonly/x', true],
+    ['ro', 'work/a\0b', false],
+  ])('%s %s: %s', async (mode, path, allowed) => {
+    const failed = await checkPathArguments(one(mode), { file: `${base}/${path}` }, grant);
+    expect(failed?.code).toBe(allowed ? undefined : 'E3203');
+    if (!allowed) expect(failed?.details).toEqual({ path: '/file' });
+  });
+
+  test.each([['relative/file'], [''], [7], [{}]])('%j is no absolute path', async (file) => {
+    expect((await checkPathArguments(one('ro'), { file }, grant))?.code).toBe('E3203');
+  });
+
+  test('marked parameters are found at any depth and named by their pointer', async () => {
+    const deep = tool({
+      properties: { jobs: { type: 'array', items: { properties: { paths: { items: { 'x-path': 'ro' } } } } } },
+    });
+    const parameters = { jobs: [{ paths: [`${base}/work/file`] }, { paths: [`${base}/work`, '/etc'] }] };
+    expect(await checkPathArguments(deep, parameters, grant)).toMatchObject({ details: { path: '/jobs/1/paths/1' } });
+  });
+
+  test('a tool without marked parameters, and a call that leaves them out, is answered at once', () => {
+    expect(checkPathArguments(tool({ properties: { a: {} } }), { a: '/etc' }, grant)).toBeUndefined();
+    expect(checkPathArguments(one('ro'), {}, grant)).toBeUndefined();
+  });
+
+  test('an empty grant allows no path', async () => {
+    const nothing = { ...grant, filesystem: [] };
+    expect((await checkPathArguments(one('ro'), { file: `${base}/work/file` }, nothing))?.code).toBe('E3203');
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTokenVerifier } from './capability-token.ts';
+import { createTokenMint, type TokenMint } from './mint-token.ts';
+import { loadSigningKeys, type SigningKeys } from './signing-keys.ts';
+
+let folder: string;
+let keys: SigningKeys;
+let mint: TokenMint;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sallyport-mint-'));
+  keys = await loadSigningKeys(folder);
+  mint = createTokenMint({ keys, issuer: 'sallyport', tenantId: 'default', agentDid: 'did:example:local' });
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+const verify = (token: string) =>
+  createTokenVerifier({ keys: [{ kid: keys.kid, key: keys.publicKey }], issuers: ['sallyport'] }).verify(token);
+
+describe('createTokenMint', () => {
+  test('a token says no more than was asked for, and verifies', async () => {
+    const { capability_token, claims } = await mint.mint({});
+    expect(claims).toMatchObject({
+      tool_id: '*',
+      tenant_id: 'default',
+      agent_did: 'did:example:local',
+      allowed_operations: ['execute'],
+    });
+    for (const absent of ['filesystem_permissions', 'network_permissions', 'credential_permissions', 'roles'])
+      expect(claims).not.toHaveProperty(absent);
+    expect(claims.exp - claims.iat).toBe(3600);
+    expect(await verify(capability_token)).toEqual(claims);
+  });
+
+  test('every member of the request arrives', async () => {
+    const { claims } = await mint.mint({
+      tool_id: 'a',
+      tool_version: '^1.0.0',
+      agent_did: 'did:x',
+      tenant_id: 't',
+      user_did: 'u',
+      session_id: 's',
+      paths: ['/work//a/'],
+      mode: 'rw',
+      hosts: ['api.example.com'],
+      secrets: ['key'],
+      roles: ['operator'],
+      expires_in_seconds: 5,
+    });
+    expect(claims).toMatchObject({
+      tool_id: 'a',
+      tool_version: '^1.0.0',
+      agent_did: 'did:x',
+      tenant_id: 't',
+      user_did: 'u',
+      session_id: 's',
+      filesystem_permissions: { allowed_paths: ['/work/a'], mode: 'rw' },
+      network_permissions: { allowed_hosts: ['api.example.com'], allowed_ports: [443] },
+      credential_permissions: { allowed_secrets: ['key'] },
+      roles: ['operator'],
+    });
+    expect(claims.exp - claims.iat).toBe(5);
+  });
+
+  test('each token has its own id, and an expired one can be made for trying out', async () => {
+    const [a, b] = [await mint.mint({}), await mint.mint({ expires_in_seconds: -60 })];
+    expect(a.claims.jti).not.toBe(b.claims.jti);
+    expect(await verify(b.capability_token)).toMatchObject({ code: 'E3202' });
+  });
+
+  test.each([[{ paths: ['work'] }], [{ tool_version: 'latest' }]])('%j is refused', async (request) => {
+    await expect(mint.mint(request)).rejects.toMatchObject({ code: 'E3801' });
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { isFailure } from '../domain/error/failure.ts';
+import { createPolicyDecisions } from './policy-decisions.ts';
+import type { PolicyDecision, PolicyQuestion } from './policy-engine.port.ts';
+
+const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
+  principal: { tenantId: 't', agentDid: 'a', roles: [] },
+  toolId: 'tool',
+  toolVersion: '1.0.0',
+  contentHash: 'h',
+  source: '',
+  executor: 'native',
+  category: '',
+  tags: [],
+  sideEffect: 'pure',
+  grant: {
+    filesystem: [],
+    network: [],
+    credentials: [],
+    limits: { timeoutMs: 1, cpuMillicores: 1, memoryMb: 1, outputBytesMax: 1 },
+  },
+  ...over,
+});
+
+const fixture = (answer: () => PolicyDecision | Promise<PolicyDecision>) => {
+  const state = { asked: 0, version: '1', now: 0 };
+  const engine = {
+    name: 'counting',
+    version: () => state.version,
+    decide: () => {
+      state.asked += 1;
+      return answer();
+    },
+  };
+  const clock = { now: () => 0, monotonic: () => state.now };
+  return { state, decisions: createPolicyDecisions({ engine, clock }) };
+};
+const ALLOW: PolicyDecision = { allowed: true, policies: ['p'] };
+
+describe('createPolicyDecisions', () => {
+  test('the same question is asked once in 300 s', () => {
+    const { state, decisions } = fixture(() => ALLOW);
+    for (const now of [0, 299_999]) {
+      state.now = now;
+      expect(decisions.decide(question())).toEqual(ALLOW);
+    }
+    expect(state.asked).toBe(1);
+    state.now = 300_000;
+    decisions.decide(question());
+    expect(state.asked).toBe(2);
+  });
+
+  test.each<[string, Partial<PolicyQuestion>]>([
+    ['tenant', { principal: { tenantId: 'u', agentDid: 'a', roles: [] } }],
+    ['agent', { principal: { tenantId: 't', agentDid: 'b', roles: [] } }],
+    ['user', { principal: { tenantId: 't', agentDid: 'a', userDid: 'x', roles: [] } }],
+    ['session', { principal: { tenantId: 't', agentDid: 'a', sessionId: 'x', roles: [] } }],
+    ['roles', { principal: { tenantId: 't', agentDid: 'a', roles: ['operator'] } }],
+    ['tool content', { contentHash: 'i' }],
+    ['grant', { grant: { ...question().grant, credentials: ['s'] } }],
+    ['limits', { grant: { ...question().grant, limits: { ...question().grant.limits, memoryMb: 2 } } }],
+  ])('another %s is another question', (_name, over) => {
+    const { state, decisions } = fixture(() => ALLOW);
+    decisions.decide(question());
+    decisions.decide(question(over));
+    expect(state.asked).toBe(2);
+  });
+
+  test('names with separators in them do not meet', () => {
+    const { state, decisions } = fixture(() => ALLOW);
+    decisions.decide(question({ principal: { tenantId: 't","a', agentDid: 'b', roles: [] } }));
+    decisions.decide(question({ principal: { tenantId: 't', agentDid: 'a","b', roles: [] } }));
+    expect(state.asked).toBe(2);
+  });
+
+  test("the engine's own time wins, and 0 keeps nothing", () => {
+    const { state, decisions } = fixture(() => ({ ...ALLOW, cacheTtlSeconds: 0 }));
+    decisions.decide(question());
+    decisions.decide(question());
+    expect(state.asked).toBe(2);
+    const brief = fixture(() => ({ ...ALLOW, cacheTtlSeconds: 1 }));
+    for (const now of [0, 999, 1000]) {
+      brief.state.now = now;
+      brief.decisions.decide(question());
+    }
+    expect(brief.state.asked).toBe(2);
+  });
+
+  test('a new version of the policies, or clear, asks again', () => {
+    const { state, decisions } = fixture(() => ALLOW);
+    decisions.decide(question());
+    state.version = '2';
+    decisions.decide(question());
+    decisions.clear();
+    decisions.decide(question());
+    expect(state.asked).toBe(3);
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('down');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('down'))],
+  ])('an engine that %s denies with E3206, and that is not kept', async (_name, answer) => {
+    const { state, decisions } = fixture(answer);
+    for (const asked of [1, 2]) {
+      const failed = await decisions.decide(question());
+      expect(isFailure(failed) && failed.code).toBe('E3206');
+      expect(state.asked).toBe(asked);
+    }
+  });
+
+  test('a denial is kept like a permission, and a later answer of a promise too', async () => {
+    const { state, decisions } = fixture(() => Promise.resolve({ allowed: false, policies: [] }));
+    expect(await decisions.decide(question())).toMatchObject({ allowed: false });
+    expect(decisions.decide(question())).toMatchObject({ allowed: false });
+    expect(state.asked).toBe(1);
+  });
+});

@@ -1,0 +1,26 @@
+/** Name of the file that a new policy folder starts with. */
+export const DEFAULT_POLICY_FILE = 'default.cedar';
+
+/** The text of that file: whatever a valid capability token allows may run. */
+export function defaultPolicies(): string {
+  return `// Policies of this tool layer, in the Cedar language (https://docs.cedarpolicy.com).
+//
+// Every *.cedar file of this folder counts. A call runs when at least one policy permits it and none forbids it; without
+// a permit nothing runs. By the time policies are asked, the capability token has been verified and what the tool needs
+// lies within the token, the manifest and the agent's sandbox context. Policies can only narrow that further.
+//
+//   principal  Agent   did, tenant, user, session, roles; in Tenant
+//   action     Action::"invoke"
+//   resource   Tool    id, version, contentHash, source, executor, category, tags, sideEffect; in Source, in Tenant
+//   context            reads, writes, hosts, ports, addresses ("host:port"), credentials, timeoutMs, cpuMillicores, memoryMb
+
+@id("permit-what-the-token-allows")
+permit (principal, action == Action::"invoke", resource);
+
+// An example that you may want to have (remove the slashes):
+//
+// @id("nothing-irreversible-for-the-intern")
+// forbid (principal == Agent::"did:example:intern", action == Action::"invoke", resource)
+// when { resource.sideEffect == "irreversible" };
+`;
+}

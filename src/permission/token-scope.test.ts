@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
+import { agreesWithContext, coversTool, wildcardMatcher } from './token-scope.ts';
+
+const claims = (over: Partial<CapabilityClaims> = {}): CapabilityClaims => ({
+  tool_id: 'read',
+  agent_did: 'did:a',
+  tenant_id: 't',
+  allowed_operations: ['execute'],
+  exp: 2,
+  iat: 1,
+  iss: 'i',
+  ...over,
+});
+
+describe('coversTool', () => {
+  test.each<[Partial<CapabilityClaims>, string, string, boolean]>([
+    [{}, 'read', '1.0.0', true],
+    [{}, 'Read', '1.0.0', false],
+    [{}, 'reader', '1.0.0', false],
+    [{ tool_id: 'files__*' }, 'files__read', '1.0.0', true],
+    [{ tool_id: 'files__*' }, 'other__files__read', '1.0.0', false],
+    [{ tool_id: '*' }, 'x', '1.0.0-beta', true],
+    [{ tool_version: '^2.0.0' }, 'read', '2.9.9', true],
+    [{ tool_version: '^2.0.0' }, 'read', '3.0.0', false],
+    [{ tool_version: '^2.0.0' }, 'read', '2.1.0-beta', false],
+    [{ tool_version: '2.0.0' }, 'read', '2.0.1', false],
+    [{ tool_version: 'latest' }, 'read', '1.0.0', false],
+    [{ tool_version: 'rubbish' }, 'read', '1.0.0', false],
+    [{ allowed_operations: ['*'] }, 'read', '1.0.0', true],
+    [{ allowed_operations: [] }, 'read', '1.0.0', false],
+    [{ allowed_operations: ['list'] }, 'read', '1.0.0', false],
+  ])('%j for %s %s: %s', (over, id, version, expected) => {
+    const token = claims(over);
+    for (const _twice of [1, 2]) expect(coversTool(token, id, version)?.code).toBe(expected ? undefined : 'E3209');
+  });
+});
+
+describe('wildcardMatcher', () => {
+  test('agrees with a regular expression', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
+    fc.assert(
+      fc.property(letters, fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 }), (pattern, text) => {
+        const expected = new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(text);
+        expect(wildcardMatcher(pattern)(text)).toBe(expected);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('many stars end at once', () => {
+    expect(wildcardMatcher('*a'.repeat(2000))('b'.repeat(100_000))).toBe(false);
+    expect(wildcardMatcher(`${'*a'.repeat(2000)}b`)('a'.repeat(100_000))).toBe(false);
+  });
+});
+
+describe('agreesWithContext', () => {
+  test.each([
+    [undefined, true],
+    [{}, true],
+    [{ agent_did: 'did:a', tenant_id: 't' }, true],
+    [{ agent_did: 'did:b', tenant_id: 't' }, false],
+    [{ agent_did: 'did:a', tenant_id: 'T' }, false],
+    [{ agent_did: 'did:a', tenant_id: 't', user_did: 'u' }, true],
+  ])('%j: %s', (context, expected) => {
+    expect(agreesWithContext(claims(), context)?.code).toBe(expected ? undefined : 'E3209');
+  });
+
+  test('a token for one user or session speaks for no other', () => {
+    expect(agreesWithContext(claims({ user_did: 'u' }), { user_did: 'v' })?.code).toBe('E3209');
+    expect(agreesWithContext(claims({ session_id: 's' }), { session_id: 's' })).toBeUndefined();
+  });
+});

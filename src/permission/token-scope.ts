@@ -1,0 +1,112 @@
+// Hot path: runs for every call and for every tool of a listing; what a token says is prepared once.
+import { Range, SemVer } from 'semver';
+import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
+import type { AgentContext } from '../../api/schemas/invocation.ts';
+import { type Failure, failure } from '../domain/error/failure.ts';
+
+interface Scope {
+  readonly coversId: (toolId: string) => boolean;
+  readonly coversVersion: (version: string) => boolean;
+  readonly mayExecute: boolean;
+}
+
+const scopes = new WeakMap<CapabilityClaims, Scope>();
+
+/**
+ * Whether a token may be used to execute this version of a tool. `*` in `tool_id` stands for any run of characters; an
+ * absent `tool_version` or `*` covers every version, a range covers as SemVer says (pre-releases only when it names
+ * one), and what is neither covers nothing.
+ * @returns E3209 saying what the token is for
+ */
+export function coversTool(claims: CapabilityClaims, toolId: string, version: string): Failure | undefined {
+  const scope = scopeOf(claims);
+  if (!scope.coversId(toolId))
+    return failure('E3209', `The capability token is for tool "${claims.tool_id}", not for "${toolId}".`);
+  if (!scope.coversVersion(version))
+    return failure(
+      'E3209',
+      `The capability token is for version "${claims.tool_version}" of "${claims.tool_id}", not for ${version}.`,
+    );
+  if (!scope.mayExecute)
+    return failure('E3209', 'The capability token does not allow the operation "execute".', {
+      details: { allowed_operations: claims.allowed_operations },
+    });
+  return undefined;
+}
+
+/** Whether a token covers any version of a tool, for listings. */
+export function coversToolId(claims: CapabilityClaims, toolId: string): boolean {
+  return scopeOf(claims).coversId(toolId);
+}
+
+/**
+ * Whether the request speaks for the agent that the token was given to. Members that the request leaves out agree.
+ * @returns E3209 naming the member that differs
+ */
+export function agreesWithContext(
+  claims: CapabilityClaims,
+  context: Partial<AgentContext> | undefined,
+): Failure | undefined {
+  if (context === undefined) return undefined;
+  for (const member of ['agent_did', 'tenant_id', 'user_did', 'session_id'] as const) {
+    const asked = context[member];
+    const given = claims[member];
+    const isBound = member === 'agent_did' || member === 'tenant_id' || given !== undefined;
+    if (asked !== undefined && isBound && asked !== given)
+      return failure('E3209', `The capability token was given to another ${member} than the request names.`);
+  }
+  return undefined;
+}
+
+function scopeOf(claims: CapabilityClaims): Scope {
+  const known = scopes.get(claims);
+  if (known !== undefined) return known;
+  const scope: Scope = {
+    coversId: wildcardMatcher(claims.tool_id),
+    coversVersion: versionMatcher(claims.tool_version),
+    mayExecute: claims.allowed_operations.some((operation) => operation === 'execute' || operation === '*'),
+  };
+  scopes.set(claims, scope);
+  return scope;
+}
+
+/** Linear in the text: the parts between stars are looked for from left to right, and never twice. */
+export function wildcardMatcher(pattern: string): (text: string) => boolean {
+  const [first = '', ...others] = pattern.split('*');
+  const last = others.pop();
+  if (last === undefined) return (text) => text === pattern;
+  return (text) => {
+    if (!text.startsWith(first) || !text.endsWith(last)) return false;
+    let at = first.length;
+    for (const part of others) {
+      const found = text.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return at <= text.length - last.length;
+  };
+}
+
+/** Answers of a token for versions that were asked before; tools have few. */
+const VERSIONS_REMEMBERED_MAX = 64;
+
+function versionMatcher(range: string | undefined): (version: string) => boolean {
+  if (range === undefined || range === '*') return () => true;
+  const parsed = parseRange(range);
+  const answers = new Map<string, boolean>();
+  return (version) => {
+    const known = answers.get(version);
+    if (known !== undefined) return known;
+    const answer = parsed?.test(new SemVer(version)) ?? false;
+    if (answers.size < VERSIONS_REMEMBERED_MAX) answers.set(version, answer);
+    return answer;
+  };
+}
+
+function parseRange(range: string): Range | undefined {
+  try {
+    return new Range(range);
+  } catch {
+    return undefined;
+  }
+}

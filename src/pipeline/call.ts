@@ -1,0 +1,93 @@
+import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
+import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
+import type { Grant } from '../domain/invocation/grant.ts';
+import type { Caller, Principal } from '../domain/principal/principal.ts';
+import type { ToolVersion } from '../domain/tool/tool-version.ts';
+import type { Executor, ExecutorOutcome } from '../executors/executor.port.ts';
+
+/** What every door builds: the request as the wire has it, and who brought it. */
+export interface CallRequest {
+  readonly request: ToolInvokeRequest;
+  readonly caller: Caller;
+}
+
+/** admit: the call has an id, a time, and arguments within bounds. */
+export interface Admitted {
+  readonly invocationId: string;
+  /** Epoch ms. */
+  readonly acceptedAt: number;
+  readonly givenParameters: Readonly<Record<string, unknown>>;
+}
+
+/** resolve: who asks, and for which tool version. */
+export interface Resolved {
+  readonly principal: Principal;
+  readonly claims: CapabilityClaims;
+  readonly tool: ToolVersion;
+}
+
+/** validate: arguments that match the tool's schema. */
+export interface Validated {
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** SHA-256 over the canonical arguments, hex. */
+  readonly inputHash: string;
+}
+
+/** authorize: what this call may touch. */
+export interface Authorized {
+  readonly grant: Grant;
+  readonly executor: Executor;
+}
+
+/** reuse: nobody has answered this request before. */
+export interface Fresh {
+  readonly fresh: true;
+}
+
+/** approve: no person has to be asked, or one has said yes. */
+export interface Approved {
+  readonly confirmed: boolean;
+}
+
+/** reserve: there is room for the call. */
+export interface Reserved {
+  readonly reserved: true;
+}
+
+/** prepare: everything the tool needs is there. */
+export interface Prepared {
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/** execute: the tool has answered. */
+export interface Executed {
+  readonly outcome: ExecutorOutcome;
+}
+
+/** inspect: the answer may be shown. */
+export interface Inspected {
+  readonly result: unknown;
+  /** SHA-256 over the canonical result before any cut, hex. */
+  readonly outputHash: string;
+}
+
+/** settle: what the call changed stays. */
+export interface Settled {
+  readonly settled: true;
+}
+
+/** Everything that may be known of a call, as far as it came. */
+export type CallSoFar = CallRequest &
+  Partial<
+    Admitted &
+      Resolved &
+      Validated &
+      Authorized &
+      Approved &
+      Prepared &
+      Executed &
+      Inspected &
+      Fresh &
+      Reserved &
+      Settled
+  >;

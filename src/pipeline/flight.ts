@@ -1,0 +1,63 @@
+import type { LifecycleState, Warning } from '../../api/schemas/invocation.ts';
+import type { Failure } from '../domain/error/failure.ts';
+import type { InvocationRecord } from '../domain/invocation/record.ts';
+import type { CallRequest, CallSoFar } from './call.ts';
+import { UndoLog } from './undo-log.ts';
+
+/** One change of state, as it is audited (PIPE-01). */
+export interface Transition {
+  readonly state: LifecycleState;
+  /** Epoch ms. */
+  readonly at: number;
+}
+
+/** W3C trace context of a call. */
+export interface Trace {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+}
+
+/**
+ * A call under way: the one owner of what changes while it runs. Stages and wrappers read it; only the runner adds to
+ * `call`, only `audited` to `transitions`.
+ */
+export interface Flight {
+  readonly call: CallSoFar;
+  /** Aborted with a ToolLayerError as reason: E3103 for time, E3805 for a cancel. */
+  readonly controller: AbortController;
+  readonly undo: UndoLog;
+  readonly warnings: Warning[];
+  readonly transitions: Transition[];
+  /** Monotonic ms at the start. */
+  readonly startedAt: number;
+  trace?: Trace;
+  /** Attempts that reached the executor. */
+  attempts: number;
+  /** Moves the call to its next state. A promise when a durable write has to come first (system design §4). */
+  enter(state: LifecycleState): Promise<void> | undefined;
+}
+
+/** How a call ended, before it is on record. */
+export interface FlightEnd {
+  readonly state: LifecycleState;
+  readonly failure?: Failure;
+  /** The earlier record that answers this call too. */
+  readonly answered?: InvocationRecord;
+  /** What is on record of the call; there once `audited` has written it. */
+  readonly record?: InvocationRecord;
+}
+
+/** A call that has just come in. */
+export function newFlight(request: CallRequest, startedAt: number): Flight {
+  return {
+    call: { ...request },
+    controller: new AbortController(),
+    undo: new UndoLog(),
+    warnings: [],
+    transitions: [],
+    startedAt,
+    attempts: 0,
+    enter: () => undefined,
+  };
+}

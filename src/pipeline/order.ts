@@ -1,0 +1,42 @@
+import type { CallRequest } from './call.ts';
+import { inOrder } from './in-order.ts';
+import type { PipelineParts } from './parts.ts';
+import type { Stage } from './stage.ts';
+import { admit } from './stages/admit.ts';
+import { approve } from './stages/approve.ts';
+import { authorize } from './stages/authorize.ts';
+import { execute } from './stages/execute.ts';
+import { inspect } from './stages/inspect.ts';
+import { prepare } from './stages/prepare.ts';
+import { reserve } from './stages/reserve.ts';
+import { resolve } from './stages/resolve.ts';
+import { reuse } from './stages/reuse.ts';
+import { settle } from './stages/settle.ts';
+import { validate } from './stages/validate.ts';
+import type { Wrapper } from './wrapper.ts';
+import { audited } from './wrappers/audited.ts';
+import { bounded } from './wrappers/bounded.ts';
+import { traced } from './wrappers/traced.ts';
+import { undoable } from './wrappers/undoable.ts';
+
+/** THE list: every call of every door passes these stages in this order, and nothing else runs a tool (PIPE-02). */
+export function stagesInOrder(parts: PipelineParts): readonly Stage<never, object>[] {
+  return inOrder<CallRequest>()(
+    admit(parts),
+    resolve(parts),
+    validate(parts),
+    authorize(parts),
+    reuse(parts),
+    approve(),
+    reserve(parts),
+    prepare(parts),
+    execute(),
+    inspect(parts),
+    settle(),
+  );
+}
+
+/** Outermost first. Audit stands outside the stages, so a refusal is recorded as surely as a success. */
+export function wrappersInOrder(parts: PipelineParts): readonly Wrapper[] {
+  return [traced(parts), audited(parts), bounded(parts), undoable(parts)];
+}

@@ -1,0 +1,59 @@
+import type { AgentSandboxContext } from '../../api/schemas/agent-sandbox-context.ts';
+import type { RateLimit } from '../../api/schemas/tool-manifest.ts';
+import type { Ledger } from '../audit/ledger.ts';
+import type { LedgerStore } from '../audit/ledger-store.port.ts';
+import type { CompositeExecutor } from '../executors/composite.ts';
+import type { RateLimiter } from '../external/rate-limiter.port.ts';
+import type { SecretStore } from '../external/secret-store.port.ts';
+import type { LayerLimits } from '../permission/compute-grant.ts';
+import type { PolicyDecisions } from '../permission/policy-decisions.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Clock } from '../std/clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { SchemaValidator } from '../validation/schema-validator.ts';
+import type { IdempotencyStore } from './idempotency-store.port.ts';
+import type { Identify } from './identify.ts';
+import type { RunningCalls } from './running-calls.ts';
+
+/** Bounds of the pipeline; every one is a setting. */
+export interface PipelineLimits {
+  /** Calls under way in this instance; more are refused with E3803. */
+  readonly callsMax: number;
+  /** Calls under way for one agent; more are refused with E3106. */
+  readonly callsPerAgentMax: number;
+  /** Nesting of arguments. */
+  readonly argumentDepthMax: number;
+  /** Size of arguments as JSON. */
+  readonly argumentBytesMax: number;
+  /** What a call gets when nobody says, and what none exceeds. */
+  readonly layer: LayerLimits;
+  /** Longest timeout of a synchronous call (BC-1: 15 minutes). */
+  readonly timeoutMsMax: number;
+  /** Rate limit of a tool that calls an external service and says nothing itself (EXT-02). */
+  readonly externalRate: RateLimit;
+  /** How long an idempotency key stays taken. */
+  readonly idempotencyTtlMs: number;
+}
+
+/** Everything the stages and wrappers stand on. Each stage takes the few it needs. */
+export interface PipelineParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly instanceId: string;
+  readonly limits: PipelineLimits;
+  /** Bounds of agents that bring none of their own; a request's own context can only narrow them (BC-1). */
+  readonly agentContext: AgentSandboxContext;
+  readonly identify: Identify;
+  readonly registry: Registry;
+  readonly schemas: SchemaValidator;
+  readonly policy: PolicyDecisions;
+  readonly executors: CompositeExecutor;
+  readonly secrets: SecretStore;
+  readonly rateLimiter: RateLimiter;
+  readonly idempotency: IdempotencyStore;
+  readonly ledger: Ledger;
+  readonly records: LedgerStore;
+  readonly running: RunningCalls;
+  /** Told how long each stage took, in ms; absent when nobody listens. */
+  readonly onStage?: (stage: string, ms: number) => void;
+}

@@ -1,0 +1,63 @@
+import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import type { Flight } from './flight.ts';
+
+/** The calls under way in this instance. */
+export class RunningCalls {
+  readonly #flights = new Map<string, Flight>();
+  readonly #perAgent = new Map<string, number>();
+  #idle: (() => void) | undefined;
+
+  get size(): number {
+    return this.#flights.size;
+  }
+
+  /** False when a call of this tenant and id is under way already. */
+  add(tenantId: string, invocationId: string, flight: Flight): boolean {
+    const key = keyOf(tenantId, invocationId);
+    if (this.#flights.has(key)) return false;
+    this.#flights.set(key, flight);
+    return true;
+  }
+
+  remove(tenantId: string, invocationId: string): void {
+    this.#flights.delete(keyOf(tenantId, invocationId));
+    if (this.#flights.size === 0) this.#idle?.();
+  }
+
+  find(tenantId: string, invocationId: string): Flight | undefined {
+    return this.#flights.get(keyOf(tenantId, invocationId));
+  }
+
+  /** Takes one of the agent's slots. False when `max` are taken. */
+  takeSlot(agent: string, max: number): boolean {
+    const taken = this.#perAgent.get(agent) ?? 0;
+    if (taken >= max) return false;
+    this.#perAgent.set(agent, taken + 1);
+    return true;
+  }
+
+  /** Gives the slot back. */
+  freeSlot(agent: string): void {
+    const taken = this.#perAgent.get(agent) ?? 0;
+    if (taken <= 1) this.#perAgent.delete(agent);
+    else this.#perAgent.set(agent, taken - 1);
+  }
+
+  /** Waits until nothing runs, `graceMs` at most; then stops what still does and waits for its end. */
+  async drain(graceMs: number): Promise<void> {
+    if (this.#flights.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#idle = resolve;
+    const timer = setTimeout(() => this.#stopAll(), graceMs);
+    await promise;
+    clearTimeout(timer);
+  }
+
+  #stopAll(): void {
+    for (const flight of this.#flights.values()) {
+      flight.controller.abort(new ToolLayerError('E3811', 'The layer is stopping. Call again when it is back.'));
+    }
+  }
+}
+
+const keyOf = (tenantId: string, invocationId: string): string => `${tenantId}\n${invocationId}`;

@@ -1,0 +1,30 @@
+import type { LifecycleState } from '../../api/schemas/invocation.ts';
+import type { Failure } from '../domain/error/failure.ts';
+import type { InvocationRecord } from '../domain/invocation/record.ts';
+import type { Flight } from './flight.ts';
+
+/** An answer that an earlier call gave already; it ends this call at once (PIPE-09). */
+export interface EarlierAnswer {
+  readonly answered: InvocationRecord;
+}
+
+/** What a stage may end with: what it establishes, a refusal, or an answer that is there already. */
+export type StageEnd<Adds> = Adds | Failure | EarlierAnswer;
+
+/**
+ * One step of a call: takes what earlier stages established, returns what it establishes. Synchronous where it can be:
+ * a promise costs the hot path.
+ */
+export interface Stage<Needs, Adds> {
+  readonly name: string;
+  /** Lifecycle state that begins before this stage runs. */
+  readonly begins?: LifecycleState;
+  /** Lifecycle state that is reached when this stage is through. */
+  readonly reaches?: LifecycleState;
+  run(call: Needs, flight: Flight): StageEnd<Adds> | Promise<StageEnd<Adds>>;
+}
+
+/** Whether a stage found an answer that ends the call. */
+export function isEarlierAnswer(end: object): end is EarlierAnswer {
+  return 'answered' in end;
+}

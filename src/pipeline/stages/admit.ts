@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import { type Failure, failure } from '../../domain/error/failure.ts';
+import { checkPayload } from '../../validation/check-payload.ts';
+import type { Admitted, CallRequest } from '../call.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Stage } from '../stage.ts';
+
+/** Wait that a caller is advised to take when the layer is full. */
+const OVERLOAD_RETRY_MS = 250;
+
+/** Stage 1: ids, bounds of size and depth, room in the layer. Refuses what this layer cannot do instead of ignoring it. */
+export function admit({
+  clock,
+  limits,
+  running,
+}: Pick<PipelineParts, 'clock' | 'limits' | 'running'>): Stage<CallRequest, Admitted> {
+  return {
+    name: 'admit',
+    run({ request }) {
+      if (running.size >= limits.callsMax) {
+        return failure('E3803', `The layer runs ${limits.callsMax} calls already. Try again in a moment.`, {
+          retryAfterMs: OVERLOAD_RETRY_MS,
+        });
+      }
+      const givenParameters = request.parameters ?? {};
+      return (
+        unsupported(request) ??
+        outOfBounds(givenParameters, limits) ?? {
+          invocationId: request.invocation_id ?? randomUUID(),
+          acceptedAt: clock.now(),
+          givenParameters,
+        }
+      );
+    },
+  };
+}
+
+function outOfBounds(parameters: Record<string, unknown>, limits: PipelineParts['limits']): Failure | undefined {
+  const faults = checkPayload(parameters, {
+    depthMax: limits.argumentDepthMax,
+    stringBytesMax: limits.argumentBytesMax,
+  });
+  const [first] = faults;
+  if (first === undefined) return undefined;
+  const code = first.code === 'E3801' ? 'E3801' : 'E3810';
+  return failure(code, `The parameters cannot be taken: ${first.message}`, { details: { faults } });
+}
+
+/** Options of the contract that are not built yet. */
+function unsupported({
+  execution_options,
+  document_context,
+  checkpoint_config,
+}: ToolInvokeRequest): Failure | undefined {
+  if (execution_options?.async_mode === true) return notBuilt('execution_options.async_mode');
+  if (document_context?.document_refs !== undefined || document_context?.query !== undefined)
+    return notBuilt('document_context');
+  if (checkpoint_config?.resume_from_checkpoint_id !== undefined)
+    return notBuilt('checkpoint_config.resume_from_checkpoint_id');
+  return undefined;
+}
+
+const notBuilt = (option: string): Failure =>
+  failure('E3901', `This layer cannot do ${option} yet. Leave it out, or call without it.`, { details: { option } });

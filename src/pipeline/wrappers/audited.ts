@@ -1,0 +1,81 @@
+// Hot path: every call is put on record here.
+import type { LifecycleState } from '../../../api/schemas/invocation.ts';
+import { type Failure, failure } from '../../domain/error/failure.ts';
+import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { isLegalTransition } from '../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { sideEffectOf } from '../../domain/tool/tool-version.ts';
+import { eventsOf } from '../call-events.ts';
+import { recordOf, repeated } from '../call-record.ts';
+import type { Flight, FlightEnd } from '../flight.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Wrapper } from '../wrapper.ts';
+
+type Parts = Pick<PipelineParts, 'clock' | 'ledger' | 'instanceId'>;
+
+/**
+ * Puts every call on record, whatever became of it: its states as events, its row, and both in one transaction before
+ * the answer. What cannot be run twice is on record before it runs (system design §4).
+ */
+export function audited(parts: Parts): Wrapper {
+  return {
+    name: 'audited',
+    wrap: (next) => async (flight) => {
+      /** Transitions that are written already. */
+      let written = 0;
+      flight.enter = (state) => {
+        move(parts, flight, state);
+        if (state !== 'EXECUTING') return undefined;
+        const durability = beforeExecution(flight);
+        if (durability === undefined) return undefined;
+        const from = written;
+        written = flight.transitions.length;
+        const record = recordOf(parts, flight, { state });
+        return parts.ledger.commit({ record, events: eventsOf(flight, record, from), durability });
+      };
+      move(parts, flight, 'DECLARED');
+      const end = await next(flight);
+      return settled(parts, flight, end, written);
+    },
+  };
+}
+
+function move({ clock }: Parts, flight: Flight, state: LifecycleState): void {
+  const from = flight.transitions.at(-1)?.state;
+  if (from !== undefined && !isLegalTransition(from, state)) {
+    throw new ToolLayerError('E3900', `The call cannot go from ${from} to ${state}.`);
+  }
+  flight.transitions.push({ state, at: clock.now() });
+}
+
+/** How firmly the row has to stand before the tool runs; undefined when nothing has to. */
+function beforeExecution({ call: { tool } }: Flight): 'synchronous' | 'asynchronous' | undefined {
+  if (tool === undefined) return 'synchronous';
+  const policy = sideEffectOf(tool.manifest);
+  if (policy === 'pure') return undefined;
+  return policy === 'idempotent' ? 'asynchronous' : 'synchronous';
+}
+
+async function settled(parts: Parts, flight: Flight, end: FlightEnd, written: number): Promise<FlightEnd> {
+  move(parts, flight, end.state);
+  const record = recordOf(parts, flight, end);
+  const lasting = flight.attempts > 0 && beforeExecution(flight) !== undefined;
+  try {
+    const events = eventsOf(flight, record, written, end.answered?.invocationId);
+    await parts.ledger.commit({ record, events, durability: lasting ? 'synchronous' : 'asynchronous' });
+    return { ...end, record: end.answered === undefined ? record : repeated(record, end.answered) };
+  } catch (thrown) {
+    return unrecorded(parts, flight, record, lasting ? lostOutcome(thrown) : failureOf(thrown));
+  }
+}
+
+const lostOutcome = (cause: unknown): Failure =>
+  failure('E3804', 'The tool ran, but its outcome could not be recorded. Find out what it did before you call again.', {
+    cause,
+  });
+
+/** An answer that is not on record is not given: the caller learns that the record failed. */
+function unrecorded(parts: Parts, flight: Flight, { invocationId }: InvocationRecord, failed: Failure): FlightEnd {
+  const end: FlightEnd = { state: 'FAILED', failure: failed };
+  return { ...end, record: { ...recordOf(parts, flight, end), invocationId } };
+}

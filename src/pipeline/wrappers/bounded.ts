@@ -1,0 +1,35 @@
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Wrapper } from '../wrapper.ts';
+
+/** A call ends with its caller, and never lasts longer than any call may. Timeouts of the tool itself lie inside. */
+export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
+  return {
+    name: 'bounded',
+    wrap: (next) => async (flight) => {
+      const { controller, call } = flight;
+      const { signal } = call.caller;
+      const timer = setTimeout(() => controller.abort(tooLong(limits.timeoutMsMax)), limits.timeoutMsMax);
+      const onGone = (): void => controller.abort(gone(signal?.reason));
+      if (signal?.aborted === true) onGone();
+      signal?.addEventListener('abort', onGone, { once: true });
+      try {
+        return await next(flight);
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onGone);
+      }
+    },
+  };
+}
+
+const tooLong = (ms: number): ToolLayerError =>
+  new ToolLayerError('E3103', `No synchronous call may last longer than ${ms / 1000} s.`, {
+    details: { timeout_ms: ms },
+  });
+
+/** The caller's own reason, where it is one of ours. */
+const gone = (reason: unknown): ToolLayerError =>
+  reason instanceof ToolLayerError
+    ? reason
+    : new ToolLayerError('E3805', 'The caller cancelled the call or went away.');

@@ -1,0 +1,92 @@
+import { coerce, valid } from 'semver';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { ImportedTools, ListedMcpTool, McpImporter } from '../../importer.port.ts';
+import { resultSchemaOf } from './result-schema.ts';
+
+/** Bounds of what a manifest takes from a server; all are those of the manifest itself. */
+const ID_CHARS_MAX = 128;
+const TITLE_CHARS_MAX = 255;
+const DESCRIPTION_CHARS_MAX = 65_536;
+const VERSION_CHARS_MAX = 64;
+const PLACE_CHARS_MAX = 200;
+/** For a server whose version says nothing that SemVer could take. */
+const VERSION_UNKNOWN = '1.0.0';
+const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
+/** Marks a tool that its server calls read-only; nobody has checked that. */
+const READ_ONLY_CLAIMED = 'read-only-claimed';
+
+/**
+ * Manifests for the tools of an MCP server, named `<upstream>__<tool>`. Whatever its annotations say, a tool counts as
+ * irreversible until an operator registers it otherwise (REG-02). Of two tools with one id the first keeps it and the
+ * other is skipped, so that no name ever leads to another tool.
+ */
+export const importMcpTools: McpImporter = (tools, upstream): ImportedTools => {
+  const version = semVerOf(upstream.version);
+  const manifests = new Map<string, ToolManifest>();
+  const skipped: { place: string; reason: string }[] = [];
+  for (const tool of tools) {
+    const id = toolIdOf(upstream.name, tool.name);
+    const holder = manifests.get(id)?.executor.config?.['tool'];
+    if (holder === undefined) manifests.set(id, manifestOf(tool, id, version, upstream.name));
+    else {
+      const reason = `The id ${id} belongs to the tool ${quoted(holder)} of the same server; rename one of the two there.`;
+      skipped.push({ place: tool.name.slice(0, PLACE_CHARS_MAX), reason });
+    }
+  }
+  return { source: upstream.name, manifests: [...manifests.values()], skipped };
+};
+
+/** The id under which a tool of an upstream is registered. */
+function toolIdOf(upstream: string, tool: string): string {
+  const id = `${upstream}__${tool.replace(/[^A-Za-z0-9_.-]/g, '_')}`.slice(0, ID_CHARS_MAX);
+  return id.replace(/[.-]+$/, '_');
+}
+
+function manifestOf(tool: ListedMcpTool, id: string, version: string, upstream: string): ToolManifest {
+  const title = tool.title ?? stringOf(tool.annotations?.['title']);
+  const hints = Object.fromEntries(
+    HINTS.filter((hint) => typeof tool.annotations?.[hint] === 'boolean').map((hint) => [
+      hint,
+      tool.annotations?.[hint],
+    ]),
+  );
+  return {
+    tool_id: id,
+    tool_name: cut(title ?? tool.name, TITLE_CHARS_MAX),
+    version,
+    description: cut(tool.description ?? title ?? tool.name, DESCRIPTION_CHARS_MAX),
+    category: 'external_api',
+    tags: ['mcp', upstream, ...(hints['readOnlyHint'] === true ? [READ_ONLY_CLAIMED] : [])],
+    parameters_schema: tool.inputSchema,
+    ...(tool.outputSchema === undefined ? {} : { result_schema: resultSchemaOf(tool.outputSchema) }),
+    side_effect_policy: 'irreversible',
+    executor: {
+      kind: 'mcp',
+      config: {
+        upstream,
+        tool: tool.name,
+        ...(Object.keys(hints).length === 0 ? {} : { annotations: hints }),
+        ...(tool.outputSchema === undefined ? {} : { output_schema: tool.outputSchema }),
+        ...(title === undefined ? {} : { title: cut(title, TITLE_CHARS_MAX) }),
+      },
+    },
+  };
+}
+
+function semVerOf(version: string): string {
+  const found = valid(version) ?? coerce(version)?.version ?? VERSION_UNKNOWN;
+  return found.length <= VERSION_CHARS_MAX ? found : VERSION_UNKNOWN;
+}
+
+/** At most so many characters, never half of one. */
+function cut(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function quoted(value: unknown): string {
+  return JSON.stringify(String(value).slice(0, PLACE_CHARS_MAX));
+}

@@ -1,0 +1,134 @@
+import type { SideEffectPolicy, ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
+import type { HttpOperation } from '../../../http-operation.ts';
+import { asList, asText, type Node } from '../document/json.ts';
+import type { OpenApiDocument } from '../document/parse-document.ts';
+import type { Schema } from '../schemas/convert-schema.ts';
+import type { SchemaConverter } from '../schemas/definitions.ts';
+import { described, type OperationParameter, parametersOf } from './parameters.ts';
+import { bodyOf, type OperationBody } from './request-body.ts';
+import { resultOf } from './result-schema.ts';
+import { authOf } from './security.ts';
+import { type Server, serverOf } from './servers.ts';
+
+/** Longest description that is kept, in characters: it is read by a model at every turn. */
+const DESCRIPTION_CHARS_MAX = 4096;
+const NAME_CHARS_MAX = 255;
+const TAGS_MAX = 64;
+const TAG_CHARS_MAX = 64;
+
+/** One operation of a document. */
+export interface Operation {
+  readonly method: string;
+  /** The path as the document names it, which may end with a fragment. */
+  readonly place: string;
+  /** The path as it is sent, with `{name}` for each path parameter. */
+  readonly template: string;
+  readonly node: Node;
+  readonly path: Node;
+}
+
+/** What all operations of a document share. */
+export interface ImportContext {
+  readonly document: OpenApiDocument;
+  readonly schemas: SchemaConverter;
+  readonly source: string;
+  readonly version: string;
+  /** Replaces the document's servers. */
+  readonly server: Server | undefined;
+}
+
+/** RFC 9110 §9.2: safe methods change nothing, PUT and DELETE may be repeated. */
+const SIDE_EFFECT: Readonly<Record<string, SideEffectPolicy>> = {
+  GET: 'pure',
+  HEAD: 'pure',
+  OPTIONS: 'pure',
+  PUT: 'idempotent',
+  DELETE: 'idempotent',
+};
+
+/**
+ * One operation as a manifest.
+ * @throws NotImportable with the reason when the operation cannot be called
+ */
+export function operationManifest(operation: Operation, toolId: string, context: ImportContext): ToolManifest {
+  const { method, template, node, path } = operation;
+  const { root } = context.document;
+  const server = context.server ?? serverOf(node, path, root);
+  const body = bodyOf(node, root);
+  const parameters = parametersOf(node, path, template, root, body !== undefined);
+  const auth = authOf(node, root, context.source);
+  const result = resultOf(node, root, context.schemas);
+  const credentials = [...new Set(auth.map(({ secret }) => secret))];
+  const config: HttpOperation = {
+    base_url: server.baseUrl,
+    method: method as HttpOperation['method'],
+    path: template,
+    ...(parameters.length === 0 ? {} : { parameters: parameters.map(({ binding }) => binding) }),
+    ...(body === undefined ? {} : { body: body.binding }),
+    ...(auth.length === 0 ? {} : { auth }),
+    ...(result === undefined ? {} : { accept: result.accept }),
+  };
+  return {
+    tool_id: toolId,
+    tool_name: nameOf(operation),
+    version: context.version,
+    description: descriptionOf(operation),
+    category: 'external_api',
+    ...tagsOf(node),
+    parameters_schema: parametersSchema(parameters, body, context.schemas),
+    ...(result === undefined ? {} : { result_schema: result.schema }),
+    permissions: {
+      network: [{ host: server.host, port: server.port }],
+      ...(credentials.length === 0 ? {} : { credentials }),
+    },
+    side_effect_policy: SIDE_EFFECT[method] ?? 'irreversible',
+    executor: { kind: 'http', config: { ...config } },
+  };
+}
+
+function parametersSchema(
+  parameters: readonly OperationParameter[],
+  body: OperationBody | undefined,
+  schemas: SchemaConverter,
+): Schema {
+  const properties: Record<string, Schema | boolean> = {};
+  const needed = new Set<string>();
+  const add = (name: string, schema: unknown, description: string | undefined): void => {
+    const converted = schemas.convert(schema ?? {}, 'request');
+    for (const pointer of converted.pointers) needed.add(pointer);
+    properties[name] = described(converted.schema, description);
+  };
+  for (const { binding, schema, description } of parameters) add(binding.property, schema, description);
+  if (body !== undefined) add('body', body.fixed ?? body.schema, body.description);
+  const required = parameters.filter((parameter) => parameter.required).map(({ binding }) => binding.property);
+  if (body?.required === true) required.push('body');
+  const definitions = schemas.definitions(needed, 'request');
+  return {
+    type: 'object',
+    properties,
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+    ...(definitions === undefined ? {} : { $defs: definitions }),
+  };
+}
+
+function nameOf({ node, method, template }: Operation): string {
+  return (asText(node['summary']) ?? asText(node['operationId']) ?? `${method} ${template}`)
+    .trim()
+    .slice(0, NAME_CHARS_MAX);
+}
+
+function descriptionOf({ node, path, method, template }: Operation): string {
+  const summary = asText(node['summary']) ?? asText(path['summary']);
+  const description = asText(node['description']) ?? asText(path['description']);
+  const parts = [summary, description === summary ? undefined : description].filter((part) => part !== undefined);
+  const text = parts.length === 0 ? `${method} ${template}` : parts.map((part) => part.trim()).join('\n\n');
+  return text.length <= DESCRIPTION_CHARS_MAX ? text : `${text.slice(0, DESCRIPTION_CHARS_MAX - 1)}…`;
+}
+
+function tagsOf(node: Node): { tags?: string[] } {
+  const tags = asList(node['tags']).filter(
+    (tag): tag is string => asText(tag) !== undefined && String(tag).length <= TAG_CHARS_MAX,
+  );
+  return tags.length === 0 ? {} : { tags: [...new Set(tags)].slice(0, TAGS_MAX) };
+}

@@ -1,0 +1,94 @@
+import type { OpenApiDocument } from '../document/parse-document.ts';
+import { atPointer, localPointer } from '../document/reference.ts';
+import { type Circles, findCircles } from './circles.ts';
+import { type Conversion, convertSchema, type Judged, type Schema } from './convert-schema.ts';
+import type { PatternVerdicts } from './pattern.ts';
+
+/** Turns schemas of one document into schemas that stand alone, with what they refer to under `$defs`. */
+export interface SchemaConverter {
+  /**
+   * The schema without definitions, and the pointers that it needs.
+   * @throws NotImportable for references that cannot be followed
+   */
+  convert(schema: unknown, direction: Conversion['direction']): ConvertedSchema;
+  /**
+   * Definitions for those pointers and for all that they need in turn; undefined when there are none.
+   * @throws NotImportable for references that cannot be followed
+   */
+  definitions(pointers: Iterable<string>, direction: Conversion['direction']): Schema | undefined;
+}
+
+/** A converted schema and the definitions that it refers to. */
+export interface ConvertedSchema {
+  readonly schema: Schema | boolean;
+  readonly pointers: ReadonlySet<string>;
+}
+
+/** Makes the converter of one document. Each definition is converted once, however many operations use it. */
+export function schemaConverter({ root, dialect }: OpenApiDocument): SchemaConverter {
+  const circles = findCircles(root);
+  const names = definitionNames();
+  const patterns: PatternVerdicts = new Map();
+  const known = { request: new Map<string, ConvertedSchema>(), response: new Map<string, ConvertedSchema>() };
+
+  const convert = (schema: unknown, direction: Conversion['direction'], at?: string): ConvertedSchema => {
+    const pointers = new Set<string>();
+    const refer = (reference: string, judges: Judged): string | undefined => {
+      const target = localPointer(reference);
+      if (at !== undefined && isCut(circles, at, target, judges)) return undefined;
+      atPointer(root, target);
+      pointers.add(target);
+      return `#/$defs/${names(target)}`;
+    };
+    return { schema: convertSchema(schema, { dialect, direction, patterns, refer }), pointers };
+  };
+
+  const definition = (pointer: string, direction: Conversion['direction']): ConvertedSchema => {
+    let converted = known[direction].get(pointer);
+    if (converted === undefined) {
+      converted = convert(atPointer(root, pointer), direction, pointer);
+      known[direction].set(pointer, converted);
+    }
+    return converted;
+  };
+
+  return {
+    convert,
+    definitions(pointers, direction) {
+      const needed = new Set(pointers);
+      const definitions: Schema = {};
+      // A Set hands out members that are added while it is walked.
+      for (const pointer of needed) {
+        const { schema, pointers: more } = definition(pointer, direction);
+        definitions[names(pointer)] = schema;
+        for (const next of more) needed.add(next);
+      }
+      return needed.size === 0 ? undefined : definitions;
+    },
+  };
+}
+
+const isCut = (circles: Circles, from: string, to: string, judges: Judged): boolean =>
+  judges !== 'part' && circles.isCut(from, to, judges);
+
+/** Names for definitions: the last segment of the pointer, made unique by a number where two are alike. */
+function definitionNames(): (pointer: string) => string {
+  const byPointer = new Map<string, string>();
+  const taken = new Set<string>();
+  return (pointer) => {
+    const known = byPointer.get(pointer);
+    if (known !== undefined) return known;
+    const last =
+      pointer
+        .split('/')
+        .at(-1)
+        ?.replaceAll(/[^A-Za-z0-9._-]/g, '_')
+        .slice(0, 100) || 'document';
+    const base = last === '__proto__' ? 'proto' : last;
+    let name = base;
+    for (let next = 2; taken.has(name); next += 1) name = `${base}_${next}`;
+    taken.add(name);
+    byPointer.set(pointer, name);
+    return name;
+  };
+}

@@ -1,0 +1,115 @@
+import { isAbsolute, normalize } from 'node:path/posix';
+import { validRange } from 'semver';
+import type { Fault } from '../../../api/schemas/error.ts';
+import { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { type Failure, failure } from '../../domain/error/failure.ts';
+import { MiB } from '../../std/bytes.ts';
+import { pointerTo } from '../../std/json-pointer.ts';
+import { FAULTS_MAX, wireCheck } from '../wire-faults.ts';
+
+/** Largest manifest as JSON text, in UTF-16 units. */
+export const MANIFEST_CHARS_MAX = 1 * MiB;
+/** Deepest nesting of a manifest; more would exhaust the stack of whoever walks it. */
+export const MANIFEST_DEPTH_MAX = 200;
+
+/** Judges a schema document; pointers are from the schema's root. Empty when it compiles. */
+export type CompileSchema = (schema: Record<string, unknown>) => readonly Fault[];
+
+/** What a manifest is judged by beyond its wire schema. */
+export interface ManifestChecks {
+  readonly compileSchema: CompileSchema;
+  /** Faults of `executor.config`, with pointers from the manifest's root. */
+  readonly configFaults: (manifest: ToolManifest) => readonly Fault[];
+}
+
+const matchesContract = wireCheck(ToolManifest, 'E3008');
+
+/**
+ * The manifest as plain JSON of our own, or E3008 with every fault in `details.faults`. The copy is what is stored, so
+ * nothing that the caller changes afterwards is seen.
+ */
+export function checkManifest(given: unknown, checks: ManifestChecks): ToolManifest | Failure {
+  const copy = plainJson(given);
+  if (copy === undefined) {
+    return refusal(given, [
+      fault('', 'size', `not JSON of at most ${MANIFEST_CHARS_MAX} characters and ${MANIFEST_DEPTH_MAX} levels`),
+    ]);
+  }
+  const shape = matchesContract(copy);
+  if (shape.length > 0) return refusal(copy, shape);
+  const manifest = copy as ToolManifest;
+  const faults = [
+    ...schemaFaults(manifest, checks.compileSchema),
+    ...permissionFaults(manifest),
+    ...rangeFaults(manifest),
+    ...checks.configFaults(manifest),
+  ];
+  return faults.length === 0 ? manifest : refusal(manifest, faults.slice(0, FAULTS_MAX));
+}
+
+function plainJson(given: unknown): unknown {
+  try {
+    const text = JSON.stringify(given);
+    if (text === undefined || text.length > MANIFEST_CHARS_MAX) return undefined;
+    const copy: unknown = JSON.parse(text);
+    return isDeeper(copy, MANIFEST_DEPTH_MAX) ? undefined : copy;
+  } catch {
+    return undefined;
+  }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+function schemaFaults(manifest: ToolManifest, compileSchema: CompileSchema): Fault[] {
+  const { parameters_schema: parameters, result_schema: result } = manifest;
+  const faults = below('/parameters_schema', compileSchema(parameters));
+  if (parameters['type'] !== 'object') {
+    const hint = 'Write "type": "object"; arguments are always one JSON object.';
+    faults.unshift({ ...fault('/parameters_schema/type', 'type', 'must be "object"'), hint });
+  }
+  return result === undefined ? faults : [...faults, ...below('/result_schema', compileSchema(result))];
+}
+
+const below = (pointer: string, faults: readonly Fault[]): Fault[] =>
+  faults.map((found) => ({ ...found, code: 'E3008', path: pointer + found.path }));
+
+function permissionFaults({ permissions }: ToolManifest): Fault[] {
+  const paths = (permissions?.filesystem ?? []).flatMap(({ path }, index) =>
+    isAbsolute(path) && normalize(path) === path && !path.includes('\0')
+      ? []
+      : [fault(`/permissions/filesystem/${index}/path`, 'path', 'must be an absolute path without . or .. or //')],
+  );
+  const hosts = (permissions?.network ?? []).flatMap(({ host }, index) =>
+    /^[A-Za-z0-9._:-]+$/.test(host)
+      ? []
+      : [
+          fault(
+            `/permissions/network/${index}/host`,
+            'host',
+            'must be a host name or IP literal, without scheme, port or *',
+          ),
+        ],
+  );
+  return [...paths, ...hosts];
+}
+
+function rangeFaults({ compatibility_range: range }: ToolManifest): Fault[] {
+  if (range === undefined || range === 'latest' || validRange(range) !== null) return [];
+  return [fault(pointerTo('', 'compatibility_range'), 'range', 'must be a version or a SemVer range such as ^2.1.0')];
+}
+
+const fault = (path: string, keyword: string, message: string): Fault => ({ path, code: 'E3008', keyword, message });
+
+function refusal(manifest: unknown, faults: readonly Fault[]): Failure {
+  const id = (manifest as { tool_id?: unknown } | null)?.tool_id;
+  const name = typeof id === 'string' ? ` of ${JSON.stringify(id.slice(0, 128))}` : '';
+  const [first] = faults;
+  const count = faults.length === 1 ? 'one fault' : `${faults.length} faults, the first`;
+  return failure('E3008', `The manifest${name} has ${count}: ${first?.path || '(root)'} ${first?.message}.`, {
+    details: { faults },
+  });
+}

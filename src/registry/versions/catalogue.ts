@@ -1,0 +1,80 @@
+// Hot path: find() is asked once for every call.
+import type { ToolSummary } from '../../../api/schemas/registry.ts';
+import { type Failure, failure } from '../../domain/error/failure.ts';
+import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import { answerOf } from './resolve-range.ts';
+import {
+  type ListFilter,
+  listedTools,
+  matcherOf,
+  putTool,
+  summaryOf,
+  type TenantCatalogue,
+  tenantCatalogue,
+} from './tenant-catalogue.ts';
+import type { Found, VersionSet } from './version-set.ts';
+
+/** Every tool version in memory, by tenant and id. */
+export type Catalogue = Map<string, TenantCatalogue>;
+
+/** Adds or replaces one version. */
+export function put(catalogue: Catalogue, version: ToolVersion): void {
+  let tenant = catalogue.get(version.tenantId);
+  if (tenant === undefined) {
+    tenant = tenantCatalogue();
+    catalogue.set(version.tenantId, tenant);
+  }
+  putTool(tenant, version);
+}
+
+/** The versions of one tool, removed ones among them. */
+export function versionsOf(catalogue: Catalogue, tenantId: string, toolId: string): VersionSet | undefined {
+  return catalogue.get(tenantId)?.byId.get(toolId);
+}
+
+/** The version for a range; the newest release for an undefined one. */
+export function find(
+  catalogue: Catalogue,
+  tenantId: string,
+  toolId: string,
+  range: string | undefined,
+): Found | Failure {
+  const set = versionsOf(catalogue, tenantId, toolId);
+  return set === undefined ? unknownTool(toolId) : answerOf(set, range ?? 'latest');
+}
+
+/** E3001. */
+export const unknownTool = (toolId: string): Failure =>
+  failure('E3001', `There is no tool ${JSON.stringify(toolId.slice(0, 128))}. List the tools to see which there are.`);
+
+/** One page of the tools that a filter wants. */
+export function list(
+  catalogue: Catalogue,
+  tenantId: string,
+  filter: ListFilter,
+  { page, pageSize }: { readonly page: number; readonly pageSize: number },
+): { readonly tools: readonly ToolSummary[]; readonly total: number } {
+  const matching = listedOf(catalogue, tenantId).filter(matcherOf(filter));
+  const from = (page - 1) * pageSize;
+  return { tools: matching.slice(from, from + pageSize).map(summaryOf), total: matching.length };
+}
+
+/** The newest version of each tool, ordered by id. */
+export function newestVersions(catalogue: Catalogue, tenantId: string): readonly ToolVersion[] {
+  return listedOf(catalogue, tenantId).map(({ newest }) => newest);
+}
+
+const listedOf = (catalogue: Catalogue, tenantId: string): ReturnType<typeof listedTools> => {
+  const tenant = catalogue.get(tenantId);
+  return tenant === undefined ? [] : listedTools(tenant);
+};
+
+/** How much is held. */
+export function sizesOf(catalogue: Catalogue): { tenants: number; tools: number; versions: number } {
+  const sizes = { tenants: catalogue.size, tools: 0, versions: 0 };
+  for (const { byId } of catalogue.values()) {
+    sizes.tools += byId.size;
+    for (const { byVersion } of byId.values()) sizes.versions += byVersion.size;
+  }
+  return sizes;
+}

@@ -1,0 +1,168 @@
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { DriverProbe, SandboxDriver, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
+import type { ControlGroup } from './limits/control-group.ts';
+import { explainFailure, prepareWorkshop, type Workshop, weaknessesOf } from './probe.ts';
+import { type Launched, launch } from './process/launch.ts';
+import { runSandbox } from './process/sandbox-run.ts';
+import { BUBBLEWRAP_DEFAULTS, type BubblewrapSettings, SANDBOX_BOUNDS } from './settings.ts';
+import { programFault } from './view/find-program.ts';
+import { type Mount, resolveMounts } from './view/mounts.ts';
+
+/**
+ * Sandboxes by Linux namespaces. What every sandbox shares is prepared at the first probe or start and lives as long as
+ * the process.
+ */
+export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {}): SandboxDriver {
+  let known: Promise<Readiness> | undefined;
+  const ready = (): Promise<Readiness> => {
+    known ??= examine({ ...BUBBLEWRAP_DEFAULTS, ...settings });
+    return known;
+  };
+  return {
+    name: 'bubblewrap',
+    supports: { egress: false, mounts: true },
+    probe: async () => (await ready()).probe,
+    async start(spec) {
+      checkSpec(spec);
+      const mounts = resolveMounts(spec.mounts);
+      const { workshop, probe } = await ready();
+      if (workshop === undefined || !probe.works) {
+        throw new ToolLayerError('E3101', `No sandbox can be made. ${probe.problem ?? ''}`);
+      }
+      return startIn(workshop, spec, mounts);
+    },
+  };
+}
+
+interface Readiness {
+  readonly probe: DriverProbe;
+  readonly workshop?: Workshop;
+}
+
+/** A trial run, the only way to know whether the kernel, its settings and bubblewrap agree. */
+const TRIAL: SandboxSpec = {
+  label: 'trial',
+  command: ['/bin/sh', '-c', ':'],
+  environment: {},
+  mounts: [],
+  network: [],
+  limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 8, diskMb: 1 },
+};
+
+async function examine(settings: BubblewrapSettings): Promise<Readiness> {
+  const fails = (problem: string): Readiness => ({ probe: { works: false, problem, weaknesses: [] } });
+  try {
+    const workshop = prepareWorkshop(settings);
+    if (typeof workshop === 'string') return fails(workshop);
+    const trial = await startIn(workshop, TRIAL, []);
+    const [exit, complaint] = await Promise.all([trial.exited, text(trial.stderr), text(trial.stdout)]);
+    if (exit.code !== 0) return fails(explainFailure(complaint));
+    return { probe: { works: true, weaknesses: weaknessesOf(workshop) }, workshop };
+  } catch (error) {
+    const cause = error instanceof ToolLayerError ? error.failure.cause : error;
+    return fails(explainFailure(cause instanceof Error ? cause.message : String(cause)));
+  }
+}
+
+async function startIn(workshop: Workshop, spec: SandboxSpec, mounts: readonly Mount[]): Promise<SandboxProcess> {
+  const { pad, groups, slots } = workshop;
+  // Root gives its uid up where the tool needs no file that only root may touch (ADR 0003).
+  const wantsSlot = slots !== undefined && mounts.every(({ openToAll }) => openToAll);
+  const uid = wantsSlot ? slots.take() : undefined;
+  if (wantsSlot && uid === undefined) {
+    throw new ToolLayerError(
+      'E3101',
+      `More than ${SANDBOX_BOUNDS.uidSlotsMax} sandboxes run at once. Try again later.`,
+    );
+  }
+  const giveBack = (): void => {
+    if (uid !== undefined) slots?.giveBack(uid);
+  };
+  let group: ControlGroup | undefined;
+  try {
+    group = groups?.create(spec.limits, uid);
+    const launched = launch(pad, { spec, mounts, group, uid });
+    const firstPid = await standing(launched);
+    return runSandbox({
+      ...launched,
+      firstPid,
+      group,
+      limits: spec.limits,
+      programFault: () => programFault(spec, mounts),
+      onGone: giveBack,
+    });
+  } catch (error) {
+    giveBack();
+    void group?.remove();
+    throw cannotStart(error);
+  }
+}
+
+/** Waits until the namespaces stand. @returns the host pid of the first process inside */
+async function standing({ launcher, status, stderr, stdin, stdout }: Launched): Promise<number> {
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  launcher.once('error', reject);
+  const late = new AbortController();
+  const timeout = sleep(SANDBOX_BOUNDS.startTimeoutMs, undefined, { signal: late.signal });
+  timeout.catch(() => {});
+  try {
+    const pid = await Promise.race([status.firstPid, failed, timeout]);
+    if (pid !== undefined) return pid;
+    launcher.kill('SIGKILL');
+    throw new Error(await complaintOf(stderr));
+  } catch (error) {
+    for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
+    throw error;
+  } finally {
+    late.abort();
+  }
+}
+
+async function complaintOf(stderr: Launched['stderr']): Promise<string> {
+  let said = '';
+  const end = new AbortController();
+  const collect = (async () => {
+    for await (const part of stderr) if (said.length < SANDBOX_BOUNDS.startErrorBytesMax) said += String(part);
+    end.abort();
+  })();
+  await Promise.race([collect, sleep(SANDBOX_BOUNDS.pipeGraceMs)]);
+  return said.slice(0, SANDBOX_BOUNDS.startErrorBytesMax);
+}
+
+function cannotStart(cause: unknown): ToolLayerError {
+  if (cause instanceof ToolLayerError) return cause;
+  return new ToolLayerError(
+    'E3101',
+    'No sandbox could be made for this call. The operator finds the cause in the log.',
+    {
+      cause,
+    },
+  );
+}
+
+const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+function checkSpec({ network, command, environment, workingDirectory }: SandboxSpec): void {
+  const [address] = network;
+  if (address !== undefined) {
+    throw new ToolLayerError(
+      'E3104',
+      `This sandbox has no way out to ${address.host}:${address.port}. Use a tool without network permissions.`,
+      { details: { host: address.host, port: address.port } },
+    );
+  }
+  const names = Object.keys(environment);
+  const texts = [...command, ...Object.values(environment), workingDirectory ?? ''];
+  if (names.length > SANDBOX_BOUNDS.environmentNamesMax) {
+    throw unusable(`its environment has more than ${SANDBOX_BOUNDS.environmentNamesMax} names`);
+  }
+  const odd = names.find((name) => !ENVIRONMENT_NAME.test(name));
+  if (odd !== undefined) throw unusable(`${JSON.stringify(odd)} is no name of an environment variable`);
+  if (texts.some((value) => value.includes('\0'))) throw unusable('its command or environment holds a NUL character');
+}
+
+function unusable(why: string): ToolLayerError {
+  return new ToolLayerError('E3101', `The sandbox cannot be made: ${why}.`);
+}

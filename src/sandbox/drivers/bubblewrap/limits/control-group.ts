@@ -1,0 +1,46 @@
+import type { SandboxLimits } from '../../../driver.port.ts';
+
+/** What a group counted. */
+export interface GroupUsage {
+  readonly cpuMs: number;
+  readonly memoryPeakMb: number;
+  /** Processes that the kernel killed because the group's memory was full. */
+  readonly oomKills: number;
+  /** Forks that were refused because the group had its number of processes. */
+  readonly forksRefused: number;
+}
+
+/** The control group of one sandbox. */
+export interface ControlGroup {
+  /** Files into which the launcher writes 0 to join, before it becomes bubblewrap. */
+  readonly joinFiles: readonly string[];
+  /** Puts a process in; for hierarchies where it cannot join by itself. Called before it starts another. */
+  admit?(pid: number): void;
+  usage(): GroupUsage;
+  /** Pids of what still runs in it. */
+  pids(): readonly number[];
+  /** Removes the group, trying again while the kernel still holds it. */
+  remove(): Promise<void>;
+}
+
+/** Makes groups under the one that the layer itself lives in, so that the layer's own bounds hold too. */
+export interface ControlGroups {
+  readonly version: 'v1' | 'v2';
+  /**
+   * Makes a group with these limits.
+   * @param owner uid that joins it; the layer's own when undefined
+   */
+  create(limits: SandboxLimits, owner?: number): ControlGroup;
+}
+
+/** bubblewrap's own processes in a group: the one outside and the first one inside. */
+export const LAUNCHER_PROCESSES = 2;
+/** Period of the CPU quota; the kernel's default. */
+export const CPU_PERIOD_US = 100_000;
+/** Smallest quota that the kernel takes. */
+const CPU_QUOTA_US_MIN = 1000;
+
+/** CPU time in one period for a share in thousandths of a core. */
+export function cpuQuotaUs(cpuMillicores: number): number {
+  return Math.max(CPU_QUOTA_US_MIN, Math.round((cpuMillicores * CPU_PERIOD_US) / 1000));
+}

@@ -1,0 +1,102 @@
+import { accessSync, constants, openSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { ControlGroups } from './limits/control-group.ts';
+import { findControlGroups } from './limits/find-control-groups.ts';
+import { inheritableDescriptors } from './process/inherited-descriptors.ts';
+import { keepBytes } from './process/kept-bytes.ts';
+import type { Launchpad } from './process/launch.ts';
+import { type Architecture, compileFilter } from './seccomp/compile-filter.ts';
+import type { BubblewrapSettings } from './settings.ts';
+import { createUidSlots, type UidSlots } from './uid-slots.ts';
+import { baseSystemArguments, ETC_FILES, kernelArguments } from './view/base-system.ts';
+
+/** All that a driver needs to start sandboxes on this machine. */
+export interface Workshop {
+  readonly pad: Launchpad;
+  readonly groups: ControlGroups | undefined;
+  /** Present when the layer is root. */
+  readonly slots: UidSlots | undefined;
+}
+
+/** A descriptor above this cannot be covered; no program that starts services goes there. */
+const DESCRIPTOR_MAX = 4096;
+
+/** Prepares what the sandboxes share. @returns the workshop, or one sentence that says what is missing */
+export function prepareWorkshop(settings: BubblewrapSettings): Workshop | string {
+  if (process.platform !== 'linux')
+    return 'Sandboxes need Linux. Run the layer in a Linux virtual machine or container.';
+  const architecture = process.arch;
+  if (architecture !== 'x64' && architecture !== 'arm64') {
+    return `There is no system call filter for ${architecture} processors; x64 and arm64 have one.`;
+  }
+  const program = findProgram(settings.program);
+  if (program === undefined) {
+    return `The program ${settings.program} is missing. Type: apt-get install bubblewrap`;
+  }
+  const inherited = inheritableDescriptors();
+  if (inherited.some((descriptor) => descriptor > DESCRIPTOR_MAX)) {
+    return 'The layer was started with an open file descriptor above 4096 that tools would inherit. Close it at the start.';
+  }
+  return {
+    pad: launchpad(program, inherited, architecture),
+    groups: settings.controlGroups ? findControlGroups() : undefined,
+    slots: createUidSlots(),
+  };
+}
+
+/** What this machine cannot enforce. */
+export function weaknessesOf({ groups, slots }: Workshop): readonly string[] {
+  if (groups !== undefined) return [];
+  const weaknesses = [
+    'No control group is writable: a tool may use whole processor cores, whatever its share.',
+    'No control group is writable: memory is bounded by sampling, so a fast tool may pass its limit for some 50 ms.',
+    'No control group is writable: processor time and peak memory are sampled, so short calls show too little.',
+  ];
+  if (slots === undefined) return weaknesses;
+  return [
+    ...weaknesses,
+    'No control group is writable and the layer is root: the number of processes of a tool with private or writable ' +
+      'folders is bounded only by sampling.',
+  ];
+}
+
+/** Turns bubblewrap's complaint into a sentence that says what to do. */
+export function explainFailure(complaint: string): string {
+  if (/Unknown option/i.test(complaint)) {
+    return 'This bubblewrap is too old; version 0.8.0 or newer is needed. Type: apt-get install bubblewrap';
+  }
+  if (/namespace|uid map|Operation not permitted|Permission denied|No space left/i.test(complaint)) {
+    return (
+      'This machine does not let ordinary programs make user namespaces. Type one of: ' +
+      'sysctl -w user.max_user_namespaces=10000; sysctl -w kernel.unprivileged_userns_clone=1 (Debian); ' +
+      'sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu). ' +
+      'In a container, its own system call filter must allow them.'
+    );
+  }
+  return `bubblewrap does not work here: ${complaint.trim() || 'it ended without a word'}.`;
+}
+
+function launchpad(program: string, inherited: readonly number[], architecture: Architecture): Launchpad {
+  return {
+    program,
+    inherited,
+    fixed: { baseSystem: baseSystemArguments(), kernel: kernelArguments() },
+    seccomp: keepBytes(compileFilter(architecture)),
+    etcFiles: Object.values(ETC_FILES).map(keepBytes),
+    nothing: { open: () => openSync('/dev/null', 'r') },
+  };
+}
+
+function findProgram(name: string): string | undefined {
+  const folders = isAbsolute(name) ? [''] : (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
+  return folders.map((folder) => (folder === '' ? name : join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

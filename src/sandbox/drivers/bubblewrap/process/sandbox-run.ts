@@ -1,0 +1,182 @@
+import { constants } from 'node:os';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import type { SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
+import type { ControlGroup } from '../limits/control-group.ts';
+import { readText } from '../limits/group-folder.ts';
+import { childrenOf, type TreeWatch, watchTree } from '../limits/watch-tree.ts';
+import { SANDBOX_BOUNDS } from '../settings.ts';
+import type { Launched } from './launch.ts';
+
+/** Shells and bubblewrap tell a signal as 128 + its number. */
+const SIGNAL_BASE = 128;
+
+/** A sandbox whose namespaces stand. */
+export interface RunParts extends Launched {
+  /** Host pid of the first process inside; when it ends, the kernel ends all others. */
+  readonly firstPid: number;
+  readonly group: ControlGroup | undefined;
+  readonly limits: SandboxLimits;
+  /** Exit code for a tool that could not be started because of its program; undefined when something else failed. */
+  readonly programFault: () => number | undefined;
+  /** Called once, after every process is gone; not when that could not be seen. */
+  readonly onGone: () => void;
+}
+
+/** How bubblewrap itself ended. */
+interface LauncherEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Runs the sandbox to its end: signals, limits, what remains, and what it used. */
+export function runSandbox(parts: RunParts): SandboxProcess {
+  const { launcher, firstPid, stdin, stdout, stderr } = parts;
+  let over = false;
+  let killed = false;
+  let deadline: NodeJS.Timeout | undefined;
+  const isFirst = identityOf(firstPid);
+  const endAll = (): void => {
+    if (over) return;
+    killed = true;
+    // bubblewrap outside reports the end of the first process, so it is left to do that.
+    if (isFirst()) signal(firstPid, 'SIGKILL');
+  };
+  const watch = parts.group === undefined ? watchTree(firstPid, parts.limits, endAll) : undefined;
+  const { promise: launcherEnded, resolve } = Promise.withResolvers<LauncherEnd>();
+  launcher.once('exit', (code, name) => {
+    over = true;
+    clearTimeout(deadline);
+    resolve({ code, signal: name });
+  });
+
+  const exited = launcherEnded.then(async (end) => {
+    const gone = await waitUntilGone(parts, isFirst);
+    watch?.stop();
+    await Promise.race([parts.status.ended, sleep(SANDBOX_BOUNDS.pipeGraceMs)]);
+    stdin.destroy();
+    for (const pipe of [stdout, stderr]) void closeWhenSilent(pipe);
+    const exit = exitOf(parts, end, killed, watch);
+    if (gone) parts.onGone();
+    void parts.group?.remove();
+    return exit;
+  });
+
+  const kill = (graceMs = 0): void => {
+    if (over) return;
+    const [tool] = graceMs > 0 ? childrenOf(firstPid) : [];
+    // No tool yet: nothing could end in order.
+    if (tool === undefined) {
+      endAll();
+      return;
+    }
+    signal(tool, 'SIGTERM');
+    clearTimeout(deadline);
+    deadline = setTimeout(endAll, graceMs);
+  };
+
+  return {
+    stdin,
+    stdout,
+    stderr,
+    exited,
+    kill,
+    async [Symbol.asyncDispose]() {
+      kill();
+      await exited;
+    },
+  };
+}
+
+/** The end of the tool lets bubblewrap go at once; daemons that it left die with the first process a moment later. */
+async function waitUntilGone({ firstPid, group }: RunParts, isFirst: () => boolean): Promise<boolean> {
+  const giveUpAt = performance.now() + SANDBOX_BOUNDS.goneTimeoutMs;
+  for (;;) {
+    const left = group === undefined ? [firstPid].filter(isFirst) : group.pids();
+    if (left.length === 0) return true;
+    for (const pid of left) signal(pid, 'SIGKILL');
+    if (performance.now() > giveUpAt) return false;
+    await sleep(SANDBOX_BOUNDS.gonePollMs);
+  }
+}
+
+/**
+ * Tells whether the first process still lives, and not another that got its number. A zombie counts as gone: the first
+ * process becomes one only when no other is left in its namespace.
+ */
+function identityOf(pid: number): () => boolean {
+  const startedAt = startOf(pid);
+  return () => startedAt !== undefined && startOf(pid) === startedAt;
+}
+
+/** When a process began, in ticks since boot; undefined when it is gone. */
+function startOf(pid: number): string | undefined {
+  const stat = readText(`/proc/${pid}/stat`);
+  // Fields from the third on, after the name, which may hold blanks: state is 3, the start 22.
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return state === 'Z' || state === 'X' ? undefined : fields[18];
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It ended by itself.
+  }
+}
+
+function exitOf(parts: RunParts, end: LauncherEnd, killed: boolean, watch: TreeWatch | undefined): SandboxExit {
+  const usage = parts.group?.usage();
+  const cpuMs = usage?.cpuMs ?? watch?.cpuMs ?? 0;
+  const ended = endOf(parts, end, killed);
+  const failed = ended.code !== 0;
+  const violation = (): SandboxExit['violation'] => {
+    if ((usage?.oomKills ?? 0) > 0) return 'memory';
+    if (watch?.violation !== undefined) return watch.violation;
+    if (ended.signal === 'SIGXFSZ') return 'disk';
+    const cpuSpent = cpuMs >= (parts.limits.cpuSecondsMax ?? Number.POSITIVE_INFINITY) * 1000;
+    if (ended.signal === 'SIGXCPU' || (ended.signal === 'SIGKILL' && !killed && cpuSpent)) return 'cpu';
+    return failed && (usage?.forksRefused ?? 0) > 0 ? 'processes' : undefined;
+  };
+  const limit = violation();
+  return {
+    ...ended,
+    ...(limit === undefined ? {} : { violation: limit }),
+    cpuMs,
+    memoryPeakMb: usage?.memoryPeakMb ?? watch?.memoryPeakMb ?? 0,
+  };
+}
+
+function endOf(
+  { status, programFault }: RunParts,
+  end: LauncherEnd,
+  killed: boolean,
+): Pick<SandboxExit, 'code' | 'signal' | 'notStarted'> {
+  const toolCode = status.exitCode();
+  if (toolCode === undefined) {
+    if (end.signal !== null) return { signal: end.signal };
+    if (killed) return { signal: 'SIGKILL' };
+    const fault = programFault();
+    return fault === undefined ? { code: end.code ?? 1, notStarted: true } : { code: fault };
+  }
+  const name = SIGNAL_NAMES.get(toolCode - SIGNAL_BASE);
+  return name === undefined ? { code: toolCode } : { signal: name };
+}
+
+const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name]),
+);
+
+/** Closes a pipe that somebody outside holds open, after all that the tool wrote was read. */
+async function closeWhenSilent(pipe: Readable): Promise<void> {
+  const giveUpAt = performance.now() + SANDBOX_BOUNDS.pipeTimeoutMs;
+  for (let seen = -1; !pipe.closed && !pipe.destroyed; ) {
+    const read = 'bytesRead' in pipe ? Number(pipe.bytesRead) : 0;
+    const busy = read !== seen || pipe.readableLength > 0 || !pipe.readableFlowing;
+    if ((!busy || performance.now() > giveUpAt) && !pipe.destroyed) return void pipe.destroy();
+    seen = read;
+    await sleep(SANDBOX_BOUNDS.pipeGraceMs, undefined, { ref: false });
+    // One whole turn of the event loop, so that what waits in the kernel is read before silence is judged.
+    await turn();
+  }
+}

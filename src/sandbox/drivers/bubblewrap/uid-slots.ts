@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { SANDBOX_BOUNDS } from './settings.ts';
+
+/** A range of uids; each is lent to one sandbox at a time, so that per-uid limits count per sandbox. */
+export interface UidSlots {
+  /** A free uid; undefined when all are lent. */
+  take(): number | undefined;
+  giveBack(uid: number): void;
+}
+
+/** Far from every range that distributions, systemd and container tools hand out. */
+const FAVOURITE_FIRST = 2_100_000_000;
+
+/** Slots in the uids that this process may become. Undefined when it may become none (not root, or too few mapped). */
+export function createUidSlots(
+  uidMap = readUidMap(),
+  count: number = SANDBOX_BOUNDS.uidSlotsMax,
+): UidSlots | undefined {
+  const first = firstOf(uidMap, count);
+  if (first === undefined) return undefined;
+  const free: number[] = [];
+  let fresh = 0;
+  return {
+    take() {
+      const used = free.shift();
+      if (used !== undefined || fresh >= count) return used;
+      fresh += 1;
+      return first + fresh - 1;
+    },
+    giveBack: (uid) => free.push(uid),
+  };
+}
+
+function readUidMap(): string {
+  return process.getuid?.() === 0 ? readFileSync('/proc/self/uid_map', 'utf8') : '';
+}
+
+function firstOf(uidMap: string, count: number): number | undefined {
+  for (const line of uidMap.split('\n')) {
+    const [inside, , length] = line.trim().split(/\s+/).map(Number);
+    if (inside === undefined || length === undefined || length < 2 * count) continue;
+    const end = inside + length;
+    return end > FAVOURITE_FIRST + count ? FAVOURITE_FIRST : end - count - 1;
+  }
+  return undefined;
+}

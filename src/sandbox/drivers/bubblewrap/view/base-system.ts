@@ -1,0 +1,70 @@
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+
+/** Roots that are links into /usr on merged systems and folders on older ones. */
+const ROOTS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+
+/** What of the host's /etc is harmless and needed: the loader's cache, certificates (no keys), zone, program choices. */
+const ETC = [
+  '/etc/ld.so.cache',
+  '/etc/alternatives',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  '/etc/pki/tls/certs',
+  '/etc/pki/ca-trust/extracted',
+  '/etc/localtime',
+];
+
+/** Made-up files of /etc, so that names resolve and nothing of the host shows. */
+export const ETC_FILES: Readonly<Record<string, string>> = {
+  '/etc/passwd': [
+    'root:x:0:0:root:/root:/usr/sbin/nologin',
+    'sandbox:x:1000:1000:sandbox:/tmp:/bin/sh',
+    'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
+    '',
+  ].join('\n'),
+  '/etc/group': 'root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n',
+  '/etc/hosts': '127.0.0.1 localhost\n::1 localhost\n127.0.1.1 sandbox\n',
+  '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n',
+};
+
+const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
+
+/** Parts of /proc that show the kernel to the uid 0 of the host, which a sandbox with the layer's own folders has. */
+const KERNEL_VIEWS = [
+  'slabinfo',
+  'timer_list',
+  'vmallocinfo',
+  'pagetypeinfo',
+  'kcore',
+  'kallsyms',
+  'keys',
+  'sched_debug',
+];
+
+/** Arguments of bubblewrap for the read-only system. Looked up once: a host does not merge its /usr while we run. */
+export function baseSystemArguments(): readonly string[] {
+  return ['--ro-bind', '/usr', '/usr', ...ROOTS.flatMap(rootArguments), ...ETC.flatMap(etcArguments)];
+}
+
+/** Arguments for /dev and /proc. They are made read-only at the end, see `bubblewrap-arguments.ts`. */
+export function kernelArguments(): readonly string[] {
+  const views = KERNEL_VIEWS.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
+  return [
+    ...['--proc', '/proc'],
+    ...DEVICES.flatMap((name) => ['--dev-bind', `/dev/${name}`, `/dev/${name}`]),
+    ...['--symlink', '/proc/self/fd', '/dev/fd', '--symlink', '/proc/self/fd/0', '/dev/stdin'],
+    ...['--symlink', '/proc/self/fd/1', '/dev/stdout', '--symlink', '/proc/self/fd/2', '/dev/stderr'],
+    // A device file behind a mount without devices cannot be opened by anyone.
+    ...views.flatMap((path) => ['--ro-bind', '/dev/null', path]),
+  ];
+}
+
+function rootArguments(path: string): string[] {
+  if (!existsSync(path)) return [];
+  return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
+}
+
+function etcArguments(path: string): string[] {
+  if (!existsSync(path)) return [];
+  return ['--ro-bind', path, path];
+}

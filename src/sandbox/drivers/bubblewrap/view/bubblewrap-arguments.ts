@@ -1,0 +1,53 @@
+import { MiB } from '../../../../std/bytes.ts';
+import type { SandboxSpec } from '../../../driver.port.ts';
+import { SANDBOX_BOUNDS } from '../settings.ts';
+import type { Mount } from './mounts.ts';
+
+/** Uid and gid that a tool sees as its own, whatever they are outside. */
+const INSIDE_ID = '1000';
+/** Looked up in when the spec's environment has no PATH. */
+export const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+const DEFAULT_FOLDER = '/tmp';
+
+/** What is the same for every sandbox of a driver. */
+export interface FixedArguments {
+  readonly baseSystem: readonly string[];
+  readonly kernel: readonly string[];
+}
+
+/** Numbers that the inherited descriptors have in bubblewrap. */
+export interface ArgumentDescriptors {
+  readonly seccomp: number;
+  readonly status: number;
+  /** By path inside. */
+  readonly files: Readonly<Record<string, number>>;
+}
+
+/**
+ * The arguments of one sandbox. They hold the environment, so they travel over a pipe (`--args`), never on a command
+ * line that other users of the machine can read.
+ */
+export function bubblewrapArguments(
+  spec: SandboxSpec,
+  mounts: readonly Mount[],
+  fixed: FixedArguments,
+  descriptors: ArgumentDescriptors,
+): readonly string[] {
+  const diskBytes = Math.max(1, spec.limits.diskMb) * MiB;
+  const sharedBytes = Math.min(diskBytes, SANDBOX_BOUNDS.sharedMemoryBytesMax);
+  return [
+    ...['--unshare-all', '--unshare-user', '--uid', INSIDE_ID, '--gid', INSIDE_ID, '--hostname', 'sandbox'],
+    ...['--disable-userns', '--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
+    ...fixed.baseSystem,
+    ...Object.entries(descriptors.files).flatMap(([path, fd]) => ['--perms', '0444', '--file', String(fd), path]),
+    ...fixed.kernel,
+    ...['--perms', '1777', '--size', String(diskBytes), '--tmpfs', '/tmp'],
+    ...['--perms', '1777', '--size', String(sharedBytes), '--tmpfs', '/dev/shm'],
+    ...mounts.flatMap(({ source, target, mode }) => [mode === 'rw' ? '--bind' : '--ro-bind', source, target]),
+    // The root is a tmpfs without a size, and the host's uid 0 may write to /proc/sys even without capabilities.
+    ...['--remount-ro', '/', '--remount-ro', '/proc'],
+    ...['--chdir', spec.workingDirectory ?? DEFAULT_FOLDER, '--clearenv'],
+    ...Object.entries({ PATH: DEFAULT_PATH, ...spec.environment }).flatMap((pair) => ['--setenv', ...pair]),
+    ...['--seccomp', String(descriptors.seccomp), '--json-status-fd', String(descriptors.status)],
+  ];
+}

@@ -1,0 +1,19 @@
+import type { StoredUpstream, UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
+
+/** Upstreams in this process. */
+export function memoryUpstreamStore(): UpstreamStore {
+  const upstreams = new Map<string, string>();
+  return {
+    async put(upstream) {
+      upstreams.set(keyOf(upstream.tenantId, upstream.definition.name), JSON.stringify(upstream));
+    },
+    async remove(tenantId, name) {
+      return upstreams.delete(keyOf(tenantId, name));
+    },
+    async loadAll() {
+      return [...upstreams.values()].map((text) => JSON.parse(text) as StoredUpstream);
+    },
+  };
+}
+
+const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);

@@ -1,0 +1,116 @@
+import { mkdir, readFile, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../telemetry/log.ts';
+import { locateBinaries } from './embedded/binaries.ts';
+import { ensureCluster, SERVER_USER } from './embedded/cluster.ts';
+import { claimFolder, inUse } from './embedded/holder.ts';
+import { ended, isAlive, isServerOf } from './embedded/processes.ts';
+import { chooseUser } from './embedded/run-as.ts';
+import { type ServerCommand, type ServerProcess, ServerStillEnding, startServer } from './embedded/server-process.ts';
+import { serverArguments } from './embedded/server-settings.ts';
+import { openSocketFolder, SOCKET_PORT } from './embedded/socket-folder.ts';
+import { folderError } from './embedded/start-problem.ts';
+import { supervise } from './embedded/supervisor.ts';
+import type { SocketConnection } from './postgres-connection.ts';
+
+/** Longest start, with recovery after a crash, when the caller names none. */
+const START_TIMEOUT_MS = 60_000;
+/** Longest wait for processes of an earlier server to be gone. */
+const EARLIER_SERVER_MS = 10_000;
+const EARLIER_SERVER_POLL_MS = 50;
+
+/** A PostgreSQL server that lives as long as this process, at most. */
+export interface EmbeddedPostgres extends AsyncDisposable {
+  readonly connection: SocketConnection;
+  /** Process id of the server; undefined while it is being started again. */
+  pid(): number | undefined;
+  /** Stops the server cleanly, waits until its processes are gone and gives the data folder back. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What the embedded server needs. */
+export interface EmbeddedPostgresOptions {
+  /** Made when absent. The cluster lies in its subfolder `postgres`. */
+  readonly dataFolder: string;
+  readonly log: Log;
+  /** `<process.platform>-<process.arch>` of the binaries; this machine's when absent. */
+  readonly platform?: string;
+  /** Longest start, in ms; 60 000 when absent. */
+  readonly startTimeoutMs?: number;
+}
+
+/**
+ * Starts the real PostgreSQL of the npm package on a socket in the data folder, making the cluster on first start (about
+ * one second; 0.15 s later). After a crash of the layer or of the server it cleans up and recovers; a server that ends
+ * by itself is started again.
+ * @throws ToolLayerError E3812 with `details.problem`: platform-unsupported, folder-in-use (with `details.pid`),
+ *   folder-unusable, other-major-version, disk-full, no-unprivileged-user, server-failed
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { log, platform = `${process.platform}-${process.arch}`, startTimeoutMs = START_TIMEOUT_MS } = options;
+  const binaries = await locateBinaries(platform);
+  const dataFolder = await makeFolder(options.dataFolder);
+  const clusterFolder = join(dataFolder, 'postgres');
+
+  await using opened = new AsyncDisposableStack();
+  opened.defer(await claimFolder(dataFolder));
+  const runAs = await chooseUser(clusterFolder, binaries.postgres);
+  await ensureCluster(clusterFolder, binaries, runAs);
+  const socket = await openSocketFolder(dataFolder, runAs.uid);
+  opened.defer(socket.remove);
+  const { postgres } = binaries;
+  const args = serverArguments(clusterFolder, socket.path);
+  const start = () => startAlone({ postgres, args, clusterFolder, runAs, startTimeoutMs, log, pidFileIsVoid: false });
+  const server = supervise(await start(), start, log);
+  opened.defer(server.stop);
+
+  const open = opened.move();
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= open.disposeAsync();
+    return closing;
+  };
+  const connection = { socketFolder: socket.path, port: SOCKET_PORT, user: SERVER_USER, database: 'postgres' };
+  return { connection, pid: server.pid, close, [Symbol.asyncDispose]: close };
+}
+
+async function makeFolder(folder: string): Promise<string> {
+  const path = resolve(folder);
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return await realpath(path);
+  } catch (cause) {
+    throw folderError(path, cause);
+  }
+}
+
+/** Starts the server once no earlier one is left. The folder is claimed, so an earlier one has lost its layer. */
+async function startAlone(command: ServerCommand): Promise<ServerProcess> {
+  const { clusterFolder, log } = command;
+  const deadline = performance.now() + EARLIER_SERVER_MS;
+  const pid = await pidInFile(clusterFolder);
+  const isServer = pid !== undefined && (await isServerOf(pid, clusterFolder));
+  if (pid !== undefined && isServer) {
+    log.warn('postgres-orphan-stopping', { pid });
+    process.kill(pid, 'SIGINT');
+    if (!(await ended(pid, EARLIER_SERVER_MS))) throw inUse(clusterFolder, pid);
+  }
+  const pidFileIsVoid = pid !== undefined && !isServer && (await isAlive(pid));
+  for (;;) {
+    try {
+      return await startServer({ ...command, pidFileIsVoid });
+    } catch (error) {
+      if (!(error instanceof ServerStillEnding)) throw error;
+      if (performance.now() > deadline) throw inUse(clusterFolder, await pidInFile(clusterFolder));
+      await sleep(EARLIER_SERVER_POLL_MS);
+    }
+  }
+}
+
+/** Process id of the last server of the folder, which may long be gone. */
+async function pidInFile(clusterFolder: string): Promise<number | undefined> {
+  const text = await readFile(join(clusterFolder, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+}

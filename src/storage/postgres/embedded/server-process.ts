@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../../telemetry/log.ts';
+import { identity, type RunAs } from './run-as.ts';
+import { codeOf, startError, USE_A_SERVER } from './start-problem.ts';
+
+/** A running server. */
+export interface ServerProcess {
+  readonly pid: number;
+  /** Resolves when it is gone, with the way it went. Never rejects. */
+  readonly ended: Promise<string>;
+  /** Ends its sessions, writes a checkpoint and waits until it is gone. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** What to start. */
+export interface ServerCommand {
+  readonly postgres: string;
+  readonly args: readonly string[];
+  readonly clusterFolder: string;
+  readonly runAs: RunAs;
+  /** The process-id file names a living process that is not a server of this folder, and goes once the lock is held. */
+  readonly pidFileIsVoid: boolean;
+  /** Longest that it may take until it accepts connections, with recovery after a crash. */
+  readonly startTimeoutMs: number;
+  readonly log: Log;
+}
+
+/**
+ * The shell becomes the server, and leaves behind a watcher that blocks on descriptor 3, a pipe from the layer: a word
+ * on it means that the server is gone, its end without a word that the layer is, and then the server must go too.
+ * The lock on the data folder is inherited by every process of the server, so that none of them can be overlooked.
+ */
+const EXIT_LOCKED = 97;
+const SCRIPT = `
+folder=$1 void=$2; shift 2
+if command -v flock >/dev/null 2>&1; then
+  exec 9<"$folder" && flock -n 9 || exit ${EXIT_LOCKED}
+fi
+if [ -n "$void" ]; then rm -f "$folder/postmaster.pid"; fi
+(read -r gone <&3 || kill -INT $$) >/dev/null 2>&1 9<&- &
+exec "$@" 3<&-
+`;
+
+const READY_POLL_MS = 5;
+const FAST_STOP_MS = 30_000;
+const IMMEDIATE_STOP_MS = 5_000;
+/** Last lines of the server's own messages, kept to explain a failed start. */
+const LINES_MAX = 20;
+
+/** A start that failed because processes of an earlier server are not gone yet; it is worth another attempt. */
+export class ServerStillEnding extends Error {
+  override readonly name = 'ServerStillEnding';
+}
+
+/**
+ * Starts the server and waits until it accepts connections. It ends with this process, however that ends.
+ * @throws ServerStillEnding; E3812 server-failed or disk-full with the server's own words
+ */
+export async function startServer(command: ServerCommand): Promise<ServerProcess> {
+  const { runAs, clusterFolder, log } = command;
+  const pidFile = command.pidFileIsVoid ? 'void' : '';
+  const args = ['-c', SCRIPT, 'sh', clusterFolder, pidFile, ...runAs.prefix, command.postgres, ...command.args];
+  const child = spawn('/bin/sh', args, {
+    ...identity(runAs),
+    env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    // In a session of its own: Ctrl-C in a terminal is for the layer, which then stops the server when it is done.
+    detached: true,
+  });
+  const lines: string[] = [];
+  const ended = watch(child, lines, log);
+  const stop = () => stopServer(child, ended);
+  try {
+    await ready(child, command);
+  } catch (error) {
+    await stop();
+    throw explain(error, command, child.exitCode, lines);
+  }
+  // A process that has nothing else to do may end; the server then ends with it.
+  child.unref();
+  for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
+  return { pid: child.pid ?? 0, ended, stop };
+}
+
+function watch(child: ChildProcess, lines: string[], log: Log): Promise<string> {
+  const guard = child.stdio[3];
+  // The watcher may be gone first, killed by hand.
+  guard?.on('error', () => undefined);
+  if (child.stderr !== null) {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      lines.push(line);
+      if (lines.length > LINES_MAX) lines.shift();
+      log[/^(?:FATAL|PANIC|WARNING)/.test(line) ? 'warn' : 'debug']('postgres-said', { line });
+    });
+  }
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => {
+      if (guard instanceof Socket) guard.end('gone\n');
+      resolve(signal === null ? `exit code ${code}` : `signal ${signal}`);
+    });
+  });
+}
+
+/** Reads the status line that the server writes into its process-id file, as pg_ctl does. */
+async function ready(child: ChildProcess, { clusterFolder, startTimeoutMs }: ServerCommand): Promise<void> {
+  const file = join(clusterFolder, 'postmaster.pid');
+  const deadline = performance.now() + startTimeoutMs;
+  let failed: unknown;
+  child.once('error', (error) => {
+    failed = error;
+  });
+  while (performance.now() < deadline) {
+    if (failed !== undefined) throw failed;
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error('It ended before it was ready.');
+    const text = await readFile(file, 'utf8').catch(() => '');
+    const [pid, , , , , , , status] = text.split('\n');
+    if (Number(pid) === child.pid && status?.trim() === 'ready') return;
+    await sleep(READY_POLL_MS);
+  }
+  throw new Error(`It was not ready after ${startTimeoutMs} ms.`);
+}
+
+async function stopServer(child: ChildProcess, ended: Promise<string>): Promise<void> {
+  if (child.pid === undefined) return;
+  child.ref();
+  for (const [signal, waitMs] of STOPS) {
+    if (child.exitCode !== null || child.signalCode !== null) break;
+    child.kill(signal);
+    await Promise.race([ended, sleep(waitMs, undefined, { ref: false })]);
+  }
+  await ended;
+  // The watcher holds the other end of descriptor 3 until it is gone.
+  const guard = child.stdio[3];
+  if (guard instanceof Socket && !guard.closed) {
+    guard.ref();
+    guard.resume();
+    await Promise.race([once(guard, 'close'), sleep(IMMEDIATE_STOP_MS, undefined, { ref: false })]);
+  }
+}
+
+/** PostgreSQL's fast and immediate shutdown, and then the hard way. */
+const STOPS: readonly (readonly [NodeJS.Signals, number])[] = [
+  ['SIGINT', FAST_STOP_MS],
+  ['SIGQUIT', IMMEDIATE_STOP_MS],
+  ['SIGKILL', IMMEDIATE_STOP_MS],
+];
+
+function explain(error: unknown, command: ServerCommand, exitCode: number | null, lines: readonly string[]): Error {
+  const output = lines.join('\n');
+  const folder = command.clusterFolder;
+  if (exitCode === EXIT_LOCKED || STILL_ENDING.test(output)) return new ServerStillEnding(output, { cause: error });
+  const cause = new Error(output, { cause: error });
+  if (/No space left on device|Disk quota exceeded/.test(output)) {
+    return startError('disk-full', `Data folder ${folder}: the disk is full; free some space.`, { folder, cause });
+  }
+  const said = lines.findLast((line) => /FATAL|PANIC|error|not found/.test(line)) ?? lines.at(-1) ?? reason(error);
+  const message = `The embedded PostgreSQL in ${folder} did not start: ${said}. Repair that, or ${USE_A_SERVER}.`;
+  return startError('server-failed', message, { folder, cause });
+}
+
+const STILL_ENDING = /lock file "postmaster\.pid" already exists|pre-existing shared memory block/;
+
+function reason(error: unknown): string {
+  if (codeOf(error) === 'ENOENT') return '/bin/sh is missing on this machine';
+  return error instanceof Error ? error.message : String(error);
+}

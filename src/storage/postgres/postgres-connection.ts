@@ -1,0 +1,43 @@
+import { Client, type PoolConfig } from 'pg';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+
+/** A server on a Unix socket of this machine, without a password: the socket's folder decides who may use it. */
+export interface SocketConnection {
+  readonly socketFolder: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
+
+/** Any PostgreSQL from version 15 on, as a `postgres://` URL. */
+export interface UrlConnection {
+  readonly url: string;
+}
+
+/** How to reach the database. */
+export type PostgresConnection = SocketConnection | UrlConnection;
+
+/**
+ * The connection as `pg` takes it.
+ * @throws E3812 when the URL is not one; the message does not repeat it, because it may hold a password
+ */
+export function poolTarget(connection: PostgresConnection): PoolConfig {
+  if ('socketFolder' in connection) {
+    const { socketFolder: host, port, user, database } = connection;
+    return { host, port, user, database };
+  }
+  const { url: connectionString } = connection;
+  if (!/^postgres(?:ql)?:\/\//.test(connectionString)) throw notAnAddress();
+  try {
+    new Client({ connectionString });
+  } catch {
+    // The original error may repeat the URL, and so the password: it is dropped.
+    throw notAnAddress();
+  }
+  return { connectionString };
+}
+
+function notAnAddress(): ToolLayerError {
+  const message = 'SALLYPORT_DATABASE_URL must look like postgres://user:password@host:5432/database.';
+  return new ToolLayerError('E3812', message);
+}

@@ -1,0 +1,111 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Pool } from 'pg';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
+import type { IdempotencyStore } from '../../pipeline/idempotency-store.port.ts';
+import type { ToolStore } from '../../registry/tool-store.port.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { databaseError, inDatabase } from './database-error.ts';
+import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
+import { postgresIdempotencyStore } from './postgres-idempotency-store.ts';
+import { postgresLedgerStore } from './postgres-ledger-store.ts';
+import { postgresToolStore } from './postgres-tool-store.ts';
+import { postgresUpstreamStore } from './postgres-upstream-store.ts';
+import { migrate } from './schema/migrate.ts';
+import type { Tables } from './schema/tables.ts';
+
+/** Connections at once when the caller names no bound; opened when they are first needed. */
+const POOL_MAX = 16;
+/** An unused connection is closed after this time. */
+const IDLE_MS = 60_000;
+/** Longest wait for a connection, free or new. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Longest wait for an answer, so that a dead server cannot hold a call for ever. */
+const QUERY_TIMEOUT_MS = 60_000;
+/** Oldest server that the statements are written for. */
+const OLDEST_VERSION = 150_000;
+
+/** Every store over one pool of connections. */
+export interface PostgresDatabase extends AsyncDisposable {
+  readonly toolStore: ToolStore;
+  readonly ledgerStore: LedgerStore;
+  readonly idempotencyStore: IdempotencyStore;
+  readonly upstreamStore: UpstreamStore;
+  /**
+   * Asks the server for a sign of life.
+   * @throws E3812 when there is none
+   */
+  ping(): Promise<void>;
+  /** Waits for running queries and closes every connection. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What the database needs. */
+export interface PostgresOptions {
+  readonly connection: PostgresConnection;
+  /** Connections at once; 16 when absent. */
+  readonly poolMax?: number;
+  readonly log: Log;
+}
+
+/**
+ * Connects, and brings the schema `sallyport` up to date; instances that start at the same time wait for one another.
+ * @throws ToolLayerError E3812 when the server cannot be reached, is older than PostgreSQL 15, refuses the user, or was
+ *   written by a newer version of the layer
+ */
+export async function openPostgres({
+  connection,
+  poolMax = POOL_MAX,
+  log,
+}: PostgresOptions): Promise<PostgresDatabase> {
+  const pool = openPool(connection, poolMax, log);
+  const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await refuseOldServer(database);
+    await migrate(database);
+  } catch (error) {
+    await pool.end();
+    throw databaseError('be opened', error);
+  }
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= pool.end();
+    return closing;
+  };
+  return {
+    toolStore: postgresToolStore(database),
+    ledgerStore: postgresLedgerStore(pool, database),
+    idempotencyStore: postgresIdempotencyStore(pool),
+    upstreamStore: postgresUpstreamStore(database),
+    ping: () => inDatabase('answer', async () => void (await pool.query('select 1'))),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function openPool(connection: PostgresConnection, poolMax: number, log: Log): Pool {
+  const pool = new Pool({
+    ...poolTarget(connection),
+    max: poolMax,
+    idleTimeoutMillis: IDLE_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+    fallback_application_name: 'sallyport',
+  });
+  // An idle connection was lost; the next query opens another.
+  pool.on('error', (error) => log.warn('database-connection-lost', { error: error.message }));
+  return pool;
+}
+
+async function refuseOldServer(database: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ number: string; version: string }>`
+select current_setting('server_version_num') as number, current_setting('server_version') as version`.execute(database);
+  const [server] = rows;
+  if (server === undefined || Number(server.number) >= OLDEST_VERSION) return;
+  throw new ToolLayerError(
+    'E3812',
+    `The database is PostgreSQL ${server.version}; the layer needs version 15 or later.`,
+  );
+}

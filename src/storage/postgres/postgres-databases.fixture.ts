@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { silentLog } from '../../telemetry/log.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import type { PostgresConnection, SocketConnection } from './postgres-connection.ts';
+import { openPostgres } from './postgres-database.ts';
+
+/** A server for tests that gives each test a database of its own. */
+export interface TestDatabases {
+  /** A new database with the schema in it. */
+  fresh(): Promise<PostgresConnection>;
+  /** A new database with nothing in it. */
+  empty(): Promise<PostgresConnection>;
+  close(): Promise<void>;
+}
+
+/** Databases of an embedded server in a temporary folder; `asUrl` gives their connections as URLs. */
+export async function embeddedDatabases(asUrl = false): Promise<TestDatabases> {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'sallyport-databases-'));
+  const server = await startEmbeddedPostgres({ dataFolder, log: silentLog });
+  const { connection } = server;
+  const databases = await databasesOf(connection, (database) => {
+    const own = { ...connection, database };
+    return asUrl ? { url: urlOf(own) } : own;
+  });
+  return {
+    ...databases,
+    async close() {
+      await databases.close();
+      await server.close();
+      await rm(dataFolder, { recursive: true });
+    },
+  };
+}
+
+/** Databases of the server at a URL, dropped at the end. Its user must be allowed to make databases. */
+export function databasesAt(url: string): Promise<TestDatabases> {
+  return databasesOf({ url }, (database) => {
+    const own = new URL(url);
+    own.pathname = `/${database}`;
+    return { url: own.href };
+  });
+}
+
+/** The URL of a database behind a socket. */
+export function urlOf({ socketFolder, port, user, database }: SocketConnection): string {
+  return `postgresql:///${database}?host=${encodeURIComponent(socketFolder)}&port=${port}&user=${user}`;
+}
+
+async function databasesOf(
+  server: PostgresConnection,
+  connectionTo: (database: string) => PostgresConnection,
+): Promise<TestDatabases> {
+  const names: string[] = [];
+  const create = async (template: string): Promise<string> => {
+    const name = `sallyport_test_${process.pid}_${Math.random().toString(36).slice(2)}`;
+    names.push(name);
+    await run(server, `create database ${name} template ${template}`);
+    return name;
+  };
+  // Migrated once; every fresh database is a copy.
+  const template = await create('template0');
+  await (await openPostgres({ connection: connectionTo(template), log: silentLog })).close();
+  return {
+    fresh: async () => connectionTo(await create(template)),
+    empty: async () => connectionTo(await create('template0')),
+    async close() {
+      if ('url' in server) for (const name of names) await run(server, `drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+/** Empties every table of a database in one transaction: much faster than a fresh database for each test. */
+export async function empty(connection: PostgresConnection): Promise<void> {
+  const appendOnly = ['audit_events', 'audit_checkpoints'];
+  const others = [
+    'tool_versions',
+    'tool_definitions',
+    'tool_invocations',
+    'idempotency_keys',
+    'upstreams',
+    'sink_positions',
+  ];
+  const triggers = (what: 'disable' | 'enable') =>
+    appendOnly.map((table) => `alter table sallyport.${table} ${what} trigger append_only`);
+  const deletes = [...appendOnly, ...others].map((table) => `delete from sallyport.${table}`);
+  await run(connection, [...triggers('disable'), ...deletes, ...triggers('enable')].join('; '));
+}
+
+/** Runs statements in one transaction, on a connection of its own. */
+export async function run(connection: PostgresConnection, statements: string): Promise<readonly unknown[]> {
+  const client = new Client(
+    'url' in connection ? { connectionString: connection.url } : { ...connection, host: connection.socketFolder },
+  );
+  await client.connect();
+  try {
+    return (await client.query(statements)).rows;
+  } finally {
+    await client.end();
+  }
+}

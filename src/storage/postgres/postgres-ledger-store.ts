@@ -1,0 +1,159 @@
+import { type Kysely, sql } from 'kysely';
+import type { Pool } from 'pg';
+import type { AuditQuery } from '../../../api/schemas/audit.ts';
+import type { ChainCheckpoint, LedgerStore, StoredEvent } from '../../audit/ledger-store.port.ts';
+import { inDatabase } from './database-error.ts';
+import { keyOfText, keyText } from './key-text.ts';
+import { appendLedger, lookupText } from './ledger/append.ts';
+import { settledPosition } from './ledger/horizon.ts';
+import type { Tables } from './schema/tables.ts';
+
+/** Events of a page when the query names no limit. */
+const PAGE_EVENTS = 100;
+
+/** The ledger in PostgreSQL. */
+export function postgresLedgerStore(pool: Pool, database: Kysely<Tables>): LedgerStore {
+  return {
+    append: (batch, durability) => inDatabase('write the record', () => appendLedger(pool, batch, durability)),
+    findInvocation: (tenantId, invocationId) =>
+      inDatabase('read the record', async () => {
+        const row = await database
+          .selectFrom('sallyport.tool_invocations')
+          .select('record')
+          .where('tenant_id', '=', keyText(tenantId))
+          .where('invocation_id', '=', keyText(invocationId))
+          .executeTakeFirst();
+        return row?.record;
+      }),
+    openInvocations: (instanceId) =>
+      inDatabase('read the open records', async () => {
+        const rows = await database
+          .selectFrom('sallyport.tool_invocations')
+          .select('record')
+          .where('instance_id', '=', keyText(instanceId))
+          // As the partial index says it.
+          .where((is) => is.not(is.ref('is_final')))
+          .orderBy('accepted_at')
+          .execute();
+        return rows.map(({ record }) => record);
+      }),
+    events: (tenantId, query) => inDatabase('read the events', () => readEvents(database, tenantId, query)),
+    ...chainReaders(database),
+    ...sinkPositions(database),
+  };
+}
+
+/**
+ * What was committed out of order stays unseen until nothing can come before it, so that nobody who reads on from a
+ * position misses an event. A question about one invocation sees all of it at once: its events are written in order.
+ */
+async function readEvents(
+  database: Kysely<Tables>,
+  tenantId: string | undefined,
+  query: AuditQuery,
+): Promise<readonly StoredEvent[]> {
+  const { after = 0, limit = PAGE_EVENTS, newest = false } = query;
+  const filters = {
+    tenant_id: tenantId === undefined ? undefined : keyText(tenantId),
+    type: query.type,
+    invocation_id: lookupText(query.invocation_id),
+    tool_id: lookupText(query.tool_id),
+    agent_did: lookupText(query.agent_did),
+  };
+  let selection = database
+    .selectFrom('sallyport.audit_events')
+    .select(['position', 'event'])
+    .where('position', '>', String(after))
+    .orderBy('position', newest ? 'desc' : 'asc')
+    .limit(limit);
+  if (query.invocation_id === undefined) {
+    selection = selection.where('position', '<=', String(await settledPosition(database)));
+  }
+  for (const column of FILTERED) {
+    const value = filters[column];
+    if (value !== undefined) selection = selection.where(column, '=', value);
+  }
+  const rows = await selection.execute();
+  const found = rows.map(({ position, event }) => ({ position: Number(position), event }));
+  return newest ? found.reverse() : found;
+}
+
+const FILTERED = ['tenant_id', 'type', 'invocation_id', 'tool_id', 'agent_did'] as const;
+
+type ChainReaders = Pick<LedgerStore, 'chainHead' | 'chainIds' | 'chainEvents' | 'addCheckpoint' | 'checkpoints'>;
+
+function chainReaders(database: Kysely<Tables>): ChainReaders {
+  const links = (chainId: string) =>
+    database.selectFrom('sallyport.audit_events').select('event').where('chain_id', '=', keyText(chainId));
+  return {
+    chainHead: (chainId) =>
+      inDatabase('read the head of the chain', async () => {
+        const newest = await links(chainId).orderBy('chain_seq', 'desc').limit(1).executeTakeFirst();
+        return newest === undefined ? undefined : { seq: newest.event.chainseq, hash: newest.event.chainhash };
+      }),
+    chainIds: () => inDatabase('list the chains', () => readChainIds(database)),
+    chainEvents: (chainId, afterSeq, limit) =>
+      inDatabase('read the chain', async () => {
+        const after = links(chainId).where('chain_seq', '>', String(afterSeq));
+        const rows = await after.orderBy('chain_seq').limit(limit).execute();
+        return rows.map(({ event }) => event);
+      }),
+    addCheckpoint: ({ chainId, keyId, ...checkpoint }) =>
+      inDatabase('keep the checkpoint', async () => {
+        const row = { ...checkpoint, chain_id: keyText(chainId), key_id: keyText(keyId) };
+        await database
+          .insertInto('sallyport.audit_checkpoints')
+          .values(row)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      }),
+    checkpoints: (chainId) => inDatabase('read the checkpoints', () => readCheckpoints(database, chainId)),
+  };
+}
+
+/** Steps from one chain to the next in the index: chains are few and events many. */
+async function readChainIds(database: Kysely<Tables>): Promise<readonly string[]> {
+  const { rows } = await sql<{ chain_id: string }>`
+with recursive chains as (
+  (select chain_id from sallyport.audit_events order by chain_id limit 1)
+  union all
+  select (select min(chain_id) from sallyport.audit_events as events where events.chain_id > chains.chain_id)
+  from chains where chain_id is not null
+)
+select chain_id from chains where chain_id is not null`.execute(database);
+  return rows.map(({ chain_id }) => keyOfText(chain_id));
+}
+
+async function readCheckpoints(database: Kysely<Tables>, chainId: string): Promise<readonly ChainCheckpoint[]> {
+  const rows = await database
+    .selectFrom('sallyport.audit_checkpoints')
+    .selectAll()
+    .where('chain_id', '=', keyText(chainId))
+    .orderBy('seq')
+    .execute();
+  return rows.map(({ chain_id, key_id, seq, ...checkpoint }) => ({
+    chainId: keyOfText(chain_id),
+    seq: Number(seq),
+    ...checkpoint,
+    keyId: keyOfText(key_id),
+  }));
+}
+
+function sinkPositions(database: Kysely<Tables>): Pick<LedgerStore, 'sinkPosition' | 'setSinkPosition'> {
+  const table = 'sallyport.sink_positions';
+  return {
+    sinkPosition: (sink) =>
+      inDatabase('read the position of the sink', async () => {
+        const selection = database.selectFrom(table).select('position').where('sink', '=', keyText(sink));
+        return Number((await selection.executeTakeFirst())?.position ?? 0);
+      }),
+    setSinkPosition: (sink, position) =>
+      inDatabase('keep the position of the sink', async () => {
+        await database
+          .insertInto(table)
+          .values({ sink: keyText(sink), position })
+          .onConflict((conflict) => conflict.column('sink').doUpdateSet({ position }))
+          .execute();
+      }),
+  };
+}

@@ -1,0 +1,7 @@
+import type { Migration } from 'kysely';
+import { firstTables } from './0001-first-tables.ts';
+
+/** Every migration by name, in order. A migration that was released is never changed; a new one follows it. */
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001-first-tables': firstTables,
+};

@@ -1,0 +1,18 @@
+import { describe, expect, test } from 'vitest';
+import { editDistance, nearest } from './edit-distance.ts';
+
+describe('nearest', () => {
+  test.each([
+    ['gren', ['red', 'green', 'blue'], 'green'],
+    ['userName', ['name', 'user_name'], 'user_name'],
+    ['zzz', ['red', 'green'], undefined],
+    ['x', [], undefined],
+    ['a'.repeat(65), ['a'.repeat(65)], undefined],
+  ])('%s of %j is %s', (given, candidates, expected) => {
+    expect(nearest(given, candidates)).toBe(expected);
+  });
+});
+
+test('the distance counts insertions, deletions and replacements', () => {
+  expect([editDistance('', 'abc'), editDistance('kitten', 'sitting'), editDistance('a', 'a')]).toEqual([3, 3, 0]);
+});

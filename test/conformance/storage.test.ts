@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { ledgerStoreConformance } from '../../src/audit/ledger-store.conformance.ts';
+import { rateLimiterConformance } from '../../src/external/rate-limiter.conformance.ts';
+import { upstreamStoreConformance } from '../../src/mcp-servers/upstream-store.conformance.ts';
+import { idempotencyStoreConformance } from '../../src/pipeline/idempotency-store.conformance.ts';
+import { toolStoreConformance } from '../../src/registry/tool-store.conformance.ts';
+import { memoryIdempotencyStore } from '../../src/storage/memory/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../src/storage/memory/memory-ledger-store.ts';
+import { memoryRateLimiter } from '../../src/storage/memory/memory-rate-limiter.ts';
+import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
+import { memoryUpstreamStore } from '../../src/storage/memory/memory-upstream-store.ts';
+import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
+import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres-database.ts';
+import {
+  databasesAt,
+  embeddedDatabases,
+  empty,
+  type TestDatabases,
+} from '../../src/storage/postgres/postgres-databases.fixture.ts';
+import { silentLog } from '../../src/telemetry/log.ts';
+
+const close = async (): Promise<void> => undefined;
+
+describe('memory', () => {
+  toolStoreConformance(test, 'memory', async () => ({ store: memoryToolStore(), close }));
+  ledgerStoreConformance(test, 'memory', async () => ({ store: memoryLedgerStore(), close }));
+  idempotencyStoreConformance(test, 'memory', async () => ({ store: memoryIdempotencyStore(), close }));
+  upstreamStoreConformance(test, 'memory', async () => ({ store: memoryUpstreamStore(), close }));
+  rateLimiterConformance(test, 'memory', async (clock) => ({ limiter: memoryRateLimiter({ clock }), close }));
+});
+
+describe('embedded PostgreSQL', () => postgresConformance('embedded PostgreSQL', () => embeddedDatabases()));
+
+const serverUrl = process.env['SALLYPORT_TEST_DATABASE_URL'];
+describe('PostgreSQL by URL', () =>
+  postgresConformance('PostgreSQL by URL', () =>
+    serverUrl === undefined ? embeddedDatabases(true) : databasesAt(serverUrl),
+  ));
+
+function postgresConformance(adapter: string, start: () => Promise<TestDatabases>): void {
+  let databases: TestDatabases;
+  let connection: PostgresConnection;
+  let database: PostgresDatabase;
+  beforeAll(async () => {
+    databases = await start();
+    connection = await databases.fresh();
+    database = await openPostgres({ connection, log: silentLog });
+  });
+  afterAll(async () => {
+    await database.close();
+    await databases.close();
+  });
+
+  const open =
+    <K extends keyof PostgresDatabase>(store: K) =>
+    async () => {
+      await empty(connection);
+      return { store: database[store], close };
+    };
+  toolStoreConformance(test, adapter, open('toolStore'));
+  ledgerStoreConformance(test, adapter, open('ledgerStore'));
+  idempotencyStoreConformance(test, adapter, open('idempotencyStore'));
+  upstreamStoreConformance(test, adapter, open('upstreamStore'));
+}
