@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startLoadGenerator } from '../load/load-generator.ts';
 import { ensurePeers } from '../peers/installed.ts';
 import { temporaryFolder } from '../processes/temporary-folder.ts';
-import type { Benchmark, BenchmarkRun } from '../report/benchmark.ts';
+import type { BenchmarkRun } from '../report/benchmark.ts';
 import type { Figure } from '../report/figure.ts';
 import { gatewayFigures } from './gateway-figures.ts';
 import { OUR_CONTESTANT } from './our-contestant.ts';
@@ -12,14 +12,7 @@ import { type Outcome, runRounds, type Subject } from './rounds.ts';
 import type { Contestant } from './subject.ts';
 
 /** tools/call and REST invoke of a trivial tool, beside other servers with the same tool. */
-export const GATEWAY: Benchmark = {
-  name: 'gateway',
-  summary: 'calls through MCP and REST at 1 and 32 callers, beside node:http, the MCP SDK, mcp-proxy and mcp-hub',
-  defaultSeconds: 4,
-  run,
-};
-
-async function run({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
+export async function runGateway({ seconds, tell }: BenchmarkRun): Promise<readonly Figure[]> {
   await ensurePeers(tell);
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(await temporaryFolder());

@@ -49,7 +49,7 @@ const IN_PROCESS = new Map<Aspect, Bound>([
 ]);
 const AS_MCP_PROXY = { peer: PEER.proxy, aspects: [P50, RATE] };
 const AS_SDK = { peer: PEER.sdk, aspects: [P50, RATE, CPU_MANY] };
-const PROXIES = [PEER.proxy, PEER.hub, PEER.sdk, PEER.floor];
+const PROXIES = [PEER.proxy, PEER.leanProxy, PEER.hub, PEER.sdk, PEER.floor];
 const REST_PROXIES = [PEER.proxy, PEER.hubRest, PEER.floor];
 
 const COMPARISONS: readonly Comparison[] = [

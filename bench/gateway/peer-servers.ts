@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonCaller } from '../load/callers/json-caller.ts';
 import { openConnection } from '../load/http-connection.ts';
 import type { Conversation, Target } from '../load/target.ts';
@@ -8,21 +7,15 @@ import { peerProgram } from '../peers/installed.ts';
 import type { Listening } from '../peers/own-server.ts';
 import { freePort } from '../processes/free-port.ts';
 import { type ServerProcess, startProgram } from '../processes/server-process.ts';
-import {
-  type Contestant,
-  ECHO_ARGUMENTS,
-  ECHO_EXPECTED,
-  echoCall,
-  READY_MS_MAX,
-  READY_POLL_MS,
-  type RunningServer,
-} from './subject.ts';
+import { untilItWorks } from '../processes/until-it-works.ts';
+import { type Contestant, ECHO_ARGUMENTS, ECHO_EXPECTED, echoCall, type RunningServer } from './subject.ts';
 
 /** Names of the peers as the report shows them. */
 export const PEER = {
   floor: 'node:http (floor)',
   sdk: 'MCP SDK server (tool in process)',
   proxy: 'mcp-proxy',
+  leanProxy: 'mcp-proxy --no-eventStore',
   hub: 'mcp-hub',
   hubRest: 'mcp-hub REST',
 } as const;
@@ -34,7 +27,8 @@ const UPSTREAM = join(PEERS_FOLDER, 'echo-upstream.ts');
 export const PEER_SERVERS: readonly Contestant[] = [
   { names: [PEER.floor], start: startFloor },
   { names: [PEER.sdk], start: startSdk },
-  { names: [PEER.proxy], start: startProxy },
+  { names: [PEER.proxy], start: (folder) => startProxy(PEER.proxy, folder) },
+  { names: [PEER.leanProxy], start: (folder) => startProxy(PEER.leanProxy, folder, ['--no-eventStore']) },
   { names: [PEER.hub, PEER.hubRest], start: startHub },
 ];
 
@@ -49,12 +43,13 @@ async function startSdk(folder: string): Promise<RunningServer> {
   return { process, targets: { [PEER.sdk]: target(port, '/mcp', 'mcp', echoCall('echo')) } };
 }
 
-async function startProxy(folder: string): Promise<RunningServer> {
+async function startProxy(name: string, folder: string, options: readonly string[] = []): Promise<RunningServer> {
   const port = await freePort();
-  const args = ['--host', '127.0.0.1', '--port', String(port), '--server', 'stream', '--', process.execPath, UPSTREAM];
+  const address = ['--host', '127.0.0.1', '--port', String(port), '--server', 'stream'];
+  const args = [...address, ...options, '--', process.execPath, UPSTREAM];
   const server = startProgram({ script: peerProgram('mcp-proxy'), args, folder });
   await listening(server, port);
-  return { process: server, targets: { [PEER.proxy]: target(port, '/mcp', 'mcp', echoCall('echo')) } };
+  return { process: server, targets: { [name]: target(port, '/mcp', 'mcp', echoCall('echo')) } };
 }
 
 async function startHub(folder: string): Promise<RunningServer> {
@@ -112,23 +107,6 @@ function answering(server: ServerProcess, rest: Target): Promise<void> {
       await caller.call(0).finally(caller.close);
     }),
   );
-}
-
-/** @throws Error the last one of `attempt`, with what the server says, when the time is up or the server has ended */
-async function untilItWorks(server: ServerProcess, attempt: () => Promise<void>): Promise<void> {
-  const deadline = performance.now() + READY_MS_MAX;
-  let ended = false;
-  void server.ended.then(() => {
-    ended = true;
-  });
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (ended || performance.now() > deadline) throw new Error(`${String(error)}; its log ends with ${server.log()}`);
-    }
-    await sleep(READY_POLL_MS);
-  }
 }
 
 async function orStop<T>(server: ServerProcess, ready: Promise<T>): Promise<T> {

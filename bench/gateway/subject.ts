@@ -23,7 +23,3 @@ export const ECHO_EXPECTED = `"echo ${CALL_NUMBER}"`;
 export function echoCall(tool: string): string {
   return JSON.stringify({ name: tool, arguments: ECHO_ARGUMENTS });
 }
-
-/** Starting a server that does not say when it is ready: asks until it answers. */
-export const READY_POLL_MS = 50;
-export const READY_MS_MAX = 30_000;

@@ -20,13 +20,13 @@ export interface ServerProcess extends AsyncDisposable {
   readonly ready: Promise<unknown>;
   /** Settles when it has ended. */
   readonly ended: Promise<void>;
-  /** The end of what it wrote to its outputs. */
-  log(): string;
+  /** What it wrote to its outputs so far. */
+  output(): string;
 }
 
 const READY_MS_MAX = 60_000;
 const GRACE_MS = 10_000;
-const LOG_CHARACTERS = 2_000;
+const SHOWN_CHARACTERS_MAX = 500;
 
 /** Starts a program. Its outputs go to a file: reading them here would cost CPU in the middle of a measurement. */
 export function startProgram({ script, args = [], folder, env }: ProgramStart): ServerProcess {
@@ -39,15 +39,15 @@ export function startProgram({ script, args = [], folder, env }: ProgramStart): 
   });
   closeSync(output);
   const ended = endOf(child);
-  const log = () => readFileSync(logFile, 'utf8').slice(-LOG_CHARACTERS).trim();
-  const ready = readyMessage(child, ended, log);
+  const written = () => readFileSync(logFile, 'utf8');
+  const ready = readyMessage(child, ended, written);
   // Whoever does not ask for it is not to fail by it.
   ready.catch(() => undefined);
   return {
     pid: pidOf(child),
     ready,
     ended,
-    log,
+    output: written,
     [Symbol.asyncDispose]: () => stop(child, ended),
   };
 }
@@ -64,14 +64,17 @@ function endOf(child: ChildProcess): Promise<void> {
   });
 }
 
-async function readyMessage(child: ChildProcess, ended: Promise<void>, log: () => string): Promise<unknown> {
+/** The end of what a program wrote, for the message that says why it did not work. */
+export function lastWords(output: string): string {
+  return output.slice(-SHOWN_CHARACTERS_MAX).trim();
+}
+
+async function readyMessage(child: ChildProcess, ended: Promise<void>, written: () => string): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const giveUp = (what: string) => reject(new Error(`it ${what}: ${lastWords(written())}`));
   child.once('message', resolve);
-  void ended.then(() => reject(new Error(`it ended before it was ready: ${log()}`)));
-  const timer = setTimeout(
-    () => reject(new Error(`it was not ready after ${READY_MS_MAX} ms: ${log()}`)),
-    READY_MS_MAX,
-  );
+  void ended.then(() => giveUp('ended before it was ready'));
+  const timer = setTimeout(() => giveUp(`was not ready after ${READY_MS_MAX} ms`), READY_MS_MAX);
   try {
     return await promise;
   } finally {

@@ -89,7 +89,7 @@ function recordCases(check: Check): void {
 }
 
 function eventCases(check: Check): void {
-  check('AUD-01 an event comes back as it was written, so that its hash can be computed again', async (store) => {
+  check('an event comes back as it was written, so that its hash can be computed again', async (store) => {
     const data = { text: HOSTILE, numbers: [1e21, 1e-7, 0.1, 100, -0.5], deep: { z: [], a: null }, 'nul \0 key': 1 };
     const written = event(1, { data });
     await store.append({ records: [], events: [written] }, 'synchronous');
@@ -111,14 +111,14 @@ function eventCases(check: Check): void {
     deepEqual(await store.events('acme', { after: rest[2]?.position ?? 0 }), []);
   });
 
-  check('AUD-06 the newest events are the last ones, still in order', async (store) => {
+  check('the newest events are the last ones, still in order', async (store) => {
     await store.append({ records: [], events: [1, 2, 3, 4, 5].map((seq) => event(seq)) }, 'synchronous');
     const newest = await store.events('acme', { newest: true, limit: 2 });
     deepEqual(newest.map(seqOf), [4, 5]);
     deepEqual((await store.events('acme', { newest: true, after: newest[0]?.position ?? 0 })).map(seqOf), [5]);
   });
 
-  check('AUD-06 events are found by tenant, tool, agent, type and invocation', async (store) => {
+  check('events are found by tenant, tool, agent, type and invocation', async (store) => {
     const events = [
       event(1, { data: { invocation_id: 'call-1', tool_id: 'weather', agent_did: 'did:web:one' } }),
       event(2, { data: { invocation_id: 'call-2', tool_id: 'weather', agent_did: 'did:web:other' } }),

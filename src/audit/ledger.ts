@@ -1,18 +1,8 @@
 // Hot path: every call ends here.
-import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
-import type { EventDraft } from '../domain/event/event-draft.ts';
-import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { Log } from '../telemetry/log.ts';
-import { type ChainHead, EMPTY_CHAIN, headOf, link } from './chain.ts';
-import type { Durability, LedgerStore } from './ledger-store.port.ts';
-
-/** What one writer has to say: a row, where there is one, and the events about it. */
-export interface LedgerEntry {
-  readonly record?: InvocationRecord;
-  readonly events: readonly EventDraft[];
-  readonly durability: Durability;
-}
+import type { ChainHead } from './chain.ts';
+import { type ChainWriter, type ChainWriterParts, type LedgerEntry, openChainWriter } from './chain-writer.ts';
 
 /** The one writer of an instance's hash chain. */
 export interface Ledger {
@@ -29,16 +19,11 @@ export interface Ledger {
 }
 
 /** Where a ledger writes and how much it holds. */
-export interface LedgerOptions {
-  readonly store: LedgerStore;
-  readonly chainId: string;
-  readonly log: Log;
+export interface LedgerOptions extends ChainWriterParts {
   /** Entries in one transaction at most; default 64. */
   readonly batchMax?: number;
   /** Entries that may wait; default 10 000. */
   readonly queueMax?: number;
-  /** Told after each commit, never awaited. */
-  readonly onCommitted?: (events: readonly CloudEvent[], head: ChainHead) => void;
 }
 
 interface Waiting {
@@ -49,95 +34,70 @@ interface Waiting {
 
 /** Opens the chain of this instance where it ended. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { store, chainId, log, batchMax = 64, queueMax = 10_000, onCommitted } = options;
-  let head = (await store.chainHead(chainId)) ?? EMPTY_CHAIN;
-  let queue: Waiting[] = [];
-  let writing: Promise<void> | undefined;
+  const { log, batchMax = 64, queueMax = 10_000 } = options;
+  const writer = await openChainWriter(options);
+  const queue: Waiting[] = [];
+  let draining: Promise<void> | undefined;
   let closed = false;
 
-  /** Links and writes the entries in one transaction; the head moves only when they are in. */
-  const write = async (entries: readonly LedgerEntry[]): Promise<void> => {
-    let next = head;
-    const events: CloudEvent[] = [];
-    for (const entry of entries) {
-      for (const draft of entry.events) {
-        const event = link(draft, chainId, next);
-        events.push(event);
-        next = headOf(event);
-      }
-    }
-    const records = entries.flatMap(({ record }) => (record === undefined ? [] : [record]));
-    const durability = entries.some((entry) => entry.durability === 'synchronous') ? 'synchronous' : 'asynchronous';
-    await store.append({ records, events }, durability);
-    head = next;
-    onCommitted?.(events, head);
-  };
-
-  /** After a failed write nobody knows whether it came through: the store's head says. */
-  const recover = async (cause: unknown): Promise<void> => {
-    log.error('ledger-write-failed', { reason: String(cause) });
-    head = (await store.chainHead(chainId)) ?? EMPTY_CHAIN;
-  };
-
-  /** One bad entry must not take the others with it, so after a failure each is written alone. */
-  const writeOneByOne = async (batch: readonly Waiting[]): Promise<void> => {
-    for (const waiting of batch) {
-      try {
-        await write([waiting.entry]);
-        waiting.resolve();
-      } catch (cause) {
-        waiting.reject(refusal(cause));
-        await recover(cause);
-      }
-    }
-  };
-
   const drain = async (): Promise<void> => {
-    while (queue.length > 0) {
-      const batch = queue.slice(0, batchMax);
-      queue = queue.slice(batchMax);
-      try {
-        await write(batch.map(({ entry }) => entry));
-        for (const waiting of batch) waiting.resolve();
-      } catch (cause) {
-        await failBatch(batch, cause);
-      }
-    }
-    writing = undefined;
-  };
-
-  const failBatch = async (batch: readonly Waiting[], cause: unknown): Promise<void> => {
-    try {
-      await recover(cause);
-      if (batch.length > 1) return await writeOneByOne(batch);
-    } catch (lost) {
-      log.error('ledger-store-unreachable', { reason: String(lost) });
-    }
-    for (const waiting of batch) waiting.reject(refusal(cause));
+    while (queue.length > 0) await writeBatch(writer, queue.splice(0, batchMax), log);
+    draining = undefined;
   };
 
   return {
     commit(entry) {
       if (closed) return Promise.reject(refusal(new Error('the ledger is closed')));
-      if (queue.length >= queueMax) {
-        return Promise.reject(
-          new ToolLayerError('E3803', 'Too many calls wait to be recorded. Try again in a second.', {
-            retryAfterMs: 1000,
-          }),
-        );
-      }
+      if (queue.length >= queueMax) return Promise.reject(full());
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       queue.push({ entry, resolve, reject });
-      writing ??= drain();
+      draining ??= drain();
       return promise;
     },
-    head: () => head,
+    head: () => writer.head(),
     async close() {
       closed = true;
-      await writing;
+      await draining;
     },
   };
 }
+
+async function writeBatch(writer: ChainWriter, batch: readonly Waiting[], log: Log): Promise<void> {
+  try {
+    await writer.write(batch.map(({ entry }) => entry));
+    for (const waiting of batch) waiting.resolve();
+  } catch (cause) {
+    await failBatch(writer, batch, cause, log);
+  }
+}
+
+/** One bad entry must not take the others with it, so after a failure each is written alone. */
+async function failBatch(writer: ChainWriter, batch: readonly Waiting[], cause: unknown, log: Log): Promise<void> {
+  try {
+    await writer.recover(cause);
+    if (batch.length > 1) {
+      for (const waiting of batch) await writeAlone(writer, waiting);
+      return;
+    }
+  } catch (lost) {
+    log.error('ledger-store-unreachable', { reason: String(lost) });
+  }
+  // Those that were written meanwhile are resolved already.
+  for (const waiting of batch) waiting.reject(refusal(cause));
+}
+
+async function writeAlone(writer: ChainWriter, waiting: Waiting): Promise<void> {
+  try {
+    await writer.write([waiting.entry]);
+    waiting.resolve();
+  } catch (cause) {
+    waiting.reject(refusal(cause));
+    await writer.recover(cause);
+  }
+}
+
+const full = (): ToolLayerError =>
+  new ToolLayerError('E3803', 'Too many calls wait to be recorded. Try again in a second.', { retryAfterMs: 1000 });
 
 function refusal(cause: unknown): ToolLayerError {
   if (cause instanceof ToolLayerError) return cause;

@@ -11,6 +11,7 @@ import { createShellExecutor } from '../executors/shell/shell-executor.ts';
 import { createEnvironmentSecretStore } from '../external/secret-stores/environment/environment-secret-store.ts';
 import { createUpstreams } from '../mcp-servers/upstreams.ts';
 import type { OperationParts } from '../operations/parts.ts';
+import { pathMarkFaults } from '../permission/check-path-arguments.ts';
 import { createPolicyDecisions } from '../permission/policy-decisions.ts';
 import { createCedarPolicyEngine } from '../permission/policy-engines/cedar/cedar-policy-engine.ts';
 import { coversToolId } from '../permission/token-scope.ts';
@@ -24,6 +25,7 @@ import { createRegistry } from '../registry/registry.ts';
 import { createBubblewrapDriver } from '../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import type { Clock } from '../std/clock.ts';
 import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
+import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createSchemaValidator } from '../validation/schema-validator.ts';
 import { agentContextOf, layerLimitsOf } from './agent-bounds.ts';
@@ -47,7 +49,7 @@ export interface Ingredients {
 /** Everything in its place, running. */
 export interface AssembledLayer {
   readonly parts: OperationParts;
-  readonly socketFolder?: string;
+  readonly embeddedDatabase?: SocketConnection;
   close(): Promise<void>;
 }
 
@@ -55,12 +57,16 @@ export interface AssembledLayer {
 export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   await using opened = new AsyncDisposableStack();
   const { settings, clock, log } = from;
-  const [storage, identity, policies, instanceId] = await Promise.all([
-    openStorage(settings, log).then((ready) => opened.adopt(ready, (s) => s.close())),
+  const opening = openStorage(settings, log).then((ready) => opened.adopt(ready, (storage) => storage.close()));
+  const beside = Promise.all([
     openIdentity(settings, clock),
     createCedarPolicyEngine({ folder: join(settings['data_folder'], 'policies') }),
     loadInstanceId(settings['data_folder']),
   ]);
+  // The database is waited for even when something beside it failed: nothing could close it afterwards.
+  await Promise.allSettled([opening, beside]);
+  const storage = await opening;
+  const [identity, policies, instanceId] = await beside;
   const ledger = await openAudit(opened, from, storage, identity.signer, instanceId);
   const schemas = createSchemaValidator();
   const secrets = createEnvironmentSecretStore(from.environment);
@@ -79,7 +85,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     clock,
     log,
     compileSchema: (schema) => schemas.inspect(schema),
-    configFaults: (manifest) => executors.configFaults(manifest),
+    configFaults: (manifest) => [...executors.configFaults(manifest), ...pathMarkFaults(manifest)],
   });
   const running = new RunningCalls();
   opened.defer(() => running.drain(settings['shutdown.grace_seconds'] * 1000));
@@ -103,7 +109,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     ...(from.onStage === undefined ? {} : { onStage: from.onStage }),
   };
   await Promise.all([registry.load(), recoverOpenCalls(pipeline, instanceId), upstreams.start()]);
-  policies.warm();
+  policies.warm().catch((cause: unknown) => log.error('policies-not-warm', { reason: String(cause) }));
   const health = createHealth({ clock, driver, storage });
   opened.defer(health.drain);
   const kept = opened.move();
@@ -120,7 +126,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       defaultTenant: settings['tenant.default'],
       health: health.report,
     },
-    ...(storage.socketFolder === undefined ? {} : { socketFolder: storage.socketFolder }),
+    ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
     close: () => kept.disposeAsync(),
   };
 }

@@ -8,8 +8,10 @@ import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import { createNativeExecutor, type NativeExecutor, type NativeFunction } from '../executors/native/native-executor.ts';
 import { createOperations } from '../operations/create-operations.ts';
+import { followUpstreams } from '../operations/follow-upstreams.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
+import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
 import { type AssembledLayer, assemble } from './assemble.ts';
@@ -36,8 +38,8 @@ export interface ToolLayerOptions {
 export interface EmbeddedToolLayer extends ToolLayer, AsyncDisposable {
   readonly settings: Settings;
   readonly log: Log;
-  /** Folder of the embedded database's socket; absent with a database of the user's own. */
-  readonly socketFolder?: string;
+  /** How to reach the embedded database, for its owner; absent with a database of the user's own. */
+  readonly embeddedDatabase?: SocketConnection;
   /** `ask('tool.invoke')` as this program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
   /**
@@ -78,7 +80,12 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     native,
     ...(onStage === undefined ? {} : { onStage }),
   });
-  return embedded(createOperations(assembled.parts), assembled, native, settings, log);
+  const stopFollowing = followUpstreams(assembled.parts);
+  const close = async (): Promise<void> => {
+    stopFollowing();
+    await assembled.close();
+  };
+  return embedded(createOperations(assembled.parts), { ...assembled, close }, native, settings, log);
 }
 
 function embedded(
@@ -97,7 +104,7 @@ function embedded(
     ...layer,
     settings,
     log,
-    ...(assembled.socketFolder === undefined ? {} : { socketFolder: assembled.socketFolder }),
+    ...(assembled.embeddedDatabase === undefined ? {} : { embeddedDatabase: assembled.embeddedDatabase }),
     invoke: (request, caller) => layer.ask('tool.invoke', request, { door: 'library', ...caller }),
     async registerFunction(manifest, run) {
       const registered = await layer.ask('tools.register', { manifest: { ...manifest } }, LOCAL_CALLER);

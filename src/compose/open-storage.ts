@@ -1,4 +1,5 @@
 import { startEmbeddedPostgres } from '../storage/postgres/embedded-postgres.ts';
+import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from '../storage/postgres/postgres-database.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Settings } from './settings.ts';
@@ -6,8 +7,8 @@ import type { Settings } from './settings.ts';
 /** The database of the layer, and where it is. */
 export interface Storage {
   readonly database: PostgresDatabase;
-  /** Folder of the embedded server's socket; absent for a server of the user's own. */
-  readonly socketFolder?: string;
+  /** How to reach the embedded server; absent for a server of the user's own. */
+  readonly embedded?: SocketConnection;
   close(): Promise<void>;
 }
 
@@ -29,7 +30,7 @@ export async function openStorage(settings: Settings, log: Log): Promise<Storage
       await database.close();
       await server.close();
     };
-    return { database, socketFolder: server.connection.socketFolder, close };
+    return { database, embedded: server.connection, close };
   } catch (cause) {
     await server.close();
     throw cause;

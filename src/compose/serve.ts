@@ -41,7 +41,7 @@ export async function serve(
     layer,
     log,
     host,
-    openApi: openApiDocument(),
+    openApi: openApiDocument(VERSION),
     settings: { bodyBytesMax, allowedHosts, documentBytesMax: bodyBytesMax * 16 },
   });
   const gateway = createGateway({ layer, log, version: VERSION });

@@ -30,8 +30,11 @@ export function createLayerDouble(): LayerDouble {
   const ask = async (operation: OperationName, input: Record<string, unknown>, caller: Caller): Promise<unknown> => {
     asked.push({ operation, input, caller });
     checkInput(operation, input);
-    if (operation === 'tool.invoke') checkToken('token', caller, (input as ToolInvokeRequest).capability_token);
-    else checkToken(OPERATIONS[operation].access, caller);
+    checkToken(
+      operation,
+      caller,
+      operation === 'tool.invoke' ? (input as ToolInvokeRequest).capability_token : undefined,
+    );
     const answer = answers.get(operation);
     if (answer === undefined) throw new ToolLayerError('E3901', `The double has no answer for ${operation}.`);
     return answer(input, caller);
@@ -78,9 +81,10 @@ function checkInput(operation: OperationName, input: unknown): void {
   throw new ToolLayerError('E3801', `The input of ${operation} is not well formed.`, { details: { faults } });
 }
 
-function checkToken(access: string, caller: Caller, inBody?: string): void {
+function checkToken(operation: OperationName, caller: Caller, inBody?: string): void {
+  const { access } = OPERATIONS[operation];
   const token = caller.token ?? inBody;
-  if (access === 'open' || (access === 'operator' && caller.local === true)) return;
+  if (access === 'open' || (operation !== 'tool.invoke' && caller.local === true)) return;
   if (token === undefined) throw new ToolLayerError('E3212', 'The request carries no capability token.');
   if (token === 'expired') throw new ToolLayerError('E3202', 'The capability token has expired.');
   if (token !== 'agent' && token !== 'operator') throw new ToolLayerError('E3201', 'The token is not valid.');

@@ -12,6 +12,7 @@ export const JSON_DEPTH_MAX = 128;
 /** Why bytes from outside are not taken as JSON. */
 export type JsonRefusal = 'encoding' | 'syntax' | 'depth' | 'key';
 
+/** JSON that was read, or why it was not. */
 export type WireJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly refusal: JsonRefusal; readonly failure: Failure };

@@ -53,13 +53,11 @@ export function createEgressGuard(resolveHost: ResolveHost = systemResolve): Egr
       // The grant named this very literal: see admit().
       if (isIP(host) !== 0) return [{ address: host, family: isIPv6(host) ? 6 : 4 }];
       const addresses = await resolveHost(host).catch((cause: unknown) => {
-        throw new ToolLayerError('E3310', `The name ${host} has no address. Check the base URL of the tool.`, {
-          cause,
-        });
+        throw noAddress(host, cause);
       });
+      if (addresses.length === 0) throw noAddress(host);
       const isAllowed = host === LOOPBACK_NAME ? isLoopback : isPublic;
-      const bad = addresses.find(({ address }) => !isAllowed(address));
-      if (bad === undefined && addresses.length > 0) return addresses;
+      if (addresses.every(({ address }) => isAllowed(address))) return addresses;
       throw outside(`${host} leads to an address that is not public. Name the IP address itself if that is meant.`, {
         host,
       });
@@ -86,6 +84,9 @@ const bareHost = (host: string): string => host.toLowerCase().replace(/^\[|\]$/g
 
 const outside = (message: string, details: Record<string, unknown>): ToolLayerError =>
   new ToolLayerError('E3104', message, { details });
+
+const noAddress = (host: string, cause?: unknown): ToolLayerError =>
+  new ToolLayerError('E3310', `The name ${host} has no address. Check the base URL of the tool.`, { cause });
 
 const systemResolve: ResolveHost = (host) => systemLookup(host, { all: true, verbatim: true });
 

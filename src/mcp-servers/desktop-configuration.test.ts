@@ -5,6 +5,7 @@ import Schema from 'typebox/schema';
 import { afterAll, expect, test } from 'vitest';
 import { UpstreamDefinition } from '../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import { MiB } from '../std/bytes.ts';
 import { readDesktopConfiguration } from './desktop-configuration.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'desktop-'));
@@ -140,7 +141,7 @@ test('text that is broken is refused with line and column, and text that is some
   expect(faultOf(() => readDesktopConfiguration('[]')).message).toContain('it holds no object');
   expect(faultOf(() => readDesktopConfiguration('{"theme": "dark"}')).message).toContain('no member mcpServers');
   expect(faultOf(() => readDesktopConfiguration('{"mcpServers": []}')).message).toContain('its servers are no object');
-  expect(faultOf(() => readDesktopConfiguration(`{"mcpServers": {}}${' '.repeat(1024 * 1024)}`)).code).toBe('E3810');
+  expect(faultOf(() => readDesktopConfiguration(`{"mcpServers": {}}${' '.repeat(MiB)}`)).code).toBe('E3810');
 });
 
 test('hostile text is read in linear time and prototype keys are ordinary names', () => {

@@ -90,7 +90,7 @@ test('a server that does not read its input is stopped instead of filling memory
   const block = 'x'.repeat(4 * MiB);
   const sends: Promise<void>[] = [];
   const send = () => transport.send({ jsonrpc: '2.0', method: 'm', params: { block } });
-  for (let sent = 0; sent <= TRANSPORT_BOUNDS.unreadInputBytesMax; sent += block.length) sends.push(send());
+  for (let sent = 0; sent < TRANSPORT_BOUNDS.unreadInputBytesMax; sent += block.length) sends.push(send());
   await expect(send()).rejects.toThrow('does not read its input');
   expect(kills).toEqual([0]);
   expect(await transport.ended).toMatchObject({ reason: 'it does not read its input', closed: false });

@@ -4,8 +4,8 @@ import type { SandboxExit, SandboxProcess } from '../sandbox/driver.port.ts';
 import { KiB, MiB } from '../std/bytes.ts';
 import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
-import { createFloodGate } from './connection/flood-gate.ts';
-import { createLineSplitter } from './stdio/line-splitter.ts';
+import { createFloodGate } from './pacing/flood-gate.ts';
+import { createLineSplitter, type LineSplitter } from './stdio/line-splitter.ts';
 
 /** Bounds of one stdio connection. */
 export const TRANSPORT_BOUNDS = {
@@ -122,7 +122,12 @@ export function createSandboxTransport(parts: SandboxTransportParts): SandboxTra
     },
   };
 
-  const splitter = createLineSplitter(TRANSPORT_BOUNDS.lineBytesMax, {
+  const splitter = splitMessages(transport, rubbish);
+  return transport;
+}
+
+function splitMessages(transport: SandboxTransport, rubbish: ReturnType<typeof countRubbish>): LineSplitter {
+  return createLineSplitter(TRANSPORT_BOUNDS.lineBytesMax, {
     onLine(line, bytes) {
       const messages = parseMessages(line);
       if (messages === undefined) rubbish.add(line, bytes);
@@ -133,7 +138,6 @@ export function createSandboxTransport(parts: SandboxTransportParts): SandboxTra
       transport.onlongline?.(head, tail, bytes);
     },
   });
-  return transport;
 }
 
 /** Resolves when the stream takes more, or never will. */

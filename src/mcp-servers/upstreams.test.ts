@@ -52,7 +52,7 @@ test('EXE-07 the real server-everything over stdio is listed and called', async 
   expect(structured.structuredContent).toMatchObject({ temperature: expect.any(Number) });
 });
 
-test('REG-14 the real server-filesystem by npx sees its folder as its mount says, and nothing beside it', async () => {
+test('the real server-filesystem by npx sees its folder as its mount says, and nothing beside it', async () => {
   const { upstreams } = make();
   const args = ['-y', '@modelcontextprotocol/server-filesystem', folder];
   const write = { path: join(folder, 'note.txt'), content: 'kept' };

@@ -7,10 +7,10 @@ import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
-import { createStartSlots, type StartSlots } from './connection/start-slots.ts';
 import { Supervised, type UpstreamCallOptions } from './connection/supervised.ts';
-import { createTurns } from './connection/turns.ts';
 import { openHttpLink } from './http/http-link.ts';
+import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
+import { createTurns } from './pacing/turns.ts';
 import { openStdioLink } from './stdio/stdio-link.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
-import { checkPathArguments } from './check-path-arguments.ts';
+import { checkPathArguments, pathMarkFaults } from './check-path-arguments.ts';
 
 let base: string;
 let grant: Grant;
@@ -96,5 +96,24 @@ describe('checkPathArguments', () => {
   test('an empty grant allows no path', async () => {
     const nothing = { ...grant, filesystem: [] };
     expect((await checkPathArguments(one('ro'), { file: `${base}/work/file` }, nothing))?.code).toBe('E3203');
+  });
+});
+
+describe('pathMarkFaults', () => {
+  test('marks that are checked have no fault', () => {
+    const schema = {
+      properties: { a: { 'x-path': 'ro' }, 'x-path': { items: { 'x-path': 'rw' } } },
+      default: { 'x-path': 'no' },
+    };
+    expect(pathMarkFaults(tool(schema))).toEqual([]);
+  });
+
+  test.each([
+    [{ properties: { a: { 'x-path': 'write' } } }, '/parameters_schema/properties/a/x-path'],
+    [{ properties: { a: { anyOf: [{ 'x-path': 'ro' }] } } }, '/parameters_schema/properties/a/anyOf/0/x-path'],
+    [{ $defs: { p: { 'x-path': 'ro' } } }, '/parameters_schema/$defs/p/x-path'],
+    [{ items: [{ 'x-path': 'ro' }] }, '/parameters_schema/items/0/x-path'],
+  ])('%j has one', (schema, path) => {
+    expect(pathMarkFaults(tool(schema)).map((fault) => fault.path)).toEqual([path]);
   });
 });

@@ -1,12 +1,13 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { Fault } from '../../api/schemas/error.ts';
 import type { FilesystemPermission, ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { type Failure, failure } from '../domain/error/failure.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import { pointerTo } from '../std/json-pointer.ts';
 import { pathCheck } from './grant/bounds.ts';
 import { normalPath } from './grant/normal-path.ts';
-import { EACH, type PathRule, pathRulesOf } from './grant/path-rules.ts';
+import { deadMarksOf, EACH, type PathRule, pathRulesOf } from './grant/path-rules.ts';
 
 /** Paths in one call's arguments. */
 const PATHS_MAX = 1000;
@@ -38,6 +39,14 @@ export function checkPathArguments(
   if (found.length > PATHS_MAX)
     return failure('E3203', `The arguments hold more than ${PATHS_MAX} paths. Split the call.`);
   return checkAll(found, grant);
+}
+
+/**
+ * Marks of a manifest that `checkPathArguments` would not see, for registration: an unknown mode, or a place that is not
+ * reached by `properties` and `items` alone. Such a manifest must be refused, or the mark would promise what nobody checks.
+ */
+export function pathMarkFaults(manifest: ToolManifest): readonly Fault[] {
+  return deadMarksOf(manifest);
 }
 
 function collect(rule: PathRule, level: number, value: unknown, pointer: string, found: PathArgument[]): void {

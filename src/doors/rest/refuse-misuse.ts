@@ -6,7 +6,8 @@ import { sendProblem } from './reply.ts';
 import type { createRequestGuard } from './request-guard.ts';
 import { type KnownRoute, OPERATION_ROUTES, OWN_ROUTES, refuseRoute } from './route-table.ts';
 
-const MCP_ROUTES: readonly KnownRoute[] = [{ method: 'POST', path: '/mcp' }];
+/** The MCP door is mounted beside the operations. */
+const MCP_ROUTES: readonly KnownRoute[] = ['POST', 'GET', 'DELETE'].map((method) => ({ method, path: '/mcp' }));
 
 /** Answers everything that does not reach an operation: foreign hosts, unknown routes, unreadable requests, faults. */
 export function refuseMisuse(app: FastifyInstance, guard: ReturnType<typeof createRequestGuard>, log: Log): void {

@@ -32,6 +32,15 @@ export interface Sender extends Disposable {
   exchange(request: BuiltRequest, to: EgressTarget, bound: BodyBound, signal: AbortSignal): Promise<Exchange>;
 }
 
+/** One request on its way. */
+interface Attempt {
+  readonly sent: ClientRequest;
+  /** Whether there was a connection that the request could leave on. */
+  connected: boolean;
+  /** Counts what went over the connection for this request alone; a kept connection has counted before. */
+  readonly meter: () => { bytesSent: number; bytesReceived: number };
+}
+
 /** Methods that may be sent again when a kept connection turns out to be closed (RFC 9110 §9.2.2). */
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
@@ -57,7 +66,7 @@ export function createSender(guard: EgressGuard, settings: HttpExecutorSettings,
   const plain = new HttpAgent(pooling);
   const secure = new HttpsAgent({ ...pooling, ...(ca === undefined ? {} : { ca }) });
 
-  const open = ({ url, method, headers, body }: BuiltRequest, { host, port }: EgressTarget): ClientRequest => {
+  const open = ({ url, method, headers, body }: BuiltRequest, { host, port }: EgressTarget): Attempt => {
     const options = {
       host,
       port,
@@ -66,9 +75,10 @@ export function createSender(guard: EgressGuard, settings: HttpExecutorSettings,
       headers: body === undefined ? headers : { ...headers, 'content-length': body.length },
       maxHeaderSize: settings.headerBytesMax,
     };
-    if (url.protocol !== 'https:') return httpRequest({ ...options, agent: plain });
+    if (url.protocol !== 'https:') return attempt(httpRequest({ ...options, agent: plain }), 'connect');
     // An IP literal has no server name (RFC 6066 §3).
-    return httpsRequest({ ...options, agent: secure, servername: isIP(host) === 0 ? host : '' });
+    const servername = isIP(host) === 0 ? host : '';
+    return attempt(httpsRequest({ ...options, agent: secure, servername }), 'secureConnect');
   };
 
   return {
@@ -92,14 +102,18 @@ export function createSender(guard: EgressGuard, settings: HttpExecutorSettings,
 }
 
 /** The service closed a kept connection just as we used it, and gave no answer. */
-function isStale(thrown: unknown, used: ClientRequest, { method }: BuiltRequest): boolean {
+function isStale(thrown: unknown, { sent }: Attempt, { method }: BuiltRequest): boolean {
   const code = (thrown as NodeJS.ErrnoException).code;
-  return used.reusedSocket && REPEATABLE.has(method) && (code === 'ECONNRESET' || code === 'EPIPE');
+  return sent.reusedSocket && REPEATABLE.has(method) && (code === 'ECONNRESET' || code === 'EPIPE');
 }
 
-function run(sent: ClientRequest, { body }: BuiltRequest, bound: BodyBound, signal: AbortSignal): Promise<Exchange> {
+function run(
+  { sent, meter }: Attempt,
+  { body }: BuiltRequest,
+  bound: BodyBound,
+  signal: AbortSignal,
+): Promise<Exchange> {
   return new Promise((resolve, reject) => {
-    const metered = meter(sent);
     const onAbort = (): void => {
       reject(abortReason(signal));
       sent.destroy();
@@ -111,7 +125,7 @@ function run(sent: ClientRequest, { body }: BuiltRequest, bound: BodyBound, sign
     sent.once('response', (response) => {
       const status = response.statusCode ?? 0;
       collect(response, bound(status)).then(
-        (collected) => finish(() => resolve({ status, headers: response.headers, ...collected, ...metered() })),
+        (collected) => finish(() => resolve({ status, headers: response.headers, ...collected, ...meter() })),
         (thrown: unknown) => finish(() => reject(thrown)),
       );
     });
@@ -129,18 +143,27 @@ function run(sent: ClientRequest, { body }: BuiltRequest, bound: BodyBound, sign
   });
 }
 
-/** Counts what goes over the connection for this request alone; a kept connection has counted before. */
-function meter(sent: ClientRequest): () => { bytesSent: number; bytesReceived: number } {
+function attempt(sent: ClientRequest, connectEvent: 'connect' | 'secureConnect'): Attempt {
   let used: Socket | undefined;
   let before = { sent: 0, received: 0 };
+  const begun: Attempt = {
+    sent,
+    connected: false,
+    meter: () => ({
+      bytesSent: Math.max(0, (used?.bytesWritten ?? 0) - before.sent),
+      bytesReceived: Math.max(0, (used?.bytesRead ?? 0) - before.received),
+    }),
+  };
   sent.once('socket', (socket) => {
     used = socket;
     before = { sent: socket.bytesWritten ?? 0, received: socket.bytesRead ?? 0 };
+    if (sent.reusedSocket) begun.connected = true;
+    else
+      socket.once(connectEvent, () => {
+        begun.connected = true;
+      });
   });
-  return () => ({
-    bytesSent: Math.max(0, (used?.bytesWritten ?? 0) - before.sent),
-    bytesReceived: Math.max(0, (used?.bytesRead ?? 0) - before.received),
-  });
+  return begun;
 }
 
 function collect(response: IncomingMessage, bytesMax: number): Promise<{ body: Buffer; truncated: boolean }> {
@@ -156,12 +179,15 @@ function collect(response: IncomingMessage, bytesMax: number): Promise<{ body: B
     });
     response.once('end', () => resolve({ body: Buffer.concat(chunks), truncated: false }));
     response.once('error', reject);
-    response.once('close', () => reject(new Error('the connection was closed before the whole answer had come')));
+    response.once('close', () => {
+      // Every answer ends with this event; an error costs a stack trace, so it is made only when it is one.
+      if (!response.complete) reject(new Error('the connection was closed before the whole answer had come'));
+    });
   });
 }
 
 /** What went wrong below HTTP, in words of the catalogue. */
-function unreachable(thrown: unknown, { host, port }: EgressTarget, sent: ClientRequest): ToolLayerError {
+function unreachable(thrown: unknown, { host, port }: EgressTarget, { connected }: Attempt): ToolLayerError {
   if (thrown instanceof ToolLayerError) return thrown;
   const [inner] = thrown instanceof AggregateError ? (thrown.errors as NodeJS.ErrnoException[]) : [];
   const code = (thrown as NodeJS.ErrnoException).code ?? inner?.code ?? '';
@@ -169,7 +195,7 @@ function unreachable(thrown: unknown, { host, port }: EgressTarget, sent: Client
     return new ToolLayerError('E3308', `${host}:${port} sent something that is not HTTP (${code}).`, { cause: thrown });
   }
   // Whether the service may have seen the request decides whether it may be repeated.
-  const details = { host, port, ...(code === '' ? {} : { reason: code }), request_sent: sent.headersSent };
+  const details = { host, port, ...(code === '' ? {} : { reason: code }), request_sent: connected };
   const reason = code === '' ? 'it closed the connection' : code;
   return new ToolLayerError('E3310', `${host}:${port} cannot be reached: ${reason}.`, { details, cause: thrown });
 }

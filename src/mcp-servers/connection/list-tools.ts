@@ -5,7 +5,7 @@ import type { ToolListing } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
 
 /** Bounds of one listing. */
-export const LISTING_BOUNDS = {
+const LISTING_BOUNDS = {
   pagesMax: 1_000,
   toolsMax: 20_000,
   /** All definitions together, as JSON. */

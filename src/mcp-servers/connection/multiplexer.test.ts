@@ -40,11 +40,11 @@ test('a call that runs out of time fails with E3103 and is cancelled at the serv
 });
 
 test('EXE-12 progress reaches the caller and extends the idle time, but never the absolute one', async () => {
-  await add('progress', { request_timeout_ms: 400 });
+  await add('progress', { request_timeout_ms: 1_000 });
   const seen: Progress[] = [];
   expect(textOf(await call('progress', { onProgress: (progress) => seen.push(progress) }))).toBe('done');
   expect(seen).toEqual([1, 2, 3, 4, 5].map((step) => ({ progress: step, total: 5, message: `step ${step}` })));
-  expect((await failureOf(call('progress', { timeoutMs: 250 }))).code).toBe('E3103');
+  expect((await failureOf(call('progress', { timeoutMs: 1_200 }))).code).toBe('E3103');
   await add('never', { request_timeout_ms: 100 });
   expect((await failureOf(call('never', { timeoutMs: 60_000 }))).code).toBe('E3103');
 });

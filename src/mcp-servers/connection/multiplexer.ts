@@ -8,11 +8,11 @@ import {
 } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Clock } from '../../std/clock.ts';
-import { createFloodGate } from './flood-gate.ts';
+import { createFloodGate } from '../pacing/flood-gate.ts';
 import { createRequestTable, FIRST_ID, type RawResult, type RequestOptions } from './request-table.ts';
 
 /** Bounds of one connection. */
-export const MULTIPLEXER_BOUNDS = {
+const MULTIPLEXER_BOUNDS = {
   /** Requests that wait for an answer; one more is refused with E3803. */
   inFlightMax: 1024,
   /** Messages that nobody asked for, in one window; beyond it the connection ends. */

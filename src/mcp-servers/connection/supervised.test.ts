@@ -19,7 +19,7 @@ afterEach(async () => {
 test.each([
   ['exit', {}, 'E3108', /exited with code 3\..*no database configured/s],
   ['silent', { connectTimeoutMs: 1500 }, 'E3306', /did not answer within 1500 ms.*speaks stdio/s],
-  ['rubbish-only', { connectTimeoutMs: 1500 }, 'E3306', /printed 25 lines .* no MCP messages/s],
+  ['rubbish-only', { connectTimeoutMs: 5000 }, 'E3306', /printed 25 lines .* no MCP messages/s],
   ['flood', {}, 'E3308', /stopped because it floods its standard output/],
   ['bad-version', {}, 'E3308', /broke the protocol.*1999-01-01/],
   ['cursor-circle', {}, 'E3308', /a page that it already sent/],

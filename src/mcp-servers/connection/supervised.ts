@@ -1,20 +1,19 @@
 // Hot path: `call` runs for every call to an upstream.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { UpstreamDefinition, UpstreamState, UpstreamStatus } from '../../../api/schemas/upstream.ts';
-import type { ErrorCode } from '../../domain/error/catalogue.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Clock } from '../../std/clock.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs } from '../pacing/backoff.ts';
+import { createPendingWork } from '../pacing/pending-work.ts';
+import { createRelist } from '../pacing/relist.ts';
+import type { StartSlots } from '../pacing/start-slots.ts';
 import { callFailure, neverLeft } from './call-failures.ts';
+import { listFirst } from './first-listing.ts';
 import type { Link, OpenOptions, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
-import { createPendingWork } from './pending-work.ts';
-import { createRelist } from './relist.ts';
 import type { UpstreamSettings } from './settings.ts';
-import type { StartSlots } from './start-slots.ts';
 import { createWaiters, type Waiters } from './waiters.ts';
 
 /** How one call is made. */
@@ -40,8 +39,6 @@ export interface SupervisedParts {
 }
 
 const LAST_ERROR_CHARS_MAX = 2_000;
-/** How long the reason of an end may take to be known. */
-const END_MOMENT_MS = 100;
 
 /** One upstream that is kept running: when it ends it is started again, patiently. */
 export class Supervised {
@@ -290,25 +287,6 @@ export class Supervised {
         this.#pinging = false;
       });
   }
-}
-
-/** Lists the tools of a fresh connection; whatever keeps it from that is a failure to start. */
-async function listFirst(name: string, opened: Link, signal: AbortSignal): Promise<ToolListing> {
-  try {
-    return await opened.listTools(signal);
-  } catch (thrown) {
-    const ended = await Promise.race([opened.ended, sleep(END_MOMENT_MS, undefined)]);
-    await opened.close();
-    if (ended !== undefined) throw startFailure('E3108', name, `ended before it listed its tools: ${ended}`, thrown);
-    if (thrown instanceof ToolLayerError && thrown.code !== 'E3103') throw thrown;
-    if (signal.aborted || thrown instanceof ToolLayerError)
-      throw startFailure('E3306', name, 'did not list its tools in time.', thrown);
-    throw startFailure('E3308', name, `could not list its tools: ${messageOf(thrown)}`, thrown);
-  }
-}
-
-function startFailure(code: ErrorCode, name: string, what: string, cause: unknown): ToolLayerError {
-  return new ToolLayerError(code, `The upstream '${name}' ${what}`, { cause });
 }
 
 function stopped(name: string): ToolLayerError {

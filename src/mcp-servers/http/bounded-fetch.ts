@@ -1,7 +1,10 @@
 import { MiB } from '../../std/bytes.ts';
 
 /** Longest message that is read from an HTTP upstream: a JSON body, or one event of a stream. */
-export const HTTP_MESSAGE_BYTES_MAX = 16 * MiB;
+const HTTP_MESSAGE_BYTES_MAX = 16 * MiB;
+
+/** Message of the error with which a body fails that is too long. */
+export const TOO_LONG = `the server sent a message of more than ${HTTP_MESSAGE_BYTES_MAX} bytes`;
 
 /**
  * A `fetch` whose answers cannot grow without end: the body fails once a message in it passes the bound. Streams of
@@ -25,7 +28,7 @@ function messageBound(isStream: boolean): TransformStream<Uint8Array, Uint8Array
       const end = isStream ? lastEventEnd(chunk) : -1;
       bytes = end === -1 ? bytes + chunk.length : chunk.length - end;
       if (bytes > HTTP_MESSAGE_BYTES_MAX) {
-        controller.error(new TypeError(`the server sent a message of more than ${HTTP_MESSAGE_BYTES_MAX} bytes`));
+        controller.error(new TypeError(TOO_LONG));
       } else controller.enqueue(chunk);
     },
   });

@@ -1,6 +1,7 @@
 import { SdkHttpError } from '@modelcontextprotocol/client';
 import type { ErrorCode } from '../../domain/error/catalogue.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { TOO_LONG } from './bounded-fetch.ts';
 
 const TEXT_CHARS_MAX = 300;
 /** Node's codes for a request that never left. */
@@ -35,6 +36,12 @@ export function httpFailure(name: string, error: unknown, hide: (text: string) =
       `The upstream '${name}' redirects elsewhere, and redirects are not followed. Give the address that it redirects to.`,
       { cause: error, details: { reached: false } },
     );
+  }
+  if (code === TOO_LONG) {
+    return new ToolLayerError('E3308', `The answer of the upstream '${name}' cannot be read: ${TOO_LONG}.`, {
+      cause: error,
+      details: { reached: true },
+    });
   }
   const reached = !wasNotSent(error);
   return reached

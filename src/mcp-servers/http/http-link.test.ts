@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { MiB } from '../../std/bytes.ts';
 import { failureOf, fixture, REPOSITORY, TENANT, textOf, until } from '../upstreams.fixture.ts';
 import type { Upstreams, UpstreamsParts } from '../upstreams.ts';
 
@@ -35,7 +36,12 @@ async function everything(port: number): Promise<ChildProcess> {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const exited = once(child, 'exit');
-  opened.push({ close: () => (child.kill('SIGKILL'), exited) });
+  opened.push({
+    close() {
+      child.kill('SIGKILL');
+      return exited;
+    },
+  });
   await new Promise<void>((resolve) => {
     child.stderr?.on('data', (text) => String(text).includes('listening on port') && resolve());
   });
@@ -209,7 +215,7 @@ test('an answer beyond the bound fails its call and does not fill memory', async
     only('tools/call', (_request, response, { id }) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"text":"`);
-      const block = 'x'.repeat(1024 * 1024);
+      const block = 'x'.repeat(MiB);
       let blocks = 0;
       const pour = (): void => {
         if (response.destroyed) return;
@@ -223,8 +229,56 @@ test('an answer beyond the bound fails its call and does not fill memory', async
   );
   await upstreams.add(TENANT, definition);
   const failure = await failureOf(upstreams.call(TENANT, 'remote', 't', {}, { timeoutMs: 20_000 }));
-  expect(failure.code).toBe('E3107');
+  expect(failure.code).toBe('E3308');
+  expect(failure.message).toContain('more than 16777216 bytes');
   expect(failure.failure.details).toMatchObject({ reached: true });
+});
+
+test('protocol 2026-07-28 is spoken where the server has it, with the headers that its tools ask for', async () => {
+  const upstreams = make();
+  const seen: Record<string, unknown>[] = [];
+  const meta = { 'io.modelcontextprotocol/serverInfo': { name: 'new', version: '3.0.0' } };
+  const modern = { resultType: 'complete', _meta: meta };
+  const results: Record<string, object> = {
+    'server/discover': {
+      ...modern,
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: {} },
+      ttlMs: 0,
+      cacheScope: 'private',
+    },
+    'tools/list': {
+      ...modern,
+      ttlMs: 0,
+      cacheScope: 'private',
+      tools: [
+        {
+          name: 't',
+          inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } },
+        },
+      ],
+    },
+    'tools/call': { ...modern, content: [{ type: 'text', text: 'new' }] },
+  };
+  const definition = await server(({ method }) => {
+    const result = results[String(method)];
+    if (result === undefined) return undefined;
+    return (request, response, { id, params }) => {
+      seen.push({ method, ...request.headers, meta: (params as Record<string, unknown>)['_meta'] });
+      json(response, { id, result });
+    };
+  });
+  const { status } = await upstreams.add(TENANT, definition);
+  expect(status).toMatchObject({ protocol_version: '2026-07-28', server: { name: 'new', version: '3.0.0' } });
+  const result = await upstreams.call(TENANT, 'remote', 't', { region: 'Köln' }, { timeoutMs: 5_000 });
+  expect(result).toEqual({ content: [{ type: 'text', text: 'new' }], _meta: meta });
+  expect(seen.at(-1)).toMatchObject({
+    'mcp-method': 'tools/call',
+    'mcp-name': 't',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-param-region': `=?base64?${Buffer.from('Köln').toString('base64')}?=`,
+    meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' },
+  });
 });
 
 test('EXE-12 a cancelled call tells the server which request to stop', async () => {

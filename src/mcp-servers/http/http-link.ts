@@ -5,10 +5,10 @@ import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { callResultOf } from '../connection/call-result.ts';
-import { shakeHands } from '../connection/handshake.ts';
+import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/list-tools.ts';
-import { createMultiplexer } from '../connection/multiplexer.ts';
+import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { fillSecrets } from '../connection/secret-values.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
@@ -38,15 +38,15 @@ export async function openHttpLink(
   definition: HttpTransport,
   options: OpenOptions & { readonly timeoutMs: number },
 ): Promise<Link> {
-  const headers = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
+  const { values, hide } = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
   const transport = new StreamableHTTPClientTransport(new URL(definition.url), {
-    requestInit: { headers: headers.values, redirect: 'error' },
+    requestInit: { headers: values, redirect: 'error' },
     fetch: boundedFetch,
   });
-  const end = Promise.withResolvers<string>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   let closing: Promise<void> | undefined;
   const close = (reason: string): Promise<void> => {
-    closing ??= farewell(transport).then(() => end.resolve(headers.hide(reason)));
+    closing ??= farewell(transport).then(() => end(hide(reason)));
     return closing;
   };
   const mux = createMultiplexer({
@@ -55,28 +55,34 @@ export async function openHttpLink(
     clock: parts.clock,
     onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
   });
-  const failureOf = (thrown: unknown): unknown => httpFailure(name, thrown, headers.hide) ?? thrown;
-
-  let hands: Awaited<ReturnType<typeof shakeHands>>;
   const stop = (): void => void close('The connection was given up.');
   options.signal.addEventListener('abort', stop, { once: true });
   try {
-    hands = await shakeHands(mux, {
+    const hands = await shakeHands(mux, {
       client: parts.client,
       timeoutMs: options.timeoutMs,
       signal: options.signal,
       olderProtocolOnly: options.olderProtocolOnly,
       onToolsChanged: options.onToolsChanged,
-      onError: (error) =>
-        parts.log.debug('upstream-http-error', { upstream: name, error: headers.hide(error.message) }),
+      onError: (error) => parts.log.debug('upstream-http-error', { upstream: name, error: hide(error.message) }),
     });
+    return linkOf(name, mux, hands, { hide, ended, close });
   } catch (thrown) {
     await close('It could not be connected.');
-    throw startFailure(name, thrown, headers.hide, options);
+    throw startFailure(name, thrown, hide, options);
   } finally {
     options.signal.removeEventListener('abort', stop);
   }
+}
 
+interface HttpConnection {
+  readonly hide: (text: string) => string;
+  readonly ended: Promise<string>;
+  readonly close: (reason: string) => Promise<void>;
+}
+
+function linkOf(name: string, mux: Multiplexer, hands: Handshake, { hide, ended, close }: HttpConnection): Link {
+  const failureOf = (thrown: unknown): unknown => httpFailure(name, thrown, hide) ?? thrown;
   let declared: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
   return {
     identity: hands.identity,
@@ -88,28 +94,23 @@ export async function openHttpLink(
       declared = new Map(withHeaders.filter(([, found]) => found.length > 0));
       return listing;
     },
-    async call(tool, args, callOptions) {
+    async call(tool, args, options) {
       const repeated = declared.get(tool);
+      const headers = repeated === undefined ? undefined : headersFor(repeated, args);
       try {
-        const result = await mux.request(
-          'tools/call',
-          { name: tool, arguments: args },
-          {
-            ...callOptions,
-            headers: repeated === undefined ? undefined : headersFor(repeated, args),
-          },
+        return callResultOf(
+          await mux.request('tools/call', { name: tool, arguments: args }, { ...options, headers }),
+          name,
         );
-        return callResultOf(result, name);
       } catch (thrown) {
         // What shows that the server forgot us or is gone ends the link, so that the next call makes a new one.
         if (isSessionGone(thrown) || wasNotSent(thrown)) void close(messageOf(failureOf(thrown)));
-        if (isSessionGone(thrown)) throw sessionGone(name, thrown);
-        throw failureOf(thrown);
+        throw isSessionGone(thrown) ? sessionGone(name, thrown) : failureOf(thrown);
       }
     },
     // Each request has a connection of its own: a slow one says nothing about the next.
     ping: async () => {},
-    ended: end.promise,
+    ended,
     close: () => close('It was closed.'),
   };
 }

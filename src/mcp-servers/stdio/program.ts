@@ -25,18 +25,15 @@ export function isBaseSystem(path: string): boolean {
  * @throws E3801 when there is no such program, saying what to change
  */
 export function findProgram(command: string, cwd: string | undefined, searchPath: string): string {
+  const hint = HINTS[basename(command)];
+  if (hint !== undefined) throw new ToolLayerError('E3801', `The program '${command}' cannot be used here: ${hint}`);
   const found = command.includes('/') ? ownPath(command, cwd) : onPath(command, searchPath);
   if (found !== undefined) return found;
   if (command === 'node') return realpathSync(process.execPath);
-  const hint = HINTS[basename(command)] ?? 'Install it, or give the absolute path of the program.';
-  throw new ToolLayerError('E3801', `The program '${command}' was not found. ${hint}`);
-}
-
-/**
- * What to do when a program is there but cannot work in a sandbox; undefined for every other program.
- */
-export function sandboxHint(command: string): string | undefined {
-  return HINTS[basename(command)];
+  throw new ToolLayerError(
+    'E3801',
+    `The program '${command}' was not found. Install it, or give the absolute path of the program.`,
+  );
 }
 
 /** Whether the path names a file that may be executed. */

@@ -5,6 +5,7 @@ import type { AccessMode, FilesystemPermission } from '../../../api/schemas/tool
 import type { StdioTransport } from '../../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { SandboxSpec } from '../../sandbox/driver.port.ts';
+import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
 import { findInstalled, npxRequest } from './npx.ts';
 import { codeRoots, findProgram, isBaseSystem } from './program.ts';
 
@@ -42,7 +43,13 @@ export function sandboxSpecOf(
   const show = (paths: readonly string[], mode: AccessMode): void => {
     for (const path of paths) visible.set(path, mode);
   };
-  if (!isBaseSystem(node)) show([dirname(node)], 'ro');
+  // Programs of packages begin with "env node", so Node is there for every server.
+  for (const program of isNode(command[0]) ? [node, command[0]] : [node]) {
+    show(
+      runtimeMounts([program]).map(({ path }) => path),
+      'ro',
+    );
+  }
   for (const path of codeOf(command, cwd)) show(codeRoots(path, home), 'ro');
   if (cwd !== undefined && !isBaseSystem(cwd)) show([cwd], 'ro');
   for (const { path, mode } of transport.mounts ?? []) show([checkMount(path)], mode);
@@ -76,16 +83,22 @@ function commandOf(
   const searchPath = [environment['PATH'], process.env['PATH'], SYSTEM_PATH].filter(Boolean).join(':');
   const program = findProgram(command, cwd, searchPath);
   // A link to a Node elsewhere would need that place to be visible too; a virtual environment's Python needs its link.
-  return [basename(program) === 'node' ? realpathSync(program) : program, ...args];
+  return [isNode(program) ? realpathSync(program) : program, ...args];
+}
+
+/** Node needs no more than its own folder, whatever it lies in. */
+function isNode(program: string): boolean {
+  return basename(program) === 'node';
 }
 
 /** The files whose surroundings the command needs: its program, and the script that an interpreter is given. */
 function codeOf([program, ...args]: readonly [string, ...string[]], cwd: string | undefined): readonly string[] {
   if (!INTERPRETER.test(basename(program))) return [program];
+  const interpreter = isNode(program) ? [] : [program];
   const script = args.find((arg) => !arg.startsWith('-'));
-  if (script === undefined || (!isAbsolute(script) && cwd === undefined)) return [program];
+  if (script === undefined || (!isAbsolute(script) && cwd === undefined)) return interpreter;
   const path = resolve(cwd ?? '/', script);
-  return existsSync(path) && statSync(path).isFile() ? [program, path] : [program];
+  return existsSync(path) && statSync(path).isFile() ? [...interpreter, path] : interpreter;
 }
 
 /** A mount inside another has to come after it, or the outer one hides it; one that adds nothing to it is left out. */

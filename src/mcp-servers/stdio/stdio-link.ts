@@ -5,7 +5,7 @@ import type { SandboxDriver } from '../../sandbox/driver.port.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { callResultOf } from '../connection/call-result.ts';
-import { shakeHands } from '../connection/handshake.ts';
+import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
@@ -103,7 +103,7 @@ function linkOf(
   name: string,
   transport: SandboxTransport,
   mux: Multiplexer,
-  hands: Awaited<ReturnType<typeof shakeHands>>,
+  hands: Handshake,
   environment: FilledValues,
 ): Link {
   return {

@@ -86,7 +86,7 @@ const onCall = {
       if (step < 5) return;
       clearInterval(timer);
       write({ id, result: text('done') });
-    }, 100);
+    }, 300);
   },
   environment: ({ id }) => write({ id, result: text(JSON.stringify(process.env)) }),
   pid: ({ id }) => write({ id, result: text(process.pid) }),

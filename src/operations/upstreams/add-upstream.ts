@@ -14,10 +14,10 @@ export async function connectAndRegister(
   asker: Asker,
   definition: UpstreamDefinition,
 ): Promise<UpstreamAddResponse> {
-  const { status, tools, serverVersion } = await parts.upstreams.add(asker.principal.tenantId, definition);
+  const { status, tools, serverVersion, malformed } = await parts.upstreams.add(asker.principal.tenantId, definition);
   const imported = parts.importMcp(tools, { name: definition.name, version: serverVersion });
   const registrations = await registerImported(parts, asker, imported);
-  for (const { place, reason } of imported.skipped) {
+  for (const { place, reason } of [...imported.skipped, ...malformed]) {
     registrations.push({ tool_id: place, version: '', outcome: 'refused', warnings: [], error: { message: reason } });
   }
   return { upstream: status, registrations };

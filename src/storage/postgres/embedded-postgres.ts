@@ -1,16 +1,22 @@
-import { mkdir, readFile, realpath } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../telemetry/log.ts';
 import { locateBinaries } from './embedded/binaries.ts';
 import { ensureCluster, SERVER_USER } from './embedded/cluster.ts';
 import { claimFolder, inUse } from './embedded/holder.ts';
-import { ended, isAlive, isServerOf } from './embedded/processes.ts';
+import { isAlive, isServerOf } from './embedded/processes.ts';
 import { chooseUser } from './embedded/run-as.ts';
-import { type ServerCommand, type ServerProcess, ServerStillEnding, startServer } from './embedded/server-process.ts';
+import {
+  type ServerCommand,
+  type ServerProcess,
+  ServerStillEnding,
+  startServer,
+  stopOrphan,
+} from './embedded/server-process.ts';
 import { serverArguments } from './embedded/server-settings.ts';
 import { openSocketFolder, SOCKET_PORT } from './embedded/socket-folder.ts';
-import { folderError } from './embedded/start-problem.ts';
+import { codeOf, folderError } from './embedded/start-problem.ts';
 import { supervise } from './embedded/supervisor.ts';
 import type { SocketConnection } from './postgres-connection.ts';
 
@@ -78,25 +84,38 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 async function makeFolder(folder: string): Promise<string> {
   const path = resolve(folder);
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolders(path);
     return await realpath(path);
   } catch (cause) {
     throw folderError(path, cause);
   }
 }
 
+/** Node's own `recursive` never ends where a parent exists and takes no folders, as below /proc. */
+async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    const parent = dirname(path);
+    if (code !== 'ENOENT' || (await stat(parent).catch(() => undefined)) !== undefined) throw error;
+    await makeFolders(parent);
+    await mkdir(path, { mode: 0o700 });
+  }
+}
+
 /** Starts the server once no earlier one is left. The folder is claimed, so an earlier one has lost its layer. */
 async function startAlone(command: ServerCommand): Promise<ServerProcess> {
   const { clusterFolder, log } = command;
-  const deadline = performance.now() + EARLIER_SERVER_MS;
   const pid = await pidInFile(clusterFolder);
   const isServer = pid !== undefined && (await isServerOf(pid, clusterFolder));
   if (pid !== undefined && isServer) {
     log.warn('postgres-orphan-stopping', { pid });
-    process.kill(pid, 'SIGINT');
-    if (!(await ended(pid, EARLIER_SERVER_MS))) throw inUse(clusterFolder, pid);
+    if (!(await stopOrphan(pid))) throw inUse(clusterFolder, pid);
   }
   const pidFileIsVoid = pid !== undefined && !isServer && (await isAlive(pid));
+  const deadline = performance.now() + EARLIER_SERVER_MS;
   for (;;) {
     try {
       return await startServer({ ...command, pidFileIsVoid });

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { MiB } from '../../../std/bytes.ts';
 import type { PostgresBinaries } from './binaries.ts';
-import { giveTo, identity, type RunAs } from './run-as.ts';
+import { giveTo, identity, letThrough, type RunAs } from './run-as.ts';
 import { codeOf, folderError, startError, USE_A_SERVER } from './start-problem.ts';
 
 /** The one role of the embedded server; the socket's folder decides who can be it. */
@@ -46,6 +46,7 @@ async function createCluster(folder: string, binaries: PostgresBinaries, runAs: 
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });
     await giveTo(runAs, draft);
+    await letThrough(runAs, dirname(folder));
     await initdb(draft, binaries, runAs);
     await rename(draft, folder);
   } catch (error) {

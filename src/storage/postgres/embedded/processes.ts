@@ -37,7 +37,7 @@ export async function isServerOf(pid: number, clusterFolder: string): Promise<bo
 }
 
 /** Waits until the process is gone; false when it is not after `timeoutMs`. */
-export async function ended(pid: number, timeoutMs: number): Promise<boolean> {
+export async function hasEnded(pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (await isAlive(pid)) {
     if (performance.now() > deadline) return false;

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chown, readFile, stat } from 'node:fs/promises';
+import { chmod, chown, readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { startError } from './start-problem.ts';
 
@@ -51,6 +51,18 @@ export async function chooseUser(clusterFolder: string, probe: string): Promise<
 export async function giveTo(runAs: RunAs, folder: string): Promise<void> {
   if (runAs.uid !== undefined) await chown(folder, runAs.uid, runAs.gid ?? -1);
 }
+
+/** Lets the user that the server runs as pass through a folder, without seeing what is in it. */
+export async function letThrough(runAs: RunAs, folder: string): Promise<void> {
+  if (runAs.gid === undefined) return;
+  const { mode } = await stat(folder);
+  if ((mode & OTHERS_PASS) !== 0) return;
+  await chown(folder, -1, runAs.gid);
+  await chmod(folder, mode | GROUP_PASSES);
+}
+
+const GROUP_PASSES = 0o010;
+const OTHERS_PASS = 0o001;
 
 /** `uid` and `gid` in the form that child_process takes. */
 export function identity(runAs: RunAs): { readonly uid?: number; readonly gid?: number } {

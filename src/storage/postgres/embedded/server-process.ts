@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../../telemetry/log.ts';
+import { hasEnded } from './processes.ts';
 import { identity, type RunAs } from './run-as.ts';
 import { codeOf, startError, USE_A_SERVER } from './start-problem.ts';
 
@@ -33,7 +34,8 @@ export interface ServerCommand {
 
 /**
  * The shell becomes the server, and leaves behind a watcher that blocks on descriptor 3, a pipe from the layer: a word
- * on it means that the server is gone, its end without a word that the layer is, and then the server must go too.
+ * on it means that the server is gone, its end without a word that the layer is, and then the server must go too. The
+ * watcher is no child of the server, which would take the end of a child that it does not know for a crash.
  * The lock on the data folder is inherited by every process of the server, so that none of them can be overlooked.
  */
 const EXIT_LOCKED = 97;
@@ -43,7 +45,7 @@ if command -v flock >/dev/null 2>&1; then
   exec 9<"$folder" && flock -n 9 || exit ${EXIT_LOCKED}
 fi
 if [ -n "$void" ]; then rm -f "$folder/postmaster.pid"; fi
-(read -r gone <&3 || kill -INT $$) >/dev/null 2>&1 9<&- &
+((read -r gone <&3 || kill -INT $$) >/dev/null 2>&1 9<&- &)
 exec "$@" 3<&-
 `;
 
@@ -96,7 +98,7 @@ function watch(child: ChildProcess, lines: string[], log: Log): Promise<string> 
     createInterface({ input: child.stderr }).on('line', (line) => {
       lines.push(line);
       if (lines.length > LINES_MAX) lines.shift();
-      log[/^(?:FATAL|PANIC|WARNING)/.test(line) ? 'warn' : 'debug']('postgres-said', { line });
+      log[TROUBLE.test(line) ? 'warn' : 'debug']('postgres-said', { line });
     });
   }
   return new Promise((resolve) => {
@@ -107,6 +109,9 @@ function watch(child: ChildProcess, lines: string[], log: Log): Promise<string> 
     });
   });
 }
+
+/** What the server says of sessions that its own stop ends is no trouble. */
+const TROUBLE = /^(?:FATAL|PANIC|WARNING)(?!.*due to administrator command)/;
 
 /** Reads the status line that the server writes into its process-id file, as pg_ctl does. */
 async function ready(child: ChildProcess, { clusterFolder, startTimeoutMs }: ServerCommand): Promise<void> {
@@ -125,6 +130,18 @@ async function ready(child: ChildProcess, { clusterFolder, startTimeoutMs }: Ser
     await sleep(READY_POLL_MS);
   }
   throw new Error(`It was not ready after ${startTimeoutMs} ms.`);
+}
+
+/**
+ * Stops a server that is not a child of this process.
+ * @returns false when it is still there
+ */
+export async function stopOrphan(pid: number): Promise<boolean> {
+  for (const [signal, waitMs] of STOPS) {
+    process.kill(pid, signal);
+    if (await hasEnded(pid, waitMs)) return true;
+  }
+  return false;
 }
 
 async function stopServer(child: ChildProcess, ended: Promise<string>): Promise<void> {

@@ -1,8 +1,9 @@
+import type { Stats } from 'node:fs';
 import { chown, lstat, mkdir, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '../../../std/sha256.ts';
-import { codeOf, startError } from './start-problem.ts';
+import { codeOf, folderError, startError } from './start-problem.ts';
 
 /** PostgreSQL names its socket after this port; nothing listens on TCP. */
 export const SOCKET_PORT = 5432;
@@ -26,15 +27,27 @@ export interface SocketFolder {
 export async function openSocketFolder(dataFolder: string, uid: number | undefined): Promise<SocketFolder> {
   const inside = join(dataFolder, 'socket');
   const path = fits(inside) ? inside : outside(dataFolder);
-  await mkdir(path, { recursive: true, mode: 0o700 });
-  if (uid !== undefined) await chown(path, uid, -1);
-  const found = await lstat(path);
+  const found = await make(path, uid);
   const owner = uid ?? process.getuid?.();
   if (!found.isDirectory() || found.uid !== owner || (found.mode & 0o077) !== 0) {
     const message = `Socket folder ${path} is not private to this user. Remove it, or set TMPDIR to a folder of this user.`;
     throw startError('folder-unusable', message, { folder: path });
   }
   return { path, remove: () => removeEmpty(path) };
+}
+
+async function make(path: string, uid: number | undefined): Promise<Stats> {
+  try {
+    await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    });
+    const found = await lstat(path);
+    if (uid === undefined || found.uid === uid || !found.isDirectory()) return found;
+    await chown(path, uid, -1);
+    return await lstat(path);
+  } catch (cause) {
+    throw folderError(path, cause);
+  }
 }
 
 function outside(dataFolder: string): string {

@@ -12,6 +12,7 @@ export function sourceOf(title: string | undefined): string {
   const words =
     title
       ?.normalize('NFKD')
+      .replaceAll(/\p{M}+/gu, '')
       .toLowerCase()
       .match(/[a-z0-9]+/g) ?? [];
   const source = words.join('-').slice(0, SOURCE_CHARS_MAX).replace(/-+$/, '');

@@ -13,15 +13,24 @@ export interface TreeWatch {
   readonly cpuMs: number;
   readonly memoryPeakMb: number;
   readonly violation: SandboxExit['violation'];
+  /** Whether the sandbox was seen with all the processes that it may have. */
+  readonly full: boolean;
   stop(): void;
 }
 
 /** Samples the tree below `root` and calls `end` once when it uses more memory or processes than it may. */
 export function watchTree(root: number, limits: SandboxLimits, end: () => void): TreeWatch {
-  const watch: { cpuMs: number; memoryPeakMb: number; violation: SandboxExit['violation']; stop(): void } = {
+  const watch: {
+    cpuMs: number;
+    memoryPeakMb: number;
+    violation: SandboxExit['violation'];
+    full: boolean;
+    stop(): void;
+  } = {
     cpuMs: 0,
     memoryPeakMb: 0,
     violation: undefined,
+    full: false,
     stop: () => clearInterval(timer),
   };
   const sample = (): void => {
@@ -29,10 +38,12 @@ export function watchTree(root: number, limits: SandboxLimits, end: () => void):
     const memoryMb = sum(pids, ownMemoryMb);
     watch.memoryPeakMb = Math.max(watch.memoryPeakMb, memoryMb);
     watch.cpuMs = Math.max(watch.cpuMs, sum(pids, cpuMsOf));
+    // The root is bubblewrap's own first process.
+    const count = pids.length - 1;
+    watch.full ||= count >= limits.processesMax;
     if (watch.violation !== undefined) return;
     if (memoryMb > limits.memoryMb) watch.violation = 'memory';
-    // The root is bubblewrap's own first process.
-    else if (pids.length - 1 > limits.processesMax) watch.violation = 'processes';
+    else if (count > limits.processesMax) watch.violation = 'processes';
     if (watch.violation !== undefined) end();
   };
   const timer = setInterval(sample, SAMPLE_MS);

@@ -136,7 +136,8 @@ function exitOf(parts: RunParts, end: LauncherEnd, killed: boolean, watch: TreeW
     if (ended.signal === 'SIGXFSZ') return 'disk';
     const cpuSpent = cpuMs >= (parts.limits.cpuSecondsMax ?? Number.POSITIVE_INFINITY) * 1000;
     if (ended.signal === 'SIGXCPU' || (ended.signal === 'SIGKILL' && !killed && cpuSpent)) return 'cpu';
-    return failed && (usage?.forksRefused ?? 0) > 0 ? 'processes' : undefined;
+    const full = (usage?.forksRefused ?? 0) > 0 || watch?.full === true;
+    return failed && full ? 'processes' : undefined;
   };
   const limit = violation();
   return {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A tiny web service that the example's OpenAPI document describes. Its weather is made up from the city's name. */
-export async function startWeatherService(port: number): Promise<{ port: number; close(): Promise<void> }> {
+export async function startWeatherApi(port: number): Promise<{ port: number; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const city = decodeURIComponent(/^\/weather\/(?<city>[^/]+)$/.exec(url.pathname)?.groups?.['city'] ?? '');

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { openLedger } from '../../src/audit/ledger.ts';
+import { agentContextOf, layerLimitsOf } from '../../src/compose/agent-bounds.ts';
+import { openIdentity } from '../../src/compose/open-identity.ts';
+import { readSettings } from '../../src/compose/read-settings.ts';
+import type { Settings } from '../../src/compose/settings.ts';
+import { createCompositeExecutor } from '../../src/executors/composite.ts';
+import { createNativeExecutor } from '../../src/executors/native/native-executor.ts';
+import { createEnvironmentSecretStore } from '../../src/external/secret-stores/environment/environment-secret-store.ts';
+import { OPERATIONS } from '../../src/operations/catalogue.ts';
+import { invokeTool } from '../../src/operations/invoke-tool.ts';
+import { createPolicyDecisions } from '../../src/permission/policy-decisions.ts';
+import { createCedarPolicyEngine } from '../../src/permission/policy-engines/cedar/cedar-policy-engine.ts';
+import type { PipelineParts } from '../../src/pipeline/parts.ts';
+import { createPipeline, type RunCall } from '../../src/pipeline/run.ts';
+import { RunningCalls } from '../../src/pipeline/running-calls.ts';
+import { createRegistry } from '../../src/registry/registry.ts';
+import { systemClock } from '../../src/std/clock.ts';
+import { memoryIdempotencyStore } from '../../src/storage/memory/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../src/storage/memory/memory-ledger-store.ts';
+import { memoryRateLimiter } from '../../src/storage/memory/memory-rate-limiter.ts';
+import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
+import { silentLog } from '../../src/telemetry/log.ts';
+import { createSchemaValidator, type SchemaValidator } from '../../src/validation/schema-validator.ts';
+import { benchSettings, checkSum, type MeasuredLayer, request } from './measured-layer.ts';
+import { add, PURE_TOOL } from './tool.ts';
+
+/**
+ * The same layer over storage in memory: all stages and wrappers, the chain of events too, but no commit to wait for.
+ * Its storage grows with each call, so it is for some ten thousand calls and then thrown away.
+ */
+export async function memoryLayer(
+  dataFolder: string,
+  onStage?: (stage: string, ms: number) => void,
+): Promise<MeasuredLayer> {
+  const settings = readSettings({ environment: {}, given: benchSettings(dataFolder) });
+  const identity = await openIdentity(settings, systemClock);
+  const schemas = createSchemaValidator();
+  const parts = await partsOf(settings, identity.identify, schemas);
+  const tenantId = settings['tenant.default'];
+  await parts.registry.register(tenantId, PURE_TOOL);
+  const minted = await identity.mint.mint({ tool_id: '*', tenant_id: tenantId });
+  const runCall = createPipeline(onStage === undefined ? parts : { ...parts, onStage });
+  const ask = invocation(runCall, schemas, minted.capability_token);
+  return { call: ask, close: () => parts.ledger.close() };
+}
+
+/** The operation as `ask` runs it: its input checked, then the pipeline. */
+function invocation(runCall: RunCall, schemas: SchemaValidator, token: string): MeasuredLayer['call'] {
+  const shape = schemas.compile({ ...OPERATIONS['tool.invoke'].input });
+  if (!('check' in shape)) throw new Error('the schema of the operation does not compile');
+  const invoke = invokeTool({ runCall });
+  const caller = { door: 'library', token } as const;
+  const principal = { tenantId: '', agentDid: '', roles: [] };
+  return async (toolId, number) => {
+    const input = request(toolId, number);
+    if (shape.check(input, { coerce: false }).faults.length > 0) throw new Error('the request is malformed');
+    const answer = await invoke(input, { caller, principal });
+    if (!('status' in answer)) throw new Error('the call was refused');
+    checkSum(answer, number);
+  };
+}
+
+async function partsOf(
+  settings: Settings,
+  identify: PipelineParts['identify'],
+  schemas: SchemaValidator,
+): Promise<PipelineParts> {
+  const clock = systemClock;
+  const log = silentLog;
+  const records = memoryLedgerStore();
+  const native = createNativeExecutor();
+  native.register(PURE_TOOL.tool_id, PURE_TOOL.version, add);
+  const executors = createCompositeExecutor([native]);
+  const engine = await createCedarPolicyEngine({ folder: join(settings['data_folder'], 'policies') });
+  return {
+    clock,
+    log,
+    instanceId: 'bench',
+    limits: limitsOf(settings),
+    agentContext: agentContextOf(settings),
+    identify,
+    registry: createRegistry({
+      store: memoryToolStore(),
+      clock,
+      log,
+      compileSchema: (schema) => schemas.inspect(schema),
+      configFaults: (manifest) => executors.configFaults(manifest),
+    }),
+    schemas,
+    policy: createPolicyDecisions({ engine, clock }),
+    executors,
+    secrets: createEnvironmentSecretStore({}),
+    rateLimiter: memoryRateLimiter({ clock }),
+    idempotency: memoryIdempotencyStore({ clock }),
+    ledger: await openLedger({ store: records, chainId: 'bench', log }),
+    records,
+    running: new RunningCalls(),
+  };
+}
+
+function limitsOf(settings: Settings): PipelineParts['limits'] {
+  return {
+    callsMax: settings['calls.max'],
+    callsPerAgentMax: settings['calls.per_agent_max'],
+    argumentDepthMax: settings['calls.argument_depth_max'],
+    argumentBytesMax: settings['calls.argument_bytes_max'],
+    layer: layerLimitsOf(settings),
+    timeoutMsMax: settings['calls.timeout_seconds_max'] * 1000,
+    externalRate: { per_minute: settings['rate.external_per_minute'], burst: settings['rate.external_burst'] },
+    idempotencyTtlMs: settings['idempotency.ttl_seconds'] * 1000,
+  };
+}

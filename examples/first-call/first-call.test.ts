@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+/** Starts two layers and a dozen sandboxes, on a machine that may be busy. */
+const STORY_MS = 180_000;
+
+test(
+  'API-01 API-05 PIPE-06 AUD-03 the story of a first call holds, from an empty folder to a verified audit',
+  async () => {
+    const run = fileURLToPath(new URL('run.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [run], { maxBuffer: 16_000_000 });
+    expect(stdout).toMatch(/The story holds: \d{2} checks\.\n$/);
+  },
+  STORY_MS,
+);

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ensureSystemPackages } from '../../scripts/system-packages.ts';
+import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, serve, ToolLayerError } from '../../src/index.ts';
+import { ADD, add } from './add.ts';
+import { startWeatherApi } from './weather-api.ts';
+
+/** How long the printed token is good for. */
+const TOKEN_SECONDS = 30 * 24 * 3600;
+
+const { values } = parseArgs({
+  options: { port: { type: 'string' }, host: { type: 'string' }, 'data-folder': { type: 'string' } },
+});
+
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const textOf = (name: string): Promise<string> => readFile(here(name), 'utf8');
+
+/** The weather API answers beside the layer, and each of its operations is a tool. Its address is part of its version. */
+async function addWeather(layer: EmbeddedToolLayer): Promise<AsyncDisposable> {
+  const api = await startWeatherApi(Number(process.env['EXAMPLE_API_PORT'] ?? 0));
+  const version = `1.0.${api.port}`;
+  const { tools } = await layer.ask('tool.list', { capability_query: 'weather' }, LOCAL_CALLER);
+  for (const { tool_id, versions } of tools.filter(({ tool_id }) => tool_id.startsWith('weather__'))) {
+    for (const old of versions.filter((known) => known !== version)) {
+      await layer.ask('tools.remove', { tool_id, version: old }, LOCAL_CALLER);
+    }
+  }
+  const document = (await textOf('weather.openapi.json')).replace('"version": "1.0.0"', `"version": "${version}"`);
+  const base_url = `http://127.0.0.1:${api.port}`;
+  await layer.ask('tools.import-openapi', { document, name: 'weather', base_url }, LOCAL_CALLER);
+  return { [Symbol.asyncDispose]: () => api.close() };
+}
+
+/** A real MCP server, in a sandbox that sees nothing but the server itself. */
+async function addEverything(layer: EmbeddedToolLayer): Promise<void> {
+  const { upstreams } = await layer.ask('upstreams.list', {}, LOCAL_CALLER);
+  if (upstreams.some(({ name }) => name === 'everything')) return;
+  const command = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-everything'], cwd: here('../..') };
+  await layer.ask(
+    'upstreams.add',
+    { upstream: { name: 'everything', transport: { type: 'stdio', ...command } } },
+    LOCAL_CALLER,
+  );
+}
+
+/** What a part of the example costs when it does not work here; the rest goes on. */
+const orSay = async (what: string, part: Promise<unknown>): Promise<void> => {
+  await part.catch((problem: unknown) => {
+    if (!(problem instanceof ToolLayerError)) throw problem;
+    console.log(`Left out: ${what}. ${problem.message}`);
+  });
+};
+
+async function main(): Promise<void> {
+  const { advice } = await ensureSystemPackages({ install: true });
+  if (advice !== undefined) console.log(advice);
+  await using opened = new AsyncDisposableStack();
+  const dataFolder = values['data-folder'];
+  const layer = opened.use(
+    await createToolLayer(dataFolder === undefined ? {} : { settings: { data_folder: dataFolder } }),
+  );
+  await Promise.all([
+    layer.registerFunction(ADD, add),
+    orSay(
+      'the sandboxed shell tool',
+      textOf('count-words.json').then((text) =>
+        layer.ask('tools.register', { manifest: JSON.parse(text) }, LOCAL_CALLER),
+      ),
+    ),
+    addWeather(layer).then((api) => opened.use(api)),
+    orSay('the MCP server', addEverything(layer)),
+  ]);
+  const address = {
+    ...(values.host === undefined ? {} : { host: values.host }),
+    ...(values.port === undefined ? {} : { port: Number(values.port) }),
+  };
+  const server = opened.use(await serve(layer, address));
+  await tell(layer, server.url);
+  await stopSignal();
+}
+
+async function tell(layer: EmbeddedToolLayer, url: string): Promise<void> {
+  const { capability_token: token } = await layer.mintToken({
+    agent_did: 'did:example:first-agent',
+    hosts: ['127.0.0.1'],
+    ports: [0],
+    expires_in_seconds: TOKEN_SECONDS,
+  });
+  const { pagination } = await layer.ask('tool.list', {}, LOCAL_CALLER);
+  const client = {
+    mcpServers: { sallyport: { type: 'http', url: `${url}/mcp`, headers: { Authorization: `Bearer ${token}` } } },
+  };
+  console.log(`Sallyport is ready at ${url} (${pagination.total_count} tools)
+
+Try it:
+  curl -s ${url}/v1/invocations -H 'authorization: Bearer ${token}' -H 'content-type: application/json' -d '{"tool_id":"add","parameters":{"a":2,"b":3}}'
+
+For an MCP client:
+${JSON.stringify(client, null, 2)}
+
+Stop it with Ctrl-C.`);
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}
+
+try {
+  await main();
+} catch (problem) {
+  if (!(problem instanceof ToolLayerError)) throw problem;
+  console.error(`${problem.code} ${problem.message}`);
+  process.exitCode = 3;
+}

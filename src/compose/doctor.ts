@@ -1,0 +1,92 @@
+import { constants } from 'node:fs';
+import { access, mkdir, statfs } from 'node:fs/promises';
+import { failureOf } from '../domain/error/tool-layer-error.ts';
+import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
+import { createBubblewrapDriver } from '../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { MiB } from '../std/bytes.ts';
+import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
+import { settingsOf } from './open-layer.ts';
+import { readSettings } from './read-settings.ts';
+import { readRunningLayer } from './running-layer-file.ts';
+import type { Settings } from './settings.ts';
+
+/** Oldest Node.js that the layer runs on. */
+const NODE_MAJOR_MIN = 24;
+/** A database needs some room for its log before anything else. */
+const FREE_BYTES_MIN = 256 * MiB;
+
+/** What works on this machine, what is missing, what that costs and how to mend it. Starts nothing that stays. */
+export async function doctor(options: LayerOptions): Promise<readonly DoctorFinding[]> {
+  const [settings, settingsFinding] = checkSettings(options);
+  return [
+    checkNode(),
+    settingsFinding,
+    ...(settings === undefined
+      ? []
+      : await Promise.all([checkDatabase(settings), checkDataFolder(settings), checkRunning(settings)])),
+    ...(await checkSandbox()),
+  ];
+}
+
+function checkNode(): DoctorFinding {
+  const { node } = process.versions;
+  const ok = Number.parseInt(node, 10) >= NODE_MAJOR_MIN;
+  if (ok) return { name: 'Node.js', state: 'ok', message: node };
+  return { name: 'Node.js', state: 'failed', message: node, hint: `Install Node.js ${NODE_MAJOR_MIN} or newer.` };
+}
+
+function checkSettings(options: LayerOptions): [Settings | undefined, DoctorFinding] {
+  try {
+    return [readSettings({ given: settingsOf(options) }), { name: 'settings', state: 'ok', message: 'no faults' }];
+  } catch (thrown) {
+    const { message } = failureOf(thrown);
+    return [undefined, { name: 'settings', state: 'failed', message, hint: 'See docs/settings.md.' }];
+  }
+}
+
+async function checkDatabase(settings: Settings): Promise<DoctorFinding> {
+  const name = 'PostgreSQL';
+  if (settings['database.url'] !== '') return { name, state: 'ok', message: 'a server of your own (database.url)' };
+  try {
+    await locateBinaries(`${process.platform}-${process.arch}`);
+    return { name, state: 'ok', message: 'embedded' };
+  } catch (thrown) {
+    return { name, state: 'failed', message: failureOf(thrown).message, hint: 'Or set SALLYPORT_DATABASE_URL.' };
+  }
+}
+
+async function checkDataFolder(settings: Settings): Promise<DoctorFinding> {
+  const folder = settings['data_folder'];
+  const name = 'data folder';
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = await statfs(folder);
+    if (bavail * bsize >= FREE_BYTES_MIN) return { name, state: 'ok', message: folder };
+    const message = `${folder} has ${Math.floor((bavail * bsize) / MiB)} MiB left`;
+    return { name, state: 'failed', message, hint: 'Free some room, or choose another with --data-folder.' };
+  } catch (cause) {
+    const message = `${folder} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`;
+    return { name, state: 'failed', message, hint: 'Choose another with --data-folder.' };
+  }
+}
+
+async function checkRunning(settings: Settings): Promise<DoctorFinding> {
+  const running = await readRunningLayer(settings['data_folder']);
+  const message = running === undefined ? 'none on this data folder' : `${running.url} (process ${running.pid})`;
+  return { name: 'running layer', state: 'ok', message };
+}
+
+async function checkSandbox(): Promise<DoctorFinding[]> {
+  const driver = createBubblewrapDriver();
+  const { works, version, problem, weaknesses } = await driver.probe();
+  const name = `sandbox: ${driver.name}`;
+  if (!works) {
+    const message = problem ?? 'does not work here';
+    return [{ name, state: 'failed', message, hint: 'Without it shell tools and stdio MCP servers are refused.' }];
+  }
+  return [
+    { name, state: 'ok', message: version ?? 'works' },
+    ...weaknesses.map((message): DoctorFinding => ({ name, state: 'absent', message })),
+  ];
+}

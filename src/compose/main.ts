@@ -1,0 +1,74 @@
+#!/usr/bin/env node
+import process from 'node:process';
+import type { Caller } from '../domain/principal/principal.ts';
+import { type CliParts, EXIT, type LayerOptions } from '../doors/cli/cli-parts.ts';
+import { runCli } from '../doors/cli/run-cli.ts';
+import { createGateway } from '../doors/mcp-gateway/create-gateway.ts';
+import { serveStdio } from '../doors/mcp-gateway/stdio/serve-stdio.ts';
+import type { ToolLayer } from '../operations/tool-layer.ts';
+import { createPinoLog } from '../telemetry/pino-log.ts';
+import { createToolLayer } from './create-tool-layer.ts';
+import { doctor } from './doctor.ts';
+import { openLayer, settingsOf } from './open-layer.ts';
+import { serve } from './serve.ts';
+import { VERSION } from './version.ts';
+
+/** How long the token of a stdio session is good for when the client brings none. */
+const STDIO_TOKEN_SECONDS = 30 * 24 * 3600;
+
+const stopped = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
+
+const parts: CliParts = {
+  io: {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    signal: stopped.signal,
+  },
+  version: VERSION,
+  openLayer: (options) => openLayer(options),
+  serve: serveUntilStopped,
+  mcpStdio: serveStandardStreams,
+  doctor,
+};
+
+process.exitCode = await runCli(process.argv.slice(2), parts);
+
+async function serveUntilStopped(options: LayerOptions & { host?: string; port?: number }): Promise<number> {
+  const { host, port } = options;
+  await using layer = await createToolLayer({ settings: settingsOf(options) });
+  await using server = await serve(layer, {
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+  });
+  process.stdout.write(`Sallyport is ready at ${server.url}\n`);
+  await new Promise<void>((resolve) => {
+    if (stopped.signal.aborted) resolve();
+    stopped.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  return EXIT.ok;
+}
+
+/** Nothing but MCP goes to standard output; the client is an agent like any other, with a token of its own. */
+async function serveStandardStreams(options: LayerOptions & { token?: string }): Promise<number> {
+  const { layer, caller, close } = await openLayer(options);
+  const log = createPinoLog('warn');
+  const gateway = createGateway({ layer, log, version: VERSION });
+  try {
+    const token = options.token ?? (await mintFor(layer, caller));
+    const { stdin: input, stdout: output } = process;
+    await serveStdio({ gateway, input, output, caller: { door: 'mcp', token }, signal: stopped.signal });
+    return EXIT.ok;
+  } finally {
+    gateway.close();
+    await close();
+  }
+}
+
+async function mintFor(layer: ToolLayer, caller: Caller): Promise<string> {
+  const request = { agent_did: 'did:sallyport:mcp-client', expires_in_seconds: STDIO_TOKEN_SECONDS };
+  return (await layer.ask('token.mint', request, caller)).capability_token;
+}

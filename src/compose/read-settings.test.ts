@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readSettings } from './read-settings.ts';
+
+function fileWith(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-settings-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'sallyport.toml');
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('settings', () => {
+  test('come from the program, else the environment, else the file, else the default', () => {
+    const file = fileWith('[server]\nport = 1\nhost = "a"\n[calls]\nmax = 7\n');
+    const environment = {
+      SALLYPORT_PORT: '2',
+      SALLYPORT_HOST: 'b',
+      SALLYPORT_TOKEN_ISSUERS: 'x, y',
+      SALLYPORT_AUDIT_JSONL: 'false',
+    };
+    expect(readSettings({ file, environment, given: { 'server.port': 3 } })).toMatchObject({
+      'server.port': 3,
+      'server.host': 'b',
+      'calls.max': 7,
+      'calls.per_agent_max': 4,
+      'tokens.issuers': ['x', 'y'],
+      'audit.jsonl': false,
+    });
+  });
+
+  test('with faults are refused, each with its place and what to change', () => {
+    const file = fileWith('data_foldr = "x"\n\n[server]\nport = -1\n[log]\nlevel = "loud"\n');
+    const read = () => readSettings({ file, environment: { SALLYPORT_CALLS_MAX: 'many' } });
+    expect(read).toThrow(/sallyport\.toml:1: there is no setting data_foldr/);
+    expect(read).toThrow(/sallyport\.toml:4: server\.port must be at least 0/);
+    expect(read).toThrow(/sallyport\.toml:6: log\.level must be one of debug, info/);
+    expect(read).toThrow(/SALLYPORT_CALLS_MAX: calls\.max must be a number/);
+  });
+
+  test('in a broken file are refused with line and column', () => {
+    expect(() => readSettings({ file: fileWith('a = \n'), environment: {} })).toThrow(
+      /sallyport\.toml:1:\d+ is not valid TOML/,
+    );
+    expect(() => readSettings({ file: '/nowhere/sallyport.toml', environment: {} })).toThrow(/cannot be read/);
+  });
+});

@@ -1,0 +1,62 @@
+import type { Caller } from '../../domain/principal/principal.ts';
+import type { ToolLayer } from '../../operations/tool-layer.ts';
+
+/** A stream that the command line writes text to. */
+export interface CliOutput {
+  write(text: string): unknown;
+  /** A terminal, which gets colours and fitted tables. */
+  readonly isTTY?: boolean;
+  /** Width of the terminal in characters. */
+  readonly columns?: number;
+}
+
+/** The surroundings of one run of the command line. */
+export interface CliIo {
+  readonly stdin: AsyncIterable<Uint8Array | string>;
+  readonly stdout: CliOutput;
+  readonly stderr: CliOutput;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Relative file names start here. */
+  readonly cwd: string;
+  /** Ends the run, for example at Ctrl-C. */
+  readonly signal?: AbortSignal;
+}
+
+/** What every command may be told of where the layer lives. */
+export interface LayerOptions {
+  /** Absent: from the settings. */
+  readonly dataFolder?: string;
+}
+
+/** A layer to ask, and as whom. `close` ends what `openLayer` began, nothing else. */
+export interface OpenedLayer {
+  readonly layer: ToolLayer;
+  readonly caller: Caller;
+  close(): Promise<void>;
+}
+
+/** One thing that `doctor` looked at. `absent`: works without it, but less well. */
+export interface DoctorFinding {
+  readonly name: string;
+  readonly state: 'ok' | 'absent' | 'failed';
+  readonly message: string;
+  /** What to do about it. */
+  readonly hint?: string;
+}
+
+/** What the command line needs of the program around it. */
+export interface CliParts {
+  readonly io: CliIo;
+  /** Version of the product. */
+  readonly version: string;
+  /** Opens the data folder in this process, or asks the layer that serves it already. */
+  openLayer(options: LayerOptions): Promise<OpenedLayer>;
+  /** Serves until `io.signal` ends; resolves with the exit code. */
+  serve(options: LayerOptions & { readonly host?: string; readonly port?: number }): Promise<number>;
+  /** Serves MCP on standard input and output until the client ends it; resolves with the exit code. */
+  mcpStdio(options: LayerOptions & { readonly token?: string }): Promise<number>;
+  doctor(options: LayerOptions): Promise<readonly DoctorFinding[]>;
+}
+
+/** Exit codes (docs/cli.md). */
+export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3 } as const;

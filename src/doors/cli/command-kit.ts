@@ -1,0 +1,104 @@
+import type { Command } from 'commander';
+import { failureOf } from '../../domain/error/tool-layer-error.ts';
+import { type CliParts, EXIT, type LayerOptions, type OpenedLayer } from './cli-parts.ts';
+import { isUsageError } from './input/usage-error.ts';
+import { createPrinter, type Printer } from './output/printer.ts';
+
+/** Options that every command takes, before or after its name. */
+export interface CommonOptions {
+  readonly dataFolder?: string;
+  readonly json?: boolean;
+}
+
+/** What a command works with: a layer to ask, and somebody to tell. */
+export interface CommandWork extends Pick<OpenedLayer, 'layer' | 'caller'> {
+  readonly print: Printer;
+  readonly parts: CliParts;
+}
+
+/** Makes commands; what they resolve with is the exit code. */
+export interface CommandKit {
+  readonly parts: CliParts;
+  /** Gives a command the common options and its action, which gets the positional arguments and all options. */
+  action<O extends object>(
+    command: Command,
+    run: (
+      args: readonly (string | string[] | undefined)[],
+      options: O & CommonOptions,
+      print: Printer,
+    ) => Promise<number>,
+  ): void;
+  /** The same for a command that asks the layer, opened before and closed after. */
+  asking<O extends object>(
+    command: Command,
+    run: (
+      work: CommandWork,
+      args: readonly (string | string[] | undefined)[],
+      options: O & CommonOptions,
+    ) => Promise<number>,
+  ): void;
+}
+
+/** @param finish takes the exit code of the command that ran */
+export function createCommandKit(parts: CliParts, finish: (code: number) => void): CommandKit {
+  const action: CommandKit['action'] = (command, run) => {
+    withCommonOptions(command).action(async (...given: unknown[]) => {
+      const self = given.at(-1) as Command;
+      const options = self.optsWithGlobals<CommonOptions>();
+      const print = createPrinter(parts.io, options.json === true);
+      const args = self.processedArgs as (string | string[] | undefined)[];
+      finish(await guarded(print, () => run(args, options as never, print)));
+    });
+  };
+  const asking: CommandKit['asking'] = (command, run) => {
+    action(command, async (args, options, print) => {
+      const opened = await open(parts, options, print);
+      if (opened === undefined) return EXIT.unreachable;
+      try {
+        const { layer, caller } = opened;
+        const { signal } = parts.io;
+        const asker = signal === undefined ? caller : { ...caller, signal };
+        return await guarded(print, () => run({ layer, caller: asker, print, parts }, args, options as never));
+      } finally {
+        await opened.close();
+      }
+    });
+  };
+  return { parts, action, asking };
+}
+
+/** Adds the options that are the same everywhere. */
+export function withCommonOptions(command: Command): Command {
+  return command
+    .option('--data-folder <folder>', 'where the layer keeps its data')
+    .option('--json', 'answer as JSON, for programs');
+}
+
+/** The options of the layer among those of a command. */
+export function layerOptions({ dataFolder }: CommonOptions): LayerOptions {
+  return dataFolder === undefined ? {} : { dataFolder };
+}
+
+async function open(parts: CliParts, options: CommonOptions, print: Printer): Promise<OpenedLayer | undefined> {
+  try {
+    return await parts.openLayer(layerOptions(options));
+  } catch (thrown) {
+    print.failure(failureOf(thrown));
+    return undefined;
+  }
+}
+
+/** Tells what went wrong and turns it into an exit code; a wrong use is told by the caller. */
+async function guarded(print: Printer, run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (thrown) {
+    if (isUsageError(thrown)) {
+      print.usage(thrown.message);
+      return EXIT.usage;
+    }
+    const failed = failureOf(thrown);
+    print.failure(failed);
+    return failed.details?.['layer'] === 'unreachable' ? EXIT.unreachable : EXIT.refused;
+  }
+}

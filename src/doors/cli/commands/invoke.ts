@@ -1,0 +1,125 @@
+import type { Command } from 'commander';
+import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
+import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { ERRORS, type ErrorCode } from '../../../domain/error/catalogue.ts';
+import { failure } from '../../../domain/error/failure.ts';
+import { EXIT } from '../cli-parts.ts';
+import type { CommandKit, CommandWork } from '../command-kit.ts';
+import { seconds } from '../input/option-values.ts';
+import { readArguments } from '../input/read-json.ts';
+import type { Printer } from '../output/printer.ts';
+
+/** How long a token lives that is made for one call, beyond the call's own timeout. */
+const TOKEN_SECONDS = 60;
+/** Timeout of a call that names none, when its token is made; tools that take longer need `--timeout`. */
+const TIMEOUT_SECONDS = 600;
+
+interface InvokeOptions {
+  readonly version?: string;
+  readonly token?: string;
+  readonly timeout?: number;
+  readonly idempotencyKey?: string;
+}
+
+/** `invoke TOOL [ARGUMENTS]`. */
+export function addInvokeCommand(program: Command, kit: CommandKit): void {
+  const invoke = program
+    .command('invoke')
+    .description('call a tool')
+    .argument('<tool>', 'id of the tool')
+    .argument('[arguments]', 'JSON object, @file, or - for standard input')
+    .option('--version <range>', 'version or SemVer range of the tool')
+    .option('--token <token>', 'capability token; without it one is made for this call')
+    .option('--timeout <duration>', 'longest time the tool may run, for example 30s', seconds)
+    .option('--idempotency-key <key>', 'calls with the same key run once');
+  kit.asking<InvokeOptions>(invoke, async (work, [tool, given], options) => {
+    const parameters = await readArguments(given as string | undefined, work.parts.io);
+    const request = requestOf(String(tool), parameters, options);
+    const token = options.token ?? work.parts.io.env['SALLYPORT_TOKEN'] ?? (await mintFor(work, request, options));
+    const response = await work.layer.ask('tool.invoke', request, { ...work.caller, token });
+    return tell(response, work.print);
+  });
+}
+
+function requestOf(toolId: string, parameters: Record<string, unknown>, options: InvokeOptions): ToolInvokeRequest {
+  const { version, timeout, idempotencyKey } = options;
+  return {
+    tool_id: toolId,
+    parameters,
+    ...(version === undefined ? {} : { tool_version: version }),
+    ...(timeout === undefined ? {} : { resource_limits: { timeout_seconds: timeout } }),
+    ...(idempotencyKey === undefined ? {} : { execution_options: { idempotency_key: idempotencyKey } }),
+  };
+}
+
+/** A token for this tool alone, with what its manifest asks for: who sits at the machine may give that. */
+async function mintFor(work: CommandWork, request: ToolInvokeRequest, options: InvokeOptions): Promise<string> {
+  const { layer, caller } = work;
+  const range = request.tool_version === undefined ? {} : { version: request.tool_version };
+  const { manifest } = await layer.ask('tools.get', { tool_id: request.tool_id, ...range }, caller);
+  const lives = Math.ceil((options.timeout ?? TIMEOUT_SECONDS) + TOKEN_SECONDS);
+  const minted = await layer.ask(
+    'token.mint',
+    { tool_id: request.tool_id, expires_in_seconds: lives, ...permissionsOf(manifest) },
+    caller,
+  );
+  return minted.capability_token;
+}
+
+function permissionsOf({ permissions = {} }: ToolManifest) {
+  const { filesystem = [], network = [], credentials = [] } = permissions;
+  return {
+    ...(filesystem.length === 0 ? {} : { paths: filesystem.map(({ path }) => path), mode: widestMode(filesystem) }),
+    ...(network.length === 0 ? {} : { hosts: unique(network.map(({ host }) => host)) }),
+    ...(network.length === 0 ? {} : { ports: unique(network.map(({ port }) => port)) }),
+    ...(credentials.length === 0 ? {} : { secrets: [...credentials] }),
+  };
+}
+
+function widestMode(filesystem: readonly { readonly mode: 'ro' | 'rw' }[]): 'ro' | 'rw' {
+  return filesystem.some(({ mode }) => mode === 'rw') ? 'rw' : 'ro';
+}
+
+function unique<T>(values: readonly T[]): T[] {
+  return [...new Set(values)];
+}
+
+function tell(response: ToolInvokeResponse, print: Printer): number {
+  if (print.json) print.value(response);
+  else {
+    for (const { code, message } of response.warnings ?? []) print.note(`${code}: ${message}`);
+    if (response.error === undefined) print.line(resultText(response));
+    else tellError(response.error, print);
+  }
+  return response.error === undefined ? EXIT.ok : EXIT.refused;
+}
+
+function tellError(error: ToolErrorBody, print: Printer): void {
+  const code: ErrorCode = Object.hasOwn(ERRORS, error.e_code) ? (error.e_code as ErrorCode) : 'E3900';
+  const { message, details, retry_after_ms } = error;
+  print.failure(
+    failure(code, message, {
+      ...(details === undefined ? {} : { details }),
+      ...(retry_after_ms === undefined ? {} : { retryAfterMs: retry_after_ms }),
+    }),
+  );
+  const reported = textBlocks(details?.['result']);
+  if (reported !== undefined) print.line(reported);
+}
+
+/** The result for people: text as it is, MCP text blocks as text, everything else as JSON. */
+function resultText({ result, status, invocation_id }: ToolInvokeResponse): string {
+  if (result === undefined) return status === 'success' ? '' : `${status}: ${invocation_id}`;
+  if (typeof result === 'string') return result;
+  return textBlocks(result) ?? JSON.stringify(result, null, 2);
+}
+
+/** The text of a CallToolResult that holds nothing but text; undefined for anything else. */
+function textBlocks(result: unknown): string | undefined {
+  if (typeof result !== 'object' || result === null || !('content' in result)) return undefined;
+  const { content } = result;
+  if (!Array.isArray(content) || content.length === 0) return undefined;
+  const texts = content.map((block) => (block?.type === 'text' ? block.text : undefined));
+  return texts.every((text) => typeof text === 'string') ? texts.join('\n') : undefined;
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { type DoctorFinding, EXIT } from '../cli-parts.ts';
+import { type CommandKit, layerOptions } from '../command-kit.ts';
+import { port } from '../input/option-values.ts';
+import type { Printer } from '../output/printer.ts';
+
+/** `serve`, `mcp` and `doctor`: what does not ask a layer that is there already. */
+export function addStartCommands(program: Command, kit: CommandKit): void {
+  const serve = program
+    .command('serve')
+    .description('start the layer: REST and MCP on one address')
+    .option('--port <port>', 'port to listen on, 0 for any free one', port)
+    .option('--host <host>', 'address to listen on; loopback unless you say otherwise');
+  kit.action<{ port?: number; host?: string }>(serve, (_args, options) =>
+    kit.parts.serve({
+      ...layerOptions(options),
+      ...(options.port === undefined ? {} : { port: options.port }),
+      ...(options.host === undefined ? {} : { host: options.host }),
+    }),
+  );
+
+  const mcp = program
+    .command('mcp')
+    .description('serve the tools over MCP on standard input and output')
+    .option('--token <token>', 'capability token of the client; SALLYPORT_TOKEN serves too');
+  kit.action<{ token?: string }>(mcp, (_args, options) => {
+    const token = options.token ?? kit.parts.io.env['SALLYPORT_TOKEN'];
+    return kit.parts.mcpStdio({ ...layerOptions(options), ...(token === undefined ? {} : { token }) });
+  });
+
+  const doctor = program
+    .command('doctor')
+    .description('say what works on this machine, what does not, and what that costs');
+  kit.action(doctor, async (_args, options, print) => {
+    const findings = await kit.parts.doctor(layerOptions(options));
+    tell(findings, print);
+    return findings.some(({ state }) => state === 'failed') ? EXIT.refused : EXIT.ok;
+  });
+}
+
+function tell(findings: readonly DoctorFinding[], print: Printer): void {
+  if (print.json) {
+    print.value({ findings });
+    return;
+  }
+  const rows = findings.map(({ name, state, message }) => [state, name, message]);
+  print.table(['STATE', 'WHAT', 'FOUND'], rows);
+  for (const { name, hint } of findings) if (hint !== undefined) print.note(`${name}: ${hint}`);
+}

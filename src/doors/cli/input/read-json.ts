@@ -1,0 +1,59 @@
+import { parseDocument } from 'yaml';
+import { readWireText } from '../../wire-json.ts';
+import type { CliIo } from '../cli-parts.ts';
+import { readSource, readTextFile } from './read-source.ts';
+import { usageError } from './usage-error.ts';
+
+/** Most places that aliases of one YAML file may stand for, against documents that unfold without end. */
+const YAML_ALIASES_MAX = 100;
+
+/** The arguments of a call: JSON text, `@file`, or `-` for standard input. Nothing given means no arguments. */
+export async function readArguments(given: string | undefined, io: CliIo): Promise<Record<string, unknown>> {
+  if (given === undefined) return {};
+  const named = given === '-' || given.startsWith('@');
+  const name = given === '-' ? 'Standard input' : named ? given.slice(1) : 'The arguments';
+  const text = given.startsWith('@')
+    ? await readTextFile(given.slice(1), io)
+    : named
+      ? await readSource('-', io)
+      : given;
+  const read = readWireText(text);
+  if (!read.ok) throw usageError(`${name}: ${read.failure.message}`);
+  if (!isRecord(read.value)) throw usageError(`${name} must be a JSON object, for example '{"city":"Oslo"}'.`);
+  return read.value;
+}
+
+/** The manifests in a JSON or YAML file: one, or a list of them. Which of them are good is for the layer to say. */
+export async function readManifests(file: string, io: CliIo): Promise<readonly Record<string, unknown>[]> {
+  const value = /\.json$/i.test(file)
+    ? jsonOf(file, await readSource(file, io))
+    : yamlOf(file, await readSource(file, io));
+  const manifests = Array.isArray(value) ? value : [value];
+  const odd = manifests.findIndex((manifest) => !isRecord(manifest));
+  if (odd >= 0 || manifests.length === 0) {
+    throw usageError(`${file} must hold a manifest or a list of manifests${odd > 0 ? `; item ${odd} is none` : ''}.`);
+  }
+  return manifests;
+}
+
+function jsonOf(file: string, text: string): unknown {
+  const read = readWireText(text);
+  if (!read.ok) throw usageError(`${file}: ${read.failure.message.replace('The request', 'The file')}`);
+  return read.value;
+}
+
+/** YAML holds JSON too. */
+function yamlOf(file: string, text: string): unknown {
+  const document = parseDocument(text, { version: '1.2', strict: true });
+  const [fault] = document.errors;
+  if (fault !== undefined) throw usageError(`${file} is not YAML: ${fault.message.split('\n', 1)[0]}`);
+  try {
+    return document.toJS({ maxAliasCount: YAML_ALIASES_MAX });
+  } catch (cause) {
+    throw Object.assign(usageError(`${file} uses more aliases than allowed (${YAML_ALIASES_MAX}).`), { cause });
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

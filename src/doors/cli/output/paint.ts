@@ -1,0 +1,20 @@
+/** Colours of a terminal; without one every function gives its text back. */
+export interface Paint {
+  readonly strong: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly good: (text: string) => string;
+  readonly warning: (text: string) => string;
+  readonly bad: (text: string) => string;
+}
+
+/** @param coloured on a terminal and without NO_COLOR (https://no-color.org) */
+export function createPaint(coloured: boolean): Paint {
+  const code = (start: number, end: number) => (text: string) =>
+    coloured ? `\u001b[${start}m${text}\u001b[${end}m` : text;
+  return { strong: code(1, 22), dim: code(2, 22), good: code(32, 39), warning: code(33, 39), bad: code(31, 39) };
+}
+
+/** Foreign text without what a terminal would obey: control characters other than line feed and tab. */
+export function harmless(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, '\ufffd');
+}

@@ -1,0 +1,62 @@
+import type { Fault } from '../../../../api/schemas/error.ts';
+import { errorBody, type Failure } from '../../../domain/error/failure.ts';
+import type { CliIo } from '../cli-parts.ts';
+import { createPaint, harmless, type Paint } from './paint.ts';
+import { tableLines } from './table.ts';
+
+/** Says things to people, or to programs with `--json`. */
+export interface Printer {
+  readonly json: boolean;
+  /** A line of the answer, cleaned for terminals and in the colour given. */
+  line(text: string, style?: keyof Paint): void;
+  /** The answer as JSON. */
+  value(value: unknown): void;
+  table(head: readonly string[], rows: readonly (readonly string[])[]): void;
+  /** A remark beside the answer. */
+  note(text: string): void;
+  /** What was wrong, with code, place and what to change. */
+  failure(failed: Failure): void;
+  /** A wrong use of the command itself. */
+  usage(message: string): void;
+}
+
+export function createPrinter(io: CliIo, json: boolean): Printer {
+  const plain = io.env['NO_COLOR'] !== undefined && io.env['NO_COLOR'] !== '';
+  const paint = createPaint(io.stdout.isTTY === true && !plain);
+  const warn = createPaint(io.stderr.isTTY === true && !plain);
+  const out = (text: string, style?: keyof Paint): void => {
+    const clean = io.stdout.isTTY === true ? harmless(text) : text;
+    io.stdout.write(`${style === undefined ? clean : paint[style](clean)}\n`);
+  };
+  const err = (text: string): void => void io.stderr.write(`${text}\n`);
+  return {
+    json,
+    line: out,
+    value: (value) => out(JSON.stringify(value, null, io.stdout.isTTY === true ? 2 : undefined)),
+    table: (head, rows) => {
+      const [first = '', ...lines] = tableLines(head, rows, io.stdout.isTTY === true ? io.stdout.columns : undefined);
+      out(first, 'strong');
+      for (const line of lines) out(line);
+    },
+    note: (text) => err(warn.warning(harmless(text))),
+    failure: (failed) => {
+      if (json) err(JSON.stringify({ error: errorBody(failed) }));
+      else for (const line of failureLines(failed, warn)) err(line);
+    },
+    usage: (message) => err(`${warn.bad('error:')} ${harmless(message)}`),
+  };
+}
+
+/** The message with its code, then each fault with its place. */
+export function failureLines(failed: Failure, paint: Paint): string[] {
+  const { code, e_code, message, details, retry_after_ms } = errorBody(failed);
+  const faults = Array.isArray(details?.['faults']) ? (details['faults'] as readonly Partial<Fault>[]) : [];
+  return [
+    `${paint.bad(`${e_code} ${code}:`)} ${harmless(message)}`,
+    ...faults.map(({ path, message: what, hint }) => {
+      const place = path === undefined || path === '' ? '(whole)' : path;
+      return harmless(`  ${place}: ${what ?? ''}${hint === undefined ? '' : ` (${hint})`}`);
+    }),
+    ...(retry_after_ms === undefined ? [] : [`  It may work again in ${Math.ceil(retry_after_ms / 1000)} s.`]),
+  ];
+}

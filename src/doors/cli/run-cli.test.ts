@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { manifestOf } from '../tool-layer.fixture.ts';
+import { type CliBench, createCliBench } from './run-cli.fixture.ts';
+
+let bench: CliBench;
+
+beforeEach(async () => {
+  bench = await createCliBench();
+  bench.layer.addTool(manifestOf('add', { description: 'Adds two numbers. '.repeat(10) }), ({ a, b }) => ({
+    sum: Number(a) + Number(b),
+  }));
+  bench.layer.answers.set('token.mint', (input) => ({
+    capability_token: 'agent',
+    claims: { tool_id: input['tool_id'] ?? '*', agent_did: 'did:a', exp: 0 },
+  }));
+});
+
+afterEach(async () => {
+  expect(bench.open()).toBe(0);
+  await bench.remove();
+});
+
+const inputOf = (operation: string) => bench.layer.asked.find((asked) => asked.operation === operation)?.input;
+
+describe('invoke', () => {
+  it('API-05 makes a token for the tool, calls it and prints the result', async () => {
+    const permissions = {
+      filesystem: [
+        { path: '/data', mode: 'ro' as const },
+        { path: '/out', mode: 'rw' as const },
+      ],
+      network: [{ host: 'api.example', port: 443 }],
+      credentials: ['KEY'],
+    };
+    bench.layer.addTool(manifestOf('greet', { permissions }), ({ name }) => `Hello, ${name}`);
+    expect(await bench.run(['invoke', 'greet', '{"name":"Ada"}', '--timeout', '1m'])).toEqual({
+      code: 0,
+      out: 'Hello, Ada\n',
+      err: '',
+    });
+    expect(inputOf('token.mint')).toEqual({
+      tool_id: 'greet',
+      expires_in_seconds: 120,
+      paths: ['/data', '/out'],
+      mode: 'rw',
+      hosts: ['api.example'],
+      ports: [443],
+      secrets: ['KEY'],
+    });
+    expect(inputOf('tool.invoke')).toMatchObject({ tool_id: 'greet', resource_limits: { timeout_seconds: 60 } });
+  });
+
+  it('takes the arguments from a file or from standard input', async () => {
+    await bench.file('args.json', '{"a":1,"b":2}');
+    expect((await bench.run(['invoke', 'add', '@args.json'])).out).toBe('{\n  "sum": 3\n}\n');
+    expect((await bench.run(['invoke', 'add', '-'], { stdin: '{"a":4,"b":5}' })).out).toContain('9');
+    expect((await bench.run(['invoke', 'add'])).code).toBe(0);
+  });
+
+  it('passes token, version and idempotency key on', async () => {
+    await bench.run(['invoke', 'add', '--token', 'operator', '--version', '^1', '--idempotency-key', 'k']);
+    expect(inputOf('token.mint')).toBeUndefined();
+    expect(bench.layer.asked.at(-1)).toMatchObject({
+      input: { tool_version: '^1', execution_options: { idempotency_key: 'k' } },
+      caller: { token: 'operator', door: 'cli' },
+    });
+    await bench.run(['invoke', 'add'], { env: { SALLYPORT_TOKEN: 'operator' } });
+    expect(bench.layer.asked.at(-1)?.caller.token).toBe('operator');
+  });
+
+  it('PIPE-04 a refused call ends with 1 and names code, message and each fault', async () => {
+    bench.layer.addTool(manifestOf('strict'), () => {
+      const faults = [{ path: '/b', code: 'E3506', keyword: 'required', message: 'is missing', hint: 'add it' }];
+      throw new ToolLayerError('E3509', 'One argument has a fault.', { details: { faults }, retryAfterMs: 1_500 });
+    });
+    const run = await bench.run(['invoke', 'strict']);
+    expect(run).toMatchObject({ code: 1, out: '' });
+    expect(run.err.split('\n')).toEqual([
+      'E3509 invalid_parameters: One argument has a fault.',
+      '  /b: is missing (add it)',
+      '  It may work again in 2 s.',
+      '',
+    ]);
+    const json = await bench.run(['invoke', 'strict', '--json']);
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.out)).toMatchObject({ status: 'error', error: { e_code: 'E3509' } });
+  });
+
+  it('prints what an MCP tool says as text', async () => {
+    bench.layer.addTool(manifestOf('mcp__say'), () => ({ content: [{ type: 'text', text: 'one' }] }));
+    expect((await bench.run(['invoke', 'mcp__say'])).out).toBe('one\n');
+  });
+
+  it('an unknown tool ends with 1', async () => {
+    expect(await bench.run(['invoke', 'nope'])).toMatchObject({ code: 1, err: expect.stringContaining('E3001') });
+  });
+
+  it('what a terminal would obey is taken out of results', async () => {
+    bench.layer.addTool(manifestOf('evil'), () => 'a\u001b[2Jb\u0007');
+    const { out } = await bench.run(['invoke', 'evil'], { terminal: { columns: 80 } });
+    expect(out).toBe('a\ufffd[2Jb\ufffd\n');
+  });
+});
+
+describe('wrong use ends with 2 and says what to write', () => {
+  it.each([
+    [['invoke', 'add', '{"a":}'], /The arguments.*position 5/],
+    [['invoke', 'add', '[1]'], /must be a JSON object/],
+    [['invoke', 'add', '@absent.json'], /absent\.json does not exist/],
+    [['invoke', 'add', '--timeout', 'soon'], /30s, 15m or 1h/],
+    [['invoke'], /missing required argument 'tool'/],
+    [['serve', '--port', '70000'], /0 to 65535/],
+    [['token', 'mint', '--role', 'king'], /operator/],
+    [['token', 'mint', '--port', 'x'], /0 to 65535/],
+    [['upstreams', 'add', 'files'], /command after --/],
+    [['upstreams', 'add', 'files', '--url', 'http://x', '--', 'npx'], /not both/],
+    [['upstreams', 'add', 'files', '--env', 'NAME', '--', 'npx'], /NAME=VALUE/],
+    [['upstreams', 'add', 'files', '--network', 'x', '--', 'npx'], /HOST:PORT/],
+    [['tools', 'add', '.'], /is a folder/],
+    [['audit', 'tail', '-n', '0'], /above zero/],
+    [['invoice'], /Did you mean invoke/],
+    [['tools', 'list', '--colour'], /unknown option/],
+  ])('%j', async (argv, message) => {
+    const run = await bench.run(argv);
+    expect(run.code).toBe(2);
+    expect(run.err).toMatch(message);
+  });
+});
+
+describe('what does not work', () => {
+  it('a layer that cannot be opened ends with 3', async () => {
+    bench.openError = new ToolLayerError('E3900', 'The data folder is in use by process 7.');
+    expect(await bench.run(['tools', 'list'])).toMatchObject({ code: 3, err: expect.stringContaining('in use') });
+  });
+
+  it('a layer that went away during the command ends with 3', async () => {
+    bench.layer.answers.set('tool.list', () => {
+      throw new ToolLayerError('E3310', 'No layer answers.', { details: { layer: 'unreachable' } });
+    });
+    expect((await bench.run(['tools', 'list'])).code).toBe(3);
+  });
+
+  it('with --json an error is JSON too', async () => {
+    bench.openError = new ToolLayerError('E3900', 'No.');
+    const { err } = await bench.run(['tools', 'list', '--json']);
+    expect(JSON.parse(err)).toMatchObject({ error: { e_code: 'E3900', message: 'No.' } });
+  });
+});
+
+describe('the program itself', () => {
+  it('prints its version and its help, with the exit codes', async () => {
+    expect(await bench.run(['--version'])).toEqual({ code: 0, out: '1.2.3\n', err: '' });
+    const help = await bench.run(['--help']);
+    expect(help.code).toBe(0);
+    for (const word of ['serve', 'mcp', 'invoke', 'tools', 'upstreams', 'token', 'audit', 'doctor', 'Exit codes']) {
+      expect(help.out).toContain(word);
+    }
+  });
+
+  it('starts what it is told to, with the options', async () => {
+    await bench.run(['serve', '--port', '0', '--host', '127.0.0.1', '--data-folder', 'here']);
+    await bench.run(['--data-folder', 'there', 'serve']);
+    await bench.run(['mcp'], { env: { SALLYPORT_TOKEN: 't' } });
+    expect(bench.started).toEqual([
+      { what: 'serve', options: { port: 0, host: '127.0.0.1', dataFolder: 'here' } },
+      { what: 'serve', options: { dataFolder: 'there' } },
+      { what: 'mcp', options: { token: 't' } },
+    ]);
+  });
+
+  it('doctor ends with 1 when something failed', async () => {
+    bench.findings = [
+      { name: 'bubblewrap', state: 'absent', message: 'not installed', hint: 'apt install bubblewrap' },
+    ];
+    const run = await bench.run(['doctor']);
+    expect(run).toMatchObject({ code: 0, err: expect.stringContaining('apt install bubblewrap') });
+    expect(run.out).toBe('STATE   WHAT        FOUND\nabsent  bubblewrap  not installed\n');
+    bench.findings.push({ name: 'database', state: 'failed', message: 'no' });
+    expect((await bench.run(['doctor'])).code).toBe(1);
+  });
+});

@@ -1,0 +1,59 @@
+import { Command, CommanderError } from 'commander';
+import { type CliParts, EXIT } from './cli-parts.ts';
+import { createCommandKit, withCommonOptions } from './command-kit.ts';
+import { addAuditCommands } from './commands/audit.ts';
+import { addInvokeCommand } from './commands/invoke.ts';
+import { addStartCommands } from './commands/start.ts';
+import { addTokenCommands } from './commands/token.ts';
+import { addToolsCommands } from './commands/tools.ts';
+import { addUpstreamsCommands } from './commands/upstreams.ts';
+
+const AFTER_HELP = `
+Exit codes: 0 done, 1 refused or failed, 2 used wrongly, 3 the layer cannot be reached or opened.`;
+
+/**
+ * Runs one command of the command line (API-05).
+ * @param argv arguments after the name of the program
+ * @returns the exit code; never throws and never ends the process
+ */
+export async function runCli(argv: readonly string[], parts: CliParts): Promise<number> {
+  let code: number = EXIT.ok;
+  const program = createProgram(parts, (finished) => {
+    code = finished;
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return code;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    parts.io.stderr.write(`The command failed in an unexpected way: ${String(thrown)}\n`);
+    return EXIT.refused;
+  }
+}
+
+function createProgram(parts: CliParts, finish: (code: number) => void): Command {
+  const { stdout, stderr } = parts.io;
+  // Settings of the program are taken over by commands that are made afterwards.
+  const program = new Command('sallyport')
+    .description('The tool execution layer for AI agents.')
+    .version(parts.version, '-V, --version', 'print the version')
+    .enablePositionalOptions()
+    .showHelpAfterError('Add --help for how to use it.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .addHelpText('after', AFTER_HELP);
+  withCommonOptions(program);
+  const kit = createCommandKit(parts, finish);
+  addStartCommands(program, kit);
+  addInvokeCommand(program, kit);
+  addToolsCommands(program, kit);
+  addUpstreamsCommands(program, kit);
+  addTokenCommands(program, kit);
+  addAuditCommands(program, kit);
+  return program;
+}

@@ -1,0 +1,88 @@
+import { normalize } from 'node:path';
+import type { Fault } from '../../../api/schemas/error.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { wireCheck } from '../../registry/wire-faults.ts';
+import { fixedText, parseTemplate, type Template } from './argument-template.ts';
+import { codeArguments, readsScriptFromInput } from './interpreters.ts';
+import { ShellConfig } from './shell-config.ts';
+
+const CONFIG = '/executor/config';
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+const matchesContract = wireCheck(ShellConfig, 'E3008', CONFIG);
+
+/** Faults of a shell tool: the shape of its `executor.config`, and what in it would let a parameter become code. */
+export function configFaults(manifest: ToolManifest): readonly Fault[] {
+  const shape = matchesContract(manifest.executor.config ?? {});
+  if (shape.length > 0) return shape;
+  const config = manifest.executor.config as ShellConfig;
+  const command = config.command.map(parseTemplate);
+  return [
+    ...programFaults(command),
+    ...placeFaults(config, command, manifest),
+    ...codeFaults(config, command),
+    ...folderFaults(config),
+    ...secretFaults(config, manifest),
+  ];
+}
+
+function programFaults([program]: readonly Template[]): Fault[] {
+  const at = `${CONFIG}/command/0`;
+  const text = program === undefined ? undefined : fixedText(program);
+  if (text === undefined) return [fault(at, 'command', 'is the program and must be fixed', 'Write its name or path.')];
+  if (text === '' || text.startsWith('-')) {
+    return [fault(at, 'command', 'is not the name or path of a program', 'Write its name or absolute path.')];
+  }
+  return [];
+}
+
+function placeFaults(config: ShellConfig, command: readonly Template[], { parameters_schema }: ToolManifest): Fault[] {
+  const properties = parameters_schema['properties'];
+  // Without a list of properties every name may come; what does not come is left out.
+  if (typeof properties !== 'object' || properties === null) return [];
+  const unknown = ({ names }: Template): string[] => names.filter((name) => !Object.hasOwn(properties, name));
+  const faults = command.flatMap((template, index) =>
+    unknown(template).map((name) => unknownName(`${CONFIG}/command/${index}`, name)),
+  );
+  const stdin = parseTemplate(config.stdin ?? 'none');
+  return [...faults, ...unknown(stdin).map((name) => unknownName(`${CONFIG}/stdin`, name))];
+}
+
+function unknownName(at: string, name: string): Fault {
+  const hint = `Name a parameter, or write {{${name}}} for the text itself.`;
+  return fault(at, 'command', `holds {${name}}, which is no parameter of parameters_schema`, hint);
+}
+
+function codeFaults(config: ShellConfig, command: readonly Template[]): Fault[] {
+  const hint = 'Pass the value as an argument of its own ("$1" in a shell script) or through stdin.';
+  const faults = codeArguments(command).map((index) =>
+    fault(`${CONFIG}/command/${index}`, 'command', 'puts a parameter into code that an interpreter runs', hint),
+  );
+  if ((config.stdin ?? 'none') === 'none' || !readsScriptFromInput(command)) return faults;
+  const message = 'would be run as a script: the command is a shell without one';
+  return [...faults, fault(`${CONFIG}/stdin`, 'command', message, 'Give the shell a script with -c, or a file.')];
+}
+
+function folderFaults({ working_directory: folder }: ShellConfig): Fault[] {
+  if (folder === undefined || normalize(folder) === folder) return [];
+  const hint = `Write ${normalize(folder)}.`;
+  return [fault(`${CONFIG}/working_directory`, 'format', 'must be a path in its shortest form', hint)];
+}
+
+function secretFaults({ environment = {} }: ShellConfig, { permissions }: ToolManifest): Fault[] {
+  return (permissions?.credentials ?? []).flatMap((name) => {
+    if (!VARIABLE.test(name)) {
+      const message = `asks for the secret ${name}, which is no name of an environment variable`;
+      return [
+        fault(CONFIG, 'permissions', message, 'Use letters, digits and underscores in the names of its secrets.'),
+      ];
+    }
+    if (!Object.hasOwn(environment, name)) return [];
+    const at = `${CONFIG}/environment/${name}`;
+    return [fault(at, 'permissions', 'has the name of a secret of permissions.credentials', 'Choose another name.')];
+  });
+}
+
+function fault(path: string, keyword: string, message: string, hint: string): Fault {
+  return { path, code: 'E3008', keyword, message, hint };
+}

@@ -1,0 +1,63 @@
+import { type Static, Type } from 'typebox';
+
+const NO_NUL = '^[^\\u0000]*$';
+const Text = Type.String({ maxLength: 65_536, pattern: NO_NUL });
+
+/** `executor.config` of a tool of kind `shell`. */
+export const ShellConfig = Type.Object(
+  {
+    command: Type.Array(Text, {
+      minItems: 1,
+      maxItems: 256,
+      description:
+        'Program and arguments; nothing is read by a shell. {name} stands for the text of a parameter, {{name}} for itself. ' +
+        'An argument whose parameter was not given is left out; an array that fills an argument alone becomes several.',
+    }),
+    stdin: Type.Optional(
+      Type.String({
+        pattern: '^(?:json|none|\\{[A-Za-z_][A-Za-z0-9_.-]*\\})$',
+        description: 'json: all parameters as one JSON object; {name}: the text of one; none (default): nothing.',
+      }),
+    ),
+    environment: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), Text, {
+        additionalProperties: false,
+        description: 'Fixed variables. Granted secrets are added under their own names.',
+      }),
+    ),
+    working_directory: Type.Optional(
+      Type.String({
+        pattern: '^/[^\\u0000]*$',
+        description: 'Absolute path of or in a granted folder, or /tmp, the default.',
+      }),
+    ),
+    output: Type.Optional(
+      Type.Enum(['envelope', 'text', 'json'], {
+        description:
+          'envelope (default): {stdout, stderr, exit_code, truncated}; text: stdout; json: stdout as a value.',
+      }),
+    ),
+    success_exit_codes: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 0, maximum: 255 }), {
+        minItems: 1,
+        maxItems: 256,
+        description: 'Default [0].',
+      }),
+    ),
+    allow_leading_dash: Type.Optional(
+      Type.Boolean({ description: 'Whether a value may look like an option. Default false.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ShellConfig = Static<typeof ShellConfig>;
+
+/** What a tool of this kind gives when its output is an envelope (002). */
+export interface ShellOutputEnvelope {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** As a shell tells it: 128 + number for a signal. */
+  readonly exit_code: number;
+  /** Whether stdout or stderr was cut. */
+  readonly truncated: boolean;
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import type { ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
+import type { HttpOperation } from '../../../http-operation.ts';
+import { configOf, load, type Members, one, properties } from '../documents.fixture.ts';
+
+describe('bodies', () => {
+  const bodyOf = async (content: Members): Promise<HttpOperation['body']> =>
+    configOf(await one({ requestBody: { content } }, {}, '/pets', 'post')).body;
+
+  test('take the content type that is easiest to write', async () => {
+    expect(await bodyOf({ 'application/xml': {}, 'application/json; charset=utf-8': {} })).toMatchObject({
+      encoding: 'json',
+      content_type: 'application/json',
+    });
+    expect(await bodyOf({ 'multipart/form-data': {}, 'application/x-www-form-urlencoded': {} })).toMatchObject({
+      encoding: 'form',
+    });
+    expect(await bodyOf({ 'application/xml': {} })).toMatchObject({
+      encoding: 'text',
+      content_type: 'application/xml',
+    });
+    expect(await bodyOf({ 'image/png': {} })).toMatchObject({ encoding: 'base64', content_type: 'image/png' });
+    expect(await bodyOf({ '*/*': {} })).toMatchObject({ encoding: 'json', content_type: 'application/json' });
+  });
+
+  test('of files say which fields are bytes', async () => {
+    const schema = {
+      properties: {
+        file: { type: 'string', format: 'binary' },
+        files: { type: 'array', items: { type: 'string', format: 'binary' } },
+        name: {},
+      },
+    };
+    const manifest = await one(
+      { requestBody: { content: { 'multipart/form-data': { schema } } } },
+      {},
+      '/pets',
+      'post',
+    );
+    expect(configOf(manifest).body?.fields).toEqual({ file: { base64: true }, files: { base64: true } });
+    expect(properties(manifest)['body']).toMatchObject({
+      properties: { file: { type: 'string', contentEncoding: 'base64' } },
+    });
+  });
+});
+
+describe('servers', () => {
+  test.each([
+    ['http://localhost:8080', 'http://localhost:8080', 'localhost', 8080],
+    ['https://{region}.example.com/{base}', 'https://eu.example.com/v2', 'eu.example.com', 443],
+    ['http://[::1]/', 'http://[::1]', '::1', 80],
+  ])('%s', async (url, base_url, host, port) => {
+    const servers = [{ url, variables: { region: { default: 'eu' }, base: { enum: ['v2'] } } }];
+    const manifest = await one({}, { servers });
+    expect(configOf(manifest).base_url).toBe(base_url);
+    expect(manifest.permissions?.network).toEqual([{ host, port }]);
+  });
+
+  test('of the operation win over those of the path and the document', async () => {
+    const manifest = await one({ servers: [{ url: 'https://own.example.com' }] });
+    expect(configOf(manifest).base_url).toBe('https://own.example.com');
+  });
+
+  test.each([
+    '/v1',
+    '',
+    'ws://api.example.com',
+    'https://{region}.example.com',
+    'https://u:p@api.example.com',
+    'https://x/?q=1',
+  ])('the server %j is of no use: the operation is skipped, and a base URL helps', async (url) => {
+    const document = { servers: [{ url }], paths: { '/pets': { get: {} } } };
+    const { manifests, skipped } = await load(document);
+    expect(manifests).toEqual([]);
+    expect(skipped).toEqual([{ place: 'GET /pets', reason: expect.stringContaining('--base-url') }]);
+    const helped = await load(document, { baseUrl: 'https://mine.example.com/api/' });
+    expect(configOf(helped.manifests[0] as ToolManifest).base_url).toBe('https://mine.example.com/api');
+  });
+
+  test.each(['/api', 'ftp://x', 'https://x/?a=1', 'https://u:p@x', 'nonsense'])(
+    'the base URL %s is refused',
+    async (baseUrl) => {
+      await expect(load({ paths: {} }, { baseUrl })).rejects.toMatchObject({ code: 'E3801' });
+    },
+  );
+});
+
+describe('credentials', () => {
+  const components = {
+    securitySchemes: {
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-Key' },
+      login: { type: 'http', scheme: 'Basic' },
+      token: { type: 'http', scheme: 'bearer' },
+      oauth: { type: 'oauth2', flows: {} },
+      oidc: { $ref: '#/components/securitySchemes/oauth' },
+      client: { type: 'mutualTLS' },
+      digest: { type: 'http', scheme: 'digest' },
+    },
+  };
+  const auth = async (security: unknown): Promise<HttpOperation['auth']> =>
+    configOf(await one({ security }, { components })).auth;
+
+  test('become secrets named after document and scheme', async () => {
+    const manifest = await one({}, { components, security: [{ apiKey: [], login: [] }] });
+    expect(manifest.permissions?.credentials).toEqual(['PET_STORE_API_KEY', 'PET_STORE_LOGIN']);
+    expect(configOf(manifest).auth).toEqual([
+      { type: 'api_key', in: 'header', name: 'X-Key', secret: 'PET_STORE_API_KEY' },
+      { type: 'basic', secret: 'PET_STORE_LOGIN' },
+    ]);
+  });
+
+  test('of the first alternative that can be met are taken, and none where none is needed', async () => {
+    expect(await auth([{ client: [] }, { oidc: ['read'] }, { token: [] }])).toEqual([
+      { type: 'bearer', secret: 'PET_STORE_OIDC' },
+    ]);
+    expect(await auth([{ token: [] }, {}])).toBeUndefined();
+    expect(await auth([])).toBeUndefined();
+  });
+
+  test('that cannot be sent make the operation skipped', async () => {
+    const document = {
+      components,
+      paths: { '/x': { get: { security: [{ client: [] }, { digest: [] }, { unheard: [] }] } } },
+    };
+    const { manifests, skipped } = await load(document);
+    expect(manifests).toEqual([]);
+    expect(skipped[0]?.reason).toBe(
+      'it needs mutualTLS or the HTTP scheme digest or the undeclared security scheme unheard, which cannot be sent',
+    );
+  });
+});

@@ -1,0 +1,239 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import {
+  type OpenedDriver,
+  sandboxContainmentConformance,
+  sandboxDriverConformance,
+} from '../../driver.conformance.ts';
+import type { SandboxSpec } from '../../driver.port.ts';
+import { createBubblewrapDriver } from './bubblewrap-driver.ts';
+import { findControlGroups, ownFolders } from './limits/find-control-groups.ts';
+
+const withGroups = createBubblewrapDriver();
+const withoutGroups = createBubblewrapDriver({ controlGroups: false });
+const probed = await withGroups.probe();
+const isRoot = process.getuid?.() === 0;
+
+const opened = (driver: OpenedDriver['driver']) => async (): Promise<OpenedDriver> => ({ driver, async close() {} });
+
+/** A writable folder that only its owner may enter: a layer that is root cannot give its uid up for it. */
+const withPrivateFolder = (driver: OpenedDriver['driver']) => async (): Promise<OpenedDriver> => {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-private-'));
+  const close = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
+  return { driver, mounts: [{ path: folder, mode: 'rw' }], close };
+};
+
+describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${probed.problem}`}`, () => {
+  sandboxDriverConformance(test, 'bubblewrap', opened(withGroups));
+  sandboxDriverConformance(test, 'bubblewrap without control groups', opened(withoutGroups));
+  sandboxDriverConformance(test, 'bubblewrap with a private folder', withPrivateFolder(withGroups));
+  sandboxDriverConformance(test, 'bubblewrap with both', withPrivateFolder(withoutGroups));
+  // What contains a program does not depend on how limits are enforced.
+  sandboxContainmentConformance(test, 'bubblewrap', opened(withGroups));
+  sandboxContainmentConformance(test, 'bubblewrap with a private folder', withPrivateFolder(withGroups));
+
+  const spec = (script: string, more: Partial<SandboxSpec> = {}): SandboxSpec => ({
+    label: 'test',
+    command: ['/bin/sh', '-c', script],
+    environment: {},
+    mounts: [],
+    network: [],
+    limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 16, diskMb: 1 },
+    ...more,
+  });
+  const output = async (script: string, more?: Partial<SandboxSpec>): Promise<string> => {
+    await using running = await withGroups.start(spec(script, more));
+    return (await text(running.stdout)).trim();
+  };
+
+  test.runIf(isRoot)('a layer that is root runs each sandbox under a uid of its own outside', async () => {
+    const starts = await Promise.all([1, 2].map(() => withGroups.start(spec('echo ready; sleep 60'))));
+    const uids = await Promise.all(
+      starts.map(async ({ stdout }) => {
+        await once(stdout, 'data');
+        return uidsOf('sleep\0');
+      }),
+    );
+    expect(new Set(uids[1]).size).toBeGreaterThanOrEqual(2);
+    expect(uids[1]).not.toContain(0);
+    await Promise.all(starts.map((running) => running[Symbol.asyncDispose]()));
+  });
+
+  test.runIf(isRoot)('files that only root may read stay unread in a folder that everyone may enter', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sandbox-open-'));
+    chmodSync(folder, 0o755);
+    writeFileSync(join(folder, 'private'), 'private', { mode: 0o600 });
+    writeFileSync(join(folder, 'open'), 'open');
+    expect(await output(`cat ${folder}/*`, { mounts: [{ path: folder, mode: 'ro' }] })).toBe('open');
+    rmSync(folder, { recursive: true });
+  });
+
+  test('a descriptor that the layer was given does not reach the tool', async () => {
+    const secret = join(mkdtempSync(join(tmpdir(), 'sandbox-fd-')), 'secret');
+    writeFileSync(secret, 'secret');
+    const script =
+      'for n in 3 4 5 6 7 8 9 10 11 12 20 99; do test -e /proc/self/fd/$n && readlink /proc/self/fd/$n; done; cat /proc/self/fd/20';
+    const child = runLayer(
+      `${START}
+      const running = await driver.start({ ...spec, command: ['/bin/sh', '-c', ${JSON.stringify(script)}] });
+      running.stdout.pipe(process.stdout);
+      await running.exited;`,
+      { inherited: [20, openSync(secret, 'r')] },
+    );
+    const said = await text(child.stdout ?? []);
+    expect(said).not.toContain('secret');
+    expect(said.replaceAll('/dev/null\n', '')).toBe('');
+    rmSync(join(secret, '..'), { recursive: true });
+  });
+
+  test('a layer that is killed leaves no process, and the next one removes its control groups', async () => {
+    const mark = `crash-${process.pid}`;
+    const child = runLayer(`${START}
+      const running = await driver.start({ ...spec, command: ['/bin/sh', '-c', 'echo ready; while :; do sleep 1; done', ${JSON.stringify(mark)}] });
+      running.stdout.pipe(process.stdout);`);
+    await once(child.stdout ?? child, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await until(() => !readdirSync('/proc').some((pid) => commandOf(pid).includes(`${mark}\0`)));
+    // Made anew, so that it looks around again.
+    await createBubblewrapDriver().probe();
+    await until(() => groupsOf(child.pid).length === 0);
+  });
+
+  test.runIf(isRoot)('an ordinary user needs no privilege', async () => {
+    const child = runLayer(
+      `${START}
+      const probe = await driver.probe();
+      const running = await driver.start({ ...spec, command: ['/bin/sh', '-c', 'id -u; grep CapEff /proc/self/status'] });
+      running.stdout.pipe(process.stdout);
+      console.log(probe.works, probe.weaknesses.length > 0, (await running.exited).code);`,
+      { uid: 65_534 },
+    );
+    expect((await text(child.stdout ?? [])).split('\n').sort().join(' ')).toBe(
+      ' 1000 CapEff:\t0000000000000000 true true 0',
+    );
+  });
+
+  test('nothing of a sandbox stays in the control groups or the temporary folder', async () => {
+    await Promise.all([1, 2, 3, 4].map(() => output('echo x')));
+    await until(() => groupsOf(process.pid).length === 0);
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('sallyport-sandbox-'))).toEqual([]);
+  });
+
+  test.skipIf(findControlGroups() === undefined)('a processor share is enforced', async () => {
+    const spin = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; cat /proc/uptime';
+    const limits = { cpuMillicores: 100, memoryMb: 64, processesMax: 16, diskMb: 1 };
+    await using running = await withGroups.start(spec(spin, { limits }));
+    const began = performance.now();
+    const { cpuMs } = await running.exited;
+    // A tenth of a core: the wall time is far above the processor time.
+    expect(performance.now() - began).toBeGreaterThan(2 * cpuMs);
+  });
+});
+
+test('a machine without bubblewrap is told what to type', async () => {
+  const driver = createBubblewrapDriver({ program: 'no-such-bubblewrap' });
+  expect(await driver.probe()).toEqual({
+    works: false,
+    problem: 'The program no-such-bubblewrap is missing. Type: apt-get install bubblewrap',
+    weaknesses: [],
+  });
+  const start = driver.start({
+    label: 'test',
+    command: ['true'],
+    environment: {},
+    mounts: [],
+    network: [],
+    limits: { cpuMillicores: 1, memoryMb: 1, processesMax: 1, diskMb: 1 },
+  });
+  await expect(start).rejects.toMatchObject({ code: 'E3101', message: expect.stringContaining('apt-get install') });
+});
+
+test('a bubblewrap that cannot work is a problem, not an exception', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-fake-'));
+  chmodSync(folder, 0o755);
+  const fakes: readonly [string, RegExp][] = [
+    ['echo "bwrap: Creating new namespace failed: Operation not permitted" >&2; exit 1', /user namespaces/],
+    ['echo "bwrap: Unknown option --disable-userns" >&2; exit 1', /0\.8\.0/],
+    ['exit 0', /without a word/],
+  ];
+  for (const [index, [script, problem]] of fakes.entries()) {
+    const program = join(folder, `bwrap-${index}`);
+    writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const probe = await createBubblewrapDriver({ program }).probe();
+    expect(probe.works).toBe(false);
+    expect(probe.problem).toMatch(problem);
+  }
+  rmSync(folder, { recursive: true });
+});
+
+const START = `
+  const { createBubblewrapDriver } = await import(${JSON.stringify(join(import.meta.dirname, 'bubblewrap-driver.ts'))});
+  const driver = createBubblewrapDriver();
+  const spec = { label: 'test', environment: {}, mounts: [], network: [],
+    limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 16, diskMb: 1 } };`;
+
+interface LayerOptions {
+  readonly uid?: number;
+  /** Number that it has in the layer, and descriptor here. */
+  readonly inherited?: readonly [number, number];
+}
+
+/** Another process as the layer. */
+function runLayer(script: string, { uid, inherited }: LayerOptions = {}): ChildProcess {
+  const stdio: ('ignore' | 'pipe' | 'inherit' | number)[] = ['ignore', 'pipe', 'inherit'];
+  if (inherited !== undefined) {
+    while (stdio.length < inherited[0]) stdio.push('ignore');
+    stdio.push(inherited[1]);
+  }
+  return spawn(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: '/',
+    stdio,
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(5);
+}
+
+function commandOf(pid: string): string {
+  try {
+    return /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}
+
+/** Host uids of the processes whose command begins so. */
+function uidsOf(command: string): number[] {
+  return readdirSync('/proc')
+    .filter((pid) => commandOf(pid).startsWith(command))
+    .map((pid) => Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]));
+}
+
+/** Control groups that a layer made and that are still there. */
+function groupsOf(pid: number | undefined): string[] {
+  const places = {
+    mounts: readFileSync('/proc/self/mountinfo', 'utf8'),
+    memberships: readFileSync('/proc/self/cgroup', 'utf8'),
+  };
+  return [...new Set(ownFolders(places).values())]
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder).filter((name) => name.startsWith(`sallyport-${pid}-`)));
+}

@@ -1,0 +1,116 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createControlGroupsV1 } from './control-group-v1.ts';
+import { createControlGroupsV2 } from './control-group-v2.ts';
+import { ownFolders } from './find-control-groups.ts';
+
+const LIMITS = { cpuMillicores: 250, memoryMb: 64, processesMax: 16, diskMb: 1 };
+
+/** A folder in the shape of a control group: the files are plain, so the kernel's own answers are written by hand. */
+let parent: string;
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'groups-'));
+});
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+const fill = (folder: string, files: Record<string, string>): void => {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+};
+
+test('v2: the limits are written and the figures read', () => {
+  fill(parent, { 'cgroup.controllers': 'cpuset cpu io memory pids\n', 'cgroup.subtree_control': 'cpu memory pids\n' });
+  const group = createControlGroupsV2(parent)?.create(LIMITS);
+  const [name = ''] = readdirSync(parent).filter((entry) => entry.startsWith('sallyport-'));
+  const read = (file: string): string => readFileSync(join(parent, name, file), 'utf8');
+  expect([read('memory.max'), read('pids.max'), read('cpu.max')]).toEqual(['67108864', '18', '25000 100000']);
+  expect(group?.joinFiles).toEqual([]);
+  group?.admit?.(4321);
+  expect(read('cgroup.procs')).toBe('4321');
+  expect(group?.pids()).toEqual([4321]);
+  fill(join(parent, name), {
+    'cpu.stat': 'usage_usec 2500\nuser_usec 2000\n',
+    'memory.peak': '3145728\n',
+    'memory.events': 'low 0\nhigh 0\nmax 7\noom 1\noom_kill 1\noom_group_kill 0\n',
+    'pids.events': 'max 2\n',
+  });
+  expect(group?.usage()).toEqual({ cpuMs: 2.5, memoryPeakMb: 3, oomKills: 1, forksRefused: 2 });
+});
+
+test('v2: a group that is not delegated is not used', () => {
+  fill(parent, { 'cgroup.controllers': 'cpu memory\n', 'cgroup.subtree_control': '' });
+  expect(createControlGroupsV2(parent)).toBeUndefined();
+  // Somebody else lives in the layer's group, so no child may have a controller.
+  fill(parent, { 'cgroup.controllers': 'cpu memory pids\n', 'cgroup.procs': `${process.pid}\n1\n` });
+  expect(createControlGroupsV2(parent)).toBeUndefined();
+});
+
+test('v2: a layer that is alone in its group moves aside and hands the controllers down', () => {
+  fill(parent, {
+    'cgroup.controllers': 'cpu memory pids\n',
+    'cgroup.subtree_control': '',
+    'cgroup.procs': `${process.pid}\n`,
+  });
+  expect(createControlGroupsV2(parent)).toBeDefined();
+  expect(readFileSync(join(parent, 'sallyport-layer', 'cgroup.procs'), 'utf8')).toBe(String(process.pid));
+  expect(readFileSync(join(parent, 'cgroup.subtree_control'), 'utf8')).toBe('+memory +cpu +pids');
+});
+
+test('v1: the limits are written in each hierarchy, and hierarchies that are one get one folder', () => {
+  for (const name of ['memory', 'cpu,cpuacct', 'pids']) mkdirSync(join(parent, name));
+  const cpu = join(parent, 'cpu,cpuacct');
+  const groups = createControlGroupsV1({
+    memory: join(parent, 'memory'),
+    cpu,
+    cpuacct: cpu,
+    pids: join(parent, 'pids'),
+  });
+  const group = groups.create(LIMITS);
+  expect(group.joinFiles).toHaveLength(3);
+  const [name = ''] = readdirSync(cpu);
+  expect(readFileSync(join(cpu, name, 'cpu.cfs_quota_us'), 'utf8')).toBe('25000');
+  expect(readFileSync(join(parent, 'memory', name, 'memory.limit_in_bytes'), 'utf8')).toBe('67108864');
+  expect(readFileSync(join(parent, 'pids', name, 'pids.max'), 'utf8')).toBe('18');
+});
+
+test('v1: a limit that cannot be written leaves no group behind', () => {
+  for (const name of ['memory', 'cpu']) mkdirSync(join(parent, name));
+  const folder = join(parent, 'cpu');
+  const missing = join(parent, 'missing', 'deep');
+  mkdirSync(join(parent, 'missing'));
+  writeFileSync(missing, 'a file where a folder should be');
+  const open = (): unknown =>
+    createControlGroupsV1({ memory: join(parent, 'memory'), cpu: folder, cpuacct: folder, pids: missing });
+  expect(open).toThrow();
+  expect(readdirSync(join(parent, 'memory'))).toEqual([]);
+});
+
+test('groups of a layer that is dead are removed, those of a living one stay', () => {
+  fill(parent, { 'cgroup.controllers': 'cpu memory pids\n', 'cgroup.subtree_control': 'cpu memory pids\n' });
+  const dead = join(parent, 'sallyport-4194305-0123abcd-1');
+  const alive = join(parent, `sallyport-${process.pid}-0123abcd-1`);
+  const foreign = join(parent, 'sallyport-layer');
+  for (const folder of [dead, alive, foreign]) mkdirSync(folder);
+  createControlGroupsV2(parent);
+  expect([dead, alive, foreign].map((folder) => existsSync(folder))).toEqual([false, true, true]);
+});
+
+test('the own group is found in its hierarchy, also where a container shows only a part of it', () => {
+  const mounts = [
+    '30 23 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw',
+    '31 23 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory',
+    '32 23 0:28 /docker/abc /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct',
+    '33 23 0:29 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd',
+    '34 23 0:30 / / rw - ext4 /dev/vda rw',
+  ].join('\n');
+  const memberships = '4:memory:/user/a\n3:cpu,cpuacct:/docker/abc/b\n1:name=systemd:/\n0::/user/a\n';
+  expect(Object.fromEntries(ownFolders({ mounts, memberships }))).toEqual({
+    '': '/sys/fs/cgroup/unified/user/a',
+    memory: '/sys/fs/cgroup/memory/user/a',
+    cpu: '/sys/fs/cgroup/cpu,cpuacct/b',
+    cpuacct: '/sys/fs/cgroup/cpu,cpuacct/b',
+    'name=systemd': '/sys/fs/cgroup/systemd',
+  });
+  expect(ownFolders({ mounts: '', memberships: '' }).size).toBe(0);
+});

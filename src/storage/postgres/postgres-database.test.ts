@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { MiB } from '../../std/bytes.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
+import { openPostgres, type PostgresDatabase } from './postgres-database.ts';
+import { embeddedDatabases, run, type TestDatabases } from './postgres-databases.fixture.ts';
+
+let databases: TestDatabases;
+let connection: PostgresConnection;
+
+beforeAll(async () => {
+  databases = await embeddedDatabases();
+  connection = await databases.fresh();
+});
+
+afterAll(() => databases.close());
+
+const open = (changes: { connection?: PostgresConnection; poolMax?: number } = {}): Promise<PostgresDatabase> =>
+  openPostgres({ connection, log: silentLog, ...changes });
+
+const url = (text: string): { connection: PostgresConnection } => ({ connection: { url: text } });
+
+test('instances that start together on an empty database all come up', async () => {
+  const empty = { connection: await databases.empty() };
+  const opened = await Promise.all([open(empty), open(empty), open(empty), open(empty)]);
+  for (const database of opened) {
+    expect(await database.toolStore.loadAll()).toEqual([]);
+    await database.close();
+  }
+});
+
+test('a database of a newer version of the layer is refused', async () => {
+  const newer = await databases.fresh();
+  await run(newer, "insert into sallyport.kysely_migration values ('9999-later', now()::text)");
+  await expect(open({ connection: newer })).rejects.toMatchObject({
+    code: 'E3812',
+    message: expect.stringContaining('9999-later'),
+  });
+});
+
+test('AUD-03 events and checkpoints are append only, for the owner of the database too', async () => {
+  await using database = await open();
+  await database.ledgerStore.append({ records: [], events: [event(1)] }, 'synchronous');
+  for (const table of ['audit_events', 'audit_checkpoints']) {
+    for (const change of [`delete from sallyport.${table}`, `truncate sallyport.${table}`]) {
+      await expect(run(connection, change)).rejects.toThrow('append only');
+    }
+    await expect(run(connection, `update sallyport.${table} set chain_id = 'other'`)).rejects.toThrow('append only');
+  }
+  expect(await database.ledgerStore.chainHead('chain-1')).toEqual({ seq: 1, hash: 'hash-1' });
+});
+
+test('a result of 5 MB is kept', async () => {
+  await using database = await open();
+  const result = 'é"\0'.repeat(MiB / 2);
+  await database.ledgerStore.append({ records: [{ ...record('large'), result }], events: [] }, 'asynchronous');
+  const found = await database.ledgerStore.findInvocation('acme', 'large');
+  expect(found?.result === result).toBe(true);
+});
+
+test('more callers than connections wait for one', async () => {
+  await using database = await open({ poolMax: 2 });
+  const calls = Array.from({ length: 50 }, (_, at) => record(`many-${at}`));
+  await Promise.all(calls.map((each) => database.ledgerStore.append({ records: [each], events: [] }, 'asynchronous')));
+  const counted =
+    "select count(*)::int as connections from pg_stat_activity where application_name = 'sallyport' and datname = current_database()";
+  expect(await run(connection, counted)).toEqual([{ connections: 2 }]);
+});
+
+test('a lost connection costs one error, and the next query has a new one', async () => {
+  await using database = await open({ poolMax: 1 });
+  await database.ping();
+  await run(
+    connection,
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sallyport' and datname = current_database()",
+  );
+  await sleep(20);
+  await database.ping().catch(() => undefined);
+  await database.ping();
+});
+
+test('a closed database answers with an error, and closes only once', async () => {
+  const database = await open();
+  await Promise.all([database.close(), database.close()]);
+  await expect(database.ping()).rejects.toMatchObject({ code: 'E3812' });
+  await expect(
+    database.ledgerStore.append({ records: [record('late')], events: [] }, 'synchronous'),
+  ).rejects.toMatchObject({
+    code: 'E3812',
+  });
+});
+
+test('an address that is none is refused without repeating it', async () => {
+  for (const text of ['', 'mysql://u:secret@h/d', 'postgres://u:secret@[h/d', '/var/run']) {
+    const error = await open(url(text)).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'E3812', message: expect.stringContaining('SALLYPORT_DATABASE_URL') });
+    expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain('secret');
+  }
+});
+
+test('a server that cannot be reached is named as the reason', async () => {
+  for (const text of ['postgres://u:secret@127.0.0.1:1/d', 'postgresql:///d?host=/nowhere&user=u']) {
+    const error = await open(url(text)).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'E3812', message: expect.stringContaining('cannot be reached') });
+    expect(String(error)).not.toContain('secret');
+  }
+});
+
+test('a database that does not exist is named as the reason', async () => {
+  const missing = { ...(connection as object), database: 'missing' } as PostgresConnection;
+  await expect(open({ connection: missing })).rejects.toMatchObject({
+    code: 'E3812',
+    message: expect.stringContaining('does not exist'),
+  });
+});
+
+function record(invocationId: string): InvocationRecord {
+  return {
+    invocationId,
+    tenantId: 'acme',
+    agentDid: 'did:web:agent',
+    toolId: 'weather',
+    door: 'rest',
+    state: 'COMPLETED',
+    instanceId: 'instance-1',
+    warnings: [],
+    acceptedAt: 1_767_323_045_678,
+  };
+}
+
+function event(seq: number): CloudEvent {
+  return {
+    specversion: '1.0',
+    id: `event-${seq}`,
+    source: '/sallyport/instance-1',
+    type: 'ai.agent.tool.invoked',
+    time: '2026-01-02T03:04:05.678Z',
+    datacontenttype: 'application/json',
+    tenantid: 'acme',
+    chainid: 'chain-1',
+    chainseq: seq,
+    chainprev: `hash-${seq - 1}`,
+    chainhash: `hash-${seq}`,
+    data: {},
+  };
+}
