@@ -69,7 +69,7 @@ export default {
   options: {
     parser: 'swc',
     tsPreCompilationDeps: true,
-    exclude: '\\.test\\.ts$',
+    exclude: '\\.(?:test|fixture)\\.ts$',
     doNotFollow: { path: 'node_modules' },
     includeOnly: '^(?:src|api)/|^(?:node:)?child_process$',
   },

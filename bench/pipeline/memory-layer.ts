@@ -13,7 +13,7 @@ import { createPolicyDecisions } from '../../src/permission/policy-decisions.ts'
 import { createCedarPolicyEngine } from '../../src/permission/policy-engines/cedar/cedar-policy-engine.ts';
 import type { PipelineParts } from '../../src/pipeline/parts.ts';
 import { createPipeline, type RunCall } from '../../src/pipeline/run.ts';
-import { RunningCalls } from '../../src/pipeline/running-calls.ts';
+import { RunningCalls } from '../../src/pipeline/flight/running-calls.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
 import { systemClock } from '../../src/std/clock.ts';
 import { memoryIdempotencyStore } from '../../src/storage/memory/memory-idempotency-store.ts';

@@ -31,7 +31,7 @@ const SHOWN_CHARACTERS_MAX = 500;
 /** Starts a program. Its outputs go to a file: reading them here would cost CPU in the middle of a measurement. */
 export function startProgram({ script, args = [], folder, env }: ProgramStart): ServerProcess {
   const logFile = join(folder, 'output.log');
-  const output = openSync(logFile, 'a');
+  const output = openSync(logFile, 'w');
   const child = spawn(process.execPath, [script, ...args], {
     cwd: folder,
     env: { PATH: pathWithThisNode(), HOME: folder, LANG: 'C.UTF-8', NODE_ENV: 'production', ...env },

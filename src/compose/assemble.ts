@@ -15,10 +15,10 @@ import { pathMarkFaults } from '../permission/check-path-arguments.ts';
 import { createPolicyDecisions } from '../permission/policy-decisions.ts';
 import { createCedarPolicyEngine } from '../permission/policy-engines/cedar/cedar-policy-engine.ts';
 import { coversToolId } from '../permission/token-scope.ts';
+import { RunningCalls } from '../pipeline/flight/running-calls.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
-import { recoverOpenCalls } from '../pipeline/recover.ts';
+import { recoverOpenCalls } from '../pipeline/record/recover.ts';
 import { createPipeline } from '../pipeline/run.ts';
-import { RunningCalls } from '../pipeline/running-calls.ts';
 import { importMcpTools } from '../registry/importers/mcp/mcp-importer.ts';
 import { importOpenApi } from '../registry/importers/openapi/openapi-importer.ts';
 import { createRegistry } from '../registry/registry.ts';
@@ -68,25 +68,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const storage = await opening;
   const [identity, policies, instanceId] = await beside;
   const ledger = await openAudit(opened, from, storage, identity.signer, instanceId);
-  const schemas = createSchemaValidator();
-  const secrets = createEnvironmentSecretStore(from.environment);
-  const driver = createBubblewrapDriver();
-  const client = { name: 'sallyport', version: VERSION };
-  const upstreams = createUpstreams({ driver, store: storage.database.upstreamStore, secrets, log, clock, client });
-  opened.defer(() => upstreams.close());
-  const executors = createCompositeExecutor([
-    from.native,
-    createShellExecutor({ driver }),
-    createHttpExecutor(),
-    createMcpExecutor(upstreams),
-  ]);
-  const registry = createRegistry({
-    store: storage.database.toolStore,
-    clock,
-    log,
-    compileSchema: (schema) => schemas.inspect(schema),
-    configFaults: (manifest) => [...executors.configFaults(manifest), ...pathMarkFaults(manifest)],
-  });
+  const { schemas, secrets, driver, upstreams, executors, registry } = openTools(opened, from, storage);
   const running = new RunningCalls();
   opened.defer(() => running.drain(settings['shutdown.grace_seconds'] * 1000));
   const pipeline: PipelineParts = {
@@ -129,6 +111,34 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
     close: () => kept.disposeAsync(),
   };
+}
+
+/** What finds tools and what runs them. */
+function openTools(
+  opened: AsyncDisposableStack,
+  { environment, clock, log, native }: Ingredients,
+  { database }: Storage,
+) {
+  const schemas = createSchemaValidator();
+  const secrets = createEnvironmentSecretStore(environment);
+  const driver = createBubblewrapDriver();
+  const client = { name: 'sallyport', version: VERSION };
+  const upstreams = createUpstreams({ driver, store: database.upstreamStore, secrets, log, clock, client });
+  opened.defer(() => upstreams.close());
+  const executors = createCompositeExecutor([
+    native,
+    createShellExecutor({ driver }),
+    opened.use(createHttpExecutor({ clock })),
+    createMcpExecutor(upstreams),
+  ]);
+  const registry = createRegistry({
+    store: database.toolStore,
+    clock,
+    log,
+    compileSchema: (schema) => schemas.inspect(schema),
+    configFaults: (manifest) => [...executors.configFaults(manifest), ...pathMarkFaults(manifest)],
+  });
+  return { schemas, secrets, driver, upstreams, executors, registry };
 }
 
 /** The ledger, the checkpoints of its chain, and the sinks that read from it; closed in the opposite order. */

@@ -51,6 +51,7 @@ export interface OperationEntry {
   readonly output: TSchema;
 }
 
+/** THE table of operations, by name. */
 export const OPERATIONS = {
   'tool.invoke': {
     summary: 'Invoke a tool (BC-2)',
@@ -207,6 +208,9 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<string, OperationEntry>;
 
+/** The closed set of operations. */
 export type OperationName = keyof typeof OPERATIONS;
+/** What an operation takes, as the wire has it. */
 export type OperationInput<N extends OperationName> = Static<(typeof OPERATIONS)[N]['input']>;
+/** What an operation answers with, as the wire has it. */
 export type OperationOutput<N extends OperationName> = Static<(typeof OPERATIONS)[N]['output']>;

@@ -51,7 +51,8 @@ export function createOperations(parts: OperationParts): ToolLayer {
   const inputs = compileInputs(parts);
   return {
     ask: (name, input, caller) => ask(parts, operations, inputs, name, input, caller),
-    onToolsChanged: (listener) => parts.registry.onChanged(listener),
+    // The registry tells at once, in the middle of a registration; who listens here is told when it is over.
+    onToolsChanged: (listener) => parts.registry.onChanged(() => setImmediate(listener)),
   };
 }
 

@@ -84,7 +84,7 @@ describe('checkPathArguments', () => {
     const deep = tool({
       properties: { jobs: { type: 'array', items: { properties: { paths: { items: { 'x-path': 'ro' } } } } } },
     });
-    const parameters = { jobs: [{ paths: [`${base}/work/file`] }, { paths: [`${base}/work`, '/etc'] }] };
+    const parameters = { jobs: [{ paths: [`${base}/desk/file`] }, { paths: [`${base}/desk`, '/etc'] }] };
     expect(await checkPathArguments(deep, parameters, grant)).toMatchObject({ details: { path: '/jobs/1/paths/1' } });
   });
 
@@ -95,7 +95,7 @@ describe('checkPathArguments', () => {
 
   test('an empty grant allows no path', async () => {
     const nothing = { ...grant, filesystem: [] };
-    expect((await checkPathArguments(one('ro'), { file: `${base}/work/file` }, nothing))?.code).toBe('E3203');
+    expect((await checkPathArguments(one('ro'), { file: `${base}/desk/file` }, nothing))?.code).toBe('E3203');
   });
 });
 

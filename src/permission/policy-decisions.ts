@@ -13,6 +13,7 @@ const TTL_SECONDS = 300;
 /** Longest time that an engine may ask for. */
 const TTL_SECONDS_MAX = 3600;
 
+/** The engine that is asked, and how much of it is remembered. */
 export interface PolicyDecisionsOptions {
   readonly engine: PolicyEngine;
   readonly clock?: Clock;

@@ -11,9 +11,9 @@ import type { Registry } from '../registry/registry.ts';
 import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { SchemaValidator } from '../validation/schema-validator.ts';
+import type { RunningCalls } from './flight/running-calls.ts';
 import type { IdempotencyStore } from './idempotency-store.port.ts';
 import type { Identify } from './identify.ts';
-import type { RunningCalls } from './running-calls.ts';
 
 /** Bounds of the pipeline; every one is a setting. */
 export interface PipelineLimits {

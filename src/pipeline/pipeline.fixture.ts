@@ -21,10 +21,10 @@ import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
 import { memoryToolStore } from '../storage/memory/memory-tool-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { createSchemaValidator } from '../validation/schema-validator.ts';
+import { RunningCalls } from './flight/running-calls.ts';
 import { createIdentify } from './identify.ts';
 import type { PipelineLimits, PipelineParts } from './parts.ts';
 import { createPipeline } from './run.ts';
-import { RunningCalls } from './running-calls.ts';
 
 const limits: PipelineLimits = {
   callsMax: 100,

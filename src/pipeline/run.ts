@@ -4,7 +4,7 @@ import { failureOf } from '../domain/error/tool-layer-error.ts';
 import { stateAfterFailure } from '../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { CallRequest } from './call.ts';
-import { type Flight, type FlightEnd, newFlight } from './flight.ts';
+import { type Flight, type FlightEnd, newFlight } from './flight/flight.ts';
 import { stagesInOrder, wrappersInOrder } from './order.ts';
 import type { PipelineParts } from './parts.ts';
 import { isEarlierAnswer, type Stage, type StageEnd } from './stage.ts';

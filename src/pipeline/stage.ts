@@ -1,7 +1,7 @@
 import type { LifecycleState } from '../../api/schemas/invocation.ts';
 import type { Failure } from '../domain/error/failure.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
-import type { Flight } from './flight.ts';
+import type { Flight } from './flight/flight.ts';
 
 /** An answer that an earlier call gave already; it ends this call at once (PIPE-09). */
 export interface EarlierAnswer {

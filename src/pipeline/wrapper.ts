@@ -1,4 +1,4 @@
-import type { Flight, FlightEnd } from './flight.ts';
+import type { Flight, FlightEnd } from './flight/flight.ts';
 
 /** Takes a call to its end. */
 export type Flying = (flight: Flight) => Promise<FlightEnd>;

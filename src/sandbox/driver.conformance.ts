@@ -404,6 +404,14 @@ function endCases(check: Check): void {
     deepEqual(hostProcesses(mark), []);
   });
 
+  check('what a tool wrote before anybody read it is kept', async ({ start }) => {
+    const running = await start(sh('echo out; echo err >&2'));
+    await running.exited;
+    await sleep(20);
+    const { stdout, stderr } = await collectOutput(running, { stdoutBytesMax: 100, stderrBytesMax: 100 });
+    deepEqual([stdout, stderr], ['out\n', 'err\n']);
+  });
+
   check('leaving a scope ends the sandbox', async ({ start }) => {
     const mark = `mark-${process.pid}-scope`;
     {

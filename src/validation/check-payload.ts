@@ -14,6 +14,7 @@ export interface PayloadBounds {
   readonly membersMax: number;
 }
 
+/** Bounds that hold when the caller names none. */
 export const PAYLOAD_BOUNDS: PayloadBounds = { depthMax: 64, stringBytesMax: 8 * MiB, membersMax: 200_000 };
 
 /** The walk is recursive, and so deep at most; far below what overflows the stack. */

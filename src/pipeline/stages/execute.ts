@@ -13,7 +13,7 @@ import type {
   Resolved,
   Validated,
 } from '../call.ts';
-import type { Flight } from '../flight.ts';
+import type { Flight } from '../flight/flight.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 import { executorCall } from './executor-call.ts';
 

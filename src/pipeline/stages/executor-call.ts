@@ -1,6 +1,6 @@
 import type { ExecutorCall } from '../../executors/executor.port.ts';
 import type { Admitted, Authorized, CallRequest, Prepared, Resolved, Validated } from '../call.ts';
-import type { Flight } from '../flight.ts';
+import type { Flight } from '../flight/flight.ts';
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 

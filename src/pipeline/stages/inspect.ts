@@ -4,7 +4,7 @@ import { type Failure, failure, isFailure } from '../../domain/error/failure.ts'
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { Authorized, Executed, Inspected, Resolved } from '../call.ts';
-import type { Flight } from '../flight.ts';
+import type { Flight } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 

@@ -1,6 +1,6 @@
 import { isFailure } from '../../domain/error/failure.ts';
 import type { CallRequest, Resolved } from '../call.ts';
-import type { Flight } from '../flight.ts';
+import type { Flight } from '../flight/flight.ts';
 import type { Identity } from '../identify.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';

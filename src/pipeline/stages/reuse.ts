@@ -4,7 +4,7 @@ import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { Admitted, Authorized, CallRequest, Fresh, Resolved, Validated } from '../call.ts';
-import type { Flight } from '../flight.ts';
+import type { Flight } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { EarlierAnswer, Stage, StageEnd } from '../stage.ts';
 

@@ -5,10 +5,10 @@ import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.t
 import { isLegalTransition } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
-import { eventsOf } from '../call-events.ts';
-import { recordOf, repeated } from '../call-record.ts';
-import type { Flight, FlightEnd } from '../flight.ts';
+import type { Flight, FlightEnd } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
+import { eventsOf } from '../record/call-events.ts';
+import { recordOf, repeated } from '../record/call-record.ts';
 import type { Wrapper } from '../wrapper.ts';
 
 type Parts = Pick<PipelineParts, 'clock' | 'ledger' | 'instanceId'>;

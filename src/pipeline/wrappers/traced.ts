@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { entryOf } from '../../domain/error/failure.ts';
-import type { FlightEnd, Trace } from '../flight.ts';
+import type { FlightEnd, Trace } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Wrapper } from '../wrapper.ts';
 

@@ -95,7 +95,7 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
       await running.exited;`,
       { inherited: [20, openSync(secret, 'r')] },
     );
-    const said = await text(child.stdout ?? []);
+    const said = await outputOf(child);
     expect(said).not.toContain('secret');
     expect(said.replaceAll('/dev/null\n', '')).toBe('');
     rmSync(join(secret, '..'), { recursive: true });
@@ -124,9 +124,7 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
       console.log(probe.works, probe.weaknesses.length > 0, (await running.exited).code);`,
       { uid: 65_534 },
     );
-    expect((await text(child.stdout ?? [])).split('\n').sort().join(' ')).toBe(
-      ' 1000 CapEff:\t0000000000000000 true true 0',
-    );
+    expect((await outputOf(child)).split('\n').sort().join(' ')).toBe(' 1000 CapEff:\t0000000000000000 true true 0');
   });
 
   test('nothing of a sandbox stays in the control groups or the temporary folder', async () => {
@@ -206,6 +204,10 @@ function runLayer(script: string, { uid, inherited }: LayerOptions = {}): ChildP
     stdio,
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
+}
+
+async function outputOf({ stdout }: ChildProcess): Promise<string> {
+  return stdout === null ? '' : text(stdout);
 }
 
 async function until(holds: () => boolean): Promise<void> {

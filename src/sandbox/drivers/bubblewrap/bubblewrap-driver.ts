@@ -122,10 +122,8 @@ async function standing({ launcher, status, stderr, stdin, stdout }: Launched): 
 
 async function complaintOf(stderr: Launched['stderr']): Promise<string> {
   let said = '';
-  const end = new AbortController();
   const collect = (async () => {
     for await (const part of stderr) if (said.length < SANDBOX_BOUNDS.startErrorBytesMax) said += String(part);
-    end.abort();
   })();
   await Promise.race([collect, sleep(SANDBOX_BOUNDS.pipeGraceMs)]);
   return said.slice(0, SANDBOX_BOUNDS.startErrorBytesMax);

@@ -110,7 +110,7 @@ test('the own group is found in its hierarchy, also where a container shows only
     memory: '/sys/fs/cgroup/memory/user/a',
     cpu: '/sys/fs/cgroup/cpu,cpuacct/b',
     cpuacct: '/sys/fs/cgroup/cpu,cpuacct/b',
-    'name=systemd': '/sys/fs/cgroup/systemd',
+    'name=systemd': '/sys/fs/cgroup/systemd/',
   });
   expect(ownFolders({ mounts: '', memberships: '' }).size).toBe(0);
 });

@@ -62,9 +62,9 @@ export function launch(pad: Launchpad, { spec, mounts, group, uid }: Launch): La
       ...(uid === undefined ? {} : { uid, gid: uid }),
     }),
   );
-  const pipes: readonly (Readable | Writable | null | undefined)[] = launcher.stdio;
+  const pipes = takePipes(launcher);
   for (const pipe of pipes) pipe?.on('error', ignoreBrokenPipe);
-  if (launcher.pid !== undefined) group?.admit?.(launcher.pid);
+  admit(launcher, group);
   (pipes[ARGUMENTS_FD] as Writable).end(`${sandboxArguments.join('\0')}\0`);
   return {
     launcher,
@@ -84,6 +84,27 @@ function commandLine(pad: Launchpad, spec: SandboxSpec, group: ControlGroup | un
   }
   const joining = [...group.joinFiles, '--', ...bubblewrap, ...spec.command];
   return shellArguments([...perProcess, ...JOIN_LINES], joining);
+}
+
+/** bubblewrap waits for its arguments, so nothing was started yet that would have to be admitted too. */
+function admit(launcher: ChildProcess, group: ControlGroup | undefined): void {
+  try {
+    if (launcher.pid !== undefined) group?.admit?.(launcher.pid);
+  } catch (error) {
+    launcher.kill('SIGKILL');
+    throw error;
+  }
+}
+
+/**
+ * Takes the pipes out of Node's hands: when a process ends, Node throws away what nobody has begun to read (`flushStdio`),
+ * and a tool may end before its reader is there.
+ */
+function takePipes({ stdio }: ChildProcess): readonly (Readable | Writable | null | undefined)[] {
+  const slots: (Readable | Writable | null | undefined)[] = stdio;
+  const pipes = [...slots];
+  slots.fill(null);
+  return pipes;
 }
 
 type Stdio = 'pipe' | 'ignore' | number;

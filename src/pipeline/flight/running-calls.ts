@@ -1,4 +1,4 @@
-import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Flight } from './flight.ts';
 
 /** The calls under way in this instance. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { InvocationRecord } from '../domain/invocation/record.ts';
-import { manifest, pipeline } from './pipeline.fixture.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { recoverOpenCalls } from './recover.ts';
 
 describe('what a crash left open', () => {

@@ -1,12 +1,12 @@
 // Hot path: five events a call.
 import { randomUUID } from 'node:crypto';
-import type { EventType } from '../../api/schemas/cloud-event.ts';
-import type { LifecycleState } from '../../api/schemas/invocation.ts';
-import { entryOf, errorBody } from '../domain/error/failure.ts';
-import type { EventDraft } from '../domain/event/event-draft.ts';
-import { capabilitiesOf } from '../domain/invocation/grant.ts';
-import type { InvocationRecord } from '../domain/invocation/record.ts';
-import type { Flight, Transition } from './flight.ts';
+import type { EventType } from '../../../api/schemas/cloud-event.ts';
+import type { LifecycleState } from '../../../api/schemas/invocation.ts';
+import { entryOf, errorBody } from '../../domain/error/failure.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
+import { capabilitiesOf } from '../../domain/invocation/grant.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { Flight, Transition } from '../flight/flight.ts';
 
 const NO_CAPABILITIES: readonly string[] = [];
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecutionMetadata } from '../../api/schemas/invocation.ts';
-import type { InvocationRecord } from '../domain/invocation/record.ts';
-import { NO_USAGE } from '../domain/invocation/usage.ts';
-import { sideEffectOf } from '../domain/tool/tool-version.ts';
-import type { Flight, FlightEnd } from './flight.ts';
-import type { PipelineParts } from './parts.ts';
+import type { ExecutionMetadata } from '../../../api/schemas/invocation.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
+import { sideEffectOf } from '../../domain/tool/tool-version.ts';
+import type { Flight, FlightEnd } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
 
 /** Tenant of calls that never showed who they are. No token can name it. */
 export const UNKNOWN_TENANT = '-';

@@ -1,8 +1,8 @@
-import type { LifecycleState, Warning } from '../../api/schemas/invocation.ts';
-import type { Failure } from '../domain/error/failure.ts';
-import type { InvocationRecord } from '../domain/invocation/record.ts';
-import type { CallRequest, CallSoFar } from './call.ts';
-import { UndoLog } from './undo-log.ts';
+import type { LifecycleState, Warning } from '../../../api/schemas/invocation.ts';
+import type { Failure } from '../../domain/error/failure.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { CallRequest, CallSoFar } from '../call.ts';
+import { UndoLog } from '../undo-log.ts';
 
 /** One change of state, as it is audited (PIPE-01). */
 export interface Transition {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Ledger } from '../audit/ledger.ts';
-import type { LedgerStore } from '../audit/ledger-store.port.ts';
-import { errorBody, type Failure, failure } from '../domain/error/failure.ts';
-import type { InvocationRecord } from '../domain/invocation/record.ts';
-import type { Clock } from '../std/clock.ts';
+import type { Ledger } from '../../audit/ledger.ts';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import { errorBody, type Failure, failure } from '../../domain/error/failure.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { Clock } from '../../std/clock.ts';
 
 /**
  * Settles the calls that this instance left open when it last ended. Nobody waits for them any more; a call that may be
