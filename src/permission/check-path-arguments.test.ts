@@ -11,19 +11,19 @@ let grant: Grant;
 const limits = { timeoutMs: 1, cpuMillicores: 1, memoryMb: 1, outputBytesMax: 1 };
 beforeAll(async () => {
   base = await realpath(await mkdtemp(join(tmpdir(), 'sallyport-paths-')));
-  await mkdir(join(base, 'work', 'sub'), { recursive: true });
+  await mkdir(join(base, 'desk', 'sub'), { recursive: true });
   await mkdir(join(base, 'read'));
   await mkdir(join(base, 'outside'));
-  await writeFile(join(base, 'work', 'file'), '');
-  await symlink(join(base, 'outside'), join(base, 'work', 'out'));
-  await symlink(join(base, 'work', 'sub'), join(base, 'work', 'in'));
-  await symlink(join(base, 'outside', 'new'), join(base, 'work', 'dangling'));
-  await symlink(join(base, 'work', 'loop'), join(base, 'work', 'loop'));
-  await symlink(join(base, 'read'), join(base, 'work', 'readonly'));
-  await symlink(join(base, 'work'), join(base, 'alias'));
+  await writeFile(join(base, 'desk', 'file'), '');
+  await symlink(join(base, 'outside'), join(base, 'desk', 'out'));
+  await symlink(join(base, 'desk', 'sub'), join(base, 'desk', 'in'));
+  await symlink(join(base, 'outside', 'new'), join(base, 'desk', 'dangling'));
+  await symlink(join(base, 'desk', 'loop'), join(base, 'desk', 'loop'));
+  await symlink(join(base, 'read'), join(base, 'desk', 'readonly'));
+  await symlink(join(base, 'desk'), join(base, 'alias'));
   grant = {
     filesystem: [
-      { path: join(base, 'work'), mode: 'rw' },
+      { path: join(base, 'desk'), mode: 'rw' },
       { path: join(base, 'read'), mode: 'ro' },
       { path: join(base, 'alias'), mode: 'rw' },
     ],
@@ -49,7 +49,7 @@ const one = (mode: string) => tool({ properties: { file: { type: 'string', 'x-pa
 describe('checkPathArguments', () => {
   test.each([
     ['rw', 'work/file', true],
-    ['rw', 'work', true],
+    ['rw', 'desk', true],
     ['rw', 'work/sub/', true],
     ['rw', 'work/not/yet/there', true],
     ['rw', 'work/in/new', true],

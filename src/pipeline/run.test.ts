@@ -209,9 +209,13 @@ describe('a call that runs', () => {
   test('may be one of four of its agent, and frees its slot', async () => {
     const { add, call } = await pipeline();
     const { promise, resolve } = Promise.withResolvers<void>();
-    await add(manifest('held'), () => promise);
+    let begun = 0;
+    await add(manifest('held'), () => {
+      begun += 1;
+      return promise;
+    });
     const held = [1, 2, 3, 4].map((n) => call({ tool_id: 'held', parameters: { n } }));
-    await wait(20);
+    await expect.poll(() => begun).toBe(4);
     const fifth = await call({ tool_id: 'held', parameters: { n: 5 } });
     expect(fifth.failure).toMatchObject({ code: 'E3106', retryAfterMs: expect.any(Number) });
     resolve();

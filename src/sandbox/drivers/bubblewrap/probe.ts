@@ -8,7 +8,7 @@ import type { Launchpad } from './process/launch.ts';
 import { type Architecture, compileFilter } from './seccomp/compile-filter.ts';
 import type { BubblewrapSettings } from './settings.ts';
 import { createUidSlots, type UidSlots } from './uid-slots.ts';
-import { baseSystemArguments, ETC_FILES, kernelArguments } from './view/base-system.ts';
+import { baseSystemArguments, ETC_FILES, hiddenKernelArguments, kernelArguments } from './view/base-system.ts';
 
 /** All that a driver needs to start sandboxes on this machine. */
 export interface Workshop {
@@ -80,7 +80,7 @@ function launchpad(program: string, inherited: readonly number[], architecture: 
   return {
     program,
     inherited,
-    fixed: { baseSystem: baseSystemArguments(), kernel: kernelArguments() },
+    fixed: { baseSystem: baseSystemArguments(), kernel: kernelArguments(), hiddenKernel: hiddenKernelArguments() },
     seccomp: keepBytes(compileFilter(architecture)),
     etcFiles: Object.values(ETC_FILES).map(keepBytes),
     nothing: { open: () => openSync('/dev/null', 'r') },

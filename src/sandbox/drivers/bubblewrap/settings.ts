@@ -1,5 +1,3 @@
-import { MiB } from '../../../std/bytes.ts';
-
 /** What a person may choose about the driver. */
 export interface BubblewrapSettings {
   /** Name or absolute path of bubblewrap. Default `bwrap`, looked up in PATH. */
@@ -16,8 +14,6 @@ export const SANDBOX_BOUNDS = {
   uidSlotsMax: 1000,
   /** Open files of one process inside. */
   openFilesMax: 1024,
-  /** Size of /dev/shm inside; it counts as memory too. */
-  sharedMemoryBytesMax: 16 * MiB,
   environmentNamesMax: 1000,
   /** Until bubblewrap says that its namespaces stand. */
   startTimeoutMs: 10_000,
@@ -25,8 +21,9 @@ export const SANDBOX_BOUNDS = {
   statusBytesMax: 16_384,
   /** Bytes of stderr kept as the cause of a failed start. */
   startErrorBytesMax: 4096,
-  /** After the end: how often it is looked whether every process is gone, and for how long. */
-  gonePollMs: 2,
+  /** After the end: how often it is looked whether every process is gone: at first each turn, then by time. */
+  gonePollTurns: 20,
+  gonePollMs: 1,
   goneTimeoutMs: 30_000,
   /** How long an output pipe may stay silent after the end before it is closed; somebody outside may hold it open. */
   pipeGraceMs: 100,

@@ -42,8 +42,9 @@ export function watchTree(root: number, limits: SandboxLimits, end: () => void):
     const count = pids.length - 1;
     watch.full ||= count >= limits.processesMax;
     if (watch.violation !== undefined) return;
-    if (memoryMb > limits.memoryMb) watch.violation = 'memory';
-    else if (count > limits.processesMax) watch.violation = 'processes';
+    // Too many processes are the cause where both limits are passed.
+    if (count > limits.processesMax) watch.violation = 'processes';
+    else if (memoryMb > limits.memoryMb) watch.violation = 'memory';
     if (watch.violation !== undefined) end();
   };
   const timer = setInterval(sample, SAMPLE_MS);

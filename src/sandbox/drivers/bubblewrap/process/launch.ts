@@ -50,7 +50,7 @@ export interface Launched {
 export function launch(pad: Launchpad, { spec, mounts, group, uid }: Launch): Launched {
   const files = Object.fromEntries(Object.keys(ETC_FILES).map((path, index) => [path, FIRST_FILE_FD + index]));
   const descriptors = { seccomp: SECCOMP_FD, status: STATUS_FD, files };
-  const sandboxArguments = bubblewrapArguments(spec, mounts, pad.fixed, descriptors);
+  const sandboxArguments = bubblewrapArguments(spec, mounts, pad.fixed, descriptors, (uid ?? process.getuid?.()) === 0);
   const [program, ...rest] = commandLine(pad, spec, group);
   const launcher = withDescriptors([pad.nothing, pad.seccomp, ...pad.etcFiles], ([nothing, ...given]) =>
     spawn(program ?? pad.program, rest, {

@@ -91,12 +91,12 @@ export function runSandbox(parts: RunParts): SandboxProcess {
 /** The end of the tool lets bubblewrap go at once; daemons that it left die with the first process a moment later. */
 async function waitUntilGone({ firstPid, group }: RunParts, isFirst: () => boolean): Promise<boolean> {
   const giveUpAt = performance.now() + SANDBOX_BOUNDS.goneTimeoutMs;
-  for (;;) {
+  for (let looks = 0; ; looks += 1) {
     const left = group === undefined ? [firstPid].filter(isFirst) : group.pids();
     if (left.length === 0) return true;
     for (const pid of left) signal(pid, 'SIGKILL');
     if (performance.now() > giveUpAt) return false;
-    await sleep(SANDBOX_BOUNDS.gonePollMs);
+    await (looks < SANDBOX_BOUNDS.gonePollTurns ? turn() : sleep(SANDBOX_BOUNDS.gonePollMs));
   }
 }
 

@@ -1,17 +1,15 @@
-import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 
 /** Roots that are links into /usr on merged systems and folders on older ones. */
 const ROOTS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
-/** What of the host's /etc is harmless and needed: the loader's cache, certificates (no keys), zone, program choices. */
+/** What of the host's /etc is harmless and needed: the loader's cache, certificates (no keys), program choices. */
 const ETC = [
   '/etc/ld.so.cache',
   '/etc/alternatives',
   '/etc/ssl/certs',
-  '/etc/ssl/openssl.cnf',
   '/etc/pki/tls/certs',
   '/etc/pki/ca-trust/extracted',
-  '/etc/localtime',
 ];
 
 /** Made-up files of /etc, so that names resolve and nothing of the host shows. */
@@ -43,20 +41,31 @@ const KERNEL_VIEWS = [
 
 /** Arguments of bubblewrap for the read-only system. Looked up once: a host does not merge its /usr while we run. */
 export function baseSystemArguments(): readonly string[] {
-  return ['--ro-bind', '/usr', '/usr', ...ROOTS.flatMap(rootArguments), ...ETC.flatMap(etcArguments)];
+  return [
+    ...['--ro-bind', '/usr', '/usr'],
+    ...ROOTS.flatMap(rootArguments),
+    ...ETC.flatMap(etcArguments),
+    ...zoneArguments(),
+  ];
 }
 
 /** Arguments for /dev and /proc. They are made read-only at the end, see `bubblewrap-arguments.ts`. */
 export function kernelArguments(): readonly string[] {
-  const views = KERNEL_VIEWS.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
   return [
     ...['--proc', '/proc'],
     ...DEVICES.flatMap((name) => ['--dev-bind', `/dev/${name}`, `/dev/${name}`]),
     ...['--symlink', '/proc/self/fd', '/dev/fd', '--symlink', '/proc/self/fd/0', '/dev/stdin'],
     ...['--symlink', '/proc/self/fd/1', '/dev/stdout', '--symlink', '/proc/self/fd/2', '/dev/stderr'],
-    // A device file behind a mount without devices cannot be opened by anyone.
-    ...views.flatMap((path) => ['--ro-bind', '/dev/null', path]),
+    // One scratch space with one size. The shared memory of POSIX is files in it.
+    ...['--symlink', '/tmp', '/dev/shm'],
   ];
+}
+
+/** Arguments that hide parts of /proc; needed only where the tool has the uid of root outside. */
+export function hiddenKernelArguments(): readonly string[] {
+  const views = KERNEL_VIEWS.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
+  // A device file behind a mount without devices cannot be opened by anyone.
+  return views.flatMap((path) => ['--ro-bind', '/dev/null', path]);
 }
 
 function rootArguments(path: string): string[] {
@@ -67,4 +76,11 @@ function rootArguments(path: string): string[] {
 function etcArguments(path: string): string[] {
   if (!existsSync(path)) return [];
   return ['--ro-bind', path, path];
+}
+
+/** The zone is a link into /usr nearly everywhere; a copy of it is a file like any other. */
+function zoneArguments(): string[] {
+  const path = '/etc/localtime';
+  if (!existsSync(path)) return [];
+  return lstatSync(path).isSymbolicLink() ? ['--symlink', realpathSync(path), path] : ['--ro-bind', path, path];
 }

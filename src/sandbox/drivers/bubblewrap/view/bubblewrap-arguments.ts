@@ -1,6 +1,5 @@
 import { MiB } from '../../../../std/bytes.ts';
 import type { SandboxSpec } from '../../../driver.port.ts';
-import { SANDBOX_BOUNDS } from '../settings.ts';
 import type { Mount } from './mounts.ts';
 
 /** Uid and gid that a tool sees as its own, whatever they are outside. */
@@ -13,6 +12,7 @@ const DEFAULT_FOLDER = '/tmp';
 export interface FixedArguments {
   readonly baseSystem: readonly string[];
   readonly kernel: readonly string[];
+  readonly hiddenKernel: readonly string[];
 }
 
 /** Numbers that the inherited descriptors have in bubblewrap. */
@@ -26,23 +26,25 @@ export interface ArgumentDescriptors {
 /**
  * The arguments of one sandbox. They hold the environment, so they travel over a pipe (`--args`), never on a command
  * line that other users of the machine can read.
+ * @param isHostRoot whether the tool has the uid of root outside, although none of its rights
  */
 export function bubblewrapArguments(
   spec: SandboxSpec,
   mounts: readonly Mount[],
   fixed: FixedArguments,
   descriptors: ArgumentDescriptors,
+  isHostRoot: boolean,
 ): readonly string[] {
   const diskBytes = Math.max(1, spec.limits.diskMb) * MiB;
-  const sharedBytes = Math.min(diskBytes, SANDBOX_BOUNDS.sharedMemoryBytesMax);
   return [
     ...['--unshare-all', '--unshare-user', '--uid', INSIDE_ID, '--gid', INSIDE_ID, '--hostname', 'sandbox'],
-    ...['--disable-userns', '--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
+    // No `--disable-userns`: the filter refuses every way to a namespace, and a second one costs more than a millisecond.
+    ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
     ...fixed.baseSystem,
     ...Object.entries(descriptors.files).flatMap(([path, fd]) => ['--perms', '0444', '--file', String(fd), path]),
     ...fixed.kernel,
+    ...(isHostRoot ? fixed.hiddenKernel : []),
     ...['--perms', '1777', '--size', String(diskBytes), '--tmpfs', '/tmp'],
-    ...['--perms', '1777', '--size', String(sharedBytes), '--tmpfs', '/dev/shm'],
     ...mounts.flatMap(({ source, target, mode }) => [mode === 'rw' ? '--bind' : '--ro-bind', source, target]),
     // The root is a tmpfs without a size, and the host's uid 0 may write to /proc/sys even without capabilities.
     ...['--remount-ro', '/', '--remount-ro', '/proc'],
