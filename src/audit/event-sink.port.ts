@@ -1,9 +1,14 @@
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 
-/** Where events go beside the database. Delivery is at least once, in order of position; readers drop repeated ids (AUD-02). */
+/**
+ * Where events go beside the database. Delivery is at least once, in order of the chain; readers drop repeated ids
+ * (AUD-02). A rejection makes the relay deliver the same events again later.
+ */
 export interface EventSink {
   readonly name: string;
-  /** Resolves when the events are durable there. A rejection makes the relay try again later. */
+  /** Takes events over; they need not be durable yet. */
   deliver(events: readonly CloudEvent[]): Promise<void>;
+  /** Resolves when everything delivered so far is durable there. */
+  flush(): Promise<void>;
   close(): Promise<void>;
 }

@@ -7,17 +7,31 @@ import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import type { EventSink } from './event-sink.port.ts';
 import { openLedger } from './ledger.ts';
-import { startRelay } from './relay.ts';
+import { type RelayOptions, startRelay } from './relay.ts';
 import { openJsonlEventSink } from './sinks/jsonl/jsonl-event-sink.ts';
 
-async function ledgerWith(store = memoryLedgerStore()) {
-  const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
-  const write = (id: string): Promise<void> =>
-    ledger.commit({
-      events: [{ id, type: 'ai.agent.registry.changed', time: 1, tenantId: 'acme', data: {} }],
-      durability: 'asynchronous',
-    });
-  return { store, write };
+/** A ledger, and a relay over it that is offered what the ledger commits when `offers` says so. */
+async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {
+  const store = options.store ?? memoryLedgerStore();
+  const relay = startRelay({
+    store,
+    chainId: 'one',
+    log: silentLog,
+    sinks: [],
+    delayMs: 1,
+    retryMs: 1,
+    flushMs: 1,
+    ...options,
+  });
+  const onCommitted = offers ? relay.offer : () => undefined;
+  const ledger = await openLedger({ store, chainId: 'one', log: silentLog, onCommitted });
+  const write = async (...ids: string[]): Promise<void> => {
+    for (const id of ids) {
+      const event = { id, type: 'ai.agent.registry.changed' as const, time: 1, tenantId: 'acme', data: {} };
+      await ledger.commit({ events: [event], durability: 'asynchronous' });
+    }
+  };
+  return { store, relay, write };
 }
 
 function collecting(fails: () => boolean = () => false): { sink: EventSink; ids: string[] } {
@@ -26,44 +40,71 @@ function collecting(fails: () => boolean = () => false): { sink: EventSink; ids:
     if (fails()) throw new Error('the sink is away');
     ids.push(...events.map(({ id }) => id));
   };
-  return { sink: { name: 'collecting', deliver, close: async () => undefined }, ids };
+  return { sink: { name: 'collecting', deliver, flush: async () => undefined, close: async () => undefined }, ids };
 }
-
-const options = { chainId: 'one', log: silentLog, delayMs: 1, retryMs: 1 };
 
 describe('the relay', () => {
   test('AUD-02 every event reaches the sink in order, and a restart goes on where it was', async () => {
-    const { store, write } = await ledgerWith();
     const first = collecting();
-    const relay = startRelay({ ...options, store, sinks: [first.sink] });
-    for (const id of ['a', 'b', 'c']) await write(id);
-    relay.wake();
+    const { store, relay, write } = await ledgerWith({ sinks: [first.sink] });
+    await write('a', 'b', 'c');
     await relay.close();
     expect(first.ids).toEqual(['a', 'b', 'c']);
 
-    await write('d');
     const second = collecting();
-    await startRelay({ ...options, store, sinks: [second.sink] }).close();
+    const again = await ledgerWith({ store, sinks: [second.sink] });
+    await again.write('d');
+    await again.relay.close();
     expect(second.ids).toEqual(['d']);
   });
 
-  test('AUD-02 a sink that fails gets the same events again', async () => {
-    const { store, write } = await ledgerWith();
+  test('AUD-02 events that nobody offered are read from the store', async () => {
+    const { sink, ids } = collecting();
+    const { relay, write } = await ledgerWith({ sinks: [sink] }, false);
+    await write('a', 'b');
+    await relay.close();
+    expect(ids).toEqual(['a', 'b']);
+  });
+
+  test('AUD-02 what was not flushed before a crash is delivered again', async () => {
+    const first = collecting();
+    const flush = (): Promise<void> => Promise.reject(new Error('no room on the disk'));
+    const { store, relay, write } = await ledgerWith({ sinks: [{ ...first.sink, flush }] });
     await write('a');
+    await relay.close();
+    const second = collecting();
+    await (await ledgerWith({ store, sinks: [second.sink] })).relay.close();
+    expect([first.ids.includes('a'), second.ids]).toEqual([true, ['a']]);
+  });
+
+  test('AUD-02 a sink that fails gets the same events again', async () => {
     let failures = 3;
     const { sink, ids } = collecting(() => failures-- > 0);
-    const relay = startRelay({ ...options, store, sinks: [sink] });
+    const { relay, write } = await ledgerWith({ sinks: [sink] });
+    await write('a');
     await expect.poll(() => ids).toEqual(['a']);
     await relay.close();
     expect(ids).toEqual(['a']);
   });
 
+  test('AUD-02 a burst beyond what is kept in memory arrives whole', async () => {
+    const { sink, ids } = collecting();
+    const { store, relay, write } = await ledgerWith({ sinks: [sink], delayMs: 100_000 });
+    await write('first');
+    const many = (await store.chainEvents('one', 0, 1)).flatMap((event) => Array(6000).fill(event));
+    relay.offer(many);
+    relay.offer(many);
+    await write('last');
+    await relay.close();
+    expect(ids).toEqual(['first', 'last']);
+  });
+
   test('AUD-02 the JSONL sink holds one event a line, readable by its owner alone', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sallyport-relay-'));
     const path = join(folder, 'deep', 'audit.jsonl');
-    const { store, write } = await ledgerWith();
-    for (const id of ['a', 'b']) await write(id);
-    await startRelay({ ...options, store, sinks: [await openJsonlEventSink(path)] }).close();
+    const { relay, write } = await ledgerWith({ sinks: [await openJsonlEventSink(path)] });
+    await write('a', 'b');
+    await relay.close();
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line).id)).toEqual(['a', 'b']);
     expect((await stat(path)).mode & 0o777).toBe(0o600);

@@ -153,7 +153,7 @@ async function openAudit(
   const sinks = settings['audit.jsonl'] ? [await openJsonlEventSink(join(settings['data_folder'], 'audit.jsonl'))] : [];
   const relay = startRelay({ store, chainId, sinks, log });
   opened.defer(() => relay.close());
-  const ledger = await openLedger({ store, chainId, log, onCommitted: relay.wake });
+  const ledger = await openLedger({ store, chainId, log, onCommitted: relay.offer });
   const everyMs = settings['audit.checkpoint_seconds'] * 1000;
   const checkpoints = startCheckpointTimer({ ledger, store, signer, chainId, everyMs, clock, log });
   opened.defer(() => checkpoints.close());

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { EventSink } from '../../event-sink.port.ts';
 
 /**
- * Appends each event as one line of JSON to a file that only its owner can read; durable when `deliver` resolves.
+ * Appends each event as one line of JSON to a file that only its owner can read; `flush` brings it to the disk.
  * @throws the file system's error when the file cannot be opened or written; the relay tries again
  */
 export async function openJsonlEventSink(path: string): Promise<EventSink> {
@@ -13,8 +13,8 @@ export async function openJsonlEventSink(path: string): Promise<EventSink> {
     name: 'jsonl',
     async deliver(events) {
       await file.appendFile(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
-      await file.datasync();
     },
+    flush: () => file.datasync(),
     close: () => file.close(),
   };
 }

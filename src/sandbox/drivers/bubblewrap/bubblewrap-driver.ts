@@ -4,6 +4,7 @@ import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { DriverProbe, SandboxDriver, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { ControlGroup } from './limits/control-group.ts';
 import { explainFailure, prepareWorkshop, type Workshop, weaknessesOf } from './probe.ts';
+import { bubblewrapVersion } from './process/bubblewrap-version.ts';
 import { type Launched, launch } from './process/launch.ts';
 import { runSandbox } from './process/sandbox-run.ts';
 import { BUBBLEWRAP_DEFAULTS, type BubblewrapSettings, SANDBOX_BOUNDS } from './settings.ts';
@@ -56,13 +57,32 @@ async function examine(settings: BubblewrapSettings): Promise<Readiness> {
   try {
     const workshop = prepareWorkshop(settings);
     if (typeof workshop === 'string') return fails(workshop);
+    const complaint = await complaintOfTrial(workshop);
+    if (complaint === undefined) return works(workshop);
+    // Groups that look writable may still refuse; the rlimit ladder is weaker, and says so.
+    const plain = { ...workshop, groups: undefined };
+    const isGroups = workshop.groups !== undefined && (await complaintOfTrial(plain)) === undefined;
+    return isGroups ? works(plain) : fails(explainFailure(complaint));
+  } catch (error) {
+    return fails(explainFailure(error instanceof Error ? error.message : String(error)));
+  }
+}
+
+async function works(workshop: Workshop): Promise<Readiness> {
+  const version = await bubblewrapVersion(workshop.pad.program);
+  const weaknesses = weaknessesOf(workshop);
+  return { probe: { works: true, ...(version === undefined ? {} : { version }), weaknesses }, workshop };
+}
+
+/** What went wrong in a trial run; undefined when nothing did. */
+async function complaintOfTrial(workshop: Workshop): Promise<string | undefined> {
+  try {
     const trial = await startIn(workshop, TRIAL, []);
     const [exit, complaint] = await Promise.all([trial.exited, text(trial.stderr), text(trial.stdout)]);
-    if (exit.code !== 0) return fails(explainFailure(complaint));
-    return { probe: { works: true, weaknesses: weaknessesOf(workshop) }, workshop };
+    return exit.code === 0 ? undefined : complaint;
   } catch (error) {
     const cause = error instanceof ToolLayerError ? error.failure.cause : error;
-    return fails(explainFailure(cause instanceof Error ? cause.message : String(cause)));
+    return cause instanceof Error ? cause.message : String(cause);
   }
 }
 
@@ -96,7 +116,7 @@ async function startIn(workshop: Workshop, spec: SandboxSpec, mounts: readonly M
   } catch (error) {
     giveBack();
     void group?.remove();
-    throw cannotStart(error);
+    throw cannotStart(spec.label, error);
   }
 }
 
@@ -129,11 +149,11 @@ async function complaintOf(stderr: Launched['stderr']): Promise<string> {
   return said.slice(0, SANDBOX_BOUNDS.startErrorBytesMax);
 }
 
-function cannotStart(cause: unknown): ToolLayerError {
+function cannotStart(label: string, cause: unknown): ToolLayerError {
   if (cause instanceof ToolLayerError) return cause;
   return new ToolLayerError(
     'E3101',
-    'No sandbox could be made for this call. The operator finds the cause in the log.',
+    `No sandbox could be made for ${label}. The operator finds the cause in the log.`,
     {
       cause,
     },

@@ -1,0 +1,78 @@
+import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
+import type { EventSink } from '../event-sink.port.ts';
+import type { LedgerStore } from '../ledger-store.port.ts';
+
+/** Events read from the store at once. */
+const PAGE_EVENTS = 500;
+/** Events kept for a sink that is slow or away; beyond that they are read from the store when it is back. */
+const OFFERED_EVENTS_MAX = 10_000;
+
+/** Where one sink stands in one chain. */
+export interface Delivery {
+  /** Events that follow those offered before. */
+  offer(events: readonly CloudEvent[]): void;
+  /** Hands over what is committed, from memory where it can. */
+  deliver(): Promise<void>;
+  /** Makes it durable and remembers the place. */
+  flush(): Promise<void>;
+  isUnflushed(): boolean;
+}
+
+/** Nothing is delivered yet; the place is read from the store first. */
+export function createDelivery(
+  { store, chainId }: { readonly store: LedgerStore; readonly chainId: string },
+  sink: EventSink,
+): Delivery {
+  const cursor = `${sink.name}@${chainId}`;
+  let offered: CloudEvent[] = [];
+  /** Place of the last event that the sink took; unknown at first and after a failure. */
+  let delivered: number | undefined;
+  let remembered = 0;
+
+  const handOver = async (events: readonly CloudEvent[]): Promise<void> => {
+    const last = events.at(-1);
+    if (last === undefined) return;
+    await sink.deliver(events);
+    delivered = last.chainseq;
+  };
+
+  const catchUp = async (): Promise<number> => {
+    remembered = await store.sinkPosition(cursor);
+    for (delivered = remembered; ; ) {
+      const page = await store.chainEvents(chainId, delivered, PAGE_EVENTS);
+      await handOver(page);
+      if (page.length < PAGE_EVENTS) return delivered;
+    }
+  };
+
+  return {
+    offer(events) {
+      if (offered.length + events.length <= OFFERED_EVENTS_MAX) offered.push(...events);
+      else {
+        offered = [];
+        delivered = undefined;
+      }
+    },
+    async deliver() {
+      try {
+        const from = delivered ?? (await catchUp());
+        const fresh = offered.filter(({ chainseq }) => chainseq > from);
+        offered = [];
+        // A gap means that something was not offered; the store has it.
+        if (fresh[0] === undefined || fresh[0].chainseq === from + 1) await handOver(fresh);
+        else await catchUp();
+      } catch (cause) {
+        delivered = undefined;
+        throw cause;
+      }
+    },
+    async flush() {
+      if (delivered === undefined || delivered === remembered) return;
+      const place = delivered;
+      await sink.flush();
+      await store.setSinkPosition(cursor, place);
+      remembered = place;
+    },
+    isUnflushed: () => delivered !== undefined && delivered !== remembered,
+  };
+}
