@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { TokenMintRequest, TokenMintResponse } from '../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest, ToolInvokeResponse } from '../../api/schemas/invocation.ts';
@@ -11,6 +10,7 @@ import { createOperations } from '../operations/create-operations.ts';
 import { followUpstreams } from '../operations/follow-upstreams.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
+import { makeFolder } from '../std/make-folder.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
@@ -120,7 +120,7 @@ function embedded(
 async function openDataFolder(folder: string): Promise<string> {
   const path = resolve(folder);
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolder(path);
     return path;
   } catch (cause) {
     throw new ToolLayerError(

@@ -1,9 +1,11 @@
 import { constants } from 'node:fs';
-import { access, mkdir, statfs } from 'node:fs/promises';
+import { access, statfs } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
 import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
 import { createBubblewrapDriver } from '../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import { MiB } from '../std/bytes.ts';
+import { makeFolder } from '../std/make-folder.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
 import { settingsOf } from './open-layer.ts';
 import { readSettings } from './read-settings.ts';
@@ -59,7 +61,7 @@ async function checkDataFolder(settings: Settings): Promise<DoctorFinding> {
   const folder = settings['data_folder'];
   const name = 'data folder';
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(resolve(folder));
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     const { bavail, bsize } = await statfs(folder);
     if (bavail * bsize >= FREE_BYTES_MIN) return { name, state: 'ok', message: folder };

@@ -95,7 +95,7 @@ const only =
   ({ method }: Record<string, unknown>) =>
     method === wanted ? answer : undefined;
 
-test('EXE-07 the real server-everything over streamable HTTP is called, with progress, and found again after its end', async () => {
+test('the real server-everything over streamable HTTP is called, with progress, and found again after its end', async () => {
   const port = await freePort();
   const child = await everything(port);
   const upstreams = make({ settings: { firstBackoffMs: 20 } });

@@ -14,7 +14,7 @@ const one = (listed: ListedMcpTool, version = '1.0.0') =>
   importMcpTools([listed], { name: 'up', version }).manifests[0] as ToolManifest;
 const check = Schema.Compile(ToolManifest);
 
-test('REG-02 a tool of an MCP server becomes a manifest that keeps its schemas as they are', () => {
+test('a tool of an MCP server becomes a manifest that keeps its schemas as they are', () => {
   const inputSchema = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { a: {} } };
   const outputSchema = { type: 'object', properties: { t: { type: 'number' } }, required: ['t'] };
   const annotations = { title: 'Ignored', readOnlyHint: true, destructiveHint: 'no', other: { deep: true } };
@@ -50,7 +50,7 @@ test('REG-02 a tool of an MCP server becomes a manifest that keeps its schemas a
   expect(check.Check(manifest)).toBe(true);
 });
 
-test('REG-02 no annotation makes a tool harmless', () => {
+test('no annotation makes a tool harmless', () => {
   for (const annotations of [undefined, {}, { readOnlyHint: true, idempotentHint: true, destructiveHint: false }]) {
     const manifest = one(tool('t', annotations === undefined ? {} : { annotations }));
     expect(manifest.side_effect_policy).toBe('irreversible');

@@ -1,0 +1,135 @@
+import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createToolLayer, LOCAL_CALLER, serve } from '../../src/index.ts';
+import { DOUBLE, double, type OpenLayer, openLayer, post } from './layer.fixture.ts';
+
+let open: OpenLayer;
+beforeAll(async () => {
+  open = await openLayer();
+  await open.layer.registerFunction(DOUBLE, double);
+});
+afterAll(() => open[Symbol.asyncDispose]());
+
+const invoke = (parameters: string) => post(open, '/v1/invocations', `{"tool_id":"double","parameters":${parameters}}`);
+
+/** Whatever came before, the layer goes on. */
+afterEach(async () => {
+  expect((await invoke('{"n":21}')).body).toMatchObject({ status: 'success', result: { value: 42 } });
+});
+
+describe('bad input', () => {
+  test('broken JSON is refused with its place', async () => {
+    const { status, body } = await post(open, '/v1/invocations', '{"tool_id": "double", }');
+    expect([status, body['e_code']]).toEqual([400, 'E3801']);
+    expect(body['detail']).toMatch(/line 1|position|column|character/i);
+  });
+
+  test('wrong types and unknown fields are named, each with its path', async () => {
+    const { status, body } = await post(open, '/v1/invocations', '{"tool_id":7,"parameters":[],"surprise":1}');
+    expect([status, body['e_code']]).toEqual([400, 'E3801']);
+    const { faults } = body['details'] as { faults: { path: string }[] };
+    expect(faults.map(({ path }) => path).sort()).toEqual(['/parameters', '/surprise', '/tool_id']);
+  });
+
+  test('a body of 100 MB is refused without being read', async () => {
+    const socket = connect(Number(new URL(open.server.url).port), '127.0.0.1');
+    const answer = text(socket);
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST /v1/invocations HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer ${open.token}\r\ncontent-length: 104857600\r\n\r\n{`,
+    );
+    expect(await answer.catch(String)).toMatch(/^HTTP\/1\.1 413 [\s\S]*E3810/);
+  });
+
+  test('10 000 levels of nesting are refused', async () => {
+    const { status, body } = await invoke(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`);
+    expect([status, body['e_code']]).toEqual([413, 'E3810']);
+  });
+
+  test('prototype keys change nothing', async () => {
+    const { status, body } = await invoke('{"n":1,"__proto__":{"polluted":true}}');
+    expect([status, body['e_code']]).toEqual([400, 'E3801']);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  test('invalid UTF-8 is refused', async () => {
+    const bytes = Buffer.concat([Buffer.from('{"tool_id":"dou'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]);
+    const { status, body } = await post(open, '/v1/invocations', new Uint8Array(bytes));
+    expect([status, body['e_code']]).toEqual([400, 'E3801']);
+  });
+
+  test('an unknown route says what there is', async () => {
+    const { status, body } = await post(open, '/v1/invocation', '{}');
+    expect(status).toBe(404);
+    expect(body['detail']).toContain('/v1/invocations');
+  });
+
+  test('an OpenAPI file that cannot be read is refused with what to change', async () => {
+    const read = (document: string) => open.layer.ask('tools.import-openapi', { document }, LOCAL_CALLER);
+    for (const document of ['{"openapi": "3.1.0",', 'just text', '{"openapi":"9.9.9","info":{},"paths":{}}']) {
+      await expect(read(document)).rejects.toMatchObject({ code: 'E3008' });
+    }
+  });
+
+  test('a manifest with faults is refused with all of them', async () => {
+    const manifest = {
+      ...DOUBLE,
+      tool_id: '../x',
+      version: 'one',
+      parameters_schema: { type: 'nothing' },
+      extra: true,
+    };
+    const refused = open.layer.ask('tools.register', { manifest }, LOCAL_CALLER);
+    const faults = await refused.catch((error) =>
+      error.failure.details.faults.map(({ path }: { path: string }) => path),
+    );
+    expect(faults).toEqual(expect.arrayContaining(['/tool_id', '/version', '/extra']));
+  });
+});
+
+describe('upstreams that misbehave', () => {
+  const script = async (name: string, body: string): Promise<string> => {
+    const path = join(open.folder, name);
+    await writeFile(path, body);
+    return path;
+  };
+  const add = (name: string, file: string) =>
+    open.layer.ask(
+      'upstreams.add',
+      { upstream: { name, request_timeout_ms: 1500, transport: { type: 'stdio', command: 'node', args: [file] } } },
+      LOCAL_CALLER,
+    );
+
+  test('one that never answers costs only itself', async () => {
+    const file = await script('silent.mjs', 'setInterval(() => undefined, 1000);');
+    await expect(add('silent', file)).rejects.toMatchObject({ code: 'E3306' });
+  }, 60_000);
+
+  test('one that prints rubbish and ends is refused with its last words', async () => {
+    const file = await script(
+      'rubbish.mjs',
+      'console.log("\\u0000 not json"); console.error("no key"); process.exit(3);',
+    );
+    const failed = await add('rubbish', file).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ code: 'E3108' });
+    expect((failed as Error).message).toContain('no key');
+    expect((await open.layer.ask('upstreams.list', {}, LOCAL_CALLER)).upstreams).toEqual([]);
+  }, 60_000);
+});
+
+describe('a layer that cannot start', () => {
+  test('for a port in use says which and what to do', async () => {
+    const port = Number(new URL(open.server.url).port);
+    await expect(serve(open.layer, { port })).rejects.toThrow(/another program uses this port.*--port/);
+  });
+
+  test('for a data folder in use or unusable says so, and names the folder', async () => {
+    const start = (data_folder: string) =>
+      createToolLayer({ settings: { data_folder, 'log.level': 'silent' }, environment: {} });
+    await expect(start(open.folder)).rejects.toThrow(/in use/);
+    await expect(start('/proc/nowhere')).rejects.toThrow('/proc/nowhere');
+  });
+});

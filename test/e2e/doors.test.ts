@@ -1,0 +1,104 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRemoteLayer } from '../../src/doors/remote/remote-layer.ts';
+import { LOCAL_CALLER } from '../../src/index.ts';
+import { DOUBLE, double, type OpenLayer, openLayer, post } from './layer.fixture.ts';
+
+let open: OpenLayer;
+beforeAll(async () => {
+  open = await openLayer({ 'audit.checkpoint_seconds': 0.1 });
+  await open.layer.registerFunction(DOUBLE, double);
+  await open.layer.registerFunction({ ...DOUBLE, tool_id: 'slow' }, ({ n }) => wait(Number(n), { value: 1 }));
+});
+afterAll(() => open[Symbol.asyncDispose]());
+
+describe('the doors of one layer', () => {
+  test('PIPE-02 API-01 give the same answer to the same call, and the same refusal', async () => {
+    const { layer, server, token } = open;
+    const remote = createRemoteLayer({ url: server.url });
+    const client = new Client({ name: 'doors', version: '1.0.0' });
+    const requestInit = { headers: { Authorization: `Bearer ${token}` } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
+
+    for (const parameters of [{ n: 21 }, { n: 'x' }]) {
+      const request = { tool_id: 'double', parameters };
+      const own = await layer.invoke({ ...request, capability_token: token });
+      const rest = await post(open, '/v1/invocations', JSON.stringify(request));
+      const far = await remote.ask('tool.invoke', request, { door: 'cli', token });
+      const { status, result, error } = own;
+      for (const answer of [rest.body, far]) {
+        expect(answer).toMatchObject({ status, ...(error === undefined ? { result } : { error }) });
+      }
+      const called = await client.callTool({ name: 'double', arguments: parameters });
+      expect(called.isError ?? false).toBe(error !== undefined);
+      if (error === undefined) expect(called.structuredContent).toEqual(result);
+      else expect(JSON.stringify(called.content)).toContain('/n');
+    }
+    await client.close();
+  });
+
+  test('PIPE-01 AUD-01 every state of a call is an event that can be read back', async () => {
+    const { layer, token } = open;
+    const { invocation_id } = await layer.invoke({ tool_id: 'double', parameters: { n: 1 }, capability_token: token });
+    const { events } = await layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
+    expect(events.map(({ type, data }) => [type, data['state']])).toEqual([
+      ['ai.agent.tool.state_changed', 'DECLARED'],
+      ['ai.agent.tool.state_changed', 'VALIDATED'],
+      ['ai.agent.tool.state_changed', 'AUTHORIZED'],
+      ['ai.agent.tool.invoked', 'EXECUTING'],
+      ['ai.agent.tool.succeeded', 'COMPLETED'],
+    ]);
+    expect(await layer.ask('audit.verify', {}, LOCAL_CALLER)).toMatchObject({ whole: true });
+  });
+
+  test('PIPE-06 API-01 a running call is seen, cancelled once, and cancelled again to no effect', async () => {
+    const { layer, server, token } = open;
+    const request = { tool_id: 'slow', invocation_id: 'to-cancel', parameters: { n: 30_000 }, capability_token: token };
+    const running = layer.invoke(request);
+    const address = `${server.url}/v1/invocations/to-cancel`;
+    const headers = { authorization: `Bearer ${token}` };
+    const ask = async (method: string) => (await fetch(address, { method, headers })).json();
+    await expect.poll(() => ask('GET')).toMatchObject({ status: 'running', state: 'EXECUTING' });
+    expect(await ask('DELETE')).toMatchObject({ cancelled: true });
+    expect(await running).toMatchObject({ status: 'cancelled', error: { e_code: 'E3805' } });
+    expect(await ask('DELETE')).toMatchObject({ cancelled: false });
+    expect(await ask('GET')).toMatchObject({ status: 'cancelled', state: 'ABORTED' });
+  });
+
+  test('a token sees and asks only what is its own', async () => {
+    const { layer } = open;
+    const minted = await layer.mintToken({ tool_id: 'dou*', agent_did: 'did:agent:other', tenant_id: 'default' });
+    const caller = { door: 'rest' as const, token: minted.capability_token };
+    const { tools } = await layer.ask('tool.list', {}, caller);
+    expect(tools.map(({ tool_id }) => tool_id)).toEqual(['double']);
+    await expect(layer.ask('tools.get', { tool_id: 'slow' }, caller)).rejects.toMatchObject({ code: 'E3001' });
+    await expect(layer.ask('tool.status', { invocation_id: 'to-cancel' }, caller)).rejects.toMatchObject({
+      code: 'E3809',
+    });
+    await expect(layer.ask('upstreams.list', {}, caller)).rejects.toMatchObject({ code: 'E3213' });
+    await expect(layer.ask('token.mint', {}, caller)).rejects.toMatchObject({ code: 'E3213' });
+    const foreign = await layer.mintToken({ tenant_id: 'another' });
+    const elsewhere = { door: 'rest' as const, token: foreign.capability_token };
+    expect((await layer.ask('tool.list', {}, elsewhere)).tools).toEqual([]);
+    await expect(layer.ask('tool.status', { invocation_id: 'to-cancel' }, elsewhere)).rejects.toMatchObject({
+      code: 'E3809',
+    });
+  });
+});
+
+describe('a layer that stops', () => {
+  test('OPS-03 finishes what runs, and is not ready meanwhile', async () => {
+    const stopping = await openLayer();
+    const { layer, token } = stopping;
+    await layer.registerFunction({ ...DOUBLE, tool_id: 'slow' }, () => wait(300, { value: 1 }));
+    expect(await layer.ask('health', {}, LOCAL_CALLER)).toMatchObject({ status: 'ready', ready: true });
+    const running = layer.invoke({ tool_id: 'slow', parameters: { n: 1 }, capability_token: token });
+    await wait(50);
+    const closing = stopping[Symbol.asyncDispose]();
+    await wait(50);
+    expect(await layer.ask('health', {}, LOCAL_CALLER).catch(() => ({ ready: false }))).toMatchObject({ ready: false });
+    expect(await running).toMatchObject({ status: 'success' });
+    await closing;
+  });
+});

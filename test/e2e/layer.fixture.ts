@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  type Server,
+  type Settings,
+  serve,
+  silentLog,
+} from '../../src/index.ts';
+import type { ToolManifest } from '../../src/manifest.ts';
+
+/** A whole layer on an empty data folder, with its doors open. */
+export interface OpenLayer extends AsyncDisposable {
+  readonly layer: EmbeddedToolLayer;
+  readonly server: Server;
+  readonly folder: string;
+  /** A token for every tool. */
+  readonly token: string;
+}
+
+/** Everything is real: PostgreSQL, sandboxes, sockets. */
+export async function openLayer(settings: Partial<Settings> = {}): Promise<OpenLayer> {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-e2e-'));
+  const layer = await createToolLayer({
+    settings: { data_folder: folder, ...settings },
+    log: silentLog,
+    environment: {},
+  });
+  const server = await serve(layer, { port: 0 });
+  const { capability_token: token } = await layer.mintToken({});
+  return {
+    layer,
+    server,
+    folder,
+    token,
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await layer.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A native tool that takes `n`. */
+export const DOUBLE: ToolManifest = {
+  tool_id: 'double',
+  tool_name: 'Double',
+  version: '1.0.0',
+  description: 'Doubles a number.',
+  side_effect_policy: 'pure',
+  parameters_schema: {
+    type: 'object',
+    properties: { n: { type: 'number', description: 'The number.' } },
+    required: ['n'],
+    additionalProperties: false,
+  },
+  executor: { kind: 'native' },
+};
+
+/** The function behind it. */
+export const double = ({ n }: Readonly<Record<string, unknown>>): { value: number } => ({ value: Number(n) * 2 });
+
+/** POSTs a body to the layer's REST door. */
+export async function post(
+  { server, token }: Pick<OpenLayer, 'server' | 'token'>,
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const response = await fetch(server.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...headers },
+    body,
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
