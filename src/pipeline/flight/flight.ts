@@ -19,8 +19,9 @@ export interface Trace {
 }
 
 /**
- * A call under way: the one owner of what changes while it runs. Stages and wrappers read it; only the runner adds to
- * `call`, only `audited` to `transitions`.
+ * A call under way: the one owner of what changes while it runs. Stages and wrappers read it; the runner adds to
+ * `call` what a stage establishes (and `resolve` who asks, so that its own refusal is on that tenant's record), and only
+ * `audited` adds to `transitions`.
  */
 export interface Flight {
   readonly call: CallSoFar;
