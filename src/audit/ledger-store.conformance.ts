@@ -140,6 +140,49 @@ function eventCases(check: Check): void {
     deepEqual(await seqs('acme', { invocation_id: 'call-2', tool_id: 'weather', newest: true }), [2]);
   });
 
+  check('of the events of one call each is found by its type and has its own position', async (store) => {
+    const types = ['state_changed', 'invoked', 'state_changed', 'succeeded', 'state_changed'] as const;
+    const events = types.map((type, at) => event(at + 1, { type: `ai.agent.tool.${type}`, data: dataOf(at) }));
+    await store.append({ records: [], events }, 'synchronous');
+    const type = 'ai.agent.tool.state_changed';
+    const all = await store.events('acme', { type });
+    deepEqual(
+      all.map(({ event }) => event),
+      [events[0], events[2], events[4]],
+    );
+    const after = all[0]?.position ?? 0;
+    deepEqual((await store.events('acme', { type, after, limit: 1 })).map(seqOf), [3]);
+    deepEqual((await store.events('acme', { type, newest: true, limit: 2 })).map(seqOf), [3, 5]);
+    deepEqual((await store.events('acme', { invocation_id: 'call-1', after, limit: 2 })).map(seqOf), [2, 3]);
+    deepEqual(await store.chainEvents('chain-1', 2, 2), [events[2], events[3]]);
+  });
+
+  check('long and short batches of one call are read in pages of any size', async (store) => {
+    const places = Array.from({ length: 260 }, (_, at) => at + 1);
+    for (const [from, to] of [
+      [0, 250],
+      [250, 251],
+      [251, 260],
+    ] as const) {
+      const events = places.slice(from, to).map((seq) => event(seq));
+      await store.append({ records: [], events }, 'asynchronous');
+    }
+    for (const limit of [1, 99, 100, 101, 1000]) {
+      const seen: number[] = [];
+      for (let after = 0, page = await store.events('acme', { limit }); page.length > 0; ) {
+        seen.push(...page.map(seqOf));
+        after = page.at(-1)?.position ?? after;
+        page = await store.events('acme', { after, limit });
+      }
+      deepEqual(seen, places);
+      for (const after of [0, 98, 99, 100, 101, 249, 250, 259]) {
+        const read = (await store.chainEvents('chain-1', after, limit)).map(({ chainseq }) => chainseq);
+        deepEqual(read, places.slice(after, after + limit));
+      }
+    }
+    deepEqual((await store.events('acme', { newest: true, limit: 12 })).map(seqOf), places.slice(-12));
+  });
+
   check('a sink starts at 0 and goes on where it was', async (store) => {
     equal(await store.sinkPosition('file'), 0);
     await store.setSinkPosition('file', 7);
@@ -183,6 +226,20 @@ function chainCases(check: Check): void {
       (await store.events(undefined, {})).map(({ event }) => event.id),
       ['event-chain-1-1', 'event-chain-1-2'],
     );
+  });
+
+  check('AUD-03 a place among events that were written together is taken too', async (store) => {
+    await store.append({ records: [], events: [1, 2, 3, 4, 5].map((seq) => event(seq)) }, 'synchronous');
+    for (const places of [[3], [5], [5, 6], [2, 3], [1, 2, 3, 4, 5, 6], [6, 7, 7]]) {
+      const events = places.map((seq) => event(seq, { id: 'forged' }));
+      await rejects(store.append({ records: [], events }, 'synchronous'), {
+        code: 'E3812',
+        message: /place in the hash chain is taken/,
+      });
+    }
+    await store.append({ records: [], events: [event(6), event(8)] }, 'synchronous');
+    await rejects(store.append({ records: [], events: [event(7), event(8)] }, 'synchronous'), { code: 'E3812' });
+    deepEqual((await store.events(undefined, {})).map(seqOf), [1, 2, 3, 4, 5, 6, 8]);
   });
 
   check('AUD-03 checkpoints of a chain come back exactly, in order of seq', async (store) => {
@@ -252,6 +309,15 @@ function concurrencyCases(check: Check): void {
     },
   );
 }
+
+/** Members that all events of a call have, that some have, and that differ. */
+const dataOf = (at: number): CloudEvent['data'] => ({
+  invocation_id: 'call-1',
+  text: HOSTILE,
+  capabilities: ['read'],
+  step: at,
+  ...(at % 2 === 0 ? { even: null } : { odd: [at] }),
+});
 
 function record(changes: Partial<InvocationRecord>): InvocationRecord {
   return {

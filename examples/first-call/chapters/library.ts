@@ -72,8 +72,8 @@ async function tamperedAudit(story: Story, layer: EmbeddedToolLayer): Promise<vo
 async function changeEvent(database: Client, from: string, to: string): Promise<void> {
   await database.query('alter table sallyport.audit_events disable trigger all');
   const { rowCount } = await database.query(
-    `update sallyport.audit_events set event = replace(event::text, $1, $2)::json
-      where position = (select min(position) from sallyport.audit_events where event::text like '%' || $1 || '%')`,
+    `update sallyport.audit_events set events = replace(events::text, $1, $2)::json
+      where position = (select min(position) from sallyport.audit_events where events::text like '%' || $1 || '%')`,
     [`"state":"${from}"`, `"state":"${to}"`],
   );
   assert.equal(rowCount, 1);

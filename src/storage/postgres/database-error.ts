@@ -22,16 +22,17 @@ export function databaseError(action: string, error: unknown): ToolLayerError {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof DatabaseError)) return UNREACHABLE;
-  const { code = '', constraint } = error;
-  if (constraint === 'audit_events_chain_place') {
-    return 'the place in the hash chain is taken. Two writers use one chain id; give each its own.';
-  }
+  const { code = '', constraint, column } = error;
+  if (constraint === 'audit_events_chain_place' || column === 'first_seq') return PLACE_TAKEN;
   return (
     REASONS[code] ??
     CLASSES[code.slice(0, 2)] ??
     `it refused with SQLSTATE ${code}. The operator finds the cause in the log.`
   );
 }
+
+/** Why an event was refused whose place in a chain another one has. */
+export const PLACE_TAKEN = 'the place in the hash chain is taken. Two writers use one chain id; give each its own.';
 
 const UNREACHABLE = 'it cannot be reached or does not answer. Check that it runs and that its address is right.';
 const TRY_AGAIN = 'it was busy with the same rows. Try again.';

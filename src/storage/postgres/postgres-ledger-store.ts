@@ -1,15 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import type { Pool } from 'pg';
-import type { AuditQuery } from '../../../api/schemas/audit.ts';
-import type { ChainCheckpoint, LedgerStore, StoredEvent } from '../../audit/ledger-store.port.ts';
+import type { ChainCheckpoint, LedgerStore } from '../../audit/ledger-store.port.ts';
 import { inDatabase } from './database-error.ts';
 import { keyOfText, keyText } from './key-text.ts';
-import { appendLedger, lookupText } from './ledger/append.ts';
-import { settledPosition } from './ledger/horizon.ts';
+import { appendLedger } from './ledger/append.ts';
+import { readChain, readChainHead, readEvents } from './ledger/read-events.ts';
 import type { Tables } from './schema/tables.ts';
-
-/** Events of a page when the query names no limit. */
-const PAGE_EVENTS = 100;
 
 /** The ledger in PostgreSQL. */
 export function postgresLedgerStore(pool: Pool, database: Kysely<Tables>): LedgerStore {
@@ -43,61 +39,14 @@ export function postgresLedgerStore(pool: Pool, database: Kysely<Tables>): Ledge
   };
 }
 
-/**
- * What was committed out of order stays unseen until nothing can come before it, so that nobody who reads on from a
- * position misses an event. A question about one invocation sees all of it at once: its events are written in order.
- */
-async function readEvents(
-  database: Kysely<Tables>,
-  tenantId: string | undefined,
-  query: AuditQuery,
-): Promise<readonly StoredEvent[]> {
-  const { after = 0, limit = PAGE_EVENTS, newest = false } = query;
-  const filters = {
-    tenant_id: tenantId === undefined ? undefined : keyText(tenantId),
-    type: query.type,
-    invocation_id: lookupText(query.invocation_id),
-    tool_id: lookupText(query.tool_id),
-    agent_did: lookupText(query.agent_did),
-  };
-  let selection = database
-    .selectFrom('sallyport.audit_events')
-    .select(['position', 'event'])
-    .where('position', '>', String(after))
-    .orderBy('position', newest ? 'desc' : 'asc')
-    .limit(limit);
-  if (query.invocation_id === undefined) {
-    selection = selection.where('position', '<=', String(await settledPosition(database)));
-  }
-  for (const column of FILTERED) {
-    const value = filters[column];
-    if (value !== undefined) selection = selection.where(column, '=', value);
-  }
-  const rows = await selection.execute();
-  const found = rows.map(({ position, event }) => ({ position: Number(position), event }));
-  return newest ? found.reverse() : found;
-}
-
-const FILTERED = ['tenant_id', 'type', 'invocation_id', 'tool_id', 'agent_did'] as const;
-
 type ChainReaders = Pick<LedgerStore, 'chainHead' | 'chainIds' | 'chainEvents' | 'addCheckpoint' | 'checkpoints'>;
 
 function chainReaders(database: Kysely<Tables>): ChainReaders {
-  const links = (chainId: string) =>
-    database.selectFrom('sallyport.audit_events').select('event').where('chain_id', '=', keyText(chainId));
   return {
-    chainHead: (chainId) =>
-      inDatabase('read the head of the chain', async () => {
-        const newest = await links(chainId).orderBy('chain_seq', 'desc').limit(1).executeTakeFirst();
-        return newest === undefined ? undefined : { seq: newest.event.chainseq, hash: newest.event.chainhash };
-      }),
+    chainHead: (chainId) => inDatabase('read the head of the chain', () => readChainHead(database, chainId)),
     chainIds: () => inDatabase('list the chains', () => readChainIds(database)),
     chainEvents: (chainId, afterSeq, limit) =>
-      inDatabase('read the chain', async () => {
-        const after = links(chainId).where('chain_seq', '>', String(afterSeq));
-        const rows = await after.orderBy('chain_seq').limit(limit).execute();
-        return rows.map(({ event }) => event);
-      }),
+      inDatabase('read the chain', () => readChain(database, chainId, afterSeq, limit)),
     addCheckpoint: ({ chainId, keyId, ...checkpoint }) =>
       inDatabase('keep the checkpoint', async () => {
         const row = { ...checkpoint, chain_id: keyText(chainId), key_id: keyText(keyId) };

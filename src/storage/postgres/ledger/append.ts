@@ -6,6 +6,7 @@ import { isFinal } from '../../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { keyText } from '../key-text.ts';
 import { POSITION_LOCK } from './horizon.ts';
+import { type EventRow, follows, pack, rowsOf } from './packed-events.ts';
 
 /** Characters of a column that is only looked up by; an index entry holds 2 704 bytes. */
 const LOOKUP_CHARACTERS_MAX = 255;
@@ -13,7 +14,9 @@ const LOOKUP_CHARACTERS_MAX = 255;
 /**
  * One statement and so one transaction. Documents travel as one JSON array and their columns as another beside it,
  * because the functions that read a member of a document refuse one that holds \u0000. Positions are taken only after
- * the lock of `floor`, which is how readers know of them (horizon.ts).
+ * the lock of `floor`, which is how readers know of them (horizon.ts). Where a run of places begins, the newest row up to
+ * its end must end before it; else the first place becomes null, which the table refuses. Two writers at the same time
+ * that go on behind one head meet in the unique key.
  */
 const APPEND = `
 with floor as materialized (
@@ -38,13 +41,16 @@ with floor as materialized (
   where not held.is_final
 ), events as (
   insert into sallyport.audit_events
-    (chain_id, chain_seq, tenant_id, type, invocation_id, tool_id, agent_did, time, event)
-  select chain_id, chain_seq, tenant_id, type, invocation_id, tool_id, agent_did, time, event
+    (chain_id, first_seq, last_seq, tenant_id, types, invocation_id, tool_id, agent_did, time, events)
+  select chain_id, case when run_last_seq is null or first_seq > coalesce((
+      select last_seq from sallyport.audit_events as held
+      where held.chain_id = given.chain_id and held.first_seq <= given.run_last_seq order by held.first_seq desc limit 1
+    ), 0) then first_seq end, last_seq, tenant_id, types, invocation_id, tool_id, agent_did, time, events
   from floor, rows from (
     json_array_elements($3::json),
-    json_to_recordset($4::json) as (chain_id text, chain_seq bigint, tenant_id text, type text, invocation_id text,
-      tool_id text, agent_did text, time timestamptz)
-  ) as given (event)
+    json_to_recordset($4::json) as (chain_id text, first_seq bigint, last_seq bigint, run_last_seq bigint,
+      tenant_id text, types text, invocation_id text, tool_id text, agent_did text, time timestamptz)
+  ) as given (events)
 )`;
 
 /** A transaction whose commit does not wait for the disk says so in its own statement, without another round trip. */
@@ -60,11 +66,13 @@ const STATEMENTS: Readonly<Record<Durability, { readonly name: string; readonly 
 export async function appendLedger(pool: Pool, batch: LedgerBatch, durability: Durability): Promise<void> {
   if (batch.records.length === 0 && batch.events.length === 0) return;
   const records = batch.records.length > 1 ? lastOfEach(batch.records) : batch.records;
+  const rows = rowsOf(batch.events);
+  const ends = runEnds(rows);
   const values = [
     jsonArray(records),
     JSON.stringify(records.map(recordColumns)),
-    jsonArray(batch.events),
-    JSON.stringify(batch.events.map(eventColumns)),
+    jsonArray(rows.map(pack)),
+    JSON.stringify(rows.map((row, at) => eventColumns(row, ends[at]))),
   ];
   await pool.query({ ...STATEMENTS[durability], values });
 }
@@ -103,19 +111,37 @@ function recordColumns(record: InvocationRecord) {
   };
 }
 
-function eventColumns(event: CloudEvent) {
-  const { data } = event;
+function eventColumns(row: EventRow, runLastSeq: number | undefined) {
+  const [first] = row;
+  const { data } = first;
   return {
-    chain_id: keyText(event.chainid),
-    chain_seq: event.chainseq,
-    tenant_id: keyText(event.tenantid),
-    type: event.type,
+    chain_id: keyText(first.chainid),
+    first_seq: first.chainseq,
+    last_seq: lastSeq(row),
+    run_last_seq: runLastSeq,
+    tenant_id: keyText(first.tenantid),
+    types: row.map(({ type }) => type).join(' '),
     invocation_id: lookupText(data['invocation_id']),
     tool_id: lookupText(data['tool_id']),
     agent_did: lookupText(data['agent_did']),
-    time: event.time,
+    time: first.time,
   };
 }
+
+/** For each row with which a run of places begins, the last place of the run. */
+function runEnds(rows: readonly EventRow[]): readonly (number | undefined)[] {
+  const ends: (number | undefined)[] = [];
+  let start = 0;
+  let last: CloudEvent | undefined;
+  for (const [at, row] of rows.entries()) {
+    if (last !== undefined && !follows(row[0], last)) start = at;
+    ends[start] = lastSeq(row);
+    last = row.at(-1);
+  }
+  return ends;
+}
+
+const lastSeq = (row: EventRow): number => row[0].chainseq + row.length - 1;
 
 /** Text of a column that rows are looked up by; absent when the value is not text. */
 export function lookupText(value: unknown): string | undefined {

@@ -1,9 +1,9 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
 import type { DeprecationState } from '../../../../api/schemas/registry.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import type { PackedEvents } from '../ledger/packed-events.ts';
 
 /** Schema that holds everything of the layer, beside whatever else the database holds. */
 export const SCHEMA = 'sallyport';
@@ -37,13 +37,15 @@ export interface Tables {
   'sallyport.audit_events': {
     position: Bigint;
     chain_id: string;
-    chain_seq: Bigint;
+    first_seq: Bigint;
+    last_seq: Bigint;
     tenant_id: string;
-    type: string;
+    /** One for each event, with a space between them. */
+    types: string;
     invocation_id: string | null;
     tool_id: string | null;
     agent_did: string | null;
-    event: Json<CloudEvent>;
+    events: Json<PackedEvents>;
   };
   'sallyport.audit_checkpoints': {
     chain_id: string;

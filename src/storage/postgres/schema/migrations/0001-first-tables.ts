@@ -57,21 +57,25 @@ create table sallyport.tool_invocations (
 ) with (fillfactor = 80);
 create index tool_invocations_open on sallyport.tool_invocations (instance_id, accepted_at) where not is_final;`;
 
-/** \`event\` keeps the text as it was written, so that hashes can be computed again. */
+/**
+ * A row holds consecutive events of a chain about the same thing, as ledger/packed-events.ts packs them. It is short
+ * enough that compressing it costs more than it saves.
+ */
 const EVENTS = `
 create table sallyport.audit_events (
   position bigserial primary key,
   chain_id text not null,
-  chain_seq bigint not null,
+  first_seq bigint not null,
+  last_seq bigint not null,
   tenant_id text not null,
-  type text not null,
+  types text not null,
   invocation_id text,
   tool_id text,
   agent_did text,
   time timestamptz not null,
-  event json not null,
-  constraint audit_events_chain_place unique (chain_id, chain_seq)
-);
+  events json not null,
+  constraint audit_events_chain_place unique (chain_id, first_seq)
+) with (toast_tuple_target = 8160);
 create index audit_events_tenant on sallyport.audit_events (tenant_id, position);
 create index audit_events_invocation on sallyport.audit_events (tenant_id, invocation_id, position);
 create table sallyport.audit_checkpoints (
