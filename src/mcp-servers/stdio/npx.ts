@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { satisfies, validRange } from 'semver';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
@@ -140,7 +141,7 @@ function* moduleFolders(
   for (const root of [prefix, ownPrefix, '/usr/local', '/usr']) {
     if (root !== undefined && isAbsolute(root)) yield join(root, 'lib', 'node_modules');
   }
-  const cache = environment['npm_config_cache'] ?? join(environment['HOME'] ?? '/root', '.npm');
+  const cache = environment['npm_config_cache'] ?? join(environment['HOME'] ?? homedir(), '.npm');
   const npxCache = join(cache, '_npx');
   if (!existsSync(npxCache)) return;
   for (const entry of readdirSync(npxCache).slice(0, CACHE_FOLDERS_MAX)) yield join(npxCache, entry, 'node_modules');

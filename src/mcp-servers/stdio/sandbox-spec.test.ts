@@ -101,7 +101,10 @@ test('npx runs what is installed: in the cwd, in the folders above, in a fitting
 test('npx finds what its own cache holds', () => {
   put('home/.npm/_npx/abc/node_modules/cached/package.json', JSON.stringify({ version: '1.0.0', bin: 'c.js' }));
   const script = put('home/.npm/_npx/abc/node_modules/cached/c.js');
-  const made = spec({ command: 'npx', args: ['cached'] }, { HOME: join(root, 'home') });
+  const made = spec(
+    { command: 'npx', args: ['cached'] },
+    { HOME: join(root, 'home'), npm_config_cache: join(root, 'home/.npm') },
+  );
   expect(made.command).toEqual([node, script]);
 });
 
