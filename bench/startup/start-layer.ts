@@ -12,16 +12,17 @@ export interface Started {
   readonly ms: number;
 }
 
-const ROOT = join(import.meta.dirname, '..', '..');
+/** What `npm start` and `npm run sallyport` run. */
+const START = join(import.meta.dirname, '..', '..', 'scripts', 'start.mjs');
 
 /**
  * Starts what `npm start` starts, npm itself apart, and makes its first call with what it prints.
  * @returns when the answer is there
  */
 export async function startStarter(folder: string): Promise<Started> {
-  const script = join(ROOT, 'examples', 'starter', 'start.ts');
+  const args = ['starter', '--port', '0', '--data-folder', dataFolder(folder)];
   const begin = performance.now();
-  const server = startProgram({ script, args: ['--port', '0', '--data-folder', dataFolder(folder)], folder });
+  const server = startProgram({ script: START, args, folder });
   return timed(server, begin, async () => {
     const { port, token } = await untilItWorks(server, () => printed(server.output()));
     const caller = await jsonCaller({
@@ -38,11 +39,10 @@ export async function startStarter(folder: string): Promise<Started> {
 
 /** Starts the layer alone. @returns when it says that it is healthy */
 export async function startServe(folder: string): Promise<Started> {
-  const script = join(ROOT, 'src', 'compose', 'main.ts');
   const port = await freePort();
-  const args = ['serve', '--port', String(port), '--data-folder', dataFolder(folder)];
+  const args = ['sallyport', 'serve', '--port', String(port), '--data-folder', dataFolder(folder)];
   const begin = performance.now();
-  const server = startProgram({ script, args, folder });
+  const server = startProgram({ script: START, args, folder });
   return timed(server, begin, () => untilItWorks(server, () => healthy(port)));
 }
 

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
 
-const START = fileURLToPath(new URL('start.ts', import.meta.url));
+const START = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url));
 
 /** What npm start prints, once it has printed all of it. */
 async function started(): Promise<{ said: string; stop(): Promise<number | null> }> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-starter-'));
-  const child = spawn(process.execPath, [START, '--port', '0', '--data-folder', folder], {
+  const child = spawn(process.execPath, [START, 'starter', '--port', '0', '--data-folder', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));

@@ -13,7 +13,10 @@ import { createUpstreams } from '../mcp-servers/upstreams.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { pathMarkFaults } from '../permission/check-path-arguments.ts';
 import { createPolicyDecisions } from '../permission/policy-decisions.ts';
-import { createCedarPolicyEngine } from '../permission/policy-engines/cedar/cedar-policy-engine.ts';
+import {
+  type CedarPolicyEngine,
+  createCedarPolicyEngine,
+} from '../permission/policy-engines/cedar/cedar-policy-engine.ts';
 import { coversToolId } from '../permission/token-scope.ts';
 import { RunningCalls } from '../pipeline/flight/running-calls.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
@@ -34,6 +37,7 @@ import { loadInstanceId } from './instance-id.ts';
 import { openIdentity } from './open-identity.ts';
 import { openStorage, type Storage } from './open-storage.ts';
 import type { Settings } from './settings.ts';
+import type { DatabaseServer } from './start-database.ts';
 import { VERSION } from './version.ts';
 
 /** What the layer is made from. */
@@ -43,6 +47,8 @@ export interface Ingredients {
   readonly clock: Clock;
   readonly log: Log;
   readonly native: NativeExecutor;
+  /** Closed with what was assembled. */
+  readonly server: Promise<DatabaseServer>;
   readonly onStage?: (stage: string, ms: number) => void;
 }
 
@@ -57,10 +63,12 @@ export interface AssembledLayer {
 export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   await using opened = new AsyncDisposableStack();
   const { settings, clock, log } = from;
-  const opening = openStorage(settings, log).then((ready) => opened.adopt(ready, (storage) => storage.close()));
+  const opening = openStorage(from.server, settings, log).then((ready) =>
+    opened.adopt(ready, (storage) => storage.close()),
+  );
   const beside = Promise.all([
     openIdentity(settings, clock),
-    createCedarPolicyEngine({ folder: join(settings['data_folder'], 'policies') }),
+    openPolicies(settings, log),
     loadInstanceId(settings['data_folder']),
   ]);
   // The database is waited for even when something beside it failed: nothing could close it afterwards.
@@ -91,7 +99,6 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     ...(from.onStage === undefined ? {} : { onStage: from.onStage }),
   };
   await Promise.all([registry.load(), recoverOpenCalls(pipeline, instanceId), upstreams.start()]);
-  policies.warm().catch((cause: unknown) => log.error('policies-not-warm', { reason: String(cause) }));
   const health = createHealth({ clock, driver, storage });
   opened.defer(health.drain);
   const kept = opened.move();
@@ -111,6 +118,13 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
     close: () => kept.disposeAsync(),
   };
+}
+
+/** Policies are made ready at once: the database, which starts meanwhile, leaves this process time for it. */
+async function openPolicies(settings: Settings, log: Log): Promise<CedarPolicyEngine> {
+  const policies = await createCedarPolicyEngine({ folder: join(settings['data_folder'], 'policies') });
+  policies.warm().catch((cause: unknown) => log.error('policies-not-warm', { reason: String(cause) }));
+  return policies;
 }
 
 /** What finds tools and what runs them. */

@@ -6,17 +6,16 @@ import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import { createNativeExecutor, type NativeExecutor, type NativeFunction } from '../executors/native/native-executor.ts';
-import { createOperations } from '../operations/create-operations.ts';
-import { followUpstreams } from '../operations/follow-upstreams.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
 import { makeFolder } from '../std/make-folder.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
-import { type AssembledLayer, assemble } from './assemble.ts';
+import type { AssembledLayer } from './assemble.ts';
 import { readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
+import { startDatabase } from './start-database.ts';
 
 export type { NativeCallContext, NativeFunction } from '../executors/native/native-executor.ts';
 
@@ -70,6 +69,14 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
   const settings = { ...given, data_folder: await openDataFolder(given['data_folder']) };
   const log = options.log ?? createPinoLog(settings['log.level']);
   if (settings['tokens.mode'] === 'development') log.warn('tokens-not-required', { setting: 'tokens.mode' });
+  const { server, waiting } = startDatabase(settings, log);
+  // Most of the code is loaded while the database starts: that takes other processes, and longer.
+  await waiting;
+  const [{ assemble }, { createOperations }, { followUpstreams }] = await Promise.all([
+    import('./assemble.ts'),
+    import('../operations/create-operations.ts'),
+    import('../operations/follow-upstreams.ts'),
+  ]);
   const native = createNativeExecutor();
   const { onStage } = options;
   const assembled = await assemble({
@@ -78,6 +85,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     clock,
     log,
     native,
+    server,
     ...(onStage === undefined ? {} : { onStage }),
   });
   const stopFollowing = followUpstreams(assembled.parts);

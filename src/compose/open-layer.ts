@@ -1,7 +1,7 @@
 import type { LayerOptions, OpenedLayer } from '../doors/cli/cli-parts.ts';
 import { createRemoteLayer } from '../doors/remote/remote-layer.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
-import { createToolLayer, type ToolLayerOptions } from './create-tool-layer.ts';
+import type { ToolLayerOptions } from './create-tool-layer.ts';
 import { readSettings } from './read-settings.ts';
 import { readRunningLayer } from './running-layer-file.ts';
 import type { Settings } from './settings.ts';
@@ -22,6 +22,8 @@ export async function openLayer(
   const given = settingsOf(options);
   const running = await runningLayer(readSettings({ given, ...more })['data_folder']);
   if (running !== undefined) return { layer: running, caller: { door: 'cli' }, close: async () => undefined };
+  // A whole layer is loaded only when it is needed: it takes ten times as long as the way to one that runs.
+  const { createToolLayer } = await import('./create-tool-layer.ts');
   const layer = await createToolLayer({ settings: given, ...more });
   return { layer, caller: { door: 'cli', local: true }, close: () => layer.close() };
 }

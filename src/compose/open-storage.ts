@@ -1,8 +1,8 @@
-import { startEmbeddedPostgres } from '../storage/postgres/embedded-postgres.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from '../storage/postgres/postgres-database.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Settings } from './settings.ts';
+import type { DatabaseServer } from './start-database.ts';
 
 /** The database of the layer, and where it is. */
 export interface Storage {
@@ -13,24 +13,19 @@ export interface Storage {
 }
 
 /**
- * The PostgreSQL that the settings name, or the embedded one, its schema up to date.
+ * Connects to the server once it is there, and brings its schema up to date. Closing the storage closes the server too.
  * @throws ToolLayerError E3812 saying what to change
  */
-export async function openStorage(settings: Settings, log: Log): Promise<Storage> {
-  const poolMax = settings['database.pool_max'];
-  const url = settings['database.url'];
-  if (url !== '') {
-    const database = await openPostgres({ connection: { url }, poolMax, log });
-    return { database, close: () => database.close() };
-  }
-  const server = await startEmbeddedPostgres({ dataFolder: settings['data_folder'], log });
+export async function openStorage(starting: Promise<DatabaseServer>, settings: Settings, log: Log): Promise<Storage> {
+  const server = await starting;
+  const { connection, embedded } = server;
   try {
-    const database = await openPostgres({ connection: server.connection, poolMax, log });
+    const database = await openPostgres({ connection, poolMax: settings['database.pool_max'], log });
     const close = async (): Promise<void> => {
       await database.close();
       await server.close();
     };
-    return { database, embedded: server.connection, close };
+    return { database, ...(embedded === undefined ? {} : { embedded }), close };
   } catch (cause) {
     await server.close();
     throw cause;

@@ -1,9 +1,5 @@
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
-import { createGateway } from '../doors/mcp-gateway/create-gateway.ts';
-import { mountMcp } from '../doors/mcp-gateway/http/mount-mcp.ts';
-import { createRestDoor } from '../doors/rest/create-rest-door.ts';
 import type { EmbeddedToolLayer } from './create-tool-layer.ts';
-import { openApiDocument } from './openapi-document.ts';
 import { removeRunningLayer, writeRunningLayer } from './running-layer-file.ts';
 import { VERSION } from './version.ts';
 
@@ -36,6 +32,13 @@ export async function serve(
       `tokens.mode is development, so the layer listens on loopback only, not on ${host}.`,
     );
   }
+  // Loaded when doors are opened: a program that embeds the layer may never do that.
+  const [{ createRestDoor }, { createGateway }, { mountMcp }, { openApiDocument }] = await Promise.all([
+    import('../doors/rest/create-rest-door.ts'),
+    import('../doors/mcp-gateway/create-gateway.ts'),
+    import('../doors/mcp-gateway/http/mount-mcp.ts'),
+    import('./openapi-document.ts'),
+  ]);
   const { 'server.body_bytes_max': bodyBytesMax, 'server.allowed_hosts': allowedHosts } = settings;
   const rest = createRestDoor({
     layer,

@@ -44,6 +44,8 @@ export interface EmbeddedPostgresOptions {
   readonly platform?: string;
   /** Longest start, in ms; 60 000 when absent. */
   readonly startTimeoutMs?: number;
+  /** Told when other processes have begun their work, which is waited for: the time for work of one's own. */
+  readonly onWaiting?: () => void;
 }
 
 /**
@@ -62,12 +64,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await using opened = new AsyncDisposableStack();
   opened.defer(await claimFolder(dataFolder));
   const runAs = await chooseUser(clusterFolder, binaries.postgres);
-  await ensureCluster(clusterFolder, binaries, runAs);
+  const { onWaiting = () => undefined } = options;
+  await ensureCluster(clusterFolder, binaries, runAs, onWaiting);
   const socket = await openSocketFolder(dataFolder, runAs.uid);
   opened.defer(socket.remove);
   const { postgres } = binaries;
   const args = serverArguments(clusterFolder, socket.path);
-  const start = () => startAlone({ postgres, args, clusterFolder, runAs, startTimeoutMs, log, pidFileIsVoid: false });
+  const start = () =>
+    startAlone({ postgres, args, clusterFolder, runAs, startTimeoutMs, log, pidFileIsVoid: false, onWaiting });
   const server = supervise(await start(), start, log);
   opened.defer(server.stop);
 

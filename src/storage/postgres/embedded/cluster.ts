@@ -18,10 +18,15 @@ const INITDB_TIMEOUT_MS = 120_000;
  * all, so a start that was cut off is simply repeated.
  * @throws E3812 other-major-version, disk-full, folder-unusable, server-failed
  */
-export async function ensureCluster(folder: string, binaries: PostgresBinaries, runAs: RunAs): Promise<void> {
+export async function ensureCluster(
+  folder: string,
+  binaries: PostgresBinaries,
+  runAs: RunAs,
+  onWaiting: () => void,
+): Promise<void> {
   const found = await majorVersionOf(folder);
   if (found === undefined) {
-    await createCluster(folder, binaries, runAs);
+    await createCluster(folder, binaries, runAs, onWaiting);
   } else if (found !== binaries.majorVersion) {
     const message = `${folder} was written by PostgreSQL ${found}, and this is PostgreSQL ${binaries.majorVersion}. Choose another data folder, or ${USE_A_SERVER}.`;
     throw startError('other-major-version', message, { folder });
@@ -40,14 +45,21 @@ async function majorVersionOf(folder: string): Promise<string | undefined> {
   }
 }
 
-async function createCluster(folder: string, binaries: PostgresBinaries, runAs: RunAs): Promise<void> {
+async function createCluster(
+  folder: string,
+  binaries: PostgresBinaries,
+  runAs: RunAs,
+  onWaiting: () => void,
+): Promise<void> {
   const draft = `${folder}.new`;
   try {
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });
     await giveTo(runAs, draft);
     await letThrough(runAs, dirname(folder));
-    await initdb(draft, binaries, runAs);
+    const made = initdb(draft, binaries, runAs);
+    onWaiting();
+    await made;
     await rename(draft, folder);
   } catch (error) {
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);

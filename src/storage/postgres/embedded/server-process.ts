@@ -30,6 +30,8 @@ export interface ServerCommand {
   /** Longest that it may take until it accepts connections, with recovery after a crash. */
   readonly startTimeoutMs: number;
   readonly log: Log;
+  /** Told when the server has been started and is waited for. */
+  readonly onWaiting: () => void;
 }
 
 /**
@@ -78,6 +80,7 @@ export async function startServer(command: ServerCommand): Promise<ServerProcess
   const lines: string[] = [];
   const ended = watch(child, lines, log);
   const stop = () => stopServer(child, ended);
+  command.onWaiting();
   try {
     await ready(child, command);
   } catch (error) {

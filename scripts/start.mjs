@@ -1,0 +1,57 @@
+// node scripts/start.mjs PROGRAM [ARGUMENTS]: runs `starter` or `sallyport` from the bundle, which is made anew first when a
+// source has changed. Plain JavaScript, because loading the part of Node that reads TypeScript takes 60 ms.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import module from 'node:module';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  const { node } = process.versions;
+  console.error(
+    `Sallyport needs Node.js 24 or newer, and this is ${node}: npm ci brings one, which npm start then finds.`,
+  );
+  process.exit(1);
+}
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** As in scripts/bundle.ts, which is TypeScript. */
+const FOLDER = join(ROOT, 'dist', 'bundle');
+const SOURCES = { sallyport: 'src/compose/main.ts', starter: 'examples/starter/start.ts' };
+
+const [node, , program = '', ...args] = process.argv;
+if (!Object.hasOwn(SOURCES, program)) throw new Error(`There is no program "${program}".`);
+const file = bundled(program) ?? join(ROOT, SOURCES[program]);
+module.enableCompileCache(join(FOLDER, 'compiled'));
+process.argv = [node, file, ...args];
+await import(pathToFileURL(file).href);
+
+/** The program's file in a bundle that holds what the sources say; undefined when there can be none. */
+function bundled(name) {
+  const record = freshRecord() ?? newRecord();
+  return record === undefined ? undefined : join(FOLDER, record.programs[name]);
+}
+
+function freshRecord() {
+  try {
+    const record = JSON.parse(readFileSync(join(FOLDER, 'bundle.json'), 'utf8'));
+    return Object.entries(record.inputs).every(isUnchanged) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isUnchanged([path, time]) {
+  return (statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0) === time;
+}
+
+/**
+ * Made by another process, so that this one does not hold the bundler in memory. Without the bundler (an installation
+ * without development dependencies), or with a fault in the sources, they run as they are, and say what the fault is.
+ */
+function newRecord() {
+  if (!existsSync(join(ROOT, 'node_modules', 'rolldown'))) return undefined;
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
+  const { status } = spawnSync(node, [join(ROOT, 'scripts', 'bundle.ts')], { stdio: 'ignore' });
+  return status === 0 ? freshRecord() : undefined;
+}
