@@ -16,20 +16,33 @@ const { values } = parseArgs({
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const textOf = (name: string): Promise<string> => readFile(here(name), 'utf8');
 
-/** The weather API answers beside the layer, and each of its operations is a tool. Its address is part of its version. */
+/**
+ * The weather API answers beside the layer, and each of its operations is a tool. Its address is part of its version: where
+ * it answers as it did the last time, the tools are there already.
+ */
 async function addWeather(layer: EmbeddedToolLayer): Promise<AsyncDisposable> {
-  const api = await startWeatherApi(Number(process.env['EXAMPLE_API_PORT'] ?? 0));
-  const version = `1.0.${api.port}`;
   const { tools } = await layer.ask('tool.list', { capability_query: 'weather' }, LOCAL_CALLER);
-  for (const { tool_id, versions } of tools.filter(({ tool_id }) => tool_id.startsWith('weather__'))) {
-    for (const old of versions.filter((known) => known !== version)) {
-      await layer.ask('tools.remove', { tool_id, version: old }, LOCAL_CALLER);
-    }
+  const known = tools.filter(({ tool_id }) => tool_id.startsWith('weather__'));
+  const api = await weatherApi(known[0]?.versions[0]?.split('.')[2]);
+  const version = `1.0.${api.port}`;
+  const old = known.flatMap(({ tool_id, versions }) =>
+    versions.filter((one) => one !== version).map((one) => ({ tool_id, version: one })),
+  );
+  for (const one of old) await layer.ask('tools.remove', one, LOCAL_CALLER);
+  if (known.length === 0 || old.length > 0) {
+    const document = (await textOf('weather.openapi.json')).replace('"version": "1.0.0"', `"version": "${version}"`);
+    const base_url = `http://127.0.0.1:${api.port}`;
+    await layer.ask('tools.import-openapi', { document, name: 'weather', base_url }, LOCAL_CALLER);
   }
-  const document = (await textOf('weather.openapi.json')).replace('"version": "1.0.0"', `"version": "${version}"`);
-  const base_url = `http://127.0.0.1:${api.port}`;
-  await layer.ask('tools.import-openapi', { document, name: 'weather', base_url }, LOCAL_CALLER);
   return { [Symbol.asyncDispose]: () => api.close() };
+}
+
+/** Where it was the last time when that address is free, else anywhere. */
+function weatherApi(lastPort = '0'): ReturnType<typeof startWeatherApi> {
+  const given = process.env['EXAMPLE_API_PORT'];
+  return given === undefined
+    ? startWeatherApi(Number(lastPort)).catch(() => startWeatherApi(0))
+    : startWeatherApi(Number(given));
 }
 
 /** A real MCP server, in a sandbox that sees nothing but the server itself. */
