@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
-import { processesWith } from '../processes.ts';
+import { processesThatAre, processesWith } from '../processes.ts';
 import type { CommandResult, ServingLayer } from '../sallyport-process.ts';
 import { invokeOverRest, type Story } from '../story.ts';
 
@@ -25,7 +25,8 @@ export async function crashChapter({ story, sallyport, layer, restart }: CrashPa
   const request = { tool_id: 'sleep', invocation_id: INVOCATION, parameters: { seconds: SLEEP_SECONDS } };
   const cut = invokeOverRest(layer.url, token, request).catch((error: unknown) => error);
   const sleeping = (): Promise<string[]> => processesWith(`sleep\0${SLEEP_SECONDS}`);
-  await until(async () => (await sleeping()).length > 0);
+  // The launcher's command line names the tool too; the tool itself runs once the sandbox stands.
+  await until(async () => (await processesThatAre(`sleep\0${SLEEP_SECONDS}\0`)).length > 0);
   await layer.kill();
   await cut;
   await until(async () => (await sleeping()).length === 0);
