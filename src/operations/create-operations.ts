@@ -7,22 +7,15 @@ import { queryAudit } from './audit/query-audit.ts';
 import { verifyAudit } from './audit/verify-audit.ts';
 import { cancelTool } from './cancel-tool.ts';
 import { type Access, OPERATIONS, type OperationInput, type OperationName, type OperationOutput } from './catalogue.ts';
+import { importsOperations } from './imports/imports-operations.ts';
 import { invokeTool } from './invoke-tool.ts';
 import { mintToken } from './mint-token.ts';
 import type { Asker, Operations, Run } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import type { ToolLayer } from './tool-layer.ts';
 import { toolStatus } from './tool-status.ts';
-import { getTool } from './tools/get-tool.ts';
-import { importOpenApi } from './tools/import-openapi.ts';
-import { listManifests } from './tools/list-manifests.ts';
-import { listTools } from './tools/list-tools.ts';
-import { registerTool } from './tools/register-tool.ts';
-import { removeTool } from './tools/remove-tool.ts';
-import { addUpstream } from './upstreams/add-upstream.ts';
-import { importUpstreams } from './upstreams/import-upstreams.ts';
-import { listUpstreams } from './upstreams/list-upstreams.ts';
-import { removeUpstream } from './upstreams/remove-upstream.ts';
+import { toolsOperations } from './tools/tools-operations.ts';
+import { upstreamsOperations } from './upstreams/upstreams-operations.ts';
 
 /** Roles that may use the operator's operations. */
 const OPERATORS: readonly Role[] = ['operator', 'admin'];
@@ -33,22 +26,15 @@ export function createOperations(parts: OperationParts): ToolLayer {
     'tool.invoke': invokeTool(parts),
     'tool.status': toolStatus(parts),
     'tool.cancel': cancelTool(parts),
-    'tool.list': listTools(parts),
-    'tools.get': getTool(parts),
-    'tools.manifests': listManifests(parts),
-    'tools.register': registerTool(parts),
-    'tools.remove': removeTool(parts),
-    'tools.import-openapi': importOpenApi(parts),
-    'upstreams.list': listUpstreams(parts),
-    'upstreams.add': addUpstream(parts),
-    'upstreams.import': importUpstreams(parts),
-    'upstreams.remove': removeUpstream(parts),
+    ...toolsOperations(parts),
+    ...importsOperations(parts),
+    ...upstreamsOperations(parts),
     'token.mint': mintToken(parts),
     'audit.query': queryAudit(parts),
     'audit.verify': verifyAudit(parts),
     health: () => parts.health(),
   };
-  const inputs = compileInputs(parts);
+  const inputs = inputSchemas(parts);
   return {
     ask: (name, input, caller) => ask(parts, operations, inputs, name, input, caller),
     // The registry tells at once, in the middle of a registration; who listens here is told when it is over.
@@ -56,29 +42,32 @@ export function createOperations(parts: OperationParts): ToolLayer {
   };
 }
 
-type InputSchemas = Readonly<Record<OperationName, CompiledSchema>>;
+type InputSchema = (name: OperationName) => CompiledSchema;
 
-/** Compiled once; the code itself is generated when an operation is first asked for. */
-function compileInputs({ schemas }: Pick<OperationParts, 'schemas'>): InputSchemas {
-  const compiled = Object.entries(OPERATIONS).map(([name, { input }]) => {
-    const schema = schemas.compile({ ...input });
+/** Each is compiled when its operation is first asked for: all of them together take 100 ms of the start. */
+function inputSchemas({ schemas }: Pick<OperationParts, 'schemas'>): InputSchema {
+  const compiled = new Map<OperationName, CompiledSchema>();
+  return (name) => {
+    const known = compiled.get(name);
+    if (known !== undefined) return known;
+    const schema = schemas.compile({ ...OPERATIONS[name].input });
     if (isFailure(schema)) throw ToolLayerError.of(schema);
-    return [name, schema] as const;
-  });
-  return Object.fromEntries(compiled) as InputSchemas;
+    compiled.set(name, schema);
+    return schema;
+  };
 }
 
 async function ask<N extends OperationName>(
   parts: OperationParts,
   operations: Operations,
-  inputs: InputSchemas,
+  inputs: InputSchema,
   name: N,
   input: OperationInput<N>,
   caller: Caller,
 ): Promise<OperationOutput<N>> {
   try {
     const entry = OPERATIONS[name];
-    const { faults } = inputs[name].check(input, { coerce: false });
+    const { faults } = inputs(name).check(input, { coerce: false });
     if (faults.length > 0) throw new ToolLayerError('E3801', malformed(name, faults), { details: { faults } });
     const asker = name === 'tool.invoke' ? unidentified(parts, caller) : await askerOf(parts, entry.access, caller);
     if (isFailure(asker)) throw ToolLayerError.of(asker);

@@ -1,7 +1,7 @@
 import { failureOf } from '../domain/error/tool-layer-error.ts';
+import { registerImported } from './imports/register-imported.ts';
 import type { Asker } from './operation.ts';
 import type { OperationParts } from './parts.ts';
-import { registerImported } from './tools/register-imported.ts';
 
 /**
  * Registers tools that an upstream lists anew. A tool whose definition changed under the same version is refused (E3007)

@@ -19,3 +19,6 @@ export type Run<N extends OperationName> = (
 
 /** Every operation with what does it. */
 export type Operations = { readonly [N in OperationName]: Run<N> };
+
+/** Those of one part of the catalogue. */
+export type OperationsOf<Part> = Pick<Operations, keyof Part & OperationName>;

@@ -31,7 +31,13 @@ let shared: Ajv2020 | undefined;
 
 /** Our own schemas need no strict mode: TypeBox writes them. One instance, since each costs its meta-schema. */
 function compiler(): Ajv2020 {
-  shared ??= new Ajv2020({ strict: false, allErrors: true, messages: true, validateSchema: false });
+  shared ??= new Ajv2020({
+    strict: false,
+    allErrors: true,
+    messages: true,
+    validateSchema: false,
+    code: { optimize: false },
+  });
   return shared;
 }
 

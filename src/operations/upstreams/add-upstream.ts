@@ -1,7 +1,7 @@
 import type { UpstreamAddResponse, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { registerImported } from '../imports/register-imported.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { registerImported } from '../tools/register-imported.ts';
 
 /** Connects an MCP server and registers its tools. */
 export function addUpstream(parts: OperationParts): Run<'upstreams.add'> {

@@ -68,7 +68,13 @@ export function metaValidatorOf(dialect: Dialect): MetaValidator {
   const known = metaValidators.get(dialect);
   if (known !== undefined) return known;
   const { metaSchema, create } = DIALECTS[dialect];
-  const ajv = create({ strict: false, allErrors: true, validateFormats: false, logger: false });
+  const ajv = create({
+    strict: false,
+    allErrors: true,
+    validateFormats: false,
+    logger: false,
+    code: { optimize: false },
+  });
   const validate = ajv.getSchema(metaSchema);
   if (validate === undefined) throw new TypeError(`Ajv has no meta-schema ${metaSchema}`);
   const made: MetaValidator = (schema) => (validate(schema) === true ? [] : (validate.errors ?? []));

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
 import { createCedarPolicyEngine } from './cedar-policy-engine.ts';
-import { defaultPolicies } from './default-policies.ts';
+import { DEFAULT_POLICIES, DEFAULT_POLICY_FILE, defaultPolicies } from './default-policies.ts';
+import { parsePolicies } from './policy-set.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -136,4 +137,10 @@ describe('createCedarPolicyEngine', () => {
     expect(first.decide(question())).toMatchObject({ allowed: true });
     expect(second.decide(question())).toMatchObject({ allowed: false });
   });
+});
+
+test('the default policies that are loaded unread are those of the default file', async () => {
+  const cedar = await import('@cedar-policy/cedar-wasm/nodejs');
+  const files = [{ name: DEFAULT_POLICY_FILE, text: defaultPolicies() }];
+  expect(parsePolicies(cedar, files)).toEqual(DEFAULT_POLICIES);
 });

@@ -4,7 +4,7 @@ import { sha256 } from '../../../std/sha256.ts';
 import type { PolicyDecision, PolicyEngine, PolicyQuestion } from '../../policy-engine.port.ts';
 import { cedarRequest } from './cedar-request.ts';
 import { CEDAR_SCHEMA } from './cedar-schema.ts';
-import { defaultPolicies } from './default-policies.ts';
+import { DEFAULT_POLICIES, defaultPolicies } from './default-policies.ts';
 import { type PolicyFile, readPolicyFiles } from './policy-files.ts';
 import { type Cedar, parsePolicies } from './policy-set.ts';
 
@@ -104,7 +104,8 @@ const areDefault = (files: readonly PolicyFile[]): boolean =>
 async function loadSet(name: string, files: readonly PolicyFile[], version: string): Promise<LoadedSet> {
   const cedar = await import('@cedar-policy/cedar-wasm/nodejs');
   const set: LoadedSet = { setId: `${name}@${version}`, cedar };
-  const staticPolicies = parsePolicies(cedar, files);
+  // The default policies are known to parse and to fit the schema; finding that out again is half of the time (80 ms).
+  const staticPolicies = areDefault(files) ? DEFAULT_POLICIES : parsePolicies(cedar, files);
   const answer = cedar.preparsePolicySet(set.setId, { staticPolicies });
   if (answer.type === 'failure')
     throw new ToolLayerError(

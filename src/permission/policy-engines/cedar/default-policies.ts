@@ -1,6 +1,14 @@
 /** Name of the file that a new policy folder starts with. */
 export const DEFAULT_POLICY_FILE = 'default.cedar';
 
+const PERMIT = `@id("permit-what-the-token-allows")
+permit (principal, action == Action::"invoke", resource);`;
+
+/** What that file holds, as text by name; a test holds it against the file. */
+export const DEFAULT_POLICIES: Readonly<Record<string, string>> = {
+  'default.cedar:permit-what-the-token-allows': PERMIT,
+};
+
 /** The text of that file: whatever a valid capability token allows may run. */
 export function defaultPolicies(): string {
   return `// Policies of this tool layer, in the Cedar language (https://docs.cedarpolicy.com).
@@ -14,8 +22,7 @@ export function defaultPolicies(): string {
 //   resource   Tool    id, version, contentHash, source, executor, category, tags, sideEffect; in Source, in Tenant
 //   context            reads, writes, hosts, ports, addresses ("host:port"), credentials, timeoutMs, cpuMillicores, memoryMb
 
-@id("permit-what-the-token-allows")
-permit (principal, action == Action::"invoke", resource);
+${PERMIT}
 
 // An example that you may want to have (remove the slashes):
 //

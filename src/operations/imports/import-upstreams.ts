@@ -3,7 +3,7 @@ import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import { readDesktopConfiguration } from '../../mcp-servers/desktop-configuration.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { connectAndRegister } from './add-upstream.ts';
+import { connectAndRegister } from '../upstreams/add-upstream.ts';
 
 /** Moves the servers of a desktop client's file in (REG-14). One that does not start does not keep the others out. */
 export function importUpstreams(parts: OperationParts): Run<'upstreams.import'> {

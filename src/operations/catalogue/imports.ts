@@ -1,0 +1,25 @@
+import { ImportResponse, OpenApiImportRequest } from '../../../api/schemas/registry.ts';
+import { UpstreamImportRequest, UpstreamImportResponse } from '../../../api/schemas/upstream.ts';
+import type { OperationEntry } from './entry.ts';
+
+/** Foreign documents that become tools or upstreams. */
+export const IMPORTS = {
+  'tools.import-openapi': {
+    summary: 'Register each operation of an OpenAPI document',
+    method: 'POST',
+    path: '/v1/imports/openapi',
+    status: 200,
+    access: 'operator',
+    input: OpenApiImportRequest,
+    output: ImportResponse,
+  },
+  'upstreams.import': {
+    summary: "Add the servers of a desktop client's mcpServers JSON",
+    method: 'POST',
+    path: '/v1/imports/mcp-servers',
+    status: 200,
+    access: 'operator',
+    input: UpstreamImportRequest,
+    output: UpstreamImportResponse,
+  },
+} as const satisfies Record<string, OperationEntry>;

@@ -1,0 +1,17 @@
+import type { TOOLS } from '../catalogue/tools.ts';
+import type { OperationsOf } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { getTool } from './get-tool.ts';
+import { listManifests } from './list-manifests.ts';
+import { listTools } from './list-tools.ts';
+import { registerTool } from './register-tool.ts';
+import { removeTool } from './remove-tool.ts';
+
+/** What does each operation of the tools. */
+export const toolsOperations = (parts: OperationParts): OperationsOf<typeof TOOLS> => ({
+  'tool.list': listTools(parts),
+  'tools.get': getTool(parts),
+  'tools.manifests': listManifests(parts),
+  'tools.register': registerTool(parts),
+  'tools.remove': removeTool(parts),
+});
