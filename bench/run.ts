@@ -21,10 +21,22 @@ const BENCHMARKS: readonly Benchmark[] = [
     run: async (options) => (await import('./gateway/gateway-benchmark.ts')).runGateway(options),
   },
   {
+    name: 'registry',
+    summary: 'registration of 10 000 tools, lists over 100 000 by every filter, memory, look-ups and comparisons',
+    defaultSeconds: 2,
+    run: async (options) => (await import('./registry/registry-benchmark.ts')).runRegistry(options),
+  },
+  {
     name: 'startup',
     summary: 'first and later start to the first answer, and idle memory after the given time',
     defaultSeconds: 3,
     run: async (options) => (await import('./startup/startup-benchmark.ts')).runStartup(options),
+  },
+  {
+    name: 'import',
+    summary: 'public OpenAPI documents into manifests, and those into a registry: documents, operations, CPU, memory',
+    defaultSeconds: 5,
+    run: async (options) => (await import('./import/import-benchmark.ts')).runImport(options),
   },
 ];
 

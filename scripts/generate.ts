@@ -28,7 +28,7 @@ async function generatedDocuments(): Promise<Map<string, string>> {
     'src/compose/settings.ts',
   );
   if (settings !== undefined) documents.set('docs/settings.md', settingsDocument(Object.values(settings.SETTINGS)));
-  const openApi = await moduleIfThere<{ openApiDocument: () => object }>('src/compose/openapi-document.ts');
+  const openApi = await moduleIfThere<{ openApiDocument: () => object }>('src/compose/openapi/openapi-document.ts');
   if (openApi !== undefined) {
     documents.set('api/openapi.json', `${JSON.stringify(openApi.openApiDocument(), undefined, 2)}\n`);
   }

@@ -7,6 +7,13 @@ export {
   type NativeFunction,
   type ToolLayerOptions,
 } from './compose/create-tool-layer.ts';
+export type {
+  FunctionDefinition,
+  FunctionInput,
+  FunctionTools,
+  LangChainFunctionOptions,
+  LangChainRegistrations,
+} from './compose/function-tools.ts';
 export { type Server, serve } from './compose/serve.ts';
 export { SETTINGS, type Setting, type Settings } from './compose/settings.ts';
 export { ERRORS, type ErrorCode, type ErrorEntry } from './domain/error/catalogue.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { AgentDid, TenantId, VersionRange } from './identifiers.ts';
+import { AgentDid, TenantId, Timestamp, VersionRange } from './identifiers.ts';
 import { AccessMode } from './tool-manifest.ts';
 
 export const Role = Type.Enum(['agent', 'viewer', 'operator', 'approver', 'admin']);
@@ -70,3 +70,20 @@ export const TokenMintResponse = Type.Object(
   { additionalProperties: false },
 );
 export type TokenMintResponse = Static<typeof TokenMintResponse>;
+
+/** Whom a token speaks for, and how far. */
+export const TokenHolder = Type.Object(
+  {
+    tenant_id: TenantId,
+    agent_did: AgentDid,
+    user_did: Type.Optional(Type.String()),
+    session_id: Type.Optional(Type.String()),
+    roles: Type.Array(Role),
+    tool_id: Type.Optional(
+      Type.String({ description: 'Tools that the token is for; * stands for any run of characters.' }),
+    ),
+    expires_at: Type.Optional(Timestamp),
+  },
+  { additionalProperties: false },
+);
+export type TokenHolder = Static<typeof TokenHolder>;

@@ -33,6 +33,9 @@ export const InvocationEventData = Type.Object(
     user_did: Type.Optional(Type.String()),
     session_id: Type.Optional(Type.String()),
     tool_id: Type.String(),
+    called_as: Type.Optional(
+      Type.String({ description: 'The name that the caller knows the tool by, when a view gave it another.' }),
+    ),
     tool_version: Type.Optional(Type.String()),
     door: Type.Optional(Type.String()),
     state: LifecycleState,

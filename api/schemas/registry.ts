@@ -1,7 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { JsonObject, Timestamp, ToolId, Version, VersionRange } from './identifiers.ts';
 import { Warning } from './invocation.ts';
-import { Category, ExecutorKind, ToolManifest } from './tool-manifest.ts';
+import {
+  Category,
+  ExecutionConfig,
+  ExecutorKind,
+  FilesystemPermission,
+  NetworkPermission,
+  SideEffectPolicy,
+  ToolManifest,
+} from './tool-manifest.ts';
 
 /** REG-04. */
 export const DeprecationState = Type.Enum(['active', 'deprecated', 'sunset', 'removed']);
@@ -14,7 +22,10 @@ export const ToolListRequest = Type.Object(
     tags: Type.Optional(Type.Array(Type.String(), { description: 'Tools that carry every one of these.' })),
     executor: Type.Optional(ExecutorKind),
     capability_query: Type.Optional(
-      Type.String({ maxLength: 4096, description: 'Words to look for in id, name and description.' }),
+      Type.String({
+        maxLength: 4096,
+        description: 'What the tool should do, in words: answers as tools.search does, best first.',
+      }),
     ),
     page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
     page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
@@ -34,6 +45,7 @@ export const ToolSummary = Type.Object(
     tags: Type.Array(Type.String()),
     requires_approval: Type.Boolean(),
     executor: ExecutorKind,
+    state: Type.Optional(DeprecationState),
   },
   { additionalProperties: false },
 );
@@ -46,6 +58,7 @@ export const ToolListResponse = Type.Object(
       { total_count: Type.Integer(), page: Type.Integer(), page_size: Type.Integer() },
       { additionalProperties: false },
     ),
+    warnings: Type.Optional(Type.Array(Warning)),
   },
   { additionalProperties: false, title: 'tool.list() response (BC-2)' },
 );
@@ -57,9 +70,35 @@ export const ToolGetRequest = Type.Object(
 );
 export type ToolGetRequest = Static<typeof ToolGetRequest>;
 
+/** REG-01: members of a manifest that have a default, as they count for a call. */
+export const EffectiveManifest = Type.Object(
+  {
+    category: Type.Optional(Category),
+    tags: Type.Array(Type.String()),
+    permissions: Type.Object(
+      {
+        filesystem: Type.Array(FilesystemPermission),
+        network: Type.Array(NetworkPermission),
+        credentials: Type.Array(Type.String()),
+      },
+      { additionalProperties: false },
+    ),
+    execution_config: ExecutionConfig,
+    deterministic: Type.Boolean(),
+    idempotent: Type.Boolean(),
+    side_effect_policy: SideEffectPolicy,
+    requires_confirmation: Type.Boolean(),
+    requires: Type.Array(ToolId),
+    prefers: Type.Array(ToolId),
+  },
+  { additionalProperties: false },
+);
+export type EffectiveManifest = Static<typeof EffectiveManifest>;
+
 export const ToolDetail = Type.Object(
   {
     manifest: ToolManifest,
+    effective: Type.Optional(EffectiveManifest),
     content_hash: Type.String({ description: 'SHA-256 over the canonical JSON of the manifest, hex.' }),
     state: DeprecationState,
     versions: Type.Array(Version),
@@ -86,18 +125,6 @@ export const Registration = Type.Object(
   { additionalProperties: false },
 );
 export type Registration = Static<typeof Registration>;
-
-export const ToolRemoveRequest = Type.Object(
-  { tool_id: ToolId, version: Type.Optional(Version) },
-  { additionalProperties: false },
-);
-export type ToolRemoveRequest = Static<typeof ToolRemoveRequest>;
-
-export const ToolRemoveResponse = Type.Object(
-  { tool_id: ToolId, removed: Type.Array(Version) },
-  { additionalProperties: false },
-);
-export type ToolRemoveResponse = Static<typeof ToolRemoveResponse>;
 
 /** The document travels in the request: the layer never fetches an address that a caller names. */
 export const OpenApiImportRequest = Type.Object(

@@ -47,6 +47,18 @@ export const ToolSearchResponse = Type.Object(
       { additionalProperties: false },
     ),
     mode: SearchMode,
+    progress: Type.Optional(
+      Type.Object(
+        {
+          indexed: Type.Integer({ description: 'Tools that are found by meaning.' }),
+          pending: Type.Integer({
+            description: 'Tools that are found by keywords only until the embedder has read them.',
+          }),
+          failed: Type.Integer({ description: 'Tools that the embedder gave no vector for.' }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     warnings: Type.Array(Warning),
   },
   { additionalProperties: false },

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Timestamp } from './identifiers.ts';
 import { Registration } from './registry.ts';
-import { FilesystemPermission, NetworkPermission } from './tool-manifest.ts';
+import { FilesystemPermission, NetworkPermission, SideEffectPolicy } from './tool-manifest.ts';
 
 export const UpstreamName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$',
@@ -38,6 +38,21 @@ export const HttpTransport = Type.Object(
 );
 export type HttpTransport = Static<typeof HttpTransport>;
 
+/** What the operator states of a tool, against whatever its server says of itself. */
+export const ToolOverride = Type.Object(
+  {
+    side_effect_policy: Type.Optional(SideEffectPolicy),
+    requires_confirmation: Type.Optional(Type.Boolean()),
+    requires_approval: Type.Optional(Type.Boolean()),
+    timeout_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
+    tags: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 32, description: 'Added to its own.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ToolOverride = Static<typeof ToolOverride>;
+
 /** REG-09: an MCP server that the layer is a client of. */
 export const UpstreamDefinition = Type.Object(
   {
@@ -45,6 +60,18 @@ export const UpstreamDefinition = Type.Object(
     transport: Type.Union([StdioTransport, HttpTransport]),
     request_timeout_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
     disabled: Type.Optional(Type.Boolean()),
+    overrides: Type.Optional(
+      Type.Record(Type.String({ minLength: 1, maxLength: 256 }), ToolOverride, {
+        maxProperties: 1000,
+        description: 'By the name that the server gives a tool; * for all. What is said of one tool wins.',
+      }),
+    ),
+    accept_new_tools: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'Whether tools that the server adds later are registered when nothing in them is suspicious.',
+      }),
+    ),
   },
   { additionalProperties: false, title: 'Upstream' },
 );
@@ -60,7 +87,10 @@ export const UpstreamStatus = Type.Object(
     transport: Type.Enum(['stdio', 'http']),
     protocol_version: Type.Optional(Type.String()),
     server: Type.Optional(Type.Object({ name: Type.String(), version: Type.String() })),
-    tool_count: Type.Integer(),
+    capabilities: Type.Array(Type.String(), { description: 'What the server says it offers: tools, prompts, …' }),
+    tool_count: Type.Integer({ description: 'Tools that it lists now.' }),
+    quarantined_count: Type.Integer({ description: 'Tools that wait for an operator, or were rejected.' }),
+    malformed_count: Type.Integer({ description: 'Entries of its list that are no tools.' }),
     restart_count: Type.Integer(),
     last_error: Type.Optional(Type.String()),
     changed_at: Timestamp,
@@ -106,6 +136,24 @@ export type UpstreamListResponse = Static<typeof UpstreamListResponse>;
 
 export const UpstreamNameRequest = Type.Object({ name: UpstreamName }, { additionalProperties: false });
 export type UpstreamNameRequest = Static<typeof UpstreamNameRequest>;
+
+/** One upstream with everything that an operator may want to know of it. */
+export const UpstreamDetail = Type.Object(
+  {
+    upstream: UpstreamStatus,
+    definition: Type.Unsafe<UpstreamDefinition>({
+      ...UpstreamDefinition,
+      description: 'As it was added; values of env and headers that are no {{NAME}} are hidden.',
+    }),
+    malformed: Type.Array(
+      Type.Object({ place: Type.String(), reason: Type.String() }, { additionalProperties: false }),
+      { description: 'Entries of its list that are no tools, or whose id belongs to another tool; the first hundred.' },
+    ),
+    absent_tools: Type.Array(Type.String(), { description: 'Tool ids that it no longer lists; the first hundred.' }),
+  },
+  { additionalProperties: false },
+);
+export type UpstreamDetail = Static<typeof UpstreamDetail>;
 
 export const UpstreamRemoveResponse = Type.Object(
   { name: UpstreamName, removed_tools: Type.Array(Type.String()) },

@@ -21,6 +21,13 @@ export const AvailabilitySetRequest = Type.Object(
 );
 export type AvailabilitySetRequest = Static<typeof AvailabilitySetRequest>;
 
+/** What an operator has said; tools that nobody spoke of are not in it. Ordered by tool id. */
+export const AvailabilityListResponse = Type.Object(
+  { availability: Type.Array(ToolAvailability) },
+  { additionalProperties: false },
+);
+export type AvailabilityListResponse = Static<typeof AvailabilityListResponse>;
+
 /** What an activation changes of the manifest, for one agent. Only `requires_confirmation` may loosen it. */
 export const PolicyOverrides = Type.Object(
   {
@@ -59,6 +66,32 @@ export const ActivationSetRequest = Type.Object(
   { additionalProperties: false },
 );
 export type ActivationSetRequest = Static<typeof ActivationSetRequest>;
+
+export const ActivationListRequest = Type.Object(
+  { agent_did: Type.Optional(AgentDid), tool_id: Type.Optional(ToolId) },
+  { additionalProperties: false },
+);
+export type ActivationListRequest = Static<typeof ActivationListRequest>;
+
+/** Ordered by agent, then by tool id. */
+export const ActivationListResponse = Type.Object(
+  { activations: Type.Array(ToolActivation) },
+  { additionalProperties: false },
+);
+export type ActivationListResponse = Static<typeof ActivationListResponse>;
+
+export const ActivationRemoveRequest = Type.Object(
+  { agent_did: AgentDid, tool_id: ToolId },
+  { additionalProperties: false },
+);
+export type ActivationRemoveRequest = Static<typeof ActivationRemoveRequest>;
+
+/** `removed` is false when there was none. */
+export const ActivationRemoveResponse = Type.Object(
+  { agent_did: AgentDid, tool_id: ToolId, removed: Type.Boolean() },
+  { additionalProperties: false },
+);
+export type ActivationRemoveResponse = Static<typeof ActivationRemoveResponse>;
 
 export const ViewName = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$' });
 
@@ -109,6 +142,67 @@ export const ToolView = Type.Object(
   { additionalProperties: false, title: 'Tool view' },
 );
 export type ToolView = Static<typeof ToolView>;
+
+export const ViewPutRequest = Type.Object({ view: ToolView }, { additionalProperties: false });
+export type ViewPutRequest = Static<typeof ViewPutRequest>;
+
+export const ViewNameRequest = Type.Object({ name: ViewName }, { additionalProperties: false });
+export type ViewNameRequest = Static<typeof ViewNameRequest>;
+
+/** A view with what becomes of it now. A tool that is dropped cannot be seen or called by any name through the view. */
+export const ViewDetail = Type.Object(
+  {
+    view: ToolView,
+    changed_at: Timestamp,
+    tools: Type.Array(
+      Type.Object(
+        { name: ToolId, tool_id: ToolId, version: Version, content_hash: Type.String() },
+        { additionalProperties: false },
+      ),
+    ),
+    dropped: Type.Array(
+      Type.Object(
+        {
+          source: Type.String(),
+          tool: Type.String({ description: 'As its source names it.' }),
+          tool_id: Type.Optional(ToolId),
+          name: Type.Optional(Type.String({ description: 'The name that it would have had.' })),
+          reason: Type.String(),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ViewDetail = Static<typeof ViewDetail>;
+
+export const ViewListResponse = Type.Object(
+  {
+    views: Type.Array(
+      Type.Object(
+        {
+          name: ViewName,
+          description: Type.Optional(Type.String()),
+          agents: Type.Array(Type.String()),
+          conflict: ToolView.properties.conflict,
+          tool_count: Type.Integer(),
+          dropped_count: Type.Integer(),
+          changed_at: Timestamp,
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ViewListResponse = Static<typeof ViewListResponse>;
+
+export const ViewRemoveResponse = Type.Object(
+  { name: ViewName, removed: Type.Boolean() },
+  { additionalProperties: false },
+);
+export type ViewRemoveResponse = Static<typeof ViewRemoveResponse>;
 
 /** A tool as lists by tier show it. `name` is what the agent calls it by. */
 export const VisibleTool = Type.Object(

@@ -14,14 +14,17 @@ import { createCedarPolicyEngine } from '../../src/permission/policy-engines/ced
 import { RunningCalls } from '../../src/pipeline/flight/running-calls.ts';
 import type { PipelineParts } from '../../src/pipeline/parts.ts';
 import { createPipeline, type RunCall } from '../../src/pipeline/run.ts';
+import { createVisibleTools } from '../../src/pipeline/visible-tools.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
 import { systemClock } from '../../src/std/clock.ts';
 import { memoryIdempotencyStore } from '../../src/storage/memory/memory-idempotency-store.ts';
 import { memoryLedgerStore } from '../../src/storage/memory/memory-ledger-store.ts';
 import { memoryRateLimiter } from '../../src/storage/memory/memory-rate-limiter.ts';
 import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
+import { memoryVisibilityStore } from '../../src/storage/memory/memory-visibility-store.ts';
 import { silentLog } from '../../src/telemetry/log.ts';
 import { createSchemaValidator, type SchemaValidator } from '../../src/validation/schema-validator.ts';
+import { createVisibility } from '../../src/visibility/visibility.ts';
 import { benchSettings, checkSum, type MeasuredLayer, request } from './measured-layer.ts';
 import { add, PURE_TOOL } from './tool.ts';
 
@@ -73,6 +76,14 @@ async function partsOf(
   native.register(PURE_TOOL.tool_id, PURE_TOOL.version, add);
   const executors = createCompositeExecutor([native]);
   const engine = await createCedarPolicyEngine({ folder: join(settings['data_folder'], 'policies') });
+  const registry = createRegistry({
+    store: memoryToolStore(),
+    clock,
+    log,
+    compileSchema: (schema) => schemas.inspect(schema),
+    configFaults: (manifest) => executors.configFaults(manifest),
+  });
+  const visibility = createVisibility({ store: memoryVisibilityStore(), clock, log });
   return {
     clock,
     log,
@@ -80,13 +91,8 @@ async function partsOf(
     limits: limitsOf(settings),
     agentContext: agentContextOf(settings),
     identify,
-    registry: createRegistry({
-      store: memoryToolStore(),
-      clock,
-      log,
-      compileSchema: (schema) => schemas.inspect(schema),
-      configFaults: (manifest) => executors.configFaults(manifest),
-    }),
+    registry,
+    visible: createVisibleTools({ registry, visibility, catalogTenant: settings['tenant.catalog'] }),
     schemas,
     policy: createPolicyDecisions({ engine, clock }),
     executors,

@@ -21,14 +21,14 @@ const textOf = (name: string): Promise<string> => readFile(here(name), 'utf8');
  * it answers as it did the last time, the tools are there already.
  */
 async function addWeather(layer: EmbeddedToolLayer): Promise<AsyncDisposable> {
-  const { tools } = await layer.ask('tool.list', { capability_query: 'weather' }, LOCAL_CALLER);
+  const { tools } = await layer.ask('tool.list', { page_size: 200 }, LOCAL_CALLER);
   const known = tools.filter(({ tool_id }) => tool_id.startsWith('weather__'));
   const api = await weatherApi(known[0]?.versions[0]?.split('.')[2]);
   const version = `1.0.${api.port}`;
   const old = known.flatMap(({ tool_id, versions }) =>
     versions.filter((one) => one !== version).map((one) => ({ tool_id, version: one })),
   );
-  for (const one of old) await layer.ask('tools.remove', one, LOCAL_CALLER);
+  for (const one of old) await layer.ask('tools.remove', { ...one, force: true }, LOCAL_CALLER);
   if (known.length === 0 || old.length > 0) {
     const document = (await textOf('weather.openapi.json')).replace('"version": "1.0.0"', `"version": "${version}"`);
     const base_url = `http://127.0.0.1:${api.port}`;

@@ -1,7 +1,8 @@
 import { CloudEvent as SdkEvent } from 'cloudevents';
 import { describe, expect, test } from 'vitest';
+import { cloudEventOf } from '../domain/event/chained-event.ts';
 import type { EventDraft } from '../domain/event/event-draft.ts';
-import { EMPTY_CHAIN, flawOf, headOf, link } from './chain.ts';
+import { type ChainHead, EMPTY_CHAIN, flawOf, headOf, link } from './chain.ts';
 
 const draft = (data: Record<string, unknown> = { state: 'DECLARED' }): EventDraft => ({
   id: 'e1',
@@ -12,10 +13,12 @@ const draft = (data: Record<string, unknown> = { state: 'DECLARED' }): EventDraf
   data,
 });
 
+const linked = (event: EventDraft, chainId: string, head: ChainHead) => cloudEventOf(link(event, chainId, head));
+
 describe('a chain of events', () => {
   test('AUD-03 an event that follows its head is whole, and any change to it shows', () => {
-    const first = link(draft(), 'chain', EMPTY_CHAIN);
-    const second = link(draft({ state: 'COMPLETED', n: { b: 1, a: [1, 2] } }), 'chain', headOf(first));
+    const first = linked(draft(), 'chain', EMPTY_CHAIN);
+    const second = linked(draft({ state: 'COMPLETED', n: { b: 1, a: [1, 2] } }), 'chain', headOf(first));
     expect(flawOf(first, EMPTY_CHAIN)).toBeUndefined();
     expect(flawOf(second, headOf(first))).toBeUndefined();
     const changes: Partial<typeof second>[] = [
@@ -32,17 +35,17 @@ describe('a chain of events', () => {
   });
 
   test('AUD-03 a missing, repeated or foreign event is named', () => {
-    const first = link(draft(), 'chain', EMPTY_CHAIN);
-    const second = link(draft(), 'chain', headOf(first));
-    const third = link(draft(), 'chain', headOf(second));
+    const first = linked(draft(), 'chain', EMPTY_CHAIN);
+    const second = linked(draft(), 'chain', headOf(first));
+    const third = linked(draft(), 'chain', headOf(second));
     expect(flawOf(third, headOf(first))).toBe('event 2 is missing; the next one found is 3');
     expect(flawOf(first, headOf(second))).toContain('event 3 is missing');
-    const foreign = link(draft({ other: true }), 'chain', { seq: 1, hash: 'f'.repeat(64) });
+    const foreign = linked(draft({ other: true }), 'chain', { seq: 1, hash: 'f'.repeat(64) });
     expect(flawOf(foreign, headOf(first))).toBe('it does not follow the event before it');
   });
 
   test('AUD-01 an event is a CloudEvent 1.0 by the reference SDK', () => {
-    const event = link(draft(), 'chain', EMPTY_CHAIN);
+    const event = linked(draft(), 'chain', EMPTY_CHAIN);
     const read = new SdkEvent({ ...event });
     expect(read.validate()).toBe(true);
     expect(read.type).toBe('ai.agent.tool.invoked');
@@ -50,8 +53,8 @@ describe('a chain of events', () => {
   });
 
   test('the order of keys in data does not change the hash', () => {
-    const one = link(draft({ a: 1, b: { c: 2, d: 3 } }), 'chain', EMPTY_CHAIN);
-    const other = link(draft({ b: { d: 3, c: 2 }, a: 1 }), 'chain', EMPTY_CHAIN);
+    const one = linked(draft({ a: 1, b: { c: 2, d: 3 } }), 'chain', EMPTY_CHAIN);
+    const other = linked(draft({ b: { d: 3, c: 2 }, a: 1 }), 'chain', EMPTY_CHAIN);
     expect(one.chainhash).toBe(other.chainhash);
   });
 });

@@ -1,7 +1,11 @@
 // Hot path: every event of every call is linked here.
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
-import type { EventDraft } from '../domain/event/event-draft.ts';
+import type { ChainedEvent } from '../domain/event/chained-event.ts';
+import { dataTextOf } from '../domain/event/data-text.ts';
+import type { EventDraft, WrittenDraft } from '../domain/event/event-draft.ts';
 import { canonicalJson } from '../std/canonical-json.ts';
+import { isoTime } from '../std/iso-time.ts';
+import { quoted } from '../std/json-text.ts';
 import { sha256 } from '../std/sha256.ts';
 
 /** The newest link of a chain. */
@@ -17,23 +21,32 @@ export const EMPTY_CHAIN: ChainHead = { seq: 0, hash: '0'.repeat(64) };
 export const EVENT_SOURCE = 'tool-execution-layer';
 
 /** Gives an event its place behind `head` (AUD-03). */
-export function link(draft: EventDraft, chainId: string, head: ChainHead): CloudEvent {
-  // Members in ascending order: the canonical text then needs no sorting.
-  const unsealed: Omit<CloudEvent, 'chainhash'> = {
-    chainid: chainId,
-    chainprev: head.hash,
-    chainseq: head.seq + 1,
-    data: draft.data,
-    datacontenttype: 'application/json',
-    id: draft.id,
+export function link(draft: EventDraft | WrittenDraft, chainId: string, head: ChainHead): ChainedEvent {
+  const { id, subject, tenantId, type } = draft;
+  const data = 'written' in draft ? draft.written : dataTextOf(draft.data);
+  const seq = head.seq + 1;
+  const time = isoTime(draft.time);
+  // Members in ascending order and no white space: the canonical text, without an object that would have to be sorted.
+  const about = subject === undefined ? '' : `,"subject":${quoted(subject)}`;
+  const unsealed =
+    `{"chainid":${quoted(chainId)},"chainprev":"${head.hash}","chainseq":${seq},"data":${data.text}` +
+    `,"datacontenttype":"application/json","id":${quoted(id)},"source":"${EVENT_SOURCE}","specversion":"1.0"${about}` +
+    `,"tenantid":${quoted(tenantId)},"time":"${time}","type":"${type}"}`;
+  const hash = sha256(unsealed);
+  return {
+    chainId,
+    seq,
+    prev: head.hash,
+    hash,
+    id,
     source: EVENT_SOURCE,
-    specversion: '1.0',
-    ...(draft.subject === undefined ? {} : { subject: draft.subject }),
-    tenantid: draft.tenantId,
-    time: new Date(draft.time).toISOString(),
-    type: draft.type,
+    subject,
+    tenantId,
+    time,
+    type,
+    data,
+    unsealed,
   };
-  return Object.assign(unsealed, { chainhash: sha256(canonicalJson(unsealed)) });
 }
 
 /** The head of a chain whose newest event is this one. */

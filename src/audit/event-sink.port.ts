@@ -1,4 +1,4 @@
-import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
+import type { ChainedEvent } from '../domain/event/chained-event.ts';
 
 /**
  * Where events go beside the database. Delivery is at least once, in order of the chain; readers drop repeated ids
@@ -6,8 +6,8 @@ import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
  */
 export interface EventSink {
   readonly name: string;
-  /** Takes events over; they need not be durable yet. */
-  deliver(events: readonly CloudEvent[]): Promise<void>;
+  /** Takes events over; they need not be durable yet. `eventText` gives the JSON of each. */
+  deliver(events: readonly ChainedEvent[]): Promise<void>;
   /** Resolves when everything delivered so far is durable there. */
   flush(): Promise<void>;
   close(): Promise<void>;

@@ -1,8 +1,9 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
+import { chainedEventOf } from '../domain/event/chained-event.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import { canonicalJson } from '../std/canonical-json.ts';
-import type { ChainCheckpoint, LedgerStore } from './ledger-store.port.ts';
+import type { ChainCheckpoint, Durability, LedgerBatch, LedgerStore } from './ledger-store.port.ts';
 
 const HOSTILE = `nul \0, quote ' " \\, lone \ud800, 🙂, </script>, \u2028`;
 
@@ -12,11 +13,11 @@ export function ledgerStoreConformance(
   adapter: string,
   open: () => Promise<{ readonly store: LedgerStore; close(): Promise<void> }>,
 ): void {
-  const check = (name: string, run: (store: LedgerStore) => Promise<void>): void =>
+  const check: Check = (name, run) =>
     test(`${name} (${adapter})`, async () => {
       const { store, close } = await open();
       try {
-        await run(store);
+        await run(casesOf(store));
       } finally {
         await close();
       }
@@ -27,7 +28,21 @@ export function ledgerStoreConformance(
   concurrencyCases(check);
 }
 
-type Check = (name: string, run: (store: LedgerStore) => Promise<void>) => void;
+type Check = (name: string, run: (store: CaseStore) => Promise<void>) => void;
+
+/** The store as the cases use it: they write events in the form in which they read them. */
+interface CaseStore extends Omit<LedgerStore, 'append'> {
+  append(
+    batch: Omit<LedgerBatch, 'events'> & { readonly events: readonly CloudEvent[] },
+    durability: Durability,
+  ): Promise<void>;
+}
+
+const casesOf = (store: LedgerStore): CaseStore => ({
+  ...store,
+  append: ({ events, ...batch }, durability) =>
+    store.append({ ...batch, events: events.map(chainedEventOf) }, durability),
+});
 
 function recordCases(check: Check): void {
   check('an invocation that nobody wrote is absent', async (store) => {
@@ -240,6 +255,24 @@ function chainCases(check: Check): void {
     await store.append({ records: [], events: [event(6), event(8)] }, 'synchronous');
     await rejects(store.append({ records: [], events: [event(7), event(8)] }, 'synchronous'), { code: 'E3812' });
     deepEqual((await store.events(undefined, {})).map(seqOf), [1, 2, 3, 4, 5, 6, 8]);
+  });
+
+  check('AUD-03 a batch that continues a chain is refused behind a gap, and writes nothing', async (store) => {
+    const continued = (...seqs: number[]) => ({
+      records: [record({ invocationId: `call-${seqs[0]}` })],
+      events: seqs.map((seq) => event(seq)),
+      continues: true,
+    });
+    await store.append(continued(1), 'synchronous');
+    await store.append(continued(2, 3), 'asynchronous');
+    for (const batch of [continued(5), continued(5, 6), continued(3), continued(3, 4), continued(2, 3)]) {
+      await rejects(store.append(batch, 'synchronous'), { code: 'E3812' });
+    }
+    equal(await store.findInvocation('acme', 'call-5'), undefined);
+    await Promise.all([store.append(continued(4, 5), 'asynchronous'), store.append(continued(6), 'synchronous')]);
+    const behindGap = [store.append(continued(8), 'synchronous'), store.append(continued(9), 'synchronous')];
+    await Promise.all(behindGap.map((refused) => rejects(refused, { code: 'E3812' })));
+    deepEqual((await store.events(undefined, {})).map(seqOf), [1, 2, 3, 4, 5, 6]);
   });
 
   check('AUD-03 checkpoints of a chain come back exactly, in order of seq', async (store) => {

@@ -1,5 +1,6 @@
 import type { AuditQuery } from '../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
+import type { ChainedEvent } from '../domain/event/chained-event.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 
 /** How far a commit must have come before the caller goes on. */
@@ -8,7 +9,12 @@ export type Durability = 'synchronous' | 'asynchronous';
 /** What goes into one transaction: rows of invocations and the events about them, in chain order. */
 export interface LedgerBatch {
   readonly records: readonly InvocationRecord[];
-  readonly events: readonly CloudEvent[];
+  readonly events: readonly ChainedEvent[];
+  /**
+   * All events are of one chain, and the first follows its newest event directly; else the batch is refused. So nothing
+   * is written behind a batch that failed, though it was sent before anybody knew. Without it gaps are allowed.
+   */
+  readonly continues?: boolean;
 }
 
 /** A signed statement that a chain had this head. */
@@ -32,7 +38,7 @@ export interface StoredEvent {
 /** The durable record of calls and their events (system design §4). Append only as far as events go. */
 export interface LedgerStore {
   /**
-   * Writes a batch in one transaction. A record replaces the row of the same tenant and id unless that row is final;
+   * Writes a batch in one transaction; batches of one chain in the order of the calls. A record replaces the row of the same tenant and id unless that row is final;
    * an event whose chain place is taken fails the batch.
    */
   append(batch: LedgerBatch, durability: Durability): Promise<void>;

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { EventDraft } from '../domain/event/event-draft.ts';
 import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../telemetry/log.ts';
+import { EMPTY_CHAIN, flawOf, headOf } from './chain.ts';
 import { openLedger } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.port.ts';
 
@@ -74,6 +75,39 @@ describe('the ledger', () => {
     expect(ledger.head().seq).toBe(1);
   });
 
+  test('AUD-03 a full batch goes ahead of one that is on its way, and fails with it without a gap', async () => {
+    const memory = memoryLedgerStore();
+    const atOnce: number[] = [];
+    let under = 0;
+    let failures = 0;
+    const store: LedgerStore = {
+      ...memory,
+      async append(batch, durability) {
+        under += 1;
+        atOnce.push(under);
+        await new Promise(setImmediate);
+        under -= 1;
+        if (failures-- > 0) throw new Error('the disk is full');
+        await memory.append(batch, durability);
+      },
+    };
+    const ledger = await open(store, { batchMax: 2 });
+    const commit = (id: string): Promise<void> => ledger.commit({ events: [draft(id)], durability: 'synchronous' });
+    const ids = Array.from({ length: 9 }, (_, at) => `${at}`);
+    await Promise.all(ids.map(commit));
+    expect(Math.max(...atOnce)).toBe(2);
+    failures = 1;
+    const ends = await Promise.allSettled(ids.map((id) => commit(`again-${id}`)));
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', ...Array(8).fill('fulfilled')]);
+    const events = await memory.chainEvents('one', 0, 100);
+    expect(events.map(({ chainseq }) => chainseq)).toEqual(Array.from({ length: 17 }, (_, at) => at + 1));
+    let head = EMPTY_CHAIN;
+    for (const event of events) {
+      expect(flawOf(event, head)).toBeUndefined();
+      head = headOf(event);
+    }
+  });
+
   test('a restarted instance goes on behind its newest event', async () => {
     const store = memoryLedgerStore();
     const before = await open(store);
@@ -89,8 +123,9 @@ describe('the ledger', () => {
     const { store } = breakable(() => false);
     const ledger = await open(store, { batchMax: 1, queueMax: 2 });
     const commit = (id: string): Promise<void> => ledger.commit({ events: [draft(id)], durability: 'asynchronous' });
-    const ends = Promise.allSettled(['taken at once', 'a', 'b', 'too many'].map(commit));
+    const ends = Promise.allSettled(['taken at once', 'taken ahead', 'a', 'b', 'too many'].map(commit));
     expect((await ends).map((end) => (end.status === 'fulfilled' ? 'taken' : end.reason.code))).toEqual([
+      'taken',
       'taken',
       'taken',
       'taken',

@@ -32,16 +32,34 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** Batches on their way at once: the second is made ready while the database writes the first. */
+const FLYING_MAX = 2;
+
 /** Opens the chain of this instance where it ended. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { log, batchMax = 16, queueMax = 10_000 } = options;
   const writer = await openChainWriter(options);
   const queue: Waiting[] = [];
+  /** Oldest first. */
+  const flying: Batch[] = [];
   let draining: Promise<void> | undefined;
+  /** While a failure is looked into, nothing goes ahead. */
+  let failing = false;
   let closed = false;
 
+  const launch = (): void => void flying.push(startBatch(writer, queue.splice(0, batchMax)));
+
   const drain = async (): Promise<void> => {
-    while (queue.length > 0) await writeBatch(writer, queue.splice(0, batchMax), log);
+    while (queue.length > 0 || flying.length > 0) {
+      if (flying.length === 0) launch();
+      const failure = await flying[0]?.failure;
+      if (failure === undefined) for (const waiting of flying.shift()?.entries ?? []) waiting.resolve();
+      else {
+        failing = true;
+        await failBatches(writer, flying, failure, log);
+        failing = false;
+      }
+    }
     draining = undefined;
   };
 
@@ -51,7 +69,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       if (queue.length >= queueMax) return Promise.reject(full());
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       queue.push({ entry, resolve, reject });
-      draining ??= drain();
+      // Only a full batch goes ahead while another is on its way: smaller ones would grow in the meantime.
+      if (draining === undefined) draining = drain();
+      else if (queue.length >= batchMax && flying.length < FLYING_MAX && !failing) launch();
       return promise;
     },
     head: () => writer.head(),
@@ -62,28 +82,46 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   };
 }
 
-async function writeBatch(writer: ChainWriter, batch: readonly Waiting[], log: Log): Promise<void> {
-  try {
-    await writer.write(batch.map(({ entry }) => entry));
-    for (const waiting of batch) waiting.resolve();
-  } catch (cause) {
-    await failBatch(writer, batch, cause, log);
-  }
+/** Entries on their way to the store. */
+interface Batch {
+  readonly entries: readonly Waiting[];
+  /** Why they were not written; undefined when they were. Never rejects. */
+  readonly failure: Promise<Cause | undefined>;
 }
 
-/** One bad entry must not take the others with it, so after a failure each is written alone. */
-async function failBatch(writer: ChainWriter, batch: readonly Waiting[], cause: unknown, log: Log): Promise<void> {
+/** Anything may be thrown, nothing too. */
+interface Cause {
+  readonly cause: unknown;
+}
+
+function startBatch(writer: ChainWriter, entries: readonly Waiting[]): Batch {
+  const written = writer.write(entries.map(({ entry }) => entry));
+  const failure = written.then(
+    () => undefined,
+    (cause: unknown) => ({ cause }),
+  );
+  return { entries, failure };
+}
+
+/**
+ * One bad entry must not take the others with it, so after a failure each is written alone. What went ahead behind the
+ * batch that failed, failed because of it.
+ */
+async function failBatches(writer: ChainWriter, flying: Batch[], { cause }: Cause, log: Log): Promise<void> {
+  await Promise.all(flying.map(({ failure }) => failure));
+  const [failed, ...behind] = flying;
+  const entries = flying.flatMap((batch) => batch.entries);
   try {
     await writer.recover(cause);
-    if (batch.length > 1) {
-      for (const waiting of batch) await writeAlone(writer, waiting);
-      return;
-    }
+    // A lonely entry has been tried alone.
+    const alone = failed?.entries.length === 1 ? behind.flatMap((batch) => batch.entries) : entries;
+    for (const waiting of alone) await writeAlone(writer, waiting);
   } catch (lost) {
     log.error('ledger-store-unreachable', { reason: String(lost) });
   }
   // Those that were written meanwhile are resolved already.
-  for (const waiting of batch) waiting.reject(refusal(cause));
+  for (const waiting of entries) waiting.reject(refusal(cause));
+  flying.length = 0;
 }
 
 async function writeAlone(writer: ChainWriter, waiting: Waiting): Promise<void> {

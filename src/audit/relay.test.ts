@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
+import { type ChainedEvent, chainedEventOf } from '../domain/event/chained-event.ts';
 import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import type { EventSink } from './event-sink.port.ts';
@@ -36,7 +36,7 @@ async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {
 
 function collecting(fails: () => boolean = () => false): { sink: EventSink; ids: string[] } {
   const ids: string[] = [];
-  const deliver = async (events: readonly CloudEvent[]): Promise<void> => {
+  const deliver = async (events: readonly ChainedEvent[]): Promise<void> => {
     if (fails()) throw new Error('the sink is away');
     ids.push(...events.map(({ id }) => id));
   };
@@ -91,7 +91,9 @@ describe('the relay', () => {
     const { sink, ids } = collecting();
     const { store, relay, write } = await ledgerWith({ sinks: [sink], delayMs: 100_000 });
     await write('first');
-    const many = (await store.chainEvents('one', 0, 1)).flatMap((event) => Array(6000).fill(event));
+    const many = (await store.chainEvents('one', 0, 1)).flatMap((event) =>
+      Array<ChainedEvent>(6000).fill(chainedEventOf(event)),
+    );
     relay.offer(many);
     relay.offer(many);
     await write('last');

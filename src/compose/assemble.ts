@@ -8,7 +8,9 @@ import { createHttpExecutor } from '../executors/http/http-executor.ts';
 import { createMcpExecutor } from '../executors/mcp/mcp-executor.ts';
 import type { NativeExecutor } from '../executors/native/native-executor.ts';
 import { createShellExecutor } from '../executors/shell/shell-executor.ts';
+import { createSkillExecutor } from '../executors/skill/skill-executor.ts';
 import { createEnvironmentSecretStore } from '../external/secret-stores/environment/environment-secret-store.ts';
+import { createQuarantine } from '../mcp-servers/quarantine.ts';
 import { createUpstreams } from '../mcp-servers/upstreams.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { pathMarkFaults } from '../permission/check-path-arguments.ts';
@@ -17,13 +19,15 @@ import {
   type CedarPolicyEngine,
   createCedarPolicyEngine,
 } from '../permission/policy-engines/cedar/cedar-policy-engine.ts';
-import { coversToolId } from '../permission/token-scope.ts';
 import { RunningCalls } from '../pipeline/flight/running-calls.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
 import { recoverOpenCalls } from '../pipeline/record/recover.ts';
 import { createPipeline } from '../pipeline/run.ts';
+import { createVisibleTools } from '../pipeline/visible-tools.ts';
+import { importLangChain } from '../registry/importers/langchain/langchain-importer.ts';
 import { importMcpTools } from '../registry/importers/mcp/mcp-importer.ts';
 import { importOpenApi } from '../registry/importers/openapi/openapi-importer.ts';
+import { importSkills } from '../registry/importers/skill/skill-importer.ts';
 import { createRegistry } from '../registry/registry.ts';
 import { createBubblewrapDriver } from '../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import type { Clock } from '../std/clock.ts';
@@ -31,10 +35,12 @@ import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createSchemaValidator } from '../validation/schema-validator.ts';
+import { createVisibility } from '../visibility/visibility.ts';
 import { agentContextOf, layerLimitsOf } from './agent-bounds.ts';
 import { createHealth } from './health.ts';
 import { loadInstanceId } from './instance-id.ts';
 import { openIdentity } from './open-identity.ts';
+import { openSearch } from './open-search.ts';
 import { openStorage, type Storage } from './open-storage.ts';
 import type { Settings } from './settings.ts';
 import type { DatabaseServer } from './start-database.ts';
@@ -51,6 +57,9 @@ export interface Ingredients {
   readonly server: Promise<DatabaseServer>;
   readonly onStage?: (stage: string, ms: number) => void;
 }
+
+/** How often changes that other instances made to the registry are read, in ms. */
+const FOLLOW_MS = 2_000;
 
 /** Everything in its place, running. */
 export interface AssembledLayer {
@@ -76,7 +85,10 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const storage = await opening;
   const [identity, policies, instanceId] = await beside;
   const ledger = await openAudit(opened, from, storage, identity.signer, instanceId);
-  const { schemas, secrets, driver, upstreams, executors, registry } = openTools(opened, from, storage);
+  const { schemas, secrets, driver, quarantine, upstreams, executors, registry } = openTools(opened, from, storage);
+  const visibility = createVisibility({ store: storage.database.visibilityStore, clock, log });
+  opened.defer(() => visibility.close());
+  const visible = createVisibleTools({ registry, visibility, quarantine, catalogTenant: settings['tenant.catalog'] });
   const running = new RunningCalls();
   opened.defer(() => running.drain(settings['shutdown.grace_seconds'] * 1000));
   const pipeline: PipelineParts = {
@@ -87,6 +99,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     agentContext: agentContextOf(settings),
     identify: identity.identify,
     registry,
+    visible,
     schemas,
     policy: createPolicyDecisions({ engine: policies, clock }),
     executors,
@@ -98,7 +111,13 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     running,
     ...(from.onStage === undefined ? {} : { onStage: from.onStage }),
   };
-  await Promise.all([registry.load(), recoverOpenCalls(pipeline, instanceId), upstreams.start()]);
+  // What was accepted is known before any server is spoken to.
+  const upstreamsReady = quarantine.load().then(() => upstreams.start());
+  await Promise.all([registry.load(), visibility.start(), recoverOpenCalls(pipeline, instanceId), upstreamsReady]);
+  opened.use(registry.follow(FOLLOW_MS));
+  // After the tools were read: only what changes from now on is work in the background.
+  const toolSearch = await openSearch({ settings, clock, log, database: storage.database, secrets, registry });
+  opened.defer(() => toolSearch.close());
   const health = createHealth({ clock, driver, storage });
   opened.defer(health.drain);
   const kept = opened.move();
@@ -106,12 +125,17 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     parts: {
       ...pipeline,
       runCall: createPipeline(pipeline),
+      toolSearch,
       upstreams,
+      quarantine,
       importOpenApi,
       importMcp: importMcpTools,
+      importLangChain,
+      importSkills,
       signer: identity.signer,
       mintToken: (request) => identity.mint.mint(request),
-      seesTool: coversToolId,
+      visibility,
+      catalogTenant: settings['tenant.catalog'],
       defaultTenant: settings['tenant.default'],
       health: health.report,
     },
@@ -130,20 +154,22 @@ async function openPolicies(settings: Settings, log: Log): Promise<CedarPolicyEn
 /** What finds tools and what runs them. */
 function openTools(
   opened: AsyncDisposableStack,
-  { environment, clock, log, native }: Ingredients,
+  { settings, environment, clock, log, native }: Ingredients,
   { database }: Storage,
 ) {
   const schemas = createSchemaValidator();
   const secrets = createEnvironmentSecretStore(environment);
   const driver = createBubblewrapDriver();
   const client = { name: 'sallyport', version: VERSION };
-  const upstreams = createUpstreams({ driver, store: database.upstreamStore, secrets, log, clock, client });
+  const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
+  const upstreams = createUpstreams({ driver, store: database.upstreamStore, quarantine, secrets, log, clock, client });
   opened.defer(() => upstreams.close());
   const executors = createCompositeExecutor([
     native,
     createShellExecutor({ driver }),
     opened.use(createHttpExecutor({ clock })),
     createMcpExecutor(upstreams),
+    createSkillExecutor(),
   ]);
   const registry = createRegistry({
     store: database.toolStore,
@@ -151,8 +177,13 @@ function openTools(
     log,
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: (manifest) => [...executors.configFaults(manifest), ...pathMarkFaults(manifest)],
+    retention: {
+      versionsPerToolMax: settings['registry.max_versions_per_tool'],
+      warningDays: settings['registry.deprecation_warning_days'],
+      inUseDays: settings['registry.in_use_days'],
+    },
   });
-  return { schemas, secrets, driver, upstreams, executors, registry };
+  return { schemas, secrets, driver, quarantine, upstreams, executors, registry };
 }
 
 /** The ledger, the checkpoints of its chain, and the sinks that read from it; closed in the opposite order. */

@@ -1,11 +1,9 @@
 import { resolve } from 'node:path';
 import type { TokenMintRequest, TokenMintResponse } from '../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest, ToolInvokeResponse } from '../../api/schemas/invocation.ts';
-import type { Registration } from '../../api/schemas/registry.ts';
-import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { Caller } from '../domain/principal/principal.ts';
-import { createNativeExecutor, type NativeExecutor, type NativeFunction } from '../executors/native/native-executor.ts';
+import { createNativeExecutor, type NativeExecutor } from '../executors/native/native-executor.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
 import { makeFolder } from '../std/make-folder.ts';
@@ -13,11 +11,13 @@ import type { SocketConnection } from '../storage/postgres/postgres-connection.t
 import type { Log } from '../telemetry/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
 import type { AssembledLayer } from './assemble.ts';
+import { type FunctionTools, functionTools } from './function-tools.ts';
 import { readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
 
 export type { NativeCallContext, NativeFunction } from '../executors/native/native-executor.ts';
+export type { FunctionTools } from './function-tools.ts';
 
 /** What an embedding program may say; everything has a default. */
 export interface ToolLayerOptions {
@@ -34,18 +34,13 @@ export interface ToolLayerOptions {
 }
 
 /** The layer in this very process. */
-export interface EmbeddedToolLayer extends ToolLayer, AsyncDisposable {
+export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDisposable {
   readonly settings: Settings;
   readonly log: Log;
   /** How to reach the embedded database, for its owner; absent with a database of the user's own. */
   readonly embeddedDatabase?: SocketConnection;
   /** `ask('tool.invoke')` as this program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
-  /**
-   * Registers a function of this program as a tool of kind `native`; it runs in process, without isolation.
-   * @throws ToolLayerError E3008 for a faulty manifest, E3007 when the version has another content or a function already
-   */
-  registerFunction(manifest: ToolManifest, run: NativeFunction): Promise<Registration>;
   /** Signs a capability token. */
   mintToken(request: TokenMintRequest): Promise<TokenMintResponse>;
   /** Ends accepting calls, waits for those that run, and closes everything (OPS-03). Idempotent. */
@@ -114,11 +109,7 @@ function embedded(
     log,
     ...(assembled.embeddedDatabase === undefined ? {} : { embeddedDatabase: assembled.embeddedDatabase }),
     invoke: (request, caller) => layer.ask('tool.invoke', request, { door: 'library', ...caller }),
-    async registerFunction(manifest, run) {
-      const registered = await layer.ask('tools.register', { manifest: { ...manifest } }, LOCAL_CALLER);
-      native.register(manifest.tool_id, manifest.version, run);
-      return registered;
-    },
+    ...functionTools(layer, native, LOCAL_CALLER),
     mintToken: (request) => layer.ask('token.mint', request, LOCAL_CALLER),
     close,
     [Symbol.asyncDispose]: close,

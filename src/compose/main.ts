@@ -1,9 +1,10 @@
 import process from 'node:process';
 import type { Caller } from '../domain/principal/principal.ts';
-import { type CliParts, EXIT, type LayerOptions } from '../doors/cli/cli-parts.ts';
+import { type CliParts, EXIT, type LayerOptions, type StdioOptions } from '../doors/cli/cli-parts.ts';
 import { runCli } from '../doors/cli/run-cli.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import { openLayer, settingsOf } from './open-layer.ts';
+import { readSettings } from './read-settings.ts';
 import { VERSION } from './version.ts';
 
 /** How long the token of a stdio session is good for when the client brings none. */
@@ -48,19 +49,21 @@ async function serveUntilStopped(options: LayerOptions & { host?: string; port?:
 }
 
 /** Nothing but MCP goes to standard output; the client is an agent like any other, with a token of its own. */
-async function serveStandardStreams(options: LayerOptions & { token?: string }): Promise<number> {
+async function serveStandardStreams(options: StdioOptions): Promise<number> {
   const [{ createGateway }, { serveStdio }, { createPinoLog }] = await Promise.all([
     import('../doors/mcp-gateway/create-gateway.ts'),
-    import('../doors/mcp-gateway/stdio/serve-stdio.ts'),
+    import('../doors/mcp-transports/stdio/serve-stdio.ts'),
     import('../telemetry/pino-log.ts'),
   ]);
   const { layer, caller, close } = await openLayer(options);
   const log = createPinoLog('warn');
-  const gateway = createGateway({ layer, log, version: VERSION });
+  const { 'mcp.tools': toolsMode, 'mcp.auto_tools_max': autoToolsMax } = readSettings({ given: settingsOf(options) });
+  const gateway = createGateway({ layer, log, version: VERSION, settings: { toolsMode, autoToolsMax } });
   try {
     const token = options.token ?? (await mintFor(layer, caller));
     const { stdin: input, stdout: output } = process;
-    await serveStdio({ gateway, input, output, caller: { door: 'mcp', token }, signal: stopped.signal });
+    const server = gateway.serverIn(options.tools);
+    await serveStdio({ server, log, input, output, caller: { door: 'mcp', token }, signal: stopped.signal });
     return EXIT.ok;
   } finally {
     gateway.close();

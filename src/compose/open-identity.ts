@@ -4,7 +4,7 @@ import type { CheckpointSigner } from '../audit/checkpoint.ts';
 import { createTokenVerifier } from '../permission/capability-token.ts';
 import { createTokenMint, type TokenMint } from '../permission/mint-token.ts';
 import { loadSigningKeys, loadVerificationKeys } from '../permission/signing-keys.ts';
-import { createIdentify, type Identify } from '../pipeline/identify.ts';
+import { createIdentify, type Identify } from '../pipeline/stages/identify.ts';
 import type { Clock } from '../std/clock.ts';
 import { checkpointSigner } from './checkpoint-signer.ts';
 import type { Settings } from './settings.ts';

@@ -5,7 +5,7 @@ import { VERSION } from './version.ts';
 
 /** The open doors of a layer. */
 export interface Server extends AsyncDisposable {
-  /** Address without trailing slash; REST under `/v1`, MCP at `/mcp`. */
+  /** Address without trailing slash; REST under `/v1`, MCP at `/mcp` and `/mcp/discovery`. */
   readonly url: string;
   /** Takes no new requests and lets running ones end; the layer itself stays open. Idempotent. */
   close(): Promise<void>;
@@ -17,7 +17,7 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 const OPERATOR_TOKEN_SECONDS = 30 * 24 * 3600;
 
 /**
- * Opens REST and the MCP gateway on one address.
+ * Opens REST, the MCP gateway and the discovery server on one address.
  * @throws ToolLayerError E3900 when the address cannot be had; E3801 when tokens are not required and the address is open
  */
 export async function serve(
@@ -33,12 +33,14 @@ export async function serve(
     );
   }
   // Loaded when doors are opened: a program that embeds the layer may never do that.
-  const [{ createRestDoor }, { createGateway }, { mountMcp }, { openApiDocument }] = await Promise.all([
-    import('../doors/rest/create-rest-door.ts'),
-    import('../doors/mcp-gateway/create-gateway.ts'),
-    import('../doors/mcp-gateway/http/mount-mcp.ts'),
-    import('./openapi-document.ts'),
-  ]);
+  const [{ createRestDoor }, { createGateway }, { createDiscovery }, { mountMcp }, { openApiDocument }] =
+    await Promise.all([
+      import('../doors/rest/create-rest-door.ts'),
+      import('../doors/mcp-gateway/create-gateway.ts'),
+      import('../doors/mcp-discovery/create-discovery.ts'),
+      import('../doors/mcp-transports/http/mount-mcp.ts'),
+      import('./openapi/openapi-document.ts'),
+    ]);
   const { 'server.body_bytes_max': bodyBytesMax, 'server.allowed_hosts': allowedHosts } = settings;
   const rest = createRestDoor({
     layer,
@@ -47,8 +49,11 @@ export async function serve(
     openApi: openApiDocument(VERSION),
     settings: { bodyBytesMax, allowedHosts, documentBytesMax: bodyBytesMax * 16 },
   });
-  const gateway = createGateway({ layer, log, version: VERSION });
-  mountMcp(rest.app, gateway);
+  const toolsMode = { toolsMode: settings['mcp.tools'], autoToolsMax: settings['mcp.auto_tools_max'] };
+  const gateway = createGateway({ layer, log, version: VERSION, settings: toolsMode });
+  const discovery = createDiscovery({ layer, log, version: VERSION });
+  mountMcp(rest.app, { path: '/mcp', serverOf: gateway.serverOf, log });
+  mountMcp(rest.app, { path: '/mcp/discovery', serverOf: () => discovery.server, log });
   const url = await rest.listen(port);
   const token = await layer.mintToken({ roles: ['operator'], expires_in_seconds: OPERATOR_TOKEN_SECONDS });
   await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, token: token.capability_token });
@@ -56,6 +61,7 @@ export async function serve(
   const shut = async (): Promise<void> => {
     await removeRunningLayer(settings['data_folder']);
     gateway.close();
+    discovery.close();
     await rest.close();
   };
   const close = (): Promise<void> => {

@@ -10,7 +10,10 @@ import type { ToolLayer } from '../operations/tool-layer.ts';
 /** What a tool of the double does with a call. */
 export type RunTool = (parameters: Record<string, unknown>, caller: Caller) => unknown;
 
-/** The outside of a door: a layer in memory with made-up tokens. `agent` may call, `operator` may do all. */
+/**
+ * The outside of a door: a layer in memory with made-up tokens. `agent` and `agent-…` may call, `operator` and
+ * `operator-…` may do all.
+ */
 export interface LayerDouble extends ToolLayer {
   readonly asked: { operation: OperationName; input: unknown; caller: Caller }[];
   readonly tools: Map<string, { manifest: ToolManifest; run: RunTool }>;
@@ -87,8 +90,8 @@ function checkToken(operation: OperationName, caller: Caller, inBody?: string): 
   if (access === 'open' || (operation !== 'tool.invoke' && caller.local === true)) return;
   if (token === undefined) throw new ToolLayerError('E3212', 'The request carries no capability token.');
   if (token === 'expired') throw new ToolLayerError('E3202', 'The capability token has expired.');
-  if (token !== 'agent' && token !== 'operator') throw new ToolLayerError('E3201', 'The token is not valid.');
-  if (access === 'operator' && token !== 'operator') throw new ToolLayerError('E3213', 'Operators only.');
+  if (!/^(?:agent|operator)(?:-|$)/.test(token)) throw new ToolLayerError('E3201', 'The token is not valid.');
+  if (access === 'operator' && !token.startsWith('operator')) throw new ToolLayerError('E3213', 'Operators only.');
 }
 
 type Answers = Record<string, (input: Record<string, unknown>, caller: Caller) => unknown>;
@@ -96,6 +99,11 @@ type Answers = Record<string, (input: Record<string, unknown>, caller: Caller) =
 function standardAnswers(tools: LayerDouble['tools']): Answers {
   return {
     health: () => ({ status: 'ready', ready: true, version: '0.1.0', uptime_seconds: 1, parts: {} }),
+    'token.inspect': (_input, { token }) => ({
+      tenant_id: 'acme',
+      agent_did: 'did:example:a',
+      roles: [token?.startsWith('operator') ? 'operator' : 'agent'],
+    }),
     'tools.manifests': (input) => manifestPage(tools, input),
     'tools.get': (input) => detailOf(tools, String(input['tool_id'])),
     'tool.list': (input) => listPage(tools, input),

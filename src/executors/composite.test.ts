@@ -74,6 +74,31 @@ describe('the chain of executors', () => {
     expect(chain.isRetryable(call('mail', 'composio').tool)).toBe(false);
   });
 
+  test('VIS-08 the kind alone decides who runs a tool: nothing of what the tool means is read', async () => {
+    const other: Executor = {
+      ...createNativeExecutor(),
+      kind: 'shell',
+      owns: ({ manifest }) => manifest.executor.kind === 'shell',
+      execute: async () => ({ result: 'shell', usage: NO_USAGE }),
+    };
+    const native = marked('native', '', { owns: ({ manifest }) => manifest.executor.kind === 'native' });
+    const chain = createCompositeExecutor([other, native]);
+    const read = new Set<PropertyKey>();
+    for (const kind of ['native', 'shell', 'composio'] as const) {
+      const { tool, ...rest } = callOf({ executor: { kind } });
+      const manifest = new Proxy(tool.manifest, {
+        get: (target, key) => {
+          read.add(key);
+          return Reflect.get(target, key);
+        },
+      });
+      const routed = chain.execute({ ...rest, tool: { ...tool, manifest } }, never);
+      if (kind === 'composio') await expect(routed).rejects.toMatchObject({ code: 'E3901' });
+      else expect((await routed).result).toBe(kind === 'shell' ? 'shell' : 'native execute');
+    }
+    expect([...read].toSorted()).toEqual(['executor', 'tool_id']);
+  });
+
   test('a configuration is judged by the executor of its kind, and an unknown kind is a fault', () => {
     const chain = createCompositeExecutor([createNativeExecutor()]);
     const broken = callOf({ executor: { kind: 'native', config: { x: 1 } } }).tool.manifest;

@@ -119,7 +119,7 @@ test('removing ends the server and forgets it, and a tenant never reaches what i
   const { upstreams, stored } = make();
   await upstreams.add(TENANT, odd('good'));
   expect(upstreams.statuses('other')).toEqual([]);
-  expect(upstreams.tools('other', 'good')).toBeUndefined();
+  expect(upstreams.current('other', 'good')).toBeUndefined();
   expect((await failureOf(upstreams.call('other', 'good', 'echo', {}, {}))).code).toBe('E3809');
   expect(await upstreams.remove('other', 'good')).toBe(false);
   expect(await upstreams.remove(TENANT, 'good')).toBe(true);

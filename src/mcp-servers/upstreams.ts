@@ -11,6 +11,7 @@ import { Supervised, type UpstreamCallOptions } from './connection/supervised.ts
 import { openHttpLink } from './http/http-link.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
+import type { Quarantine } from './quarantine.ts';
 import { openStdioLink } from './stdio/stdio-link.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
@@ -25,6 +26,18 @@ export interface AddedUpstream {
   readonly serverVersion: string;
   /** Entries of its list that are no tools, with the reason. */
   readonly malformed: readonly { readonly place: string; readonly reason: string }[];
+}
+
+/** An upstream as it is now. */
+export interface CurrentUpstream {
+  readonly status: UpstreamStatus;
+  readonly definition: UpstreamDefinition;
+  /** The list last known. */
+  readonly tools: readonly ListedMcpTool[];
+  /** As the server says; empty when it says nothing, and before the first connection. */
+  readonly serverVersion: string;
+  /** Entries of its list that are no tools, with the reason; the first hundred. */
+  readonly malformed: AddedUpstream['malformed'];
 }
 
 /** Told when the tools of an upstream differ from the last list known in this process; never for `add`. */
@@ -51,11 +64,12 @@ export interface Upstreams {
   remove(tenantId: string, name: string): Promise<boolean>;
   /** Of one tenant, by name. */
   statuses(tenantId: string): readonly UpstreamStatus[];
-  /** The list last known; undefined when there is no such upstream. */
-  tools(tenantId: string, name: string): readonly ListedMcpTool[] | undefined;
+  /** Undefined when there is no such upstream. */
+  current(tenantId: string, name: string): CurrentUpstream | undefined;
   /**
    * Calls a tool by the upstream's own name for it. One that is not running is waited for, within the call's time.
-   * @throws ToolLayerError; `details.reached` says whether the server may have acted: E3809 for no such upstream; E3310 when
+   * @throws ToolLayerError; `details.reached` says whether the server may have acted: E3809 for no such upstream; E3813 when
+   *   the tool is in quarantine, E3001 when the server no longer lists one that was accepted; E3310 when
    *   it is not running; E3107 when it ended during the call; E3103 out of time; E3805 cancelled; E3309 refused; E3109
    *   reported an error; E3308 unreadable; E3803 too many in flight; E3303 E3304 E3307 of an HTTP server
    */
@@ -66,7 +80,7 @@ export interface Upstreams {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult>;
-  /** @returns a function that stops it */
+  /** The listener is told at once of those that are connected already. @returns a function that stops it */
   onToolsChanged(listener: ToolsChanged): () => void;
   /** Stops all; no process remains. Idempotent. */
   close(): Promise<void>;
@@ -77,6 +91,8 @@ export interface UpstreamsParts {
   /** Starts every stdio server. */
   readonly driver: SandboxDriver;
   readonly store: UpstreamStore;
+  /** Tools that are not what was accepted are refused by it; without it every tool is called. */
+  readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'>;
   /** Values of `{{NAME}}` in headers and environments; without it such a definition is refused. */
   readonly secrets?: SecretStore;
   readonly log: Log;
@@ -134,7 +150,7 @@ class OwnUpstreams implements Upstreams {
         const old = known.get(name);
         known.set(name, upstream);
         if (old !== undefined) await this.#end(old);
-        return { status: upstream.status(), ...listing, serverVersion: upstream.serverVersion() };
+        return { status: this.#statusOf(tenantId, upstream), ...listing, serverVersion: upstream.serverVersion() };
       } catch (thrown) {
         await this.#end(upstream);
         throw this.#closed ? closedDown() : thrown;
@@ -154,12 +170,21 @@ class OwnUpstreams implements Upstreams {
   }
 
   statuses(tenantId: string): readonly UpstreamStatus[] {
-    const statuses = [...(this.#tenants.get(tenantId)?.values() ?? [])].map((upstream) => upstream.status());
+    const known = [...(this.#tenants.get(tenantId)?.values() ?? [])];
+    const statuses = known.map((upstream) => this.#statusOf(tenantId, upstream));
     return statuses.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  tools(tenantId: string, name: string): readonly ListedMcpTool[] | undefined {
-    return this.#tenants.get(tenantId)?.get(name)?.tools();
+  current(tenantId: string, name: string): CurrentUpstream | undefined {
+    const upstream = this.#tenants.get(tenantId)?.get(name);
+    if (upstream === undefined) return undefined;
+    return {
+      status: this.#statusOf(tenantId, upstream),
+      definition: upstream.definition(),
+      tools: upstream.tools(),
+      serverVersion: upstream.serverVersion(),
+      malformed: upstream.malformed(),
+    };
   }
 
   call(
@@ -175,12 +200,24 @@ class OwnUpstreams implements Upstreams {
 
   onToolsChanged(listener: ToolsChanged): () => void {
     this.#listeners.add(listener);
+    for (const [tenantId, known] of this.#tenants) {
+      for (const [name, upstream] of known) {
+        if (upstream.status().state !== 'ready') continue;
+        tell(listener, tenantId, name, upstream.tools(), upstream.serverVersion(), this.#parts.log);
+      }
+    }
     return () => this.#listeners.delete(listener);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#alive].map((upstream) => this.#end(upstream)));
+  }
+
+  #statusOf(tenantId: string, upstream: Supervised): UpstreamStatus {
+    const own = upstream.status();
+    const counts = this.#parts.quarantine?.counts(tenantId, own.name);
+    return { ...own, quarantined_count: counts?.quarantined ?? 0 };
   }
 
   #ofTenant(tenantId: string): Map<string, Supervised> {
@@ -190,7 +227,7 @@ class OwnUpstreams implements Upstreams {
   }
 
   #make(tenantId: string, definition: UpstreamDefinition): Supervised {
-    const { clock, log, random = Math.random } = this.#parts;
+    const { clock, log, random = Math.random, quarantine } = this.#parts;
     const { name, transport } = definition;
     const upstream = new Supervised({
       definition,
@@ -206,6 +243,9 @@ class OwnUpstreams implements Upstreams {
       onTools: (tools, serverVersion) => {
         for (const listener of this.#listeners) tell(listener, tenantId, name, tools, serverVersion, log);
       },
+      ...(quarantine === undefined
+        ? {}
+        : { refusal: (tool, servedHash) => quarantine.refusal(tenantId, name, tool, servedHash) }),
     });
     this.#alive.add(upstream);
     return upstream;

@@ -2,8 +2,10 @@ import type { Static } from 'typebox';
 import { IMPORTS } from './catalogue/imports.ts';
 import { INVOCATIONS } from './catalogue/invocations.ts';
 import { OPERATOR } from './catalogue/operator.ts';
+import { TOOL_LIFECYCLE } from './catalogue/tool-lifecycle.ts';
 import { TOOLS } from './catalogue/tools.ts';
 import { UPSTREAMS } from './catalogue/upstreams.ts';
+import { VISIBILITY } from './catalogue/visibility.ts';
 
 export type { Access, OperationEntry } from './catalogue/entry.ts';
 
@@ -11,8 +13,10 @@ export type { Access, OperationEntry } from './catalogue/entry.ts';
 export const OPERATIONS = {
   ...INVOCATIONS,
   ...TOOLS,
+  ...TOOL_LIFECYCLE,
   ...IMPORTS,
   ...UPSTREAMS,
+  ...VISIBILITY,
   ...OPERATOR,
 } as const;
 

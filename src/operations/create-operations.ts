@@ -6,16 +6,25 @@ import type { CompiledSchema } from '../validation/schema-validator.ts';
 import { queryAudit } from './audit/query-audit.ts';
 import { verifyAudit } from './audit/verify-audit.ts';
 import { cancelTool } from './cancel-tool.ts';
-import { type Access, OPERATIONS, type OperationInput, type OperationName, type OperationOutput } from './catalogue.ts';
+import {
+  OPERATIONS,
+  type OperationEntry,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+} from './catalogue.ts';
 import { importsOperations } from './imports/imports-operations.ts';
+import { inspectToken } from './inspect-token.ts';
 import { invokeTool } from './invoke-tool.ts';
 import { mintToken } from './mint-token.ts';
 import type { Asker, Operations, Run } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import type { ToolLayer } from './tool-layer.ts';
 import { toolStatus } from './tool-status.ts';
+import { lifecycleOperations } from './tools/lifecycle-operations.ts';
 import { toolsOperations } from './tools/tools-operations.ts';
 import { upstreamsOperations } from './upstreams/upstreams-operations.ts';
+import { visibilityOperations } from './visibility/visibility-operations.ts';
 
 /** Roles that may use the operator's operations. */
 const OPERATORS: readonly Role[] = ['operator', 'admin'];
@@ -27,9 +36,12 @@ export function createOperations(parts: OperationParts): ToolLayer {
     'tool.status': toolStatus(parts),
     'tool.cancel': cancelTool(parts),
     ...toolsOperations(parts),
+    ...lifecycleOperations(parts),
     ...importsOperations(parts),
     ...upstreamsOperations(parts),
+    ...visibilityOperations(parts),
     'token.mint': mintToken(parts),
+    'token.inspect': inspectToken(),
     'audit.query': queryAudit(parts),
     'audit.verify': verifyAudit(parts),
     health: () => parts.health(),
@@ -38,7 +50,7 @@ export function createOperations(parts: OperationParts): ToolLayer {
   return {
     ask: (name, input, caller) => ask(parts, operations, inputs, name, input, caller),
     // The registry tells at once, in the middle of a registration; who listens here is told when it is over.
-    onToolsChanged: (listener) => parts.registry.onChanged(() => setImmediate(listener)),
+    onToolsChanged: (listener) => parts.visible.onChanged(() => setImmediate(listener)),
   };
 }
 
@@ -69,7 +81,7 @@ async function ask<N extends OperationName>(
     const entry = OPERATIONS[name];
     const { faults } = inputs(name).check(input, { coerce: false });
     if (faults.length > 0) throw new ToolLayerError('E3801', malformed(name, faults), { details: { faults } });
-    const asker = name === 'tool.invoke' ? unidentified(parts, caller) : await askerOf(parts, entry.access, caller);
+    const asker = name === 'tool.invoke' ? unidentified(parts, caller) : await askerOf(parts, entry, caller);
     if (isFailure(asker)) throw ToolLayerError.of(asker);
     const run: Run<N> = operations[name];
     const output = await run(input, asker);
@@ -101,7 +113,8 @@ function localAsker({ defaultTenant }: OperationParts, caller: Caller): Asker {
   };
 }
 
-async function askerOf(parts: OperationParts, access: Access, caller: Caller): Promise<Asker | Failure> {
+async function askerOf(parts: OperationParts, entry: OperationEntry, caller: Caller): Promise<Asker | Failure> {
+  const { access, method } = entry;
   if (access === 'open' || (caller.local === true && caller.token === undefined)) return localAsker(parts, caller);
   const identity = await parts.identify(caller);
   if (isFailure(identity)) return identity;
@@ -109,6 +122,14 @@ async function askerOf(parts: OperationParts, access: Access, caller: Caller): P
     return failure(
       'E3213',
       `This operation needs the role ${OPERATORS.join(' or ')}; the token has ${identity.principal.roles.join(', ')}.`,
+    );
+  }
+  const { tenantId, roles } = identity.principal;
+  const changes = access === 'operator' && method !== 'GET';
+  if (changes && tenantId === parts.catalogTenant && !roles.includes('admin')) {
+    return failure(
+      'E3213',
+      `The tools of ${tenantId} are on offer to every tenant: to change them takes the role admin.`,
     );
   }
   return { ...identity, caller };

@@ -16,7 +16,8 @@ export function responseOf(record: InvocationRecord): ToolInvokeResponse {
   return {
     invocation_id: record.invocationId,
     status: statusOf(record.state, record.failure),
-    tool_id: record.toolId,
+    // The caller hears the name that it asked by; the record has both.
+    tool_id: record.calledAs ?? record.toolId,
     ...(record.toolVersion === undefined ? {} : { tool_version: record.toolVersion }),
     ...('result' in record ? { result: record.result } : {}),
     ...(record.failure === undefined ? {} : { error: errorBody(record.failure) }),

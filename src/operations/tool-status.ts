@@ -22,7 +22,7 @@ export function toolStatus({ running, records }: Pick<OperationParts, 'running' 
 
 function fromRecord(record: InvocationRecord): Awaited<ReturnType<Run<'tool.status'>>> {
   const { warnings: _warnings, ...shown } = responseOf(record);
-  return { ...shown, tool_id: record.toolId, state: record.state };
+  return { ...shown, tool_id: record.calledAs ?? record.toolId, state: record.state };
 }
 
 /** An agent asks of its own calls, an operator of all of its tenant. */

@@ -3,6 +3,7 @@ import { Range, SemVer } from 'semver';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { AgentContext } from '../../api/schemas/invocation.ts';
 import { type Failure, failure } from '../domain/error/failure.ts';
+import { wildcardMatcher } from '../std/wildcard.ts';
 
 interface Scope {
   readonly coversId: (toolId: string) => boolean;
@@ -68,23 +69,6 @@ function scopeOf(claims: CapabilityClaims): Scope {
   };
   scopes.set(claims, scope);
   return scope;
-}
-
-/** Linear in the text: the parts between stars are looked for from left to right, and never twice. */
-export function wildcardMatcher(pattern: string): (text: string) => boolean {
-  const [first = '', ...others] = pattern.split('*');
-  const last = others.pop();
-  if (last === undefined) return (text) => text === pattern;
-  return (text) => {
-    if (!text.startsWith(first) || !text.endsWith(last)) return false;
-    let at = first.length;
-    for (const part of others) {
-      const found = text.indexOf(part, at);
-      if (found === -1) return false;
-      at = found + part.length;
-    }
-    return at <= text.length - last.length;
-  };
 }
 
 /** Answers of a token for versions that were asked before; tools have few. */

@@ -1,5 +1,6 @@
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
+import type { PolicyOverrides } from '../../api/schemas/visibility.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
@@ -24,6 +25,10 @@ export interface Resolved {
   readonly principal: Principal;
   readonly claims: CapabilityClaims;
   readonly tool: ToolVersion;
+  /** The arguments with those that the agent's view gives. */
+  readonly givenParameters: Readonly<Record<string, unknown>>;
+  /** What the agent's activation changes of the manifest. */
+  readonly overrides?: PolicyOverrides;
 }
 
 /** validate: arguments that match the tool's schema. */

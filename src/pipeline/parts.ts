@@ -13,7 +13,8 @@ import type { Log } from '../telemetry/log.ts';
 import type { SchemaValidator } from '../validation/schema-validator.ts';
 import type { RunningCalls } from './flight/running-calls.ts';
 import type { IdempotencyStore } from './idempotency-store.port.ts';
-import type { Identify } from './identify.ts';
+import type { Identify } from './stages/identify.ts';
+import type { VisibleTools } from './visible-tools.ts';
 
 /** Bounds of the pipeline; every one is a setting. */
 export interface PipelineLimits {
@@ -45,6 +46,7 @@ export interface PipelineParts {
   readonly agentContext: AgentSandboxContext;
   readonly identify: Identify;
   readonly registry: Registry;
+  readonly visible: VisibleTools;
   readonly schemas: SchemaValidator;
   readonly policy: PolicyDecisions;
   readonly executors: CompositeExecutor;

@@ -19,12 +19,15 @@ import { memoryIdempotencyStore } from '../storage/memory/memory-idempotency-sto
 import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
 import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
 import { memoryToolStore } from '../storage/memory/memory-tool-store.ts';
+import { memoryVisibilityStore } from '../storage/memory/memory-visibility-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { createSchemaValidator } from '../validation/schema-validator.ts';
+import { createVisibility } from '../visibility/visibility.ts';
 import { RunningCalls } from './flight/running-calls.ts';
-import { createIdentify } from './identify.ts';
 import type { PipelineLimits, PipelineParts } from './parts.ts';
 import { createPipeline } from './run.ts';
+import { createIdentify } from './stages/identify.ts';
+import { createVisibleTools } from './visible-tools.ts';
 
 const limits: PipelineLimits = {
   callsMax: 100,
@@ -88,6 +91,7 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
     compileSchema: (schema) => schemas.inspect(schema),
     configFaults: (given) => executors.configFaults(given),
   });
+  const visibility = createVisibility({ store: memoryVisibilityStore(), clock: systemClock, log: silentLog });
   const parts: PipelineParts = {
     clock: systemClock,
     log: silentLog,
@@ -96,6 +100,7 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
     agentContext: {},
     identify: createIdentify((token) => verifier.verify(token)),
     registry,
+    visible: createVisibleTools({ registry, visibility, catalogTenant: 'catalog' }),
     schemas,
     policy: createPolicyDecisions({ engine: permitAll }),
     executors,
@@ -112,6 +117,7 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
   const anyTool = await token();
   return {
     parts,
+    visibility,
     store,
     token,
     run,

@@ -76,12 +76,19 @@ export type HttpAuth = Static<typeof HttpAuth>;
 export const HttpOperation = Type.Object(
   {
     base_url: Type.String({ pattern: '^https?://', maxLength: 2048, description: 'No query and no fragment.' }),
-    method: Type.Enum(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'POST', 'PATCH']),
+    method: Type.Enum(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'POST', 'PATCH', 'TRACE']),
     path: Type.String({ pattern: '^(?:/.*)?$', maxLength: 2048, description: '{name} is a path parameter.' }),
     parameters: Type.Optional(Type.Array(HttpParameter, { maxItems: 512 })),
     body: Type.Optional(HttpBody),
     auth: Type.Optional(Type.Array(HttpAuth, { maxItems: 8, description: 'All of them are sent.' })),
     accept: Type.Optional(Type.String({ maxLength: 1024 })),
+    not_callable: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description: 'Why every call is refused: the operation is on record, but this layer cannot send it.',
+      }),
+    ),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String(), { description: 'Fixed headers, never credentials.' }),
     ),

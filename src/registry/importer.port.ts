@@ -1,4 +1,5 @@
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import type { ToolOverride } from '../../api/schemas/upstream.ts';
 
 /** What an importer made of a foreign document. Nothing is lost silently: what has no manifest is listed with its reason. */
 export interface ImportedTools {
@@ -27,8 +28,50 @@ export interface ListedMcpTool {
   readonly annotations?: Record<string, unknown>;
 }
 
-/** Turns the tool list of an MCP server into manifests. Annotations are hints, never trusted upwards (REG-02). */
-export type McpImporter = (
-  tools: readonly ListedMcpTool[],
-  upstream: { readonly name: string; readonly version: string },
+/** Where a list of tools comes from, and what the operator says of it. */
+export interface McpSource {
+  /** Of the upstream; the prefix of the ids. */
+  readonly name: string;
+  /** As the server says; empty when it says nothing. */
+  readonly version: string;
+  /** By the server's name for a tool; `*` for all. What is said of one tool wins. */
+  readonly overrides?: Readonly<Record<string, ToolOverride>>;
+  /** The server's name for the tool that has an id already; undefined for a free id. */
+  readonly holderOf?: (toolId: string) => string | undefined;
+}
+
+/**
+ * Turns the tool list of an MCP server into manifests. Annotations are hints, never trusted upwards (REG-02); what the
+ * operator states in `overrides` holds.
+ */
+export type McpImporter = (tools: readonly ListedMcpTool[], source: McpSource) => ImportedTools;
+
+/**
+ * Turns serialised LangChain tools (parsed JSON) into manifests of kind `native`. What is no tool is listed as skipped;
+ * `name` is the prefix of the tool ids, `langchain` when absent.
+ */
+export type LangChainImporter = (
+  tools: unknown,
+  options?: { readonly name?: string; readonly version?: string },
 ) => ImportedTools;
+
+/** A manifest of kind `native` and the function that runs it. */
+export interface FunctionTool<Context> {
+  readonly manifest: ToolManifest;
+  readonly run: (parameters: Readonly<Record<string, unknown>>, context: Context) => unknown;
+}
+
+/** One file of a skill. */
+export interface SkillFile {
+  /** Relative to the folder, with slashes. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly executable?: boolean;
+}
+
+/**
+ * Turns the files of one skill, or of a folder of skills, into manifests of kind `skill`; `name` is the prefix of the
+ * tool ids, `skill` when absent.
+ * @throws ToolLayerError E3008 with every fault and its place when the files hold no skill that can be read
+ */
+export type SkillImporter = (files: readonly SkillFile[], options?: { readonly name?: string }) => ImportedTools;

@@ -1,35 +1,43 @@
-// Hot path: find() is asked once for every call.
+// Hot path: find() and noteUse() are asked once for every call.
+import type { Warning } from '../../api/schemas/invocation.ts';
 import type { ToolSummary } from '../../api/schemas/registry.ts';
+import type { ComplianceReport } from '../../api/schemas/tool-lifecycle.ts';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
-import { type Failure, failure, isFailure } from '../domain/error/failure.ts';
+import { type Failure, isFailure } from '../domain/error/failure.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
-import { contentHash, type ToolVersion } from '../domain/tool/tool-version.ts';
-import type { Clock } from '../std/clock.ts';
-import type { Log } from '../telemetry/log.ts';
-import { type Changes, createChanges, type RegistryChange } from './changes.ts';
-import { checkManifest, type ManifestChecks } from './manifests/check-manifest.ts';
-import type { ToolStore } from './tool-store.port.ts';
+import type { ToolVersion } from '../domain/tool/tool-version.ts';
+import { createDependencyGraph, type DependencyGraph } from './dependency-graph.ts';
+import { checkManifest } from './manifests/check-manifest.ts';
+import { complianceOf } from './manifests/compliance.ts';
 import * as memory from './versions/catalogue.ts';
-import type { ListFilter } from './versions/tenant-catalogue.ts';
+import { unknownTool } from './versions/catalogue.ts';
+import type { RegistryChange } from './versions/changes.ts';
+import { followStore } from './versions/lifecycle/follow-store.ts';
+import { type HistoryEntry, historyOf } from './versions/lifecycle/history.ts';
+import { dependencyJudge } from './versions/lifecycle/judge-dependencies.ts';
+import { manifestWarnings, stepWarning } from './versions/lifecycle/manifest-warnings.ts';
+import { type MoveDetails, moveVersions, type VersionMove } from './versions/lifecycle/move-version.ts';
+import { BATCH_MANIFESTS_MAX, type Registered, registerVersions } from './versions/lifecycle/register-versions.ts';
+import { type RegistryParts, type RegistryState, registryState } from './versions/lifecycle/registry-state.ts';
+import { RETENTION, type Retention } from './versions/lifecycle/retention.ts';
+import type { ListFilter } from './versions/tool-index.ts';
 import type { Found } from './versions/version-set.ts';
 
-export type { Found, ListFilter, RegistryChange };
+export type {
+  Found,
+  HistoryEntry,
+  ListFilter,
+  MoveDetails,
+  Registered,
+  RegistryChange,
+  RegistryParts,
+  Retention,
+  VersionMove,
+};
+export { BATCH_MANIFESTS_MAX, complianceOf, RETENTION, stepWarning, unknownTool };
 
-/** Most manifests that one bulk registration takes; more are refused with E3810. */
-export const BATCH_MANIFESTS_MAX = 20_000;
-
-/** What the registry stands on. */
-export interface RegistryParts extends ManifestChecks {
-  readonly store: ToolStore;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** A registration that stands. `unchanged`: the same content was there already and nothing was written. */
-export interface Registered {
-  readonly outcome: 'created' | 'unchanged';
-  readonly version: ToolVersion;
-}
+/** A request that finds nothing makes the registry look at the store, at most this often, in ms. */
+const MISS_REFRESH_MS = 1000;
 
 /** Which page of a list: `page` counts from 1, `pageSize` in tools. */
 export interface Paging {
@@ -37,26 +45,51 @@ export interface Paging {
   readonly pageSize: number;
 }
 
-/** Which tools exist, for each tenant. The durable write comes before the one in memory. */
+/** What registering a manifest would say. */
+export interface CheckedManifest {
+  /** E3008 with every fault in `details.faults`; undefined for a manifest that could be registered. */
+  readonly failure?: Failure;
+  /** Absent with a failure. */
+  readonly manifest?: ToolManifest;
+  readonly compliance?: ComplianceReport;
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * Which tools exist, for each tenant. The store is the truth and memory follows it: after each write of its own, at
+ * intervals, and when something is asked for that memory does not know. Several registries may stand on one store.
+ */
 export interface Registry {
   /** Reads everything from the store anew. Rows that cannot be read are left out and logged. */
   load(): Promise<void>;
+  /** Reads what changed in the store since the last time, by whichever instance. */
+  refresh(): Promise<void>;
+  /** Refreshes every `intervalMs` and writes notes of uses every minute, until it is disposed; failures are logged. */
+  follow(intervalMs: number): AsyncDisposable;
   /**
-   * Registers one version. A removed version comes back when its content is the same.
+   * Registers one version. A removed version comes back when its content is the same. Beyond `versionsPerToolMax` the
+   * oldest versions leave.
+   * @param by agent DID of who asks
    * @throws ToolLayerError E3008 with every fault in `details.faults`; E3007 when id and version have another content
    */
-  register(tenantId: string, manifest: unknown): Promise<Registered>;
+  register(tenantId: string, manifest: unknown, by?: string): Promise<Registered>;
   /**
    * Registers many in one transaction; a refused one (E3008, E3007) stops none of the others. Answers in the order of the input.
    * @throws ToolLayerError E3810 beyond {@link BATCH_MANIFESTS_MAX}
    */
-  registerAll(tenantId: string, manifests: readonly unknown[]): Promise<readonly (Registered | Failure)[]>;
+  registerAll(tenantId: string, manifests: readonly unknown[], by?: string): Promise<readonly (Registered | Failure)[]>;
+  /** Judges a manifest as a registration would, without one. */
+  check(tenantId: string, manifest: unknown): CheckedManifest;
   /**
    * The version for a request (REG-03): exact version, SemVer range, `latest`; the newest release when undefined.
    * Warnings: E3003 for a deprecated or sunset version, `newer_version_excluded` when the range left out a newer release.
    * @returns E3001 unknown tool, E3002 unknown version, E3004 removed, E3006 nothing in the range
    */
   find(tenantId: string, toolId: string, range?: string): Found | Failure;
+  /** As `find`; what memory does not know is looked for in the store first, at most once a second. */
+  findAnywhere(tenantId: string, toolId: string, range?: string): Found | Failure | Promise<Found | Failure>;
+  /** Notes that a version is called, so that it counts as in use. Costs a look-up. */
+  noteUse(version: ToolVersion): void;
   /** One page of the tools, ordered by id; `total` counts all that match. A page beyond the last is empty. */
   list(
     tenantId: string,
@@ -67,8 +100,19 @@ export interface Registry {
   manifests(tenantId: string): readonly ToolVersion[];
   /** Versions of a tool that were not removed, newest first. Empty when there are none. */
   versions(tenantId: string, toolId: string): readonly ToolVersion[];
+  /** Every version of a tool, removed ones among them, newest first. Empty for an unknown tool. */
+  history(tenantId: string, toolId: string): Promise<readonly HistoryEntry[]>;
+  /** Which of the newest versions wait for which (MOD-05); built at the first question after a change. */
+  dependencies(tenantId: string): DependencyGraph;
   /**
-   * Removes one version, or all. Answers with the versions that this call removed.
+   * Moves one version in its lifecycle, or without `version` each that can go there (REG-04). A way of several steps is
+   * taken whole. Answers with the moved versions.
+   * @throws ToolLayerError E3001 and E3002 for what is not there, also as successor; E3814 for a state that does not
+   * allow it, and for a removal before `removableAt` without `force`
+   */
+  move(move: VersionMove): Promise<readonly ToolVersion[]>;
+  /**
+   * Removes one version, or all, at once: for tools whose source is gone. Answers with the versions that this call removed.
    * @throws ToolLayerError E3001 for an unknown tool, E3002 for an unknown version
    */
   remove(tenantId: string, toolId: string, version?: string): Promise<readonly string[]>;
@@ -80,131 +124,88 @@ export interface Registry {
 
 /** Makes an empty registry over a store; call `load` before the first use. */
 export function createRegistry(parts: RegistryParts): Registry {
-  const changes = createChanges(parts.log);
-  const state: State = { ...parts, changes, catalogue: new Map() };
+  const state = registryState(parts, { ...RETENTION, ...parts.retention });
+  const find: Registry['find'] = (tenantId, toolId, range) => memory.find(state.catalogue, tenantId, toolId, range);
   return {
-    load: () => load(state),
-    registerAll: (tenantId, manifests) => registerAll(state, tenantId, manifests),
-    async register(tenantId, manifest) {
-      const [answer] = await registerAll(state, tenantId, [manifest]);
-      if (answer === undefined || isFailure(answer)) throw ToolLayerError.of(answer ?? memory.unknownTool(''));
+    load: state.load,
+    refresh: state.refresh,
+    follow: (intervalMs) => followStore(state, intervalMs),
+    registerAll: (tenantId, manifests, by) => registerVersions(state, tenantId, manifests, by),
+    async register(tenantId, manifest, by) {
+      const [answer] = await registerVersions(state, tenantId, [manifest], by);
+      if (answer === undefined || isFailure(answer)) throw ToolLayerError.of(answer ?? unknownTool(''));
       return answer;
     },
-    find: (tenantId, toolId, range) => memory.find(state.catalogue, tenantId, toolId, range),
+    check: (tenantId, manifest) => check(state, tenantId, manifest),
+    find,
+    findAnywhere: findAnywhere(state, find),
+    noteUse: state.uses.note,
     list: (tenantId, filter, paging) => memory.list(state.catalogue, tenantId, filter, paging),
     manifests: (tenantId) => memory.newestVersions(state.catalogue, tenantId),
     versions: (tenantId, toolId) => memory.versionsOf(state.catalogue, tenantId, toolId)?.live ?? [],
+    history: (tenantId, toolId) => historyOf(state, tenantId, toolId),
+    dependencies: dependencyGraphs(state),
+    move: (move) => moveVersions(state, move),
     remove: (tenantId, toolId, version) => remove(state, tenantId, toolId, version),
-    onChanged: changes.subscribe,
+    onChanged: state.changes.subscribe,
     sizes: () => memory.sizesOf(state.catalogue),
   };
 }
 
-interface State extends RegistryParts {
-  readonly changes: Changes;
-  /** Replaced as a whole by each load. */
-  catalogue: memory.Catalogue;
+function findAnywhere(state: RegistryState, find: Registry['find']): Registry['findAnywhere'] {
+  let refreshedAt: number | undefined;
+  return (tenantId, toolId, range) => {
+    const found = find(tenantId, toolId, range);
+    if (!isFailure(found)) return found;
+    const now = state.clock.monotonic();
+    if (refreshedAt !== undefined && now - refreshedAt < MISS_REFRESH_MS) return found;
+    refreshedAt = now;
+    return state.refresh().then(() => find(tenantId, toolId, range));
+  };
 }
 
-async function load(state: State): Promise<void> {
-  const loaded: memory.Catalogue = new Map();
-  for (const version of await state.store.loadAll()) {
-    try {
-      memory.put(loaded, version);
-    } catch (cause) {
-      state.log.warn('registry-row-unreadable', { toolId: version.manifest?.tool_id, reason: String(cause) });
-    }
-  }
-  state.catalogue = loaded;
-  for (const [tenantId, { byId }] of loaded) state.changes.tell(tenantId, [...byId.keys()]);
+function check(state: RegistryState, tenantId: string, given: unknown): CheckedManifest {
+  const manifest = checkManifest(given, state);
+  if (isFailure(manifest)) return { failure: manifest, warnings: [] };
+  const tenant = state.catalogue.get(tenantId);
+  const warnings = dependencyJudge(tenant, [manifest]).judge(manifest);
+  if (isFailure(warnings)) return { failure: warnings, warnings: [] };
+  const before = memory.versionBelow(state.catalogue, tenantId, manifest);
+  return {
+    manifest,
+    compliance: complianceOf(manifest),
+    warnings: [...warnings, ...manifestWarnings(manifest, before?.manifest)],
+  };
 }
 
-async function registerAll(
-  state: State,
+/** One graph for each list of newest versions, which is another after each change. */
+function dependencyGraphs(state: RegistryState): Registry['dependencies'] {
+  const graphs = new WeakMap<readonly ToolVersion[], DependencyGraph>();
+  return (tenantId) => {
+    const newest = memory.newestVersions(state.catalogue, tenantId);
+    const known = graphs.get(newest);
+    if (known !== undefined) return known;
+    const graph = createDependencyGraph(
+      newest.map(({ manifest: { tool_id, requires = [], prefers = [] } }) => ({ toolId: tool_id, requires, prefers })),
+    );
+    graphs.set(newest, graph);
+    return graph;
+  };
+}
+
+async function remove(
+  state: RegistryState,
   tenantId: string,
-  manifests: readonly unknown[],
-): Promise<readonly (Registered | Failure)[]> {
-  if (manifests.length > BATCH_MANIFESTS_MAX) throw tooMany(manifests.length);
-  const checked = manifests.map((manifest) => {
-    const good = checkManifest(manifest, state);
-    return isFailure(good) ? good : versionOf(state, tenantId, good);
-  });
-  const outcomes = await insert(
-    state,
-    checked.filter((version): version is ToolVersion => !isFailure(version)),
-  );
-  const answers: (Registered | Failure)[] = [];
-  let next = 0;
-  for (const version of checked) {
-    answers.push(isFailure(version) ? version : await settle(state, version, outcomes[next++]));
-  }
-  const created = answers.flatMap((answer) =>
-    !isFailure(answer) && answer.outcome === 'created' ? [answer.version.manifest.tool_id] : [],
-  );
-  state.changes.tell(tenantId, [...new Set(created)]);
-  return answers;
-}
-
-const versionOf = ({ clock }: State, tenantId: string, manifest: ToolManifest): ToolVersion => ({
-  tenantId,
-  manifest,
-  contentHash: contentHash(manifest),
-  state: 'active',
-  registeredAt: new Date(clock.now()).toISOString(),
-});
-
-type Inserted = 'created' | 'unchanged' | 'conflict';
-
-async function insert({ store }: State, versions: readonly ToolVersion[]): Promise<readonly Inserted[]> {
-  const [only] = versions;
-  if (only === undefined) return [];
-  return versions.length === 1 ? [await store.insert(only)] : await store.insertAll(versions);
-}
-
-/** Brings memory in step with what the store answered. */
-async function settle(
-  state: State,
-  version: ToolVersion,
-  outcome: Inserted | undefined,
-): Promise<Registered | Failure> {
-  const { tenantId, manifest } = version;
-  if (outcome === undefined || outcome === 'conflict') return conflict(manifest);
-  if (outcome === 'unchanged') {
-    const known = memory.versionsOf(state.catalogue, tenantId, manifest.tool_id)?.byVersion.get(manifest.version);
-    if (known !== undefined && known.state !== 'removed') return { outcome, version: known };
-    // Removed before, here or in another instance: registering it again brings it back.
-    await state.store.setState(tenantId, manifest.tool_id, manifest.version, 'active');
-  }
-  memory.put(state.catalogue, version);
-  return { outcome: 'created', version };
-}
-
-async function remove(state: State, tenantId: string, toolId: string, version?: string): Promise<readonly string[]> {
+  toolId: string,
+  version?: string,
+): Promise<readonly string[]> {
   const set = memory.versionsOf(state.catalogue, tenantId, toolId);
-  if (set === undefined) throw ToolLayerError.of(memory.unknownTool(toolId));
+  if (set === undefined) throw ToolLayerError.of(unknownTool(toolId));
   if (version !== undefined && !set.byVersion.has(version)) {
     throw new ToolLayerError('E3002', `${toolId} has no version ${version.slice(0, 64)}; nothing was removed.`);
   }
-  const going = set.live.filter(({ manifest }) => version === undefined || manifest.version === version);
-  for (const leaving of going) {
-    await state.store.setState(tenantId, toolId, leaving.manifest.version, 'removed');
-    memory.put(state.catalogue, { ...leaving, state: 'removed' });
-  }
-  state.changes.tell(tenantId, going.length === 0 ? [] : [toolId]);
-  return going.map(({ manifest }) => manifest.version);
+  if (version === undefined ? set.live.length === 0 : set.byVersion.get(version)?.state === 'removed') return [];
+  const named = version === undefined ? {} : { version };
+  const removed = await moveVersions(state, { tenantId, toolId, ...named, to: 'removed', force: true });
+  return removed.map(({ manifest }) => manifest.version);
 }
-
-const conflict = ({ tool_id, version }: ToolManifest): Failure =>
-  failure(
-    'E3007',
-    `${tool_id} ${version} is registered with another content. Register the change under a new version.`,
-    {
-      details: { tool_id, version },
-    },
-  );
-
-const tooMany = (count: number): ToolLayerError =>
-  new ToolLayerError(
-    'E3810',
-    `${count} manifests are more than the ${BATCH_MANIFESTS_MAX} of one registration. Split them.`,
-  );

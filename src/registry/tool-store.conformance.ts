@@ -20,34 +20,34 @@ export function toolStoreConformance(
     });
 
   check('an empty store holds no versions', async (store) => {
-    deepEqual(await store.loadAll(), []);
+    deepEqual(await all(store), []);
   });
 
   check('REG-03 several versions of a tool are kept side by side, whole', async (store) => {
     const versions = [version({ version: '1.0.0' }), version({ version: '2.0.0-rc.1' }), version({ version: '2.0.0' })];
     for (const added of versions) equal(await store.insert(added), 'created');
-    deepEqual(sorted(await store.loadAll()), sorted(versions));
+    deepEqual(sorted(await all(store)), sorted(versions));
   });
 
   check('REG-03 the same content again is a no-op', async (store) => {
     const first = version({});
     equal(await store.insert(first), 'created');
     equal(await store.insert({ ...first, registeredAt: '2027-01-01T00:00:00.000Z' }), 'unchanged');
-    deepEqual(await store.loadAll(), [first]);
+    deepEqual(await all(store), [first]);
   });
 
   check('REG-03 another content under the same id and version is a conflict and changes nothing', async (store) => {
     const first = version({ description: 'one' });
     await store.insert(first);
     equal(await store.insert(version({ description: 'other' })), 'conflict');
-    deepEqual(await store.loadAll(), [first]);
+    deepEqual(await all(store), [first]);
   });
 
   check('a tenant has its own tools', async (store) => {
     equal(await store.insert(version({ description: 'one' }, 'acme')), 'created');
     equal(await store.insert(version({ description: 'other' }, 'globex')), 'created');
-    equal(await store.setState('globex', 'weather', '1.0.0', 'removed'), true);
-    const states = (await store.loadAll()).map(({ tenantId, state }) => `${tenantId} ${state}`);
+    equal(await store.changeState({ ...KEY, tenantId: 'globex' }, 'active', { state: 'removed' }), true);
+    const states = (await all(store)).map(({ tenantId, state }) => `${tenantId} ${state}`);
     deepEqual(states.sort(), ['acme active', 'globex removed']);
   });
 
@@ -63,7 +63,7 @@ export function toolStoreConformance(
       version({ tool_id: 'known', description: 'other' }),
     ]);
     deepEqual(outcomes, ['created', 'unchanged', 'created', 'unchanged', 'conflict', 'conflict']);
-    equal((await store.loadAll()).length, 3);
+    equal((await all(store)).length, 3);
     deepEqual(await store.insertAll([]), []);
   });
 
@@ -72,7 +72,7 @@ export function toolStoreConformance(
     const outcomes = await store.insertAll([...versions, versions[0] ?? version({})]);
     equal(outcomes.filter((outcome) => outcome === 'created').length, 1000);
     equal(outcomes.at(-1), 'unchanged');
-    equal((await store.loadAll()).length, 1000);
+    equal((await all(store)).length, 1000);
   });
 
   check('of writers at the same time exactly one creates', async (store) => {
@@ -83,39 +83,117 @@ export function toolStoreConformance(
     equal(outcomes.filter((outcome) => outcome === 'unchanged').length, 7 * tools.length);
   });
 
-  check('a version moves in its deprecation lifecycle and keeps its successor', async (store) => {
+  check('REG-04 a version moves in its lifecycle, and what was said before is replaced', async (store) => {
     await store.insert(version({}));
-    equal(await store.setState('acme', 'weather', '1.0.0', 'deprecated', '2.0.0'), true);
-    equal(await store.setState('acme', 'weather', '1.0.0', 'sunset'), true);
-    deepEqual(await store.loadAll(), [{ ...version({}), state: 'sunset', deprecatedInFavorOf: '2.0.0' }]);
+    const stateChanges = [{ state: 'deprecated', at: AT, by: 'did:a:\0', reason: "it's old \0 🙂" }] as const;
+    const deprecated = { state: 'deprecated', deprecatedInFavorOf: '2.0.0', migrationGuide: 'Rename \0 it.' } as const;
+    const dates = { deprecatedAt: AT, removableAt: '2026-04-02T03:04:05.678Z' };
+    equal(await store.changeState(KEY, 'active', { ...deprecated, ...dates, stateChanges }), true);
+    deepEqual(await all(store), [{ ...version({}), ...deprecated, ...dates, stateChanges }]);
+    equal(await store.changeState(KEY, 'deprecated', { state: 'active' }), true);
+    deepEqual(await all(store), [version({})]);
   });
 
-  check('the state of a version that does not exist cannot be set', async (store) => {
+  check('REG-04 a version moves only from the state that is expected, and only when it is there', async (store) => {
     await store.insert(version({}));
-    equal(await store.setState('acme', 'weather', '9.9.9', 'removed'), false);
-    equal(await store.setState('acme', 'other', '1.0.0', 'removed'), false);
-    equal(await store.setState('globex', 'weather', '1.0.0', 'removed'), false);
+    equal(await store.changeState(KEY, 'deprecated', { state: 'sunset' }), false);
+    for (const other of [{ version: '9.9.9' }, { toolId: 'other' }, { tenantId: 'globex' }]) {
+      equal(await store.changeState({ ...KEY, ...other }, 'active', { state: 'removed' }), false);
+    }
+    deepEqual(await all(store), [version({})]);
+  });
+
+  check('REG-04 of several that move a version at the same time exactly one does', async (store) => {
+    await store.insert(version({}));
+    const moves = Array.from({ length: 8 }, () => store.changeState(KEY, 'active', { state: 'deprecated' }));
+    equal((await Promise.all(moves)).filter(Boolean).length, 1);
+  });
+
+  check('what changed since a revision is what was added or moved after it', async (store) => {
+    await store.insert(version({}));
+    const first = await store.changedSince(0);
+    equal(first.versions.length, 1);
+    deepEqual(await store.changedSince(first.revision), { versions: [], revision: first.revision });
+    await store.insertAll([version({}), version({ version: '1.1.0' }), version({ version: '1.2.0' })]);
+    const second = await store.changedSince(first.revision);
+    deepEqual(second.versions.map(({ manifest }) => manifest.version).sort(), ['1.1.0', '1.2.0']);
+    await store.changeState(KEY, 'active', { state: 'deprecated' });
+    const third = await store.changedSince(second.revision);
+    deepEqual(third.versions, [{ ...version({}), state: 'deprecated' }]);
+    equal((await all(store)).length, 3);
+  });
+
+  check('whoever follows the revisions of many writers misses nothing', async (store) => {
+    const seen = new Set<string>();
+    let revision = 0;
+    let writing = true;
+    const follow = async (): Promise<void> => {
+      for (let last = false; !last; ) {
+        last = !writing;
+        const changed = await store.changedSince(revision);
+        revision = changed.revision;
+        for (const { manifest } of changed.versions) seen.add(manifest.tool_id);
+      }
+    };
+    const writers = Array.from({ length: 6 }, async (_, writer) => {
+      for (let at = 0; at < 20; at += 1) await store.insert(version({ tool_id: `tool-${writer}-${at}` }));
+    });
+    const following = follow();
+    await Promise.all(writers);
+    writing = false;
+    await following;
+    equal(seen.size, 120);
+  });
+
+  check('when a version was last called is kept, never set back, and no change', async (store) => {
+    await store.insert(version({}));
+    const { revision } = await store.changedSince(0);
+    deepEqual(await store.lastUses('acme', 'weather'), new Map());
+    const later = '2026-02-01T00:00:00.000Z';
+    await store.noteUses([{ ...KEY, lastUsedAt: later }]);
+    await store.noteUses([
+      { ...KEY, lastUsedAt: AT },
+      { ...KEY, version: '9.9.9', lastUsedAt: AT },
+      { ...KEY, tenantId: 'globex', lastUsedAt: AT },
+    ]);
+    await store.noteUses([]);
+    deepEqual(await store.lastUses('acme', 'weather'), new Map([['1.0.0', later]]));
+    deepEqual(await store.lastUses('globex', 'weather'), new Map());
+    deepEqual((await store.changedSince(revision)).versions, []);
+    deepEqual(await all(store), [{ ...version({}), lastUsedAt: later }]);
+    await store.changeState(KEY, 'active', { state: 'deprecated' });
+    deepEqual(await store.lastUses('acme', 'weather'), new Map([['1.0.0', later]]));
+  });
+
+  check('who registered a version is kept', async (store) => {
+    await store.insert({ ...version({}), registeredBy: 'did:web:a' });
+    deepEqual(await all(store), [{ ...version({}), registeredBy: 'did:web:a' }]);
   });
 
   check('hostile text comes back as it was, and no two tenants fall into one', async (store) => {
     const description = `nul \0, quote ' " \\, lone \ud800, ${'{"a":1}'}, 🙂`;
     const tenants = ['a\0', 'a\uFFFD', 'a\ud800', 'json:"a"', 'a', "'; drop table x; --"];
     for (const tenant of tenants) equal(await store.insert(version({ description }, tenant)), 'created');
-    const loaded = await store.loadAll();
+    const loaded = await all(store);
     deepEqual(loaded.map(({ tenantId }) => tenantId).sort(), tenants.sort());
     for (const { manifest } of loaded) equal(manifest.description, description);
-    equal(await store.setState('a\0', 'weather', '1.0.0', 'removed'), true);
-    equal((await store.loadAll()).filter(({ state }) => state === 'removed').length, 1);
+    equal(await store.changeState({ ...KEY, tenantId: 'a\0' }, 'active', { state: 'removed' }), true);
+    equal((await all(store)).filter(({ state }) => state === 'removed').length, 1);
   });
 
   check('what was given and what was got are copies', async (store) => {
     const given = structuredClone(version({ tags: ['one'] }));
     await store.insert(given);
     given.manifest.tags?.push('two');
-    (await store.loadAll())[0]?.manifest.tags?.push('three');
-    deepEqual((await store.loadAll())[0]?.manifest.tags, ['one']);
+    (await all(store))[0]?.manifest.tags?.push('three');
+    deepEqual((await all(store))[0]?.manifest.tags, ['one']);
   });
 }
+
+const KEY = { tenantId: 'acme', toolId: 'weather', version: '1.0.0' };
+const AT = '2026-01-02T03:04:05.678Z';
+
+const all = async (store: ToolStore): Promise<readonly ToolVersion[]> => (await store.changedSince(0)).versions;
 
 function version(changes: Partial<ToolManifest>, tenantId = 'acme'): ToolVersion {
   const manifest: ToolManifest = {
@@ -127,8 +205,7 @@ function version(changes: Partial<ToolManifest>, tenantId = 'acme'): ToolVersion
     executor: { kind: 'native' },
     ...changes,
   };
-  const registeredAt = '2026-01-02T03:04:05.678Z';
-  return { tenantId, manifest, contentHash: contentHash(manifest), state: 'active', registeredAt };
+  return { tenantId, manifest, contentHash: contentHash(manifest), state: 'active', registeredAt: AT };
 }
 
 const sorted = (versions: readonly ToolVersion[]): ToolVersion[] =>

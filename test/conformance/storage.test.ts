@@ -1,14 +1,21 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../src/audit/ledger-store.conformance.ts';
 import { rateLimiterConformance } from '../../src/external/rate-limiter.conformance.ts';
+import { quarantineStoreConformance } from '../../src/mcp-servers/quarantine-store.conformance.ts';
 import { upstreamStoreConformance } from '../../src/mcp-servers/upstream-store.conformance.ts';
 import { idempotencyStoreConformance } from '../../src/pipeline/idempotency-store.conformance.ts';
+import { vectorIndexConformance } from '../../src/registry/search/conformance/vector-index.conformance.ts';
+import { vectorStoreConformance } from '../../src/registry/search/conformance/vector-store.conformance.ts';
 import { toolStoreConformance } from '../../src/registry/tool-store.conformance.ts';
 import { memoryIdempotencyStore } from '../../src/storage/memory/memory-idempotency-store.ts';
 import { memoryLedgerStore } from '../../src/storage/memory/memory-ledger-store.ts';
+import { memoryQuarantineStore } from '../../src/storage/memory/memory-quarantine-store.ts';
 import { memoryRateLimiter } from '../../src/storage/memory/memory-rate-limiter.ts';
 import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
 import { memoryUpstreamStore } from '../../src/storage/memory/memory-upstream-store.ts';
+import { memoryVectorIndex } from '../../src/storage/memory/memory-vector-index.ts';
+import { memoryVectorStore } from '../../src/storage/memory/memory-vector-store.ts';
+import { memoryVisibilityStore } from '../../src/storage/memory/memory-visibility-store.ts';
 import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres-database.ts';
 import {
@@ -18,6 +25,7 @@ import {
   type TestDatabases,
 } from '../../src/storage/postgres/postgres-databases.fixture.ts';
 import { silentLog } from '../../src/telemetry/log.ts';
+import { visibilityStoreConformance } from '../../src/visibility/visibility-store.conformance.ts';
 
 const close = async (): Promise<void> => undefined;
 
@@ -26,6 +34,10 @@ describe('memory', () => {
   ledgerStoreConformance(test, 'memory', async () => ({ store: memoryLedgerStore(), close }));
   idempotencyStoreConformance(test, 'memory', async () => ({ store: memoryIdempotencyStore(), close }));
   upstreamStoreConformance(test, 'memory', async () => ({ store: memoryUpstreamStore(), close }));
+  quarantineStoreConformance(test, 'memory', async () => ({ store: memoryQuarantineStore(), close }));
+  visibilityStoreConformance(test, 'memory', async () => ({ store: memoryVisibilityStore(), close }));
+  vectorIndexConformance(test, 'memory', async () => ({ index: memoryVectorIndex(), close }));
+  vectorStoreConformance(test, 'memory', async () => ({ store: memoryVectorStore(), close }));
   rateLimiterConformance(test, 'memory', async (clock) => ({ limiter: memoryRateLimiter({ clock }), close }));
 });
 
@@ -61,4 +73,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   ledgerStoreConformance(test, adapter, open('ledgerStore'));
   idempotencyStoreConformance(test, adapter, open('idempotencyStore'));
   upstreamStoreConformance(test, adapter, open('upstreamStore'));
+  quarantineStoreConformance(test, adapter, open('quarantineStore'));
+  visibilityStoreConformance(test, adapter, open('visibilityStore'));
+  vectorStoreConformance(test, adapter, open('vectorStore'));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
-import { processesThatAre, processesWith } from '../processes.ts';
+import { processesWith } from '../processes.ts';
 import type { CommandResult, ServingLayer } from '../sallyport-process.ts';
 import { invokeOverRest, type Story } from '../story.ts';
 
@@ -18,15 +18,15 @@ const INVOCATION = 'cut-off-by-a-crash';
 /** Longest wait for something to begin or to end. */
 const PATIENCE_MS = 10_000;
 
-/** SIGKILL in the middle of a shell call, and a new start on the same data folder. */
+/** SIGKILL while the sandbox of a shell call is being made, and a new start on the same data folder. */
 export async function crashChapter({ story, sallyport, layer, restart }: CrashParts): Promise<ServingLayer> {
   story.step('SIGKILL during a shell call');
   const token = (await sallyport('token', 'mint')).stdout.trim();
   const request = { tool_id: 'sleep', invocation_id: INVOCATION, parameters: { seconds: SLEEP_SECONDS } };
   const cut = invokeOverRest(layer.url, token, request).catch((error: unknown) => error);
   const sleeping = (): Promise<string[]> => processesWith(`sleep\0${SLEEP_SECONDS}`);
-  // The launcher's command line names the tool too; the tool itself runs once the sandbox stands.
-  await until(async () => (await processesThatAre(`sleep\0${SLEEP_SECONDS}\0`)).length > 0);
+  // The launcher's command line names the tool too: the sandbox is only just being made.
+  await until(async () => (await sleeping()).length > 0, 1);
   await layer.kill();
   await cut;
   await until(async () => (await sleeping()).length === 0);
@@ -46,10 +46,10 @@ export async function crashChapter({ story, sallyport, layer, restart }: CrashPa
   return again;
 }
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
+async function until(holds: () => Promise<boolean>, everyMs = 50): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (!(await holds())) {
     assert.ok(performance.now() < deadline, 'waited in vain');
-    await wait(50);
+    await wait(everyMs);
   }
 }

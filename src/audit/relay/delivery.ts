@@ -1,4 +1,4 @@
-import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
+import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
 import type { EventSink } from '../event-sink.port.ts';
 import type { LedgerStore } from '../ledger-store.port.ts';
 
@@ -10,7 +10,7 @@ const OFFERED_EVENTS_MAX = 10_000;
 /** Where one sink stands in one chain. */
 export interface Delivery {
   /** Events that follow those offered before. */
-  offer(events: readonly CloudEvent[]): void;
+  offer(events: readonly ChainedEvent[]): void;
   /** Hands over what is committed, from memory where it can. */
   deliver(): Promise<void>;
   /** Makes it durable and remembers the place. */
@@ -24,23 +24,23 @@ export function createDelivery(
   sink: EventSink,
 ): Delivery {
   const cursor = `${sink.name}@${chainId}`;
-  let offered: CloudEvent[] = [];
+  let offered: ChainedEvent[] = [];
   /** Place of the last event that the sink took; unknown at first and after a failure. */
   let delivered: number | undefined;
   let remembered = 0;
 
-  const handOver = async (events: readonly CloudEvent[]): Promise<void> => {
+  const handOver = async (events: readonly ChainedEvent[]): Promise<void> => {
     const last = events.at(-1);
     if (last === undefined) return;
     await sink.deliver(events);
-    delivered = last.chainseq;
+    delivered = last.seq;
   };
 
   const catchUp = async (): Promise<number> => {
     remembered = await store.sinkPosition(cursor);
     for (delivered = remembered; ; ) {
       const page = await store.chainEvents(chainId, delivered, PAGE_EVENTS);
-      await handOver(page);
+      await handOver(page.map(chainedEventOf));
       if (page.length < PAGE_EVENTS) return delivered;
     }
   };
@@ -56,10 +56,10 @@ export function createDelivery(
     async deliver() {
       try {
         const from = delivered ?? (await catchUp());
-        const fresh = offered.filter(({ chainseq }) => chainseq > from);
+        const fresh = offered.filter(({ seq }) => seq > from);
         offered = [];
         // A gap means that something was not offered; the store has it.
-        if (fresh[0] === undefined || fresh[0].chainseq === from + 1) await handOver(fresh);
+        if (fresh[0] === undefined || fresh[0].seq === from + 1) await handOver(fresh);
         else await catchUp();
       } catch (cause) {
         delivered = undefined;

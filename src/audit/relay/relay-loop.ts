@@ -1,4 +1,4 @@
-import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
+import type { ChainedEvent } from '../../domain/event/chained-event.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { EventSink } from '../event-sink.port.ts';
 import type { LedgerStore } from '../ledger-store.port.ts';
@@ -21,7 +21,7 @@ export interface RelayLoopOptions {
 /** The way of events to one sink. */
 export interface RelayLoop {
   /** Events that this instance has just committed, in order. Cheap: they are delivered later, many at once. */
-  offer(events: readonly CloudEvent[]): void;
+  offer(events: readonly ChainedEvent[]): void;
   /** Delivers what is committed, as far as the sink takes it, and stops. */
   close(): Promise<void>;
 }

@@ -302,6 +302,16 @@ export const ERRORS = {
     'the record cannot be written, so nothing was run',
     { retryable: true },
   ),
+  E3813: row(
+    ['policy_blocked', 'PolicyBlocked', 'AuthorizationError'],
+    FORBIDDEN,
+    'the tool is in quarantine until an operator accepts what its server serves',
+  ),
+  E3814: row(
+    ['state_conflict', 'PermanentFailure', 'StateError'],
+    [409, 9, -32602],
+    'the tool version is not in a state that allows this change',
+  ),
 
   E3900: row(
     ['internal_error', 'ServerError', 'StateError'],

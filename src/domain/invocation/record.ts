@@ -11,6 +11,8 @@ export interface InvocationRecord {
   readonly userDid?: string;
   readonly sessionId?: string;
   readonly toolId: string;
+  /** The name that the caller knows the tool by, where a view gave it another. */
+  readonly calledAs?: string;
   readonly toolVersion?: string;
   readonly contentHash?: string;
   readonly door: Door;

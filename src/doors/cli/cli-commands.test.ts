@@ -25,13 +25,13 @@ describe('tools', () => {
     bench.layer.addTool(manifestOf('add', { description: 'Adds two numbers,\nquickly.', tags: ['maths'] }), () => 0);
     const plain = await bench.run(['tools', 'list', '--tag', 'maths', '--tag', 'x', '--query', 'add']);
     expect(plain.out).toBe(
-      'TOOL  VERSION  EXECUTOR  TAGS   DESCRIPTION\nadd   1.0.0    native    maths  Adds two numbers, quickly.\n',
+      'TOOL  VERSION  STATE   EXECUTOR  TAGS   DESCRIPTION\nadd   1.0.0    active  native    maths  Adds two numbers, quickly.\n',
     );
     expect(lastInput()).toMatchObject({ tags: ['maths', 'x'], capability_query: 'add' });
-    const narrow = await bench.run(['tools', 'list'], { terminal: { columns: 52 } });
+    const narrow = await bench.run(['tools', 'list'], { terminal: { columns: 60 } });
     expect(narrow.out).toContain('\u001b[1mTOOL');
     expect(narrow.out).toContain('Adds two numbers, q…');
-    const uncoloured = await bench.run(['tools', 'list'], { terminal: { columns: 52 }, env: { NO_COLOR: '1' } });
+    const uncoloured = await bench.run(['tools', 'list'], { terminal: { columns: 60 }, env: { NO_COLOR: '1' } });
     expect(uncoloured.out).not.toContain('\u001b');
     expect(JSON.parse((await bench.run(['tools', 'list', '--json'])).out)).toMatchObject({
       tools: [{ tool_id: 'add' }],
@@ -101,7 +101,10 @@ describe('tools', () => {
   it('import openapi reads files and addresses itself', async () => {
     const registrations = [{ tool_id: 'w__get', version: '1.0.0', outcome: 'created', warnings: [] }];
     const skipped = [{ place: '#/paths/x', reason: 'no id' }];
-    bench.layer.answers.set('tools.import-openapi', () => ({ source: 's', registrations, skipped }));
+    bench.layer.answers.set('tools.import-openapi', () => ({
+      ...{ source: 's', registrations, skipped },
+      ...{ missing: [], dry_run: false },
+    }));
     await bench.file('api.yaml', 'openapi: 3.1.0');
     const run = await bench.run(['tools', 'import', 'openapi', 'api.yaml', '--name', 'w', '--base-url', 'http://b']);
     expect(run).toMatchObject({

@@ -28,6 +28,17 @@ export interface LayerOptions {
   readonly dataFolder?: string;
 }
 
+/** How a client on standard input and output sees the tools. */
+export const STDIO_TOOLS = ['all', 'meta', 'auto'] as const;
+
+/** What `mcp` is told beside where the layer lives. */
+export interface StdioOptions extends LayerOptions {
+  /** Absent: a token is minted for the session. */
+  readonly token?: string;
+  /** Absent: from the settings. */
+  readonly tools?: (typeof STDIO_TOOLS)[number];
+}
+
 /** A layer to ask, and as whom. `close` ends what `openLayer` began, nothing else. */
 export interface OpenedLayer {
   readonly layer: ToolLayer;
@@ -54,7 +65,7 @@ export interface CliParts {
   /** Serves until `io.signal` ends; resolves with the exit code. */
   serve(options: LayerOptions & { readonly host?: string; readonly port?: number }): Promise<number>;
   /** Serves MCP on standard input and output until the client ends it; resolves with the exit code. */
-  mcpStdio(options: LayerOptions & { readonly token?: string }): Promise<number>;
+  mcpStdio(options: StdioOptions): Promise<number>;
   doctor(options: LayerOptions): Promise<readonly DoctorFinding[]>;
 }
 

@@ -162,11 +162,19 @@ describe('the program itself', () => {
     await bench.run(['serve', '--port', '0', '--host', '127.0.0.1', '--data-folder', 'here']);
     await bench.run(['--data-folder', 'there', 'serve']);
     await bench.run(['mcp'], { env: { SALLYPORT_TOKEN: 't' } });
+    await bench.run(['mcp', '--tools', 'meta']);
     expect(bench.started).toEqual([
       { what: 'serve', options: { port: 0, host: '127.0.0.1', dataFolder: 'here' } },
       { what: 'serve', options: { dataFolder: 'there' } },
       { what: 'mcp', options: { token: 't' } },
+      { what: 'mcp', options: { tools: 'meta' } },
     ]);
+  });
+
+  it('a mode of tools that there is not is a wrong use', async () => {
+    const run = await bench.run(['mcp', '--tools', 'some']);
+    expect(run).toMatchObject({ code: 2, err: expect.stringContaining('all, meta, auto') });
+    expect(bench.started).toEqual([]);
   });
 
   it('doctor ends with 1 when something failed', async () => {

@@ -1,12 +1,15 @@
 import { Command, CommanderError } from 'commander';
 import { type CliParts, EXIT } from './cli-parts.ts';
 import { createCommandKit, withCommonOptions } from './command-kit.ts';
+import { addActivationsCommands } from './commands/activations.ts';
 import { addAuditCommands } from './commands/audit.ts';
+import { addAvailabilityCommands } from './commands/availability.ts';
 import { addInvokeCommand } from './commands/invoke.ts';
 import { addStartCommands } from './commands/start.ts';
 import { addTokenCommands } from './commands/token.ts';
 import { addToolsCommands } from './commands/tools.ts';
 import { addUpstreamsCommands } from './commands/upstreams.ts';
+import { addViewsCommands } from './commands/views.ts';
 
 const AFTER_HELP = `
 Exit codes: 0 done, 1 refused or failed, 2 used wrongly, 3 the layer cannot be reached or opened.`;
@@ -53,6 +56,9 @@ function createProgram(parts: CliParts, finish: (code: number) => void): Command
   addInvokeCommand(program, kit);
   addToolsCommands(program, kit);
   addUpstreamsCommands(program, kit);
+  addAvailabilityCommands(program, kit);
+  addActivationsCommands(program, kit);
+  addViewsCommands(program, kit);
   addTokenCommands(program, kit);
   addAuditCommands(program, kit);
   return program;

@@ -1,29 +1,32 @@
-// Hot path: every MCP request is answered from here, whatever transport it came by.
-import { errorBody } from '../../domain/error/failure.ts';
-import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { createChangeBell } from './change-bell.ts';
-import { errorAnswer, RPC, type RpcAnswer, type RpcId, type RpcRequest } from './json-rpc.ts';
-import { protocolError } from './methods/call-result.ts';
-import { handshakeMethods } from './methods/handshake-methods.ts';
-import type { Method, Peer } from './methods/method.ts';
-import { toolMethods } from './methods/tool-methods.ts';
-import { createToolShelf } from './methods/tool-shelf.ts';
-import type { Era } from './protocol.ts';
-import { MCP_DEFAULTS, type McpSettings } from './settings.ts';
+import { type ChangeBell, createChangeBell } from '../change-bell.ts';
+import type { Era } from '../mcp-protocol.ts';
+import {
+  createMcpServer,
+  type McpServer,
+  type Method,
+  type ServerIdentity,
+  type Tell,
+  type Watch,
+} from '../mcp-server.ts';
+import { capabilitiesIn, instructionsIn } from './introduction.ts';
+import { metaMethods } from './methods/meta/meta-methods.ts';
+import { LOG_LEVEL, toolMethods } from './methods/tool-methods.ts';
+import { createToolShelf, type ToolShelf } from './methods/tool-shelf.ts';
+import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
+import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
 
-/** The part of the MCP door that knows no transport. */
+/** The registered tools for MCP clients, in each way that a client may choose to see them (MOD-11). */
 export interface Gateway {
-  readonly settings: McpSettings;
-  readonly log: Log;
-  /** Answers one request. Never throws. */
-  answer(request: RpcRequest, peer: Peer): Promise<RpcAnswer>;
-  /** Refuses a caller who may not even see the tools; undefined for one who may. */
-  refuseCaller(id: RpcId | null, caller: Caller): Promise<RpcAnswer | undefined>;
-  /** Tells, some time after the fact and once for many changes, that the tools changed; until disposed. */
-  onToolsChanged(listener: () => void): Disposable;
+  /** The server for clients that chose a mode; the settings choose for those that did not. */
+  serverIn(mode?: ToolsMode): McpServer;
+  /**
+   * The server that an HTTP request asks for, by the query `tools` of its address or the header `Sallyport-Tools`.
+   * @throws ToolLayerError E3801 for a mode that there is not
+   */
+  serverOf(request: ModeRequest): McpServer;
   /** Ends the subscription to the layer; requests that run go on. */
   close(): void;
 }
@@ -37,44 +40,66 @@ export interface GatewayParts {
   readonly settings?: Partial<McpSettings>;
 }
 
-/** Builds the gateway; transports are mounted on it. */
+/** What the servers of all modes share. */
+interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
+  readonly settings: McpSettings;
+  readonly identity: ServerIdentity;
+  readonly shelf: ToolShelf;
+  readonly bell: ChangeBell;
+}
+
+/** Builds the gateway; transports are mounted on its servers. */
 export function createGateway({ layer, log, version, settings: given }: GatewayParts): Gateway {
   const settings = { ...MCP_DEFAULTS, ...given };
   const shelf = createToolShelf(layer, settings);
   const bell = createChangeBell(layer, settings.changesTogetherMs, () => shelf.clear());
-  const server = { name: 'sallyport', title: 'Sallyport', version };
-  const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
-    legacy: new Map([...toolMethods(layer, shelf, server, 'legacy'), ...handshakeMethods(shelf, server, 'legacy')]),
-    modern: new Map([...toolMethods(layer, shelf, server, 'modern'), ...handshakeMethods(shelf, server, 'modern')]),
-  };
-  const explain = (id: RpcId | null, thrown: unknown): RpcAnswer => {
-    const failed = failureOf(thrown);
-    if (failed.code === 'E3900') log.error('mcp-request-failed', { cause: thrown });
-    return protocolError(id, errorBody(failed));
+  const shared = { layer, log, settings, shelf, bell, identity: { name: 'sallyport', title: 'Sallyport', version } };
+  const servers: Readonly<Record<ToolsMode, McpServer>> = {
+    all: serverFor('all', shared),
+    meta: serverFor('meta', shared),
+    auto: serverFor('auto', shared),
   };
   return {
-    settings,
-    log,
-    answer: async (request, peer) => {
-      const method = methods[peer.era].get(request.method);
-      if (method === undefined) return unknownMethod(request, peer.era);
-      try {
-        return await method(request, peer);
-      } catch (thrown) {
-        return explain(request.id, thrown);
-      }
-    },
-    refuseCaller: (id, caller) =>
-      shelf.list(caller).then(
-        () => undefined,
-        (thrown) => explain(id, thrown),
-      ),
-    onToolsChanged: bell.onRing,
+    serverIn: (mode = settings.toolsMode) => servers[mode],
+    serverOf: (request) => servers[toolsModeOf(request) ?? settings.toolsMode],
     close: bell.close,
   };
 }
 
-function unknownMethod(request: RpcRequest, era: Era): RpcAnswer {
-  const message = `There is no method ${request.method.slice(0, 100)} here.`;
-  return errorAnswer(request.id, RPC.methodNotFound, message, undefined, era === 'modern' ? 404 : undefined);
+function serverFor(mode: ToolsMode, { layer, log, settings, shelf, bell, identity }: Shared): McpServer {
+  const methods = (era: Era): readonly (readonly [string, Method])[] => {
+    const parts = { layer, shelf, identity, era };
+    const tools = toolMethods(parts);
+    if (mode === 'all') return tools.methods;
+    return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });
+  };
+  // Whoever sees all tools needs their list next anyway; for the others a token that is good is enough.
+  const admit = (caller: Caller): Promise<unknown> =>
+    mode === 'meta' ? layer.ask('token.inspect', {}, caller) : shelf.list(caller);
+  return createMcpServer({
+    log,
+    identity,
+    capabilities: capabilitiesIn(mode),
+    instructions: instructionsIn(mode),
+    methods: { legacy: [LOG_LEVEL, ...methods('legacy')], modern: methods('modern') },
+    admit,
+    // The meta-tools never change.
+    watch: async (wish, _caller, tell) => watchTools(bell, mode !== 'meta' && wish['toolsListChanged'] === true, tell),
+  });
+}
+
+function watchTools(bell: ChangeBell, granted: boolean, tell: Tell): Watch {
+  let ringing: Disposable | undefined;
+  const stop = (): void => {
+    ringing?.[Symbol.dispose]();
+    ringing = undefined;
+  };
+  return {
+    granted: granted ? { toolsListChanged: true } : {},
+    listen: async (caller) => {
+      stop();
+      if (granted && caller !== undefined) ringing = bell.onRing(() => tell('notifications/tools/list_changed'));
+    },
+    [Symbol.dispose]: stop,
+  };
 }

@@ -37,18 +37,32 @@ describe('operations', () => {
       'upstreams.add': { upstream: { name: 'u', transport: { type: 'http', url: 'http://localhost:1' } } },
       'upstreams.import': { configuration: '{}' },
       'tool.invoke': { tool_id: 'add' },
+      'visibility.list': { list: 'catalog' },
+      'availability.set': { tool_id: 'add', available: true },
+      'activations.set': { agent_did: 'did:x', tool_id: 'add' },
+      'activations.remove': { agent_did: 'did:x' },
+      'views.put': { view: { name: 'v', agents: [], conflict: 'prefix', sources: [{ source: 'u' }] } },
+      'tools.search': { query: 'add' },
+      'tools.restore': { version: '1.0.0' },
+      'tools.diff': { from: '1.0.0' },
+      'tools.check': { manifest: manifestOf('x') },
+      'tools.import-langchain': { tools: [{ name: 'x', url: 'http://localhost:1' }] },
+      'tools.import-skill': { files: [{ path: 'SKILL.md', content: '' }] },
     };
     const members: Record<string, string> = { invocation_id: 'call-1', tool_id: 'add', name: 'u' };
     for (const [name, entry] of Object.entries<OperationEntry>(OPERATIONS) as [OperationName, OperationEntry][]) {
       running.layer.answers.set(name, () => ({ name, status: 'success' }));
       const inPath = [...entry.path.matchAll(/\{(\w+)\}/g)].map(([, member]) => String(member));
       const path = entry.path.replaceAll(/\{(\w+)\}/g, (_all, member) => members[member] ?? '');
-      const body = entry.method === 'POST' ? (examples[name] ?? {}) : undefined;
-      const response = await running.ask(entry.method, path, body, { authorization: 'Bearer operator' });
+      const example = examples[name] ?? {};
+      const inBody = entry.method === 'POST';
+      const query = inBody ? '' : `?${new URLSearchParams(Object.entries(example))}`;
+      const body = inBody ? example : undefined;
+      const response = await running.ask(entry.method, path + query, body, { authorization: 'Bearer operator' });
       expect([name, response.status]).toEqual([name, entry.status]);
       expect(await response.json()).toMatchObject({ name });
       const given = Object.fromEntries(inPath.map((member) => [member, members[member]]));
-      expect(running.layer.asked.at(-1)).toMatchObject({ operation: name, input: { ...body, ...given } });
+      expect(running.layer.asked.at(-1)).toMatchObject({ operation: name, input: { ...example, ...given } });
     }
   });
 

@@ -62,3 +62,8 @@ test('headers that belong to the connection or carry credentials are refused', (
   const auth: HttpOperation['auth'] = [{ type: 'api_key', in: 'header', name: 'a b', secret: 'KEY' }];
   expect(places({ auth })).toEqual(['/executor/config/auth/0/name']);
 });
+
+test('TRACE is taken only as an operation that is never sent', () => {
+  expect(places({ method: 'TRACE' })).toEqual(['/executor/config/method']);
+  expect(places({ method: 'TRACE', not_callable: 'TRACE is not sent' })).toEqual([]);
+});

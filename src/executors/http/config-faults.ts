@@ -32,11 +32,18 @@ export function configFaults(manifest: ToolManifest): readonly Fault[] {
   if (shape.length > 0) return shape;
   const operation = manifest.executor.config as unknown as HttpOperation;
   return [
+    ...methodFaults(operation),
     ...addressFaults(operation, manifest),
     ...pathFaults(operation),
     ...headerFaults(operation),
     ...authFaults(operation, manifest),
   ];
+}
+
+/** TRACE gives credentials back in its answer (RFC 9110 §9.3.8). */
+function methodFaults({ method, not_callable }: HttpOperation): Fault[] {
+  if (method !== 'TRACE' || not_callable !== undefined) return [];
+  return [fault(`${CONFIG}/method`, 'method', 'is never sent; such an operation is kept with not_callable only')];
 }
 
 function addressFaults({ base_url }: HttpOperation, { permissions }: ToolManifest): Fault[] {

@@ -2,6 +2,7 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { createEgressGuard, type EgressGuard } from '../../external/egress-guard.ts';
+import type { HttpOperation } from '../../registry/http-operation.ts';
 import { type Clock, systemClock } from '../../std/clock.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
@@ -31,7 +32,7 @@ export interface HttpExecutorParts {
  *
  * Errors: E3104 address outside the grant or not public, E3302 missing secret, E3303 429, E3304 5xx, E3307 401 and 403,
  * E3308 unreadable answer, E3309 any other refusal, E3310 not reachable, E3509 an argument that cannot stand in a
- * request, the reason of the signal when it fires. Disposing closes the kept connections.
+ * request, E3901 an operation that is `not_callable`, the reason of the signal when it fires. Disposing closes the kept connections.
  */
 export function createHttpExecutor(parts: HttpExecutorParts = {}): Executor & Disposable {
   const guard = parts.guard ?? createEgressGuard();
@@ -42,6 +43,7 @@ export function createHttpExecutor(parts: HttpExecutorParts = {}): Executor & Di
   const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
     if (signal.aborted) throw abortReason(signal);
     const plan = planOf(call.tool, settings.userAgent);
+    if (plan.operation.not_callable !== undefined) throw notCallable(call.tool.manifest.tool_id, plan.operation);
     const request = buildRequest(plan, call.parameters, call.secrets);
     const hide = hideSecrets(call.secrets);
     const answer = await following({ sender, guard, settings }, request, call, signal);
@@ -60,6 +62,9 @@ export function createHttpExecutor(parts: HttpExecutorParts = {}): Executor & Di
     [Symbol.dispose]: () => sender[Symbol.dispose](),
   };
 }
+
+const notCallable = (toolId: string, { not_callable: reason }: HttpOperation): ToolLayerError =>
+  new ToolLayerError('E3901', `${toolId} cannot be called by this layer: ${reason}.`, { details: { tool_id: toolId } });
 
 interface Way {
   readonly sender: Sender;

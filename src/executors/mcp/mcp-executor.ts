@@ -8,7 +8,7 @@ import { pointerTo } from '../../std/json-pointer.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 
 const UPSTREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,39}$/;
-const CONFIG_MEMBERS = new Set(['upstream', 'tool', 'annotations', 'output_schema', 'title']);
+const CONFIG_MEMBERS = new Set(['upstream', 'tool', 'annotations', 'output_schema', 'title', 'server_version']);
 
 /**
  * Runs tools of upstream MCP servers (EXE-07). The result is the upstream's `CallToolResult` as it came, an error result

@@ -134,7 +134,7 @@ function functionFailed({ tool }: ExecutorCall, thrown: unknown): ToolLayerError
 const noFunction = ({ tool_id, version }: ToolManifest): ToolLayerError =>
   new ToolLayerError(
     'E3901',
-    `${tool_id} ${version} has no function in this process. The embedding program must register it before it is called.`,
+    `${tool_id} ${version} has no function in this process. The embedding program must bind one before it is called: bindFunction('${tool_id}', run), registerFunction(manifest, run), or registerLangChainTools(tools) for tools of LangChain.`,
   );
 
 function configFaults({ executor }: ToolManifest): readonly Fault[] {

@@ -12,6 +12,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** Several changes within this time are one. */
 const LIST_CHANGED_DEBOUNCE_MS = 100;
 const NAME_CHARS_MAX = 200;
+const CAPABILITIES_MAX = 32;
 
 /** A connection after its handshake. */
 export interface Handshake {
@@ -62,14 +63,19 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
       : undefined,
   );
   const server = client.getServerVersion();
+  const capabilities = client.getServerCapabilities() ?? {};
   return {
     identity: {
+      capabilities: Object.keys(capabilities)
+        .sort()
+        .slice(0, CAPABILITIES_MAX)
+        .map((name) => cut(name, NAME_CHARS_MAX)),
       ...(protocolVersion === undefined ? {} : { protocolVersion }),
       ...(server === undefined
         ? {}
         : { server: { name: cut(server.name, NAME_CHARS_MAX), version: cut(server.version, NAME_CHARS_MAX) } }),
     },
-    hasTools: client.getServerCapabilities()?.tools !== undefined,
+    hasTools: capabilities.tools !== undefined,
     modern,
     olderProtocolOnly: options.olderProtocolOnly || (!modern && !mux.probeAnswered()),
     close: () => client.close(),

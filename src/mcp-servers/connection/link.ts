@@ -20,6 +20,8 @@ export interface ToolListing {
 export interface ServerIdentity {
   readonly protocolVersion?: string;
   readonly server?: { readonly name: string; readonly version: string };
+  /** Names of what it says it offers. */
+  readonly capabilities?: readonly string[];
 }
 
 /** One live connection to an upstream. It never heals: when it ends, a new one is made. */

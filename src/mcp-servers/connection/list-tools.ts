@@ -1,6 +1,8 @@
+import { setImmediate as othersWork } from 'node:timers/promises';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import { MiB } from '../../std/bytes.ts';
+import { definitionHash } from '../trust/definition-hash.ts';
 import type { ToolListing } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
 
@@ -14,6 +16,8 @@ const LISTING_BOUNDS = {
   malformedReported: 100,
   /** Levels of objects and lists in one definition; deeper ones are no tools. */
   depthMax: 128,
+  /** Entries that are read before others get their turn. */
+  toolsPerSlice: 100,
 } as const;
 
 /**
@@ -33,7 +37,12 @@ export async function listTools(mux: Multiplexer, label: string, signal: AbortSi
       timeoutMs: LISTING_BOUNDS.pageTimeoutMs,
     });
     if (!Array.isArray(page['tools'])) throw broken(label, 'a page of its tool list holds no list');
+    // Before anything is done with them: a page may be as long as one message.
+    if (entries + page['tools'].length > LISTING_BOUNDS.toolsMax) {
+      throw broken(label, `it lists more than ${LISTING_BOUNDS.toolsMax} tools`);
+    }
     for (const entry of page['tools'] as readonly unknown[]) {
+      if (entries % LISTING_BOUNDS.toolsPerSlice === 0) await othersWork();
       const place = `tools[${entries}]`;
       entries += 1;
       const tool = toolOf(entry);
@@ -42,9 +51,10 @@ export async function listTools(mux: Multiplexer, label: string, signal: AbortSi
         continue;
       }
       bytes += JSON.stringify(tool).length;
+      // Here, where others can work in between, and not when the whole list is compared.
+      definitionHash(tool);
       tools.push(tool);
     }
-    if (entries > LISTING_BOUNDS.toolsMax) throw broken(label, `it lists more than ${LISTING_BOUNDS.toolsMax} tools`);
     if (bytes > LISTING_BOUNDS.bytesMax) {
       throw broken(label, `its tool definitions are larger than ${LISTING_BOUNDS.bytesMax / MiB} MiB`);
     }

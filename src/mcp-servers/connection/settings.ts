@@ -1,6 +1,9 @@
 /** How patient the layer is with its upstreams. */
 export interface UpstreamSettings {
-  /** From the start of a server to its list of tools, ms; also the longest that a call waits for a server to come back. */
+  /**
+   * From the start of a server to its list of tools, ms; also the longest that a new listing may take, and that a call waits
+   * for a server to come back.
+   */
   readonly connectTimeoutMs: number;
   /** Servers that are started at the same time in the background. */
   readonly startsAtOnce: number;

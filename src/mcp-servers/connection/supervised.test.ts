@@ -68,10 +68,10 @@ test('a changed list of tools is told to listeners, and many changes are few lis
     await upstreams.call(TENANT, 'list-changed', 'change', {}, { timeoutMs: 10_000 });
   await until(() => told.at(-1) === 51);
   expect(told.length).toBeLessThan(20);
-  expect(upstreams.tools(TENANT, 'list-changed')).toHaveLength(51);
+  expect(upstreams.current(TENANT, 'list-changed')?.tools).toHaveLength(51);
   stop();
   await upstreams.call(TENANT, 'list-changed', 'change', {}, { timeoutMs: 10_000 });
-  await until(() => upstreams.tools(TENANT, 'list-changed')?.length === 52);
+  await until(() => upstreams.current(TENANT, 'list-changed')?.tools.length === 52);
   expect(told.at(-1)).toBe(51);
 });
 

@@ -1,16 +1,17 @@
 // Hot path: `call` runs for every call to an upstream.
 import type { UpstreamDefinition, UpstreamState, UpstreamStatus } from '../../../api/schemas/upstream.ts';
+import type { Failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Clock } from '../../std/clock.ts';
-import { sha256 } from '../../std/sha256.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { backoffMs } from '../pacing/backoff.ts';
 import { createPendingWork } from '../pacing/pending-work.ts';
 import { createRelist } from '../pacing/relist.ts';
 import type { StartSlots } from '../pacing/start-slots.ts';
 import { callFailure, neverLeft } from './call-failures.ts';
+import { createCurrentListing } from './current-listing.ts';
 import { listFirst } from './first-listing.ts';
 import type { Link, OpenOptions, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
 import type { UpstreamSettings } from './settings.ts';
@@ -36,7 +37,12 @@ export interface SupervisedParts {
   readonly random: () => number;
   /** Told when the list of tools differs from the last one known; not by `connect`. */
   onTools(tools: readonly ListedMcpTool[], serverVersion: string): void;
+  /** Why a tool may not run as it is listed now; the hash is undefined when it is not listed. */
+  refusal?(tool: string, servedHash: string | undefined): Failure | undefined;
 }
+
+/** What is known of an upstream without asking anybody else. */
+export type OwnStatus = Omit<UpstreamStatus, 'quarantined_count'>;
 
 const LAST_ERROR_CHARS_MAX = 2_000;
 
@@ -51,8 +57,7 @@ export class Supervised {
 
   #link: Link | undefined;
   #identity: ServerIdentity = {};
-  #tools: readonly ListedMcpTool[] = [];
-  #toolsHash = '';
+  readonly #listing = createCurrentListing();
   #state: UpstreamState;
   #changedAt: number;
   #lastError: string | undefined;
@@ -96,7 +101,16 @@ export class Supervised {
   }
 
   tools(): readonly ListedMcpTool[] {
-    return this.#tools;
+    return this.#listing.tools();
+  }
+
+  /** Entries of its list that are no tools; the first hundred. */
+  malformed(): ToolListing['malformed'] {
+    return this.#listing.malformed();
+  }
+
+  definition(): UpstreamDefinition {
+    return this.#parts.definition;
   }
 
   /** As the server says; empty when it says nothing. */
@@ -104,15 +118,17 @@ export class Supervised {
     return this.#identity.server?.version ?? '';
   }
 
-  status(): UpstreamStatus {
-    const { protocolVersion, server } = this.#identity;
+  status(): OwnStatus {
+    const { protocolVersion, server, capabilities = [] } = this.#identity;
     return {
       name: this.#name,
       state: this.#state,
       transport: this.#parts.definition.transport.type,
       ...(protocolVersion === undefined ? {} : { protocol_version: protocolVersion }),
       ...(server === undefined ? {} : { server }),
-      tool_count: this.#tools.length,
+      capabilities: [...capabilities],
+      tool_count: this.#listing.tools().length,
+      malformed_count: this.#listing.malformed().length,
       restart_count: this.#restarts,
       ...(this.#lastError === undefined ? {} : { last_error: this.#lastError }),
       changed_at: new Date(this.#changedAt).toISOString(),
@@ -194,26 +210,30 @@ export class Supervised {
     return listing;
   }
 
-  #adopt({ tools, malformed }: ToolListing, tell: boolean): void {
-    for (const { place, reason } of malformed) {
+  #adopt(listing: ToolListing, tell: boolean): void {
+    for (const { place, reason } of listing.malformed) {
       this.#parts.log.warn('upstream-tool-malformed', { upstream: this.#name, place, reason });
     }
-    const hash = sha256(JSON.stringify(tools));
-    const differs = hash !== this.#toolsHash;
-    this.#toolsHash = hash;
-    this.#tools = tools;
-    if (differs && tell) this.#parts.onTools(tools, this.serverVersion());
+    const differs = this.#listing.adopt(listing);
+    if (differs && tell) this.#parts.onTools(listing.tools, this.serverVersion());
   }
 
   async #listAgain(): Promise<void> {
     const link = this.#link;
     if (link === undefined) return;
     try {
-      const listing = await link.listTools(this.#closing.signal);
-      if (this.#link === link) this.#adopt(listing, true);
+      const { connectTimeoutMs } = this.#parts.settings;
+      const listing = await link.listTools(
+        AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectTimeoutMs)]),
+      );
+      if (this.#link !== link) return;
+      if (this.#state === 'degraded') this.#become('ready');
+      this.#adopt(listing, true);
     } catch (thrown) {
       if (this.#link !== link) return;
       this.#parts.log.warn('upstream-listing-failed', { upstream: this.#name, error: messageOf(thrown) });
+      this.#become('degraded', messageOf(thrown));
+      this.#relist();
     }
   }
 
@@ -265,6 +285,8 @@ export class Supervised {
     args: Readonly<Record<string, unknown>>,
     { signal, timeoutMs, onProgress }: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
+    const refused = this.#parts.refusal?.(tool, this.#listing.hashOf(tool));
+    if (refused !== undefined) throw ToolLayerError.of(refused);
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
       return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress });

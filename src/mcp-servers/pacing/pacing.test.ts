@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { backoffMs } from './backoff.ts';
 import { createFloodGate } from './flood-gate.ts';
+import { createRelist } from './relist.ts';
 import { createStartSlots } from './start-slots.ts';
 import { createTurns } from './turns.ts';
 
@@ -18,6 +19,23 @@ test('a flood gate admits as much as its bounds in each window', () => {
   expect([40, 40, 20, 0].map((size) => gate.admits(size))).toEqual([true, true, true, false]);
   now = 11;
   expect([100, 1].map((size) => gate.admits(size))).toEqual([true, false]);
+});
+
+test('listings of a server that never rests become rare, and one that asks again later is heard at once', async () => {
+  const closing = new AbortController();
+  let listings = 0;
+  const relist = createRelist(1, closing.signal, async () => {
+    listings += 1;
+    // The server says at each listing that its tools changed again.
+    if (listings < 6) relist();
+  });
+  relist();
+  expect(listings).toBe(1);
+  while (listings < 6) await new Promise((resolve) => setTimeout(resolve, 1));
+  closing.abort();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  relist();
+  expect(listings).toBe(6);
 });
 
 test('only so many start at once, in order, and a failure frees its place', async () => {

@@ -1,19 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** By how much a server that says without end that its tools changed is listed less often. */
+const SLOWEST = 32;
+
 /**
  * A function that runs `list` when called, never twice at once, and never sooner than `intervalMs` after the last run
- * ended; calls in between are one.
+ * ended; calls in between are one. While they do not stop, the interval doubles, to {@link SLOWEST} times at most.
  */
 export function createRelist(intervalMs: number, signal: AbortSignal, list: () => Promise<void>): () => void {
   let running = false;
   let again = false;
+  let slower = 1;
   const run = async (): Promise<void> => {
     running = true;
     do {
       again = false;
       await list();
-      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
+      await sleep(intervalMs * slower, undefined, { signal, ref: false }).catch(() => {});
+      slower = Math.min(slower * 2, SLOWEST);
     } while (again && !signal.aborted);
+    slower = 1;
     running = false;
   };
   return () => {

@@ -36,6 +36,8 @@ const lists = {
 };
 
 function list({ cursor }) {
+  if (mode === 'a-hundred-thousand') return { tools: Array.from({ length: 100_000 }, (_, at) => tool(`t${at}`)) };
+  if (mode === 'endless-cursors') return { tools: [tool(`t${cursor}`)], nextCursor: String(Number(cursor ?? 0) + 1) };
   if (mode === 'cursor-circle') return { tools: [tool('again')], nextCursor: 'same' };
   if (mode !== 'many-tools') return { tools: (lists[mode] ?? (() => [tool('echo')]))() };
   const from = Number(cursor ?? 0);

@@ -1,4 +1,4 @@
-import { ImportResponse, OpenApiImportRequest } from '../../../api/schemas/registry.ts';
+import { ImportReport, LangChainImport, OpenApiImport, SkillImport } from '../../../api/schemas/imports.ts';
 import { UpstreamImportRequest, UpstreamImportResponse } from '../../../api/schemas/upstream.ts';
 import type { OperationEntry } from './entry.ts';
 
@@ -10,8 +10,26 @@ export const IMPORTS = {
     path: '/v1/imports/openapi',
     status: 200,
     access: 'operator',
-    input: OpenApiImportRequest,
-    output: ImportResponse,
+    input: OpenApiImport,
+    output: ImportReport,
+  },
+  'tools.import-langchain': {
+    summary: 'Register serialised LangChain tools',
+    method: 'POST',
+    path: '/v1/imports/langchain',
+    status: 200,
+    access: 'operator',
+    input: LangChainImport,
+    output: ImportReport,
+  },
+  'tools.import-skill': {
+    summary: 'Register the skills of a folder',
+    method: 'POST',
+    path: '/v1/imports/skills',
+    status: 200,
+    access: 'operator',
+    input: SkillImport,
+    output: ImportReport,
   },
   'upstreams.import': {
     summary: "Add the servers of a desktop client's mcpServers JSON",

@@ -1,5 +1,5 @@
 import { AuditPage, AuditQuery, AuditVerification } from '../../../api/schemas/audit.ts';
-import { TokenMintRequest, TokenMintResponse } from '../../../api/schemas/capability-token.ts';
+import { TokenHolder, TokenMintRequest, TokenMintResponse } from '../../../api/schemas/capability-token.ts';
 import { Health } from '../../../api/schemas/health.ts';
 import { NoInput } from '../../../api/schemas/identifiers.ts';
 import type { OperationEntry } from './entry.ts';
@@ -14,6 +14,15 @@ export const OPERATOR = {
     access: 'operator',
     input: TokenMintRequest,
     output: TokenMintResponse,
+  },
+  'token.inspect': {
+    summary: "Say whom the caller's token speaks for",
+    method: 'GET',
+    path: '/v1/tokens/current',
+    status: 200,
+    access: 'token',
+    input: NoInput,
+    output: TokenHolder,
   },
   'audit.query': {
     summary: 'Read the audit events of the tenant',

@@ -7,9 +7,9 @@ import {
   ToolListRequest,
   ToolListResponse,
   ToolRegisterRequest,
-  ToolRemoveRequest,
-  ToolRemoveResponse,
 } from '../../../api/schemas/registry.ts';
+import { ToolSearchRequest, ToolSearchResponse } from '../../../api/schemas/search.ts';
+import { ToolRemoveRequest, ToolRemoveResponse } from '../../../api/schemas/tool-lifecycle.ts';
 import type { OperationEntry } from './entry.ts';
 
 /** Which tools there are, and their versions. */
@@ -22,6 +22,15 @@ export const TOOLS = {
     access: 'token',
     input: ToolListRequest,
     output: ToolListResponse,
+  },
+  'tools.search': {
+    summary: 'Find tools by what they do, among those that the caller may see',
+    method: 'POST',
+    path: '/v1/tool-search',
+    status: 200,
+    access: 'token',
+    input: ToolSearchRequest,
+    output: ToolSearchResponse,
   },
   'tools.get': {
     summary: 'One tool with its manifest',

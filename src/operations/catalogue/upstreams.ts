@@ -1,7 +1,15 @@
 import { NoInput } from '../../../api/schemas/identifiers.ts';
 import {
+  QuarantineAcceptResponse,
+  QuarantineDecision,
+  QuarantineListRequest,
+  QuarantineListResponse,
+  QuarantineRejectResponse,
+} from '../../../api/schemas/quarantine.ts';
+import {
   UpstreamAddRequest,
   UpstreamAddResponse,
+  UpstreamDetail,
   UpstreamListResponse,
   UpstreamNameRequest,
   UpstreamRemoveResponse,
@@ -18,6 +26,15 @@ export const UPSTREAMS = {
     access: 'operator',
     input: NoInput,
     output: UpstreamListResponse,
+  },
+  'upstreams.get': {
+    summary: 'One upstream: its state, what it offers, what is wrong with it (REG-09)',
+    method: 'GET',
+    path: '/v1/upstreams/{name}',
+    status: 200,
+    access: 'operator',
+    input: UpstreamNameRequest,
+    output: UpstreamDetail,
   },
   'upstreams.add': {
     summary: 'Connect an MCP server and register its tools',
@@ -36,5 +53,32 @@ export const UPSTREAMS = {
     access: 'operator',
     input: UpstreamNameRequest,
     output: UpstreamRemoveResponse,
+  },
+  'upstreams.quarantine': {
+    summary: 'List the tools that wait for an operator, with what changed (REG-09)',
+    method: 'GET',
+    path: '/v1/quarantine',
+    status: 200,
+    access: 'operator',
+    input: QuarantineListRequest,
+    output: QuarantineListResponse,
+  },
+  'upstreams.accept': {
+    summary: 'Accept what an upstream serves now, as a new version',
+    method: 'POST',
+    path: '/v1/upstreams/{name}/accept',
+    status: 200,
+    access: 'operator',
+    input: QuarantineDecision,
+    output: QuarantineAcceptResponse,
+  },
+  'upstreams.reject': {
+    summary: 'Refuse what an upstream serves now',
+    method: 'POST',
+    path: '/v1/upstreams/{name}/reject',
+    status: 200,
+    access: 'operator',
+    input: QuarantineDecision,
+    output: QuarantineRejectResponse,
   },
 } as const satisfies Record<string, OperationEntry>;

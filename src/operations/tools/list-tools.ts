@@ -1,17 +1,23 @@
-import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { Run } from '../operation.ts';
-import type { OperationParts } from '../parts.ts';
+import { type FindingParts, findSeen } from './find-seen.ts';
 
-/** BC-2 tool.list(): what the asker may see, by id, in pages. */
-export function listTools({ registry, seesTool }: Pick<OperationParts, 'registry' | 'seesTool'>): Run<'tool.list'> {
-  return ({ page = 1, page_size = 50, ...filter }, { principal, claims }) => {
-    const visible =
-      claims === undefined ? {} : { visible: ({ manifest }: ToolVersion) => seesTool(claims, manifest.tool_id) };
-    const { tools, total } = registry.list(
-      principal.tenantId,
-      { ...filter, ...visible },
-      { page, pageSize: page_size },
-    );
-    return { tools: [...tools], pagination: { total_count: total, page, page_size } };
+/** BC-2 tool.list(): what the asker may see, by name, in pages; with a query what answers it, best first. */
+export function listTools(parts: FindingParts): Run<'tool.list'> {
+  return async ({ page = 1, page_size = 50, capability_query = '', ...filter }, asker) => {
+    if (capability_query.trim() === '') {
+      const { tools, total } = parts.visible.list(asker, filter, { page, pageSize: page_size });
+      return { tools: [...tools], pagination: { total_count: total, page, page_size } };
+    }
+    const { found, total, warnings } = await findSeen(parts, asker, {
+      ...filter,
+      query: capability_query,
+      page,
+      page_size,
+    });
+    return {
+      tools: found.map(({ tool }) => tool),
+      pagination: { total_count: total, page, page_size },
+      ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    };
   };
 }

@@ -1,11 +1,13 @@
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
+import { recordMoves } from './move-tool.ts';
 
-/** Registers one manifest; the same content again changes nothing (REG-03). */
+/** Registers one manifest; the same content again changes nothing (REG-03). Versions that left for it are on record too. */
 export function registerTool(parts: Pick<OperationParts, 'registry' | 'ledger' | 'clock'>): Run<'tools.register'> {
   return async ({ manifest }, asker) => {
-    const { outcome, version } = await parts.registry.register(asker.principal.tenantId, manifest);
+    const { tenantId, agentDid } = asker.principal;
+    const { outcome, version, warnings, retired } = await parts.registry.register(tenantId, manifest, agentDid);
     const { tool_id, version: number } = version.manifest;
     if (outcome === 'created') {
       await recordChange(parts, asker, tool_id, {
@@ -14,7 +16,8 @@ export function registerTool(parts: Pick<OperationParts, 'registry' | 'ledger' |
         tool_version: number,
         content_hash: version.contentHash,
       });
+      await recordMoves(parts, asker, retired);
     }
-    return { tool_id, version: number, outcome, content_hash: version.contentHash, warnings: [] };
+    return { tool_id, version: number, outcome, content_hash: version.contentHash, warnings: [...warnings] };
   };
 }

@@ -1,7 +1,7 @@
 import type { UpstreamAddResponse, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import { registerImported } from '../imports/register-imported.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { takeListing } from './take-listing.ts';
 
 /** Connects an MCP server and registers its tools. */
 export function addUpstream(parts: OperationParts): Run<'upstreams.add'> {
@@ -14,11 +14,8 @@ export async function connectAndRegister(
   asker: Asker,
   definition: UpstreamDefinition,
 ): Promise<UpstreamAddResponse> {
-  const { status, tools, serverVersion, malformed } = await parts.upstreams.add(asker.principal.tenantId, definition);
-  const imported = parts.importMcp(tools, { name: definition.name, version: serverVersion });
-  const registrations = await registerImported(parts, asker, imported);
-  for (const { place, reason } of [...imported.skipped, ...malformed]) {
-    registrations.push({ tool_id: place, version: '', outcome: 'refused', warnings: [], error: { message: reason } });
-  }
-  return { upstream: status, registrations };
+  const { tenantId } = asker.principal;
+  const { status } = await parts.upstreams.add(tenantId, definition);
+  const registrations = await takeListing(parts, asker, definition.name, true);
+  return { upstream: parts.upstreams.current(tenantId, definition.name)?.status ?? status, registrations };
 }

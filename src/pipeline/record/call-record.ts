@@ -3,11 +3,14 @@ import type { ExecutionMetadata } from '../../../api/schemas/invocation.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
+import { isoTime } from '../../std/iso-time.ts';
 import type { Flight, FlightEnd } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 
 /** Tenant of calls that never showed who they are. No token can name it. */
 export const UNKNOWN_TENANT = '-';
+
+type Open<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** The row of a call as far as it came. */
 export function recordOf(
@@ -16,31 +19,34 @@ export function recordOf(
   end: FlightEnd,
 ): InvocationRecord {
   const { call, warnings } = flight;
-  const { tool, principal, request } = call;
-  return {
+  const { tool, principal, request, inputHash, outputHash } = call;
+  const record: Open<InvocationRecord> = {
     invocationId: call.invocationId ?? request.invocation_id ?? randomUUID(),
     tenantId: principal?.tenantId ?? UNKNOWN_TENANT,
     agentDid: principal?.agentDid ?? UNKNOWN_TENANT,
-    toolId: request.tool_id,
+    toolId: tool?.manifest.tool_id ?? request.tool_id,
     door: call.caller.door,
     state: end.state,
     instanceId: parts.instanceId,
     warnings,
     acceptedAt: flight.transitions[0]?.at ?? parts.clock.now(),
     metadata: metadataOf(parts, flight, end),
-    ...(principal?.userDid === undefined ? {} : { userDid: principal.userDid }),
-    ...(principal?.sessionId === undefined ? {} : { sessionId: principal.sessionId }),
-    ...(tool === undefined
-      ? {}
-      : { toolVersion: tool.manifest.version, contentHash: tool.contentHash, sideEffect: sideEffectOf(tool.manifest) }),
-    ...(call.inputHash === undefined ? {} : { inputHash: call.inputHash }),
-    ...(call.outputHash === undefined ? {} : { outputHash: call.outputHash }),
-    ...(end.failure === undefined ? resultOf(flight) : { failure: withoutCause(end.failure) }),
   };
+  // One by one: a spread of what may be absent costs an object each.
+  if (principal?.userDid !== undefined) record.userDid = principal.userDid;
+  if (principal?.sessionId !== undefined) record.sessionId = principal.sessionId;
+  if (tool !== undefined) {
+    if (tool.manifest.tool_id !== request.tool_id) record.calledAs = request.tool_id;
+    record.toolVersion = tool.manifest.version;
+    record.contentHash = tool.contentHash;
+    record.sideEffect = sideEffectOf(tool.manifest);
+  }
+  if (inputHash !== undefined) record.inputHash = inputHash;
+  if (outputHash !== undefined) record.outputHash = outputHash;
+  if (end.failure !== undefined) record.failure = withoutCause(end.failure);
+  else if ('result' in call) record.result = call.result;
+  return record;
 }
-
-const resultOf = ({ call }: Flight): Pick<InvocationRecord, 'result'> =>
-  'result' in call ? { result: call.result } : {};
 
 function withoutCause({
   cause: _cause,
@@ -52,12 +58,9 @@ function withoutCause({
 function metadataOf({ clock }: Pick<PipelineParts, 'clock'>, flight: Flight, { state }: FlightEnd): ExecutionMetadata {
   const usage = flight.call.outcome?.usage ?? NO_USAGE;
   const started = flight.transitions[0]?.at ?? clock.now();
-  return {
+  const metadata: ExecutionMetadata = {
     duration_ms: Math.round((clock.monotonic() - flight.startedAt) * 1000) / 1000,
-    started_at: new Date(started).toISOString(),
-    ...(state === 'EXECUTING'
-      ? {}
-      : { completed_at: new Date(flight.transitions.at(-1)?.at ?? started).toISOString() }),
+    started_at: isoTime(started),
     cpu_used_millicore_seconds: usage.cpuMillicoreSeconds,
     memory_peak_mb: usage.memoryPeakMb,
     network_bytes_sent: usage.networkBytesSent,
@@ -67,6 +70,8 @@ function metadataOf({ clock }: Pick<PipelineParts, 'clock'>, flight: Flight, { s
     attempts: flight.attempts,
     cached: false,
   };
+  if (state !== 'EXECUTING') metadata.completed_at = isoTime(flight.transitions.at(-1)?.at ?? started);
+  return metadata;
 }
 
 /** What a duplicate is answered with: the earlier call's record, said to be a repetition (PIPE-09). */

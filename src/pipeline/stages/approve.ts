@@ -17,7 +17,7 @@ export function approve(): Stage<Needs, Approved> {
         whyConfirmation(call) ??
         (call.executor.requiresConfirmation(executorCall(call, flight)) ? 'executor' : undefined);
       if (reason === undefined) return { confirmed: false };
-      const prompt = call.tool.manifest.confirmation_prompt;
+      const prompt = call.overrides?.confirmation_prompt ?? call.tool.manifest.confirmation_prompt;
       return failure(
         'E3806',
         'This call needs a yes from a person, and this layer has nobody to ask yet. Nothing was run.',
@@ -29,9 +29,11 @@ export function approve(): Stage<Needs, Approved> {
   };
 }
 
-function whyConfirmation({ request, tool: { manifest } }: Needs): string | undefined {
-  if (manifest.execution_config?.requires_approval === true) return 'requires_approval';
-  if (manifest.requires_confirmation === true) return 'requires_confirmation';
+/** An activation may ask for more than the manifest, or take a confirmation away; an approval it can only add (VIS-01). */
+function whyConfirmation({ request, tool: { manifest }, overrides }: Needs): string | undefined {
+  if ((overrides?.requires_approval ?? manifest.execution_config?.requires_approval) === true)
+    return 'requires_approval';
+  if ((overrides?.requires_confirmation ?? manifest.requires_confirmation) === true) return 'requires_confirmation';
   if (request.execution_options?.require_approval === true) return 'require_approval';
   return undefined;
 }

@@ -8,6 +8,7 @@ import type { Authorized, CallRequest, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 import { callGrant } from './call-grant.ts';
+import { overriddenGrant } from './overridden-grant.ts';
 
 type Needs = CallRequest & Resolved & Validated;
 type Parts = Pick<PipelineParts, 'executors' | 'policy' | 'limits' | 'agentContext'>;
@@ -25,8 +26,9 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
       if (refused !== undefined) return refused;
       const executor = parts.executors.executorOf(tool);
       if (isFailure(executor)) return executor;
-      const grant = grantOf(call);
-      if (isFailure(grant)) return grant;
+      const granted = grantOf(call);
+      if (isFailure(granted)) return granted;
+      const grant = overriddenGrant(granted, call.overrides);
       const outside = checkPathArguments(tool.manifest, call.parameters, grant);
       const decide = (fault: Failure | undefined): StageEnd<Authorized> | Promise<StageEnd<Authorized>> => {
         if (fault !== undefined) return fault;

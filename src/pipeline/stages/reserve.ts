@@ -1,5 +1,5 @@
 import type { RateLimit } from '../../../api/schemas/tool-manifest.ts';
-import { type Failure, failure } from '../../domain/error/failure.ts';
+import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { Approved, Reserved, Resolved } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
@@ -13,7 +13,7 @@ const SLOT_RETRY_MS = 100;
 export function reserve({ running, rateLimiter, limits }: Parts): Stage<Resolved & Approved, Reserved> {
   return {
     name: 'reserve',
-    run({ principal, tool: { manifest } }, flight) {
+    run({ principal, tool: { manifest }, overrides }, flight) {
       const agent = `${principal.tenantId}\n${principal.agentDid}`;
       if (!running.takeSlot(agent, limits.callsPerAgentMax)) {
         return failure(
@@ -27,11 +27,24 @@ export function reserve({ running, rateLimiter, limits }: Parts): Stage<Resolved
       flight.undo.defer(() => running.freeSlot(agent));
       const limit =
         manifest.execution_config?.rate_limit ?? (manifest.executor.kind === 'http' ? limits.externalRate : undefined);
-      if (limit === undefined) return { reserved: true };
-      const waitMs = rateLimiter.take(`${principal.tenantId}\n${manifest.tool_id}`, limit);
-      return waitMs instanceof Promise ? waitMs.then((ms) => outcome(ms, limit)) : outcome(waitMs, limit);
+      const own = overrides?.rate_limit;
+      if (limit === undefined && own === undefined) return { reserved: true };
+      const tool = `${principal.tenantId}\n${manifest.tool_id}`;
+      if (own === undefined) return take(rateLimiter, tool, limit);
+      // An agent's own limit comes on top of the tool's, which all agents of the tenant share.
+      const first = take(rateLimiter, `${tool}\n${principal.agentDid}`, own);
+      const second = (end: StageEnd<Reserved>): Taken => (isFailure(end) ? end : take(rateLimiter, tool, limit));
+      return first instanceof Promise ? first.then(second) : second(first);
     },
   };
+}
+
+type Taken = StageEnd<Reserved> | Promise<StageEnd<Reserved>>;
+
+function take(rateLimiter: Parts['rateLimiter'], bucket: string, limit: RateLimit | undefined): Taken {
+  if (limit === undefined) return { reserved: true };
+  const waitMs = rateLimiter.take(bucket, limit);
+  return waitMs instanceof Promise ? waitMs.then((ms) => outcome(ms, limit)) : outcome(waitMs, limit);
 }
 
 function outcome(waitMs: number, { per_minute }: RateLimit): StageEnd<Reserved> | Failure {

@@ -1,34 +1,49 @@
-import { isFailure } from '../../domain/error/failure.ts';
-import type { CallRequest, Resolved } from '../call.ts';
+import { type Failure, isFailure } from '../../domain/error/failure.ts';
+import type { Admitted, CallRequest, Resolved } from '../call.ts';
 import type { Flight } from '../flight/flight.ts';
-import type { Identity } from '../identify.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
+import type { FoundTool } from '../visible-tools.ts';
+import type { Identity } from './identify.ts';
 
-/** Stage 2: who asks, and the version of the tool that is meant. What the tenant does not have does not exist. */
+type Needs = CallRequest & Admitted;
+
+type Resolving = StageEnd<Resolved> | Promise<StageEnd<Resolved>>;
+
+/** Stage 2: who asks, and the version of the tool that is meant. What one may not see does not exist (VIS-01, REG-13). */
 export function resolve({
   identify,
+  visible,
   registry,
-}: Pick<PipelineParts, 'identify' | 'registry'>): Stage<CallRequest, Resolved> {
-  const find = (
-    { principal, claims }: Identity,
-    { request }: CallRequest,
+}: Pick<PipelineParts, 'identify' | 'visible' | 'registry'>): Stage<Needs, Resolved> {
+  const take = (
+    found: FoundTool | Failure,
+    identity: Identity,
+    { givenParameters }: Needs,
     { warnings }: Flight,
   ): StageEnd<Resolved> => {
-    const found = registry.find(principal.tenantId, request.tool_id, request.tool_version);
     if (isFailure(found)) return found;
+    const { tool, overrides, rule } = found;
+    registry.noteUse(tool);
     warnings.push(...found.warnings);
-    return { principal, claims, tool: found.tool };
+    const preset = rule?.default_arguments;
+    return {
+      principal: identity.principal,
+      claims: identity.claims,
+      tool,
+      givenParameters: preset === undefined ? givenParameters : { ...preset, ...givenParameters },
+      ...(overrides === undefined ? {} : { overrides }),
+    };
   };
-  const known = (
-    identity: Awaited<ReturnType<typeof identify>>,
-    call: CallRequest,
-    flight: Flight,
-  ): StageEnd<Resolved> => {
+  const known = (identity: Identity | Failure, call: Needs, flight: Flight): Resolving => {
     if (isFailure(identity)) return identity;
     // On record even when the tool is not found: the refusal belongs to this tenant.
     Object.assign(flight.call, identity);
-    return find(identity, call, flight);
+    const { tool_id, tool_version } = call.request;
+    const found = visible.findAnywhere(identity, tool_id, tool_version);
+    return found instanceof Promise
+      ? found.then((late) => take(late, identity, call, flight))
+      : take(found, identity, call, flight);
   };
   return {
     name: 'resolve',

@@ -30,22 +30,38 @@ const matchesContract = wireCheck(ToolManifest, 'E3008');
  */
 export function checkManifest(given: unknown, checks: ManifestChecks): ToolManifest | Failure {
   const copy = plainJson(given);
-  if (copy === undefined) {
-    return refusal(given, [
-      fault('', 'size', `not JSON of at most ${MANIFEST_CHARS_MAX} characters and ${MANIFEST_DEPTH_MAX} levels`),
-    ]);
-  }
+  if (copy === undefined) return refusal(given, [sizeFault(given)]);
   const shape = matchesContract(copy);
-  if (shape.length > 0) return refusal(copy, shape);
-  const manifest = copy as ToolManifest;
-  const faults = [
-    ...schemaFaults(manifest, checks.compileSchema),
-    ...permissionFaults(manifest),
-    ...rangeFaults(manifest),
-    ...checks.configFaults(manifest),
-  ];
-  return faults.length === 0 ? manifest : refusal(manifest, faults.slice(0, FAULTS_MAX));
+  const faults = [...shape, ...deeperFaults(copy, shape, checks)];
+  return faults.length === 0 ? (copy as ToolManifest) : refusal(copy, faults.slice(0, FAULTS_MAX));
 }
+
+/** What each part of a manifest is judged by beyond its shape. A part whose shape is wrong is left out. */
+function deeperFaults(copy: unknown, shape: readonly Fault[], checks: ManifestChecks): Fault[] {
+  const isSound = (...members: string[]): boolean =>
+    members.every((member) => !shape.some(({ path }) => path === `/${member}` || path.startsWith(`/${member}/`)));
+  if (typeof copy !== 'object' || copy === null || Array.isArray(copy)) return [];
+  const manifest = copy as ToolManifest;
+  return [
+    ...(isSound('parameters_schema') ? parametersFaults(manifest, checks.compileSchema) : []),
+    ...(isSound('result_schema') ? resultFaults(manifest, checks.compileSchema) : []),
+    ...(isSound('permissions') ? permissionFaults(manifest) : []),
+    ...(isSound('compatibility_range') ? rangeFaults(manifest) : []),
+    ...(isSound('executor', 'parameters_schema', 'permissions', 'execution_config')
+      ? checks.configFaults(manifest)
+      : []),
+  ];
+}
+
+/** Names the member that is to blame, when it is one. */
+function sizeFault(given: unknown): Fault {
+  const message = `not JSON of at most ${MANIFEST_CHARS_MAX} characters and ${MANIFEST_DEPTH_MAX} levels`;
+  const large =
+    typeof given === 'object' && given !== null ? Object.entries(given).find(([, value]) => isLarge(value)) : undefined;
+  return fault(large === undefined ? '' : pointerTo('', large[0]), 'size', message);
+}
+
+const isLarge = (value: unknown): boolean => value !== undefined && plainJson(value) === undefined;
 
 function plainJson(given: unknown): unknown {
   try {
@@ -64,14 +80,15 @@ function isDeeper(value: unknown, levels: number): boolean {
   return Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-function schemaFaults(manifest: ToolManifest, compileSchema: CompileSchema): Fault[] {
-  const { parameters_schema: parameters, result_schema: result } = manifest;
+function parametersFaults({ parameters_schema: parameters }: ToolManifest, compileSchema: CompileSchema): Fault[] {
   const faults = below('/parameters_schema', compileSchema(parameters));
-  if (parameters['type'] !== 'object') {
-    const hint = 'Write "type": "object"; arguments are always one JSON object.';
-    faults.unshift({ ...fault('/parameters_schema/type', 'type', 'must be "object"'), hint });
-  }
-  return result === undefined ? faults : [...faults, ...below('/result_schema', compileSchema(result))];
+  if (parameters['type'] === 'object') return faults;
+  const hint = 'Write "type": "object"; arguments are always one JSON object.';
+  return [{ ...fault('/parameters_schema/type', 'type', 'must be "object"'), hint }, ...faults];
+}
+
+function resultFaults({ result_schema: result }: ToolManifest, compileSchema: CompileSchema): Fault[] {
+  return result === undefined ? [] : below('/result_schema', compileSchema(result));
 }
 
 const below = (pointer: string, faults: readonly Fault[]): Fault[] =>

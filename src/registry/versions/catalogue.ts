@@ -1,17 +1,12 @@
 // Hot path: find() is asked once for every call.
+import { compareBuild } from 'semver';
 import type { ToolSummary } from '../../../api/schemas/registry.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import { answerOf } from './resolve-range.ts';
-import {
-  type ListFilter,
-  listedTools,
-  matcherOf,
-  putTool,
-  summaryOf,
-  type TenantCatalogue,
-  tenantCatalogue,
-} from './tenant-catalogue.ts';
+import { putTool, summaryOf, type TenantCatalogue, tenantCatalogue } from './tenant-catalogue.ts';
+import type { ListFilter } from './tool-index.ts';
 import type { Found, VersionSet } from './version-set.ts';
 
 /** Every tool version in memory, by tenant and id. */
@@ -30,6 +25,16 @@ export function put(catalogue: Catalogue, version: ToolVersion): void {
 /** The versions of one tool, removed ones among them. */
 export function versionsOf(catalogue: Catalogue, tenantId: string, toolId: string): VersionSet | undefined {
   return catalogue.get(tenantId)?.byId.get(toolId);
+}
+
+/** The highest version of a tool that lies below a manifest's own and was not removed. */
+export function versionBelow(
+  catalogue: Catalogue,
+  tenantId: string,
+  { tool_id, version }: ToolManifest,
+): ToolVersion | undefined {
+  const live = versionsOf(catalogue, tenantId, tool_id)?.live ?? [];
+  return live.find((one) => compareBuild(one.manifest.version, version) < 0);
 }
 
 /** The version for a range; the newest release for an undefined one. */
@@ -54,20 +59,14 @@ export function list(
   filter: ListFilter,
   { page, pageSize }: { readonly page: number; readonly pageSize: number },
 ): { readonly tools: readonly ToolSummary[]; readonly total: number } {
-  const matching = listedOf(catalogue, tenantId).filter(matcherOf(filter));
-  const from = (page - 1) * pageSize;
-  return { tools: matching.slice(from, from + pageSize).map(summaryOf), total: matching.length };
+  const found = catalogue.get(tenantId)?.index.page(filter, (page - 1) * pageSize, pageSize);
+  return found === undefined ? { tools: [], total: 0 } : { tools: found.tools.map(summaryOf), total: found.total };
 }
 
 /** The newest version of each tool, ordered by id. */
 export function newestVersions(catalogue: Catalogue, tenantId: string): readonly ToolVersion[] {
-  return listedOf(catalogue, tenantId).map(({ newest }) => newest);
+  return catalogue.get(tenantId)?.index.newest() ?? [];
 }
-
-const listedOf = (catalogue: Catalogue, tenantId: string): ReturnType<typeof listedTools> => {
-  const tenant = catalogue.get(tenantId);
-  return tenant === undefined ? [] : listedTools(tenant);
-};
 
 /** How much is held. */
 export function sizesOf(catalogue: Catalogue): { tenants: number; tools: number; versions: number } {

@@ -57,17 +57,27 @@ function found(set: VersionSet, tool: ToolVersion, asked: string): Found {
   return { tool, warnings };
 }
 
-function deprecation({ manifest, state, deprecatedInFavorOf }: ToolVersion): Warning | undefined {
+function deprecation(tool: ToolVersion): Warning | undefined {
+  const { manifest, state, removableAt } = tool;
   if (state !== 'deprecated' && state !== 'sunset') return undefined;
-  const instead = deprecatedInFavorOf === undefined ? '' : ` Use ${deprecatedInFavorOf} instead.`;
   return {
     code: 'E3003',
-    message: `${manifest.tool_id} ${manifest.version} is ${state}.${instead}`,
-    details: {
-      state,
-      ...(deprecatedInFavorOf === undefined ? {} : { deprecated_in_favor_of: deprecatedInFavorOf }),
-      ...(manifest.migration_guide === undefined ? {} : { migration_guide: manifest.migration_guide }),
-    },
+    message: `${manifest.tool_id} ${manifest.version} is ${state}.${instead(tool)}`,
+    details: { state, ...(removableAt === undefined ? {} : { removable_at: removableAt }), ...wayOn(tool) },
+  };
+}
+
+const instead = ({ deprecatedInFavorOf }: ToolVersion): string =>
+  deprecatedInFavorOf === undefined ? '' : ` Use ${deprecatedInFavorOf} instead.`;
+
+/** What helps to move on from a version that leaves. */
+function wayOn({ manifest, deprecatedInFavorOf, migrationGuide, stateChanges }: ToolVersion): Record<string, string> {
+  const guide = migrationGuide ?? manifest.migration_guide;
+  const reason = stateChanges?.findLast((change) => change.reason !== undefined)?.reason;
+  return {
+    ...(deprecatedInFavorOf === undefined ? {} : { deprecated_in_favor_of: deprecatedInFavorOf }),
+    ...(guide === undefined ? {} : { migration_guide: guide }),
+    ...(reason === undefined ? {} : { reason }),
   };
 }
 
@@ -91,14 +101,9 @@ function nothingIn(set: VersionSet, range: Range, asked: string): Failure {
   });
 }
 
-function removed({ manifest, deprecatedInFavorOf }: ToolVersion): Failure {
-  const instead = deprecatedInFavorOf === undefined ? '' : ` Use ${deprecatedInFavorOf} instead.`;
-  return failure('E3004', `${manifest.tool_id} ${manifest.version} was removed.${instead}`, {
-    details: {
-      ...(deprecatedInFavorOf === undefined ? {} : { deprecated_in_favor_of: deprecatedInFavorOf }),
-      ...(manifest.migration_guide === undefined ? {} : { migration_guide: manifest.migration_guide }),
-    },
-  });
+function removed(tool: ToolVersion): Failure {
+  const { tool_id, version } = tool.manifest;
+  return failure('E3004', `${tool_id} ${version} was removed.${instead(tool)}`, { details: wayOn(tool) });
 }
 
 const names = (set: VersionSet): { available: string[] } => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
+import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
 import type { Clock } from '../../std/clock.ts';
 import { memoryIdempotencyStore } from './memory-idempotency-store.ts';
 import { memoryLedgerStore } from './memory-ledger-store.ts';
@@ -62,8 +62,8 @@ test('a limiter full of buckets in use drops the one that would be full soonest'
   expect(limiter.take('two', minutes(3))).toBeGreaterThan(0);
 });
 
-function event(seq: number): CloudEvent {
-  return {
+function event(seq: number): ChainedEvent {
+  return chainedEventOf({
     specversion: '1.0',
     id: `event-${seq}`,
     source: '/sallyport/instance-1',
@@ -76,5 +76,5 @@ function event(seq: number): CloudEvent {
     chainprev: `hash-${seq - 1}`,
     chainhash: `hash-${seq}`,
     data: {},
-  };
+  });
 }

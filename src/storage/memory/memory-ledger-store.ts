@@ -3,32 +3,36 @@ import type { AuditQuery } from '../../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
 import type { ChainCheckpoint, LedgerBatch, LedgerStore, StoredEvent } from '../../audit/ledger-store.port.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { type ChainedEvent, eventTextParts } from '../../domain/event/chained-event.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { createTextLog, type TextLog } from './text-log.ts';
 
 /** Events held when the caller names no bound; some 1 GB. */
 const EVENTS_MAX = 1_000_000;
 /** Events of a page when the query names no limit. */
 const PAGE_EVENTS = 100;
 
-/** JSON text, so that no caller holds what the store holds. The other members are what queries filter by. */
+/** Where the JSON text is, and what queries filter by. */
 interface HeldEvent {
-  readonly text: string;
+  readonly place: number;
   readonly tenantId: string;
   readonly type: string;
-  readonly invocationId: unknown;
-  readonly toolId: unknown;
-  readonly agentDid: unknown;
+  readonly invocationId: string | undefined;
+  readonly toolId: string | undefined;
+  readonly agentDid: string | undefined;
 }
 
 interface HeldRecord {
-  readonly text: string;
+  readonly place: number;
   readonly instanceId: string;
   readonly acceptedAt: number;
   readonly final: boolean;
 }
 
 interface Held {
+  /** JSON text, so that no caller holds what the store holds. */
+  readonly texts: TextLog;
   /** By position − 1: positions count from 1. */
   readonly events: HeldEvent[];
   /** By chain id. */
@@ -36,11 +40,10 @@ interface Held {
   readonly records: Map<string, HeldRecord>;
 }
 
+/** Events of one chain in ascending order of seq, with their positions beside them. */
 interface ChainLinks {
-  /** Positions by seq. */
-  readonly positions: Map<number, number>;
-  /** In ascending order. */
   readonly seqs: number[];
+  readonly positions: number[];
   head: { readonly seq: number; readonly hash: string };
 }
 
@@ -51,7 +54,7 @@ interface ChainLinks {
  */
 export function memoryLedgerStore(options: { readonly eventsMax?: number } = {}): LedgerStore {
   const { eventsMax = EVENTS_MAX } = options;
-  const held: Held = { events: [], chains: new Map(), records: new Map() };
+  const held: Held = { texts: createTextLog(), events: [], chains: new Map(), records: new Map() };
   const checkpoints = new Map<string, string[]>();
   const sinks = new Map<string, number>();
 
@@ -81,16 +84,16 @@ export function memoryLedgerStore(options: { readonly eventsMax?: number } = {})
       return linksAfter(held, chainId, afterSeq, limit);
     },
     async events(tenantId, query) {
-      return page(held.events, tenantId, query);
+      return page(held, tenantId, query);
     },
     async findInvocation(tenantId, invocationId) {
       const record = held.records.get(keyOf(tenantId, invocationId));
-      return record === undefined ? undefined : (JSON.parse(record.text) as InvocationRecord);
+      return record === undefined ? undefined : readRecord(held, record);
     },
     async openInvocations(instanceId) {
       const open = [...held.records.values()].filter((record) => !record.final && record.instanceId === instanceId);
       open.sort((one, other) => one.acceptedAt - other.acceptedAt);
-      return open.map((record) => JSON.parse(record.text) as InvocationRecord);
+      return open.map((record) => readRecord(held, record));
     },
     async sinkPosition(sink) {
       return sinks.get(sink) ?? 0;
@@ -109,58 +112,75 @@ function refuseWhatCannotBeWhole(held: Held, batch: LedgerBatch, eventsMax: numb
       `The ledger in memory holds its ${eventsMax} events and takes no more. Use PostgreSQL.`,
     );
   }
-  const places = new Set<string>();
+  const [first] = batch.events;
+  if (batch.continues === true && first !== undefined) refuseGap(held, first);
+  let before: ChainedEvent | undefined;
+  let ascending = true;
   for (const event of batch.events) {
-    const place = `${event.chainseq} ${event.chainid}`;
-    if (places.has(place) || held.chains.get(event.chainid)?.positions.has(event.chainseq) === true) {
-      throw new ToolLayerError(
-        'E3812',
-        'The place in the hash chain is taken. Two writers use one chain id; give each its own.',
-      );
-    }
-    if (batch.events.length > 1) places.add(place);
+    if (isTaken(held, event)) throw placeTaken();
+    ascending &&= before === undefined || (before.chainId === event.chainId && before.seq < event.seq);
+    before = event;
   }
+  if (ascending) return;
+  const places = new Set(batch.events.map(({ seq, chainId }) => `${seq} ${chainId}`));
+  if (places.size < batch.events.length) throw placeTaken();
 }
+
+function refuseGap({ chains }: Held, { chainId, seq }: ChainedEvent): void {
+  if ((chains.get(chainId)?.head.seq ?? 0) !== seq - 1) throw placeTaken();
+}
+
+function isTaken({ chains }: Held, { chainId, seq }: ChainedEvent): boolean {
+  const links = chains.get(chainId);
+  if (links === undefined || seq > links.head.seq) return false;
+  return links.seqs[firstAfter(links.seqs, seq) - 1] === seq;
+}
+
+const placeTaken = (): ToolLayerError =>
+  new ToolLayerError('E3812', 'The place in the hash chain is taken. Two writers use one chain id; give each its own.');
 
 function keepRecord(held: Held, record: InvocationRecord): void {
   const key = keyOf(record.tenantId, record.invocationId);
   if (held.records.get(key)?.final === true) return;
   const { instanceId, acceptedAt, state } = record;
-  held.records.set(key, { text: JSON.stringify(record), instanceId, acceptedAt, final: isFinal(state) });
+  held.records.set(key, {
+    place: held.texts.add(JSON.stringify(record)),
+    instanceId,
+    acceptedAt,
+    final: isFinal(state),
+  });
 }
 
-function keepEvent(held: Held, event: CloudEvent): void {
-  const { invocation_id: invocationId, tool_id: toolId, agent_did: agentDid } = event.data;
-  const position = held.events.push({
-    text: JSON.stringify(event),
-    tenantId: event.tenantid,
-    type: event.type,
-    invocationId,
-    toolId,
-    agentDid,
-  });
-  const link = { seq: event.chainseq, hash: event.chainhash };
-  const links = held.chains.get(event.chainid);
-  if (links === undefined) {
-    held.chains.set(event.chainid, { positions: new Map([[link.seq, position]]), seqs: [link.seq], head: link });
-    return;
-  }
-  links.positions.set(link.seq, position);
-  if (link.seq > links.head.seq) {
-    links.head = link;
-    links.seqs.push(link.seq);
+const readRecord = ({ texts }: Held, { place }: HeldRecord): InvocationRecord =>
+  JSON.parse(texts.at(place)) as InvocationRecord;
+
+function keepEvent(held: Held, event: ChainedEvent): void {
+  const { chainId, seq, hash, tenantId, type } = event;
+  const { invocationId, toolId, agentDid } = event.data;
+  const place = held.texts.add(...eventTextParts(event));
+  const position = held.events.push({ place, tenantId, type, invocationId, toolId, agentDid });
+  const links = held.chains.get(chainId);
+  if (links === undefined) held.chains.set(chainId, { seqs: [seq], positions: [position], head: { seq, hash } });
+  else if (seq > links.head.seq) {
+    links.head = { seq, hash };
+    links.seqs.push(seq);
+    links.positions.push(position);
   } else {
-    links.seqs.splice(firstAfter(links.seqs, link.seq), 0, link.seq);
+    const at = firstAfter(links.seqs, seq);
+    links.seqs.splice(at, 0, seq);
+    links.positions.splice(at, 0, position);
   }
 }
+
+const readEvent = ({ texts }: Held, { place }: HeldEvent): CloudEvent => JSON.parse(texts.at(place)) as CloudEvent;
 
 function linksAfter(held: Held, chainId: string, afterSeq: number, limit: number): CloudEvent[] {
   const links = held.chains.get(chainId);
   if (links === undefined) return [];
   const first = firstAfter(links.seqs, afterSeq);
-  return links.seqs.slice(first, first + limit).flatMap((seq) => {
-    const event = held.events[(links.positions.get(seq) ?? 0) - 1];
-    return event === undefined ? [] : [JSON.parse(event.text) as CloudEvent];
+  return links.positions.slice(first, first + limit).flatMap((position) => {
+    const event = held.events[position - 1];
+    return event === undefined ? [] : [readEvent(held, event)];
   });
 }
 
@@ -176,15 +196,16 @@ function firstAfter(seqs: readonly number[], seq: number): number {
   return low;
 }
 
-function page(events: readonly HeldEvent[], tenantId: string | undefined, query: AuditQuery): StoredEvent[] {
+function page(held: Held, tenantId: string | undefined, query: AuditQuery): StoredEvent[] {
   const { after = 0, limit = PAGE_EVENTS, newest = false } = query;
+  const { events } = held;
   const found: StoredEvent[] = [];
   const step = newest ? -1 : 1;
   for (let at = newest ? events.length - 1 : after; at >= after && found.length < limit; at += step) {
     const event = events[at];
     if (event === undefined) break;
     if (!matches(event, tenantId, query)) continue;
-    found.push({ position: at + 1, event: JSON.parse(event.text) as CloudEvent });
+    found.push({ position: at + 1, event: readEvent(held, event) });
   }
   return newest ? found.reverse() : found;
 }
@@ -199,4 +220,5 @@ function matches(event: HeldEvent, tenantId: string | undefined, query: AuditQue
   );
 }
 
-const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);
+/** The length keeps apart what would read the same. */
+const keyOf = (tenantId: string, invocationId: string): string => `${tenantId.length} ${tenantId}${invocationId}`;

@@ -1,40 +1,69 @@
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
-import type { ToolStore } from '../../registry/tool-store.port.ts';
+import type { ToolStore, VersionKey } from '../../registry/tool-store.port.ts';
 
 /** Tool versions in this process: nothing is durable, everything else as the port says. */
 export function memoryToolStore(): ToolStore {
   /** JSON text by key, so that no caller holds what the store holds. */
-  const versions = new Map<string, string>();
+  const rows = new Map<string, string>();
+  /** The key that each revision wrote. */
+  const written: string[] = [];
+  const uses = createUses();
 
+  const write = (key: string, version: ToolVersion): void => {
+    written.push(key);
+    rows.set(key, JSON.stringify(version));
+  };
   const insert: ToolStore['insert'] = async (version) => {
-    const key = keyOf(version.tenantId, version.manifest.tool_id, version.manifest.version);
-    const held = versions.get(key);
-    if (held === undefined) {
-      versions.set(key, JSON.stringify(version));
-      return 'created';
-    }
-    return (JSON.parse(held) as ToolVersion).contentHash === version.contentHash ? 'unchanged' : 'conflict';
+    const { tenantId, manifest } = version;
+    const key = keyOf({ tenantId, toolId: manifest.tool_id, version: manifest.version });
+    const held = rows.get(key);
+    if (held !== undefined) return versionOf(held).contentHash === version.contentHash ? 'unchanged' : 'conflict';
+    write(key, version);
+    return 'created';
   };
 
   return {
     insert,
     insertAll: (added) => Promise.all(added.map(insert)),
-    async loadAll() {
-      return [...versions.values()].map((text) => JSON.parse(text) as ToolVersion);
+    async changedSince(since) {
+      const changed = [...new Set(written.slice(since))].flatMap((key) => rows.get(key) ?? []);
+      return { versions: changed.map((text) => uses.addTo(versionOf(text))), revision: written.length };
     },
-    async setState(tenantId, toolId, version, state, inFavorOf) {
-      const key = keyOf(tenantId, toolId, version);
-      const held = versions.get(key);
+    async changeState(key, expected, lifecycle) {
+      const held = rows.get(keyOf(key));
       if (held === undefined) return false;
-      const changed: ToolVersion = {
-        ...(JSON.parse(held) as ToolVersion),
-        state,
-        ...(inFavorOf === undefined ? {} : { deprecatedInFavorOf: inFavorOf }),
-      };
-      versions.set(key, JSON.stringify(changed));
+      const { tenantId, manifest, contentHash, state, registeredAt, registeredBy } = versionOf(held);
+      if (state !== expected) return false;
+      const by = registeredBy === undefined ? {} : { registeredBy };
+      write(keyOf(key), { tenantId, manifest, contentHash, registeredAt, ...by, ...lifecycle });
       return true;
+    },
+    async noteUses(noted) {
+      for (const use of noted) if (rows.has(keyOf(use))) uses.note(use, use.lastUsedAt);
+    },
+    lastUses: async (tenantId, toolId) => new Map(uses.of(tenantId, toolId)),
+  };
+}
+
+/** When versions were last called, by tool. */
+function createUses() {
+  const byTool = new Map<string, Map<string, string>>();
+  const of = (tenantId: string, toolId: string): ReadonlyMap<string, string> =>
+    byTool.get(JSON.stringify([tenantId, toolId])) ?? new Map<string, string>();
+  return {
+    of,
+    note({ tenantId, toolId, version }: VersionKey, at: string): void {
+      const known = of(tenantId, toolId);
+      if ((known.get(version) ?? '') < at)
+        byTool.set(JSON.stringify([tenantId, toolId]), new Map(known).set(version, at));
+    },
+    addTo(version: ToolVersion): ToolVersion {
+      const lastUsedAt = of(version.tenantId, version.manifest.tool_id).get(version.manifest.version);
+      return lastUsedAt === undefined ? version : { ...version, lastUsedAt };
     },
   };
 }
 
-const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);
+const versionOf = (text: string): ToolVersion => JSON.parse(text) as ToolVersion;
+
+const keyOf = ({ tenantId, toolId, version }: VersionKey): string => JSON.stringify([tenantId, toolId, version]);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
+import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { MiB } from '../../std/bytes.ts';
 import { silentLog } from '../../telemetry/log.ts';
@@ -27,7 +27,7 @@ test('instances that start together on an empty database all come up', async () 
   const empty = { connection: await databases.empty() };
   const opened = await Promise.all([open(empty), open(empty), open(empty), open(empty)]);
   for (const database of opened) {
-    expect(await database.toolStore.loadAll()).toEqual([]);
+    expect((await database.toolStore.changedSince(0)).versions).toEqual([]);
     await database.close();
   }
 });
@@ -82,6 +82,28 @@ test('a lost connection costs one error, and the next query has a new one', asyn
   await database.ping();
 });
 
+test('a connection that is lost under the ledger costs no later append', async () => {
+  await using database = await open();
+  const append = (id: string) =>
+    database.ledgerStore.append({ records: [record(id)], events: [] }, 'synchronous').catch(() => undefined);
+  await append('before');
+  await run(
+    connection,
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sallyport' and datname = current_database()",
+  );
+  await sleep(20);
+  await append('perhaps');
+  await append('after');
+  expect(await database.ledgerStore.findInvocation('acme', 'after')).toEqual(record('after'));
+});
+
+test('a database of one connection serves the ledger and everything else', async () => {
+  await using database = await open({ poolMax: 1 });
+  await database.ledgerStore.append({ records: [record('single')], events: [] }, 'asynchronous');
+  expect(await database.ledgerStore.findInvocation('acme', 'single')).toEqual(record('single'));
+  await database.ledgerStore.append({ records: [record('single-too')], events: [] }, 'asynchronous');
+});
+
 test('a closed database answers with an error, and closes only once', async () => {
   const database = await open();
   await Promise.all([database.close(), database.close()]);
@@ -131,8 +153,8 @@ function record(invocationId: string): InvocationRecord {
   };
 }
 
-function event(seq: number): CloudEvent {
-  return {
+function event(seq: number): ChainedEvent {
+  return chainedEventOf({
     specversion: '1.0',
     id: `event-${seq}`,
     source: '/sallyport/instance-1',
@@ -145,5 +167,5 @@ function event(seq: number): CloudEvent {
     chainprev: `hash-${seq - 1}`,
     chainhash: `hash-${seq}`,
     data: {},
-  };
+  });
 }

@@ -2,18 +2,26 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool } from 'pg';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { QuarantineStore } from '../../mcp-servers/quarantine-store.port.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import type { IdempotencyStore } from '../../pipeline/idempotency-store.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
+import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { VisibilityStore } from '../../visibility/visibility-store.port.ts';
 import { databaseError, inDatabase } from './database-error.ts';
+import { createStatementSender } from './ledger/statement-sender.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
 import { postgresIdempotencyStore } from './postgres-idempotency-store.ts';
 import { postgresLedgerStore } from './postgres-ledger-store.ts';
-import { postgresToolStore } from './postgres-tool-store.ts';
+import { postgresQuarantineStore } from './postgres-quarantine-store.ts';
 import { postgresUpstreamStore } from './postgres-upstream-store.ts';
+import { postgresVisibilityStore } from './postgres-visibility-store.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
+import { postgresToolStore } from './tools/postgres-tool-store.ts';
+import { hasPgvector, pgvectorIndex, type SendStatement } from './vectors/pgvector-index.ts';
+import { postgresVectorStore } from './vectors/postgres-vector-store.ts';
 
 /** Connections at once when the caller names no bound; opened when they are first needed. */
 const POOL_MAX = 16;
@@ -32,6 +40,14 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly ledgerStore: LedgerStore;
   readonly idempotencyStore: IdempotencyStore;
   readonly upstreamStore: UpstreamStore;
+  readonly quarantineStore: QuarantineStore;
+  readonly visibilityStore: VisibilityStore;
+  readonly vectorStore: VectorStore;
+  /**
+   * Vectors in the database itself.
+   * @returns undefined when the server has no pgvector
+   */
+  vectorIndex(): Promise<VectorIndex | undefined>;
   /**
    * Asks the server for a sign of life.
    * @throws E3812 when there is none
@@ -68,21 +84,29 @@ export async function openPostgres({
     await pool.end();
     throw databaseError('be opened', error);
   }
+  const sender = createStatementSender(pool);
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= pool.end();
+    closing ??= sender.close().then(() => pool.end());
     return closing;
   };
   return {
     toolStore: postgresToolStore(database),
-    ledgerStore: postgresLedgerStore(pool, database),
+    ledgerStore: postgresLedgerStore(sender, database),
     idempotencyStore: postgresIdempotencyStore(pool),
     upstreamStore: postgresUpstreamStore(database),
+    quarantineStore: postgresQuarantineStore(database),
+    visibilityStore: postgresVisibilityStore(database),
+    vectorStore: postgresVectorStore(pool),
+    vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
     ping: () => inDatabase('answer', async () => void (await pool.query('select 1'))),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
+
+const vectorIndexOf = async (send: SendStatement): Promise<VectorIndex | undefined> =>
+  (await hasPgvector(send)) ? pgvectorIndex(send) : undefined;
 
 function openPool(connection: PostgresConnection, poolMax: number, log: Log): Pool {
   const pool = new Pool({

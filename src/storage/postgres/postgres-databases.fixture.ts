@@ -81,7 +81,10 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'tool_invocations',
     'idempotency_keys',
     'upstreams',
+    'upstream_tools',
     'sink_positions',
+    'embedding_vectors',
+    'visibility_rules',
   ];
   const triggers = (what: 'disable' | 'enable') =>
     appendOnly.map((table) => `alter table sallyport.${table} ${what} trigger append_only`);

@@ -1,16 +1,16 @@
 import { type Kysely, sql } from 'kysely';
-import type { Pool } from 'pg';
 import type { ChainCheckpoint, LedgerStore } from '../../audit/ledger-store.port.ts';
 import { inDatabase } from './database-error.ts';
 import { keyOfText, keyText } from './key-text.ts';
 import { appendLedger } from './ledger/append.ts';
 import { readChain, readChainHead, readEvents } from './ledger/read-events.ts';
+import type { StatementSender } from './ledger/statement-sender.ts';
 import type { Tables } from './schema/tables.ts';
 
-/** The ledger in PostgreSQL. */
-export function postgresLedgerStore(pool: Pool, database: Kysely<Tables>): LedgerStore {
+/** The ledger in PostgreSQL. What it appends goes through the sender, everything else through the query builder. */
+export function postgresLedgerStore(sender: StatementSender, database: Kysely<Tables>): LedgerStore {
   return {
-    append: (batch, durability) => inDatabase('write the record', () => appendLedger(pool, batch, durability)),
+    append: (batch, durability) => inDatabase('write the record', () => appendLedger(sender, batch, durability)),
     findInvocation: (tenantId, invocationId) =>
       inDatabase('read the record', async () => {
         const row = await database

@@ -1,5 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { eventText } from '../../../domain/event/chained-event.ts';
 import type { EventSink } from '../../event-sink.port.ts';
 
 /**
@@ -12,7 +13,9 @@ export async function openJsonlEventSink(path: string): Promise<EventSink> {
   return {
     name: 'jsonl',
     async deliver(events) {
-      await file.appendFile(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+      let lines = '';
+      for (const event of events) lines += `${eventText(event)}\n`;
+      await file.appendFile(lines);
     },
     flush: () => file.datasync(),
     close: () => file.close(),

@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
-import { type DoctorFinding, EXIT } from '../cli-parts.ts';
+import { type Command, Option } from 'commander';
+import { type DoctorFinding, EXIT, STDIO_TOOLS, type StdioOptions } from '../cli-parts.ts';
 import { type CommandKit, layerOptions } from '../command-kit.ts';
 import { port } from '../input/option-values.ts';
 import type { Printer } from '../output/printer.ts';
@@ -22,10 +22,17 @@ export function addStartCommands(program: Command, kit: CommandKit): void {
   const mcp = program
     .command('mcp')
     .description('serve the tools over MCP on standard input and output')
-    .option('--token <token>', 'capability token of the client; SALLYPORT_TOKEN serves too');
-  kit.action<{ token?: string }>(mcp, (_args, options) => {
+    .option('--token <token>', 'capability token of the client; SALLYPORT_TOKEN serves too')
+    .addOption(
+      new Option('--tools <mode>', 'show all tools, or three that find, describe and call them').choices(STDIO_TOOLS),
+    );
+  kit.action<Pick<StdioOptions, 'token' | 'tools'>>(mcp, (_args, { tools, ...options }) => {
     const token = options.token ?? kit.parts.io.env['SALLYPORT_TOKEN'];
-    return kit.parts.mcpStdio({ ...layerOptions(options), ...(token === undefined ? {} : { token }) });
+    return kit.parts.mcpStdio({
+      ...layerOptions(options),
+      ...(token === undefined ? {} : { token }),
+      ...(tools === undefined ? {} : { tools }),
+    });
   });
 
   const doctor = program

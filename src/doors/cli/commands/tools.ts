@@ -1,14 +1,22 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import type { Registration, ToolListRequest, ToolSummary } from '../../../../api/schemas/registry.ts';
+import type {
+  EffectiveManifest,
+  Registration,
+  ToolListRequest,
+  ToolSummary,
+} from '../../../../api/schemas/registry.ts';
 import { type Failure, failure } from '../../../domain/error/failure.ts';
 import { failureOf } from '../../../domain/error/tool-layer-error.ts';
 import { EXIT } from '../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../command-kit.ts';
 import { collect } from '../input/option-values.ts';
 import { readManifests } from '../input/read-json.ts';
-import { readSource } from '../input/read-source.ts';
 import { REGISTRATION_HEAD, registrationRow } from '../output/registrations.ts';
+import { addToolsImportCommands } from './tools-import.ts';
+import { addToolsLifecycleCommands } from './tools-lifecycle.ts';
+import { addToolsSearchCommand } from './tools-search.ts';
+import { addToolsVersionCommands } from './tools-versions.ts';
 
 /** Tools asked for at once. */
 const PAGE_SIZE = 200;
@@ -20,11 +28,12 @@ interface ListOptions {
   readonly query?: string;
 }
 
-/** `tools list|show|add|remove|import openapi`. */
+/** `tools list|show|add` and what other files add. */
 export function addToolsCommands(program: Command, kit: CommandKit): void {
   const tools = program.command('tools').description('see and change the registered tools');
   addList(tools, kit);
   addShow(tools, kit);
+  addToolsSearchCommand(tools, kit);
 
   const add = tools
     .command('add')
@@ -32,30 +41,9 @@ export function addToolsCommands(program: Command, kit: CommandKit): void {
     .argument('<files...>', 'JSON or YAML; one manifest or a list');
   kit.asking(add, async (work, [files]) => addManifests(work, files as string[]));
 
-  const remove = tools
-    .command('remove')
-    .description('remove a tool')
-    .argument('<tool>', 'id of the tool')
-    .option('--version <version>', 'only this version');
-  kit.asking<{ version?: string }>(remove, async ({ layer, caller, print }, [tool], { version }) => {
-    const input = { tool_id: String(tool), ...(version === undefined ? {} : { version }) };
-    const answer = await layer.ask('tools.remove', input, caller);
-    if (print.json) print.value(answer);
-    else print.line(`Removed ${answer.tool_id} ${answer.removed.join(', ')}`);
-    return EXIT.ok;
-  });
-
-  const openapi = tools
-    .command('import')
-    .description('register tools from a document')
-    .command('openapi')
-    .description('register each operation of an OpenAPI document')
-    .argument('<source>', 'file, http(s) address, or - for standard input')
-    .option('--name <name>', 'prefix of the tool ids; from the title when absent')
-    .option('--base-url <url>', 'address of the service, instead of those in the document');
-  kit.asking<{ name?: string; baseUrl?: string }>(openapi, async (work, [source], options) =>
-    importOpenApi(work, String(source), options),
-  );
+  addToolsVersionCommands(tools, kit);
+  addToolsLifecycleCommands(tools, kit);
+  addToolsImportCommands(tools, kit);
 }
 
 function addList(tools: Command, kit: CommandKit): void {
@@ -74,11 +62,12 @@ function addList(tools: Command, kit: CommandKit): void {
       const rows = found.map((tool) => [
         tool.tool_id,
         tool.latest_version,
+        tool.state ?? 'active',
         tool.executor,
         tool.tags.join(','),
         tool.description,
       ]);
-      work.print.table(['TOOL', 'VERSION', 'EXECUTOR', 'TAGS', 'DESCRIPTION'], rows);
+      work.print.table(['TOOL', 'VERSION', 'STATE', 'EXECUTOR', 'TAGS', 'DESCRIPTION'], rows);
     }
     return EXIT.ok;
   });
@@ -109,15 +98,27 @@ function addShow(tools: Command, kit: CommandKit): void {
     .option('--version <range>', 'version or SemVer range');
   kit.asking<{ version?: string }>(show, async ({ layer, caller, print }, [tool], { version }) => {
     const input = { tool_id: String(tool), ...(version === undefined ? {} : { version }) };
-    const { manifest, ...about } = await layer.ask('tools.get', input, caller);
-    if (print.json) print.value({ manifest, ...about });
+    const { manifest, effective, ...about } = await layer.ask('tools.get', input, caller);
+    if (print.json) print.value({ manifest, effective, ...about });
     else {
       for (const { code, message } of about.warnings) print.note(`${code}: ${message}`);
       print.line(`# ${about.state}, versions ${about.versions.join(', ')}, registered ${about.registered_at}`);
+      if (effective !== undefined) print.line(`# ${limitsOf(effective)}`);
       print.line(stringify(manifest).trimEnd());
     }
     return EXIT.ok;
   });
+}
+
+/** What a call gets, defaults included. */
+function limitsOf({ execution_config: config, side_effect_policy }: EffectiveManifest): string {
+  return [
+    side_effect_policy,
+    `${config.default_timeout_seconds} s`,
+    `${config.default_cpu_millicore_limit} millicores`,
+    `${config.default_memory_mb_limit} MB`,
+    `${config.retry_policy?.max_attempts} attempts`,
+  ].join(', ');
 }
 
 /** Every manifest is tried; one that is refused does not keep the others out. */
@@ -148,28 +149,4 @@ function refusalOf({ tool_id, version, error = {} }: Registration): Failure {
   const { message, details } = error as { message?: string; details?: Record<string, unknown> };
   const what = message ?? `${tool_id} ${version} was refused.`;
   return failure('E3008', what, details === undefined ? {} : { details });
-}
-
-async function importOpenApi(
-  { layer, caller, print, parts }: CommandWork,
-  source: string,
-  { name, baseUrl }: { name?: string; baseUrl?: string },
-): Promise<number> {
-  const document = await readSource(source, parts.io);
-  const answer = await layer.ask(
-    'tools.import-openapi',
-    {
-      document,
-      source,
-      ...(name === undefined ? {} : { name }),
-      ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
-    },
-    caller,
-  );
-  if (print.json) print.value(answer);
-  else {
-    print.table(REGISTRATION_HEAD, answer.registrations.map(registrationRow));
-    for (const { place, reason } of answer.skipped) print.note(`left out ${place}: ${reason}`);
-  }
-  return answer.registrations.some(({ outcome }) => outcome === 'refused') ? EXIT.refused : EXIT.ok;
 }

@@ -24,16 +24,21 @@ export async function readArguments(given: string | undefined, io: CliIo): Promi
 }
 
 /** The manifests in a JSON or YAML file: one, or a list of them. Which of them are good is for the layer to say. */
-export async function readManifests(file: string, io: CliIo): Promise<readonly Record<string, unknown>[]> {
+export function readManifests(file: string, io: CliIo): Promise<readonly Record<string, unknown>[]> {
+  return readObjects(file, io, 'manifest');
+}
+
+/** The same for other things that files are made of, named as people call them. */
+export async function readObjects(file: string, io: CliIo, noun: string): Promise<readonly Record<string, unknown>[]> {
   const value = /\.json$/i.test(file)
     ? jsonOf(file, await readSource(file, io))
     : yamlOf(file, await readSource(file, io));
-  const manifests = Array.isArray(value) ? value : [value];
-  const odd = manifests.findIndex((manifest) => !isRecord(manifest));
-  if (odd >= 0 || manifests.length === 0) {
-    throw usageError(`${file} must hold a manifest or a list of manifests${odd > 0 ? `; item ${odd} is none` : ''}.`);
+  const objects = Array.isArray(value) ? value : [value];
+  const odd = objects.findIndex((each) => !isRecord(each));
+  if (odd >= 0 || objects.length === 0) {
+    throw usageError(`${file} must hold a ${noun} or a list of ${noun}s${odd > 0 ? `; item ${odd} is none` : ''}.`);
   }
-  return manifests;
+  return objects;
 }
 
 function jsonOf(file: string, text: string): unknown {

@@ -34,9 +34,13 @@ export function createPrinter(io: CliIo, json: boolean): Printer {
     line: out,
     value: (value) => out(JSON.stringify(value, null, io.stdout.isTTY === true ? 2 : undefined)),
     table: (head, rows) => {
-      const [first = '', ...lines] = tableLines(head, rows, io.stdout.isTTY === true ? io.stdout.columns : undefined);
+      const isTerminal = io.stdout.isTTY === true;
+      // Cleaned before they are coloured, so that the colours stay.
+      const cells = isTerminal ? rows.map((row) => row.map(harmless)) : rows;
+      const width = isTerminal ? io.stdout.columns : undefined;
+      const [first = '', ...lines] = tableLines(head, cells, width, (text, style) => paint[style](text));
       out(first, 'strong');
-      for (const line of lines) out(line);
+      for (const line of lines) io.stdout.write(`${line}\n`);
     },
     note: (text) => err(warn.warning(harmless(text))),
     failure: (failed) => {

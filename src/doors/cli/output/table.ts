@@ -1,23 +1,59 @@
+import type { Paint } from './paint.ts';
+
 /** Space between two columns. */
 const GAP = '  ';
 /** The last column is never cut below this. */
 const LAST_COLUMN_MIN = 20;
 
+/** Columns whose words have a colour. */
+const COLOURED_HEADS = new Set(['STATE', 'OUTCOME', 'SEVERITY']);
+const STYLES: Readonly<Record<string, keyof Paint>> = {
+  active: 'good',
+  created: 'good',
+  compatible: 'dim',
+  unchanged: 'dim',
+  deprecated: 'warning',
+  notable: 'warning',
+  sunset: 'warning',
+  removed: 'bad',
+  refused: 'bad',
+  breaking: 'bad',
+};
+
+/** How a column is told about: its word is known, and what it says matters. */
+export function cellStyle(head: string, cell: string): keyof Paint | undefined {
+  return COLOURED_HEADS.has(head) && Object.hasOwn(STYLES, cell) ? STYLES[cell] : undefined;
+}
+
 /**
  * Lines of a table whose columns stand under each other. Cells are made one line; the last column is cut to fit.
  * @param width characters to fit in; undefined for no bound
+ * @param paint colours a cell that was padded already
  */
-export function tableLines(head: readonly string[], rows: readonly (readonly string[])[], width?: number): string[] {
+export function tableLines(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  width?: number,
+  paint: (text: string, style: keyof Paint) => string = (text) => text,
+): string[] {
   const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll(/\s+/g, ' ').trim()));
   const widths = head.map((_, column) => Math.max(...cells.map((row) => [...(row[column] ?? '')].length)));
   const before = widths.slice(0, -1).reduce((sum, each) => sum + each + GAP.length, 0);
   const lastMax = width === undefined ? Number.POSITIVE_INFINITY : Math.max(LAST_COLUMN_MIN, width - before);
-  return cells.map((row) =>
-    row
-      .map((cell, column) => (column === head.length - 1 ? cut(cell, lastMax) : padded(cell, widths[column] ?? 0)))
-      .join(GAP)
-      .trimEnd(),
-  );
+  return cells.map((row, at) => {
+    const fitted = row.map((cell, column) =>
+      column === head.length - 1 ? cut(cell, lastMax) : padded(cell, widths[column] ?? 0),
+    );
+    const last = fitted.findLastIndex((cell) => cell.trim() !== '');
+    return fitted
+      .slice(0, last + 1)
+      .map((cell, column) => (column === last ? cell.trimEnd() : cell))
+      .map((cell, column) => {
+        const style = at === 0 ? undefined : cellStyle(head[column] ?? '', cell.trimEnd());
+        return style === undefined ? cell : paint(cell.trimEnd(), style) + cell.slice(cell.trimEnd().length);
+      })
+      .join(GAP);
+  });
 }
 
 function padded(cell: string, width: number): string {

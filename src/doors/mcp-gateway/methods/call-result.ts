@@ -1,9 +1,9 @@
 // Hot path: every tools/call is answered here.
 import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
 import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
-import { ERRORS, type ErrorCode, type ErrorEntry } from '../../../domain/error/catalogue.ts';
-import { errorAnswer, isObject, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../json-rpc.ts';
-import { type Era, META_SERVER } from '../protocol.ts';
+import { isObject, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
+import { type Era, META_SERVER } from '../../mcp-protocol.ts';
+import { errorEntry, protocolError } from '../../mcp-server.ts';
 import { toolErrorBlock } from './error-feedback.ts';
 
 /** What frames a result in each era, as JSON text. */
@@ -15,15 +15,18 @@ export interface ResultFrame {
   readonly opening: string;
   /** First members of `_meta`, with a comma at the end where there are any. */
   readonly metaOpening: string;
+  /** The model named the tool in an argument: that there is none is for it to mend, not for the client's developer. */
+  readonly modelNames: boolean;
 }
 
-export function resultFrame(era: Era, server: ResultFrame['server']): ResultFrame {
+export function resultFrame(era: Era, server: ResultFrame['server'], modelNames: boolean): ResultFrame {
   const modern = era === 'modern';
   return {
     era,
     server,
     opening: modern ? '"resultType":"complete",' : '',
     metaOpening: modern ? `"${META_SERVER}":${JSON.stringify(server)},` : '',
+    modelNames,
   };
 }
 
@@ -45,6 +48,13 @@ export function happyAnswer(id: RpcId, response: ToolInvokeResponse, fromMcp: bo
   return resultAnswer(id, `{${frame.opening}"content":${content}${structured},"_meta":${metaText(response, frame)}}`);
 }
 
+/** The answer of a tool of the gateway's own. */
+export function ownAnswer(id: RpcId, result: object, frame: ResultFrame): RpcAnswer {
+  const json = JSON.stringify(result);
+  const meta = frame.metaOpening === '' ? '' : `,"_meta":{${frame.metaOpening.slice(0, -1)}}`;
+  return resultAnswer(id, `{${frame.opening}"content":${contentOf(result, json)},"structuredContent":${json}${meta}}`);
+}
+
 /** The answer of a call that did not go well: for the model where it can act on it, otherwise a protocol error. */
 export function unhappyAnswer(
   id: RpcId,
@@ -52,34 +62,14 @@ export function unhappyAnswer(
   response: ToolInvokeResponse | undefined,
   frame: ResultFrame,
 ): RpcAnswer {
-  const entry = entryOf(error.e_code);
-  if (entry.rpc !== 'result') return protocolError(id, error, entry);
+  const entry = errorEntry(error.e_code);
+  const isForModel = entry.rpc === 'result' || (frame.modelNames && entry.rpc === RPC.invalidParams);
+  if (!isForModel) return protocolError(id, error, entry);
   const reported = error.details?.['result'];
   if (response !== undefined && looksLikeCallResult(reported)) return passOn(id, reported, response, true, frame);
   const content = JSON.stringify([{ type: 'text', text: toolErrorBlock(error) }]);
   const meta = `{${frame.metaOpening}${idMember(response)}"error":${JSON.stringify(errorMeta(error))}}`;
   return resultAnswer(id, `{${frame.opening}"content":${content},"isError":true,"_meta":${meta}}`);
-}
-
-/** A failure outside tools/call, where no model reads a result. */
-export function protocolError(
-  id: RpcId | null,
-  error: ToolErrorBody,
-  entry: ErrorEntry = entryOf(error.e_code),
-): RpcAnswer {
-  const { code, e_code, details } = error;
-  const rpc = entry.rpc === 'result' ? RPC.internalError : entry.rpc;
-  const answer = errorAnswer(id, rpc, error.message, { e_code, code, ...(details === undefined ? {} : { details }) });
-  return entry.http === 401 ? { ...answer, http: 401, challenge: challengeOf(e_code) } : answer;
-}
-
-function entryOf(code: string): ErrorEntry {
-  return Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : ERRORS.E3900;
-}
-
-/** RFC 6750 §3: a request without a token is told the scheme only. */
-function challengeOf(code: string): string {
-  return code === 'E3212' ? 'Bearer realm="sallyport"' : 'Bearer realm="sallyport", error="invalid_token"';
 }
 
 /** A CallToolResult of an upstream as it came, under our `_meta`. */

@@ -1,6 +1,6 @@
 import type { Fault, ToolErrorBody, ToolErrorCategory } from '../../../../api/schemas/error.ts';
 import { ERRORS, type ErrorCode } from '../../../domain/error/catalogue.ts';
-import { isObject } from '../json-rpc.ts';
+import { isObject } from '../../json-rpc.ts';
 
 /** Most faults named to a model; the others it meets at its next try. */
 const FAULTS_MAX = 8;

@@ -4,26 +4,51 @@ import { errorBody } from '../../../domain/error/failure.ts';
 import { failureOf } from '../../../domain/error/tool-layer-error.ts';
 import type { Caller, Progress } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
-import { errorAnswer, isObject, notificationText, RPC, type RpcRequest, resultAnswer } from '../json-rpc.ts';
-import { CACHE_HINTS, type Era, META_SERVER, metaOf } from '../protocol.ts';
+import {
+  errorAnswer,
+  isObject,
+  notificationText,
+  RPC,
+  type RpcAnswer,
+  type RpcRequest,
+  resultAnswer,
+} from '../../json-rpc.ts';
+import { CACHE_HINTS, type Era, META_SERVER, metaOf } from '../../mcp-protocol.ts';
+import type { Method, Peer, ServerIdentity } from '../../mcp-server.ts';
 import { happyAnswer, looksLikeCallResult, type ResultFrame, resultFrame, unhappyAnswer } from './call-result.ts';
-import type { Method, Peer } from './method.ts';
 import type { ToolShelf } from './tool-shelf.ts';
 
-/** The methods about tools. */
-export function toolMethods(
-  layer: ToolLayer,
-  shelf: ToolShelf,
-  server: ResultFrame['server'],
-  era: Era,
-): readonly [string, Method][] {
-  const frame = resultFrame(era, server);
-  const hints = { resultType: 'complete', ...CACHE_HINTS, _meta: { [META_SERVER]: server } };
+/** What the methods about tools need. */
+export interface ToolMethodParts {
+  readonly layer: ToolLayer;
+  readonly shelf: ToolShelf;
+  readonly identity: ServerIdentity;
+  readonly era: Era;
+  /** The model names the tools in arguments, instead of its client by their own names. */
+  readonly modelNames?: boolean;
+}
+
+/** The methods about tools, and what the meta-tools take of them. */
+export interface ToolMethods {
+  readonly methods: readonly (readonly [string, Method])[];
+  readonly callTool: Method;
+  readonly listTools: Method;
+  /** Calls the tool that `input` names, for this request. */
+  readonly invoke: (input: ToolInvokeRequest, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
+  readonly frame: ResultFrame;
+  /** JSON text that ends the result of a list. */
+  readonly afterTools: string;
+}
+
+/** Log levels are taken and nothing is logged to clients: they see warnings in results. */
+export const LOG_LEVEL: readonly [string, Method] = ['logging/setLevel', async ({ id }) => resultAnswer(id, '{}')];
+
+export function toolMethods({ layer, shelf, identity, era, modelNames = false }: ToolMethodParts): ToolMethods {
+  const frame = resultFrame(era, identity, modelNames);
+  const hints = { resultType: 'complete', ...CACHE_HINTS, _meta: { [META_SERVER]: identity } };
   const afterTools = era === 'modern' ? `,${JSON.stringify(hints).slice(1)}` : '}';
 
-  const callTool: Method = async (request, peer) => {
-    const input = inputOf(request);
-    if (typeof input === 'string') return errorAnswer(request.id, RPC.invalidParams, input);
+  const invoke: ToolMethods['invoke'] = async (input, request, peer) => {
     let response: ToolInvokeResponse;
     try {
       response = await layer.ask('tool.invoke', input, callingAs(request, peer));
@@ -37,6 +62,12 @@ export function toolMethods(
     return happyAnswer(request.id, response, fromMcp, frame);
   };
 
+  const callTool: Method = (request, peer) => {
+    const input = inputOf(request);
+    if (typeof input !== 'string') return invoke(input, request, peer);
+    return Promise.resolve(errorAnswer(request.id, RPC.invalidParams, input));
+  };
+
   const listTools: Method = async (request, peer) => {
     const { cursor } = request.params;
     if (cursor !== undefined && typeof cursor !== 'string') {
@@ -46,10 +77,8 @@ export function toolMethods(
     return resultAnswer(request.id, `{${list.page(cursor)}${afterTools}`);
   };
 
-  return [
-    ['tools/call', callTool],
-    ['tools/list', listTools],
-  ];
+  const methods = [['tools/call', callTool] as const, ['tools/list', listTools] as const];
+  return { methods, callTool, listTools, invoke, frame, afterTools };
 }
 
 /** The call that tools/call asks for, or what is wrong with its params. */

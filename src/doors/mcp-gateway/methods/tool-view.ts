@@ -1,6 +1,6 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
-import { isObject } from '../json-rpc.ts';
+import { isObject } from '../../json-rpc.ts';
 
 /** A manifest as an MCP tool. What an MCP server says of its own tool is passed on; for others it is worked out. */
 export function toolView(manifest: ToolManifest): Record<string, unknown> {

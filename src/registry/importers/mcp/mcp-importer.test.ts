@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import Schema from 'typebox/schema';
 import { expect, test } from 'vitest';
 import { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { ToolOverride } from '../../../../api/schemas/upstream.ts';
 import type { ListedMcpTool } from '../../importer.port.ts';
 import { importMcpTools } from './mcp-importer.ts';
 
@@ -50,13 +51,46 @@ test('a tool of an MCP server becomes a manifest that keeps its schemas as they 
   expect(check.Check(manifest)).toBe(true);
 });
 
-test('no annotation makes a tool harmless', () => {
+test('REG-02 no annotation makes a tool harmless', () => {
   for (const annotations of [undefined, {}, { readOnlyHint: true, idempotentHint: true, destructiveHint: false }]) {
     const manifest = one(tool('t', annotations === undefined ? {} : { annotations }));
     expect(manifest.side_effect_policy).toBe('irreversible');
     expect(manifest.idempotent).toBeUndefined();
   }
   expect(one(tool('t', { annotations: { readOnlyHint: false } })).tags).toEqual(['mcp', 'up']);
+});
+
+test('what the operator states of a tool holds against whatever its server says; what is said of one wins over all', () => {
+  const overrides: Record<string, ToolOverride> = {
+    '*': { side_effect_policy: 'idempotent', requires_approval: true, tags: ['ours'] },
+    get: { side_effect_policy: 'pure', requires_approval: false, timeout_seconds: 2, tags: ['fast', 'mcp'] },
+    put: { requires_confirmation: true },
+  };
+  const { manifests } = importMcpTools([tool('get'), tool('put'), tool('toString')], {
+    ...{ name: 'up', version: '1.0.0', overrides },
+  });
+  expect(manifests).toMatchObject([
+    {
+      side_effect_policy: 'pure',
+      tags: ['mcp', 'up', 'ours', 'fast'],
+      execution_config: { requires_approval: false, default_timeout_seconds: 2 },
+    },
+    {
+      side_effect_policy: 'idempotent',
+      requires_confirmation: true,
+      tags: ['mcp', 'up', 'ours'],
+      execution_config: { requires_approval: true },
+    },
+    { side_effect_policy: 'idempotent' },
+  ]);
+  for (const manifest of manifests) expect(check.Check(manifest)).toBe(true);
+});
+
+test('an id that has a holder goes to nobody else, wherever they stand in the list', () => {
+  const holderOf = (toolId: string) => (toolId === 'up__a_b' ? 'a b' : undefined);
+  const imported = importMcpTools([tool('a_b'), tool('a b')], { name: 'up', version: '', holderOf });
+  expect(imported.manifests.map(({ executor }) => executor.config?.['tool'])).toEqual(['a b']);
+  expect(imported.skipped.map(({ place }) => place)).toEqual(['a_b']);
 });
 
 test('names become ids; of two that become the same the first stands and the other is skipped with its reason', () => {

@@ -1,6 +1,7 @@
 import { coerce, valid } from 'semver';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
-import type { ImportedTools, ListedMcpTool, McpImporter } from '../../importer.port.ts';
+import type { ToolOverride } from '../../../../api/schemas/upstream.ts';
+import type { ImportedTools, ListedMcpTool, McpImporter, McpSource } from '../../importer.port.ts';
 import { resultSchemaOf } from './result-schema.ts';
 
 /** Bounds of what a manifest takes from a server; all are those of the manifest itself. */
@@ -17,23 +18,24 @@ const READ_ONLY_CLAIMED = 'read-only-claimed';
 
 /**
  * Manifests for the tools of an MCP server, named `<upstream>__<tool>`. Whatever its annotations say, a tool counts as
- * irreversible until an operator registers it otherwise (REG-02). Of two tools with one id the first keeps it and the
- * other is skipped, so that no name ever leads to another tool.
+ * irreversible until an operator says otherwise (REG-02). Of two tools with one id the holder, else the first, keeps it and
+ * the other is skipped, so that no name ever leads to another tool.
  */
-export const importMcpTools: McpImporter = (tools, upstream): ImportedTools => {
-  const version = semVerOf(upstream.version);
+export const importMcpTools: McpImporter = (tools, source): ImportedTools => {
+  const version = semVerOf(source.version);
   const manifests = new Map<string, ToolManifest>();
   const skipped: { place: string; reason: string }[] = [];
   for (const tool of tools) {
-    const id = toolIdOf(upstream.name, tool.name);
-    const holder = manifests.get(id)?.executor.config?.['tool'];
-    if (holder === undefined) manifests.set(id, manifestOf(tool, id, version, upstream.name));
-    else {
+    const id = toolIdOf(source.name, tool.name);
+    const holder = source.holderOf?.(id) ?? manifests.get(id)?.executor.config?.['tool'];
+    if (!manifests.has(id) && (holder === undefined || holder === tool.name)) {
+      manifests.set(id, manifestOf(tool, id, version, source));
+    } else {
       const reason = `The id ${id} belongs to the tool ${quoted(holder)} of the same server; rename one of the two there.`;
       skipped.push({ place: tool.name.slice(0, PLACE_CHARS_MAX), reason });
     }
   }
-  return { source: upstream.name, manifests: [...manifests.values()], skipped };
+  return { source: source.name, manifests: [...manifests.values()], skipped };
 };
 
 /** The id under which a tool of an upstream is registered. */
@@ -42,7 +44,8 @@ function toolIdOf(upstream: string, tool: string): string {
   return id.replace(/[.-]+$/, '_');
 }
 
-function manifestOf(tool: ListedMcpTool, id: string, version: string, upstream: string): ToolManifest {
+function manifestOf(tool: ListedMcpTool, id: string, version: string, source: McpSource): ToolManifest {
+  const said = overrideOf(source, tool.name);
   const title = tool.title ?? stringOf(tool.annotations?.['title']);
   const hints = Object.fromEntries(
     HINTS.filter((hint) => typeof tool.annotations?.[hint] === 'boolean').map((hint) => [
@@ -56,19 +59,46 @@ function manifestOf(tool: ListedMcpTool, id: string, version: string, upstream: 
     version,
     description: cut(tool.description ?? title ?? tool.name, DESCRIPTION_CHARS_MAX),
     category: 'external_api',
-    tags: ['mcp', upstream, ...(hints['readOnlyHint'] === true ? [READ_ONLY_CLAIMED] : [])],
+    tags: [
+      ...new Set([
+        'mcp',
+        source.name,
+        ...(hints['readOnlyHint'] === true ? [READ_ONLY_CLAIMED] : []),
+        ...(said.tags ?? []),
+      ]),
+    ],
     parameters_schema: tool.inputSchema,
     ...(tool.outputSchema === undefined ? {} : { result_schema: resultSchemaOf(tool.outputSchema) }),
-    side_effect_policy: 'irreversible',
+    side_effect_policy: said.side_effect_policy ?? 'irreversible',
+    ...(said.requires_confirmation === undefined ? {} : { requires_confirmation: said.requires_confirmation }),
+    ...executionOf(said),
     executor: {
       kind: 'mcp',
       config: {
-        upstream,
+        upstream: source.name,
         tool: tool.name,
         ...(Object.keys(hints).length === 0 ? {} : { annotations: hints }),
         ...(tool.outputSchema === undefined ? {} : { output_schema: tool.outputSchema }),
         ...(title === undefined ? {} : { title: cut(title, TITLE_CHARS_MAX) }),
       },
+    },
+  };
+}
+
+/** What the operator says of a tool: what is said of all, and over it what is said of this one. */
+function overrideOf({ overrides = {} }: McpSource, tool: string): ToolOverride {
+  const all = Object.hasOwn(overrides, '*') ? overrides['*'] : undefined;
+  const one = tool !== '*' && Object.hasOwn(overrides, tool) ? overrides[tool] : undefined;
+  const tags = [...(all?.tags ?? []), ...(one?.tags ?? [])];
+  return { ...all, ...one, ...(tags.length === 0 ? {} : { tags }) };
+}
+
+function executionOf({ requires_approval, timeout_seconds }: ToolOverride): Pick<ToolManifest, 'execution_config'> {
+  if (requires_approval === undefined && timeout_seconds === undefined) return {};
+  return {
+    execution_config: {
+      ...(timeout_seconds === undefined ? {} : { default_timeout_seconds: timeout_seconds }),
+      ...(requires_approval === undefined ? {} : { requires_approval }),
     },
   };
 }

@@ -2,15 +2,17 @@ import { setImmediate } from 'node:timers/promises';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { KiB } from '../../../std/bytes.ts';
+import { releaseOf } from '../../foreign/tool-ids.ts';
 import type { ImportedTools, OpenApiImporter } from '../../importer.port.ts';
 import { asNode, asText, membersOf, type Node } from './document/json.ts';
 import { NotImportable } from './document/not-importable.ts';
 import { parseDocument } from './document/parse-document.ts';
 import { follow } from './document/reference.ts';
-import { releaseOf, sourceOf, toolIds } from './operations/names.ts';
+import { sourceOf, toolIds } from './operations/names.ts';
 import { type ImportContext, type Operation, operationManifest } from './operations/operation-manifest.ts';
 import { parseServer, type Server } from './operations/servers.ts';
 import { schemaConverter } from './schemas/definitions.ts';
+import { type SchemaMeasure, schemaMeasure } from './schemas/measure.ts';
 
 /** Operations that one document may have; the rest is listed as skipped. */
 const OPERATIONS_MAX = 5000;
@@ -34,6 +36,7 @@ export const importOpenApi: OpenApiImporter = async (text, options) => {
   const context: ImportContext = {
     document,
     schemas: schemaConverter(document),
+    charsOf: schemaMeasure(),
     source,
     version: releaseOf(String(info['version'] ?? '')),
     server,
@@ -108,10 +111,9 @@ function attempt(
   const { method, template, node } = operation;
   const place = `${method} ${operation.place}`;
   try {
-    if (method === 'TRACE') throw new NotImportable('TRACE sends the credentials back in the answer');
     if (!isTemplate(template)) throw new NotImportable('its path holds . or .. or ? or starts without /');
     const manifest = operationManifest(operation, idOf(asText(node['operationId']), method, operation.place), context);
-    return bounded(manifest);
+    return bounded(manifest, context.charsOf);
   } catch (thrown) {
     if (!(thrown instanceof NotImportable)) throw thrown;
     return { place, reason: thrown.message };
@@ -124,12 +126,12 @@ function isTemplate(template: string): boolean {
 }
 
 /** Without the result schema when that is too large; the parameters' schema has no such way out. */
-function bounded(manifest: ToolManifest): ToolManifest {
-  const chars = JSON.stringify(manifest.parameters_schema).length;
+function bounded(manifest: ToolManifest, charsOf: SchemaMeasure): ToolManifest {
+  const chars = charsOf(manifest.parameters_schema);
   if (chars > SCHEMA_CHARS_MAX) {
     throw new NotImportable(`the schema of its parameters has ${chars} characters, more than ${SCHEMA_CHARS_MAX}`);
   }
-  if (JSON.stringify(manifest.result_schema ?? {}).length <= SCHEMA_CHARS_MAX) return manifest;
+  if (charsOf(manifest.result_schema ?? {}) <= SCHEMA_CHARS_MAX) return manifest;
   const { result_schema: _, ...rest } = manifest;
   return rest;
 }

@@ -233,5 +233,5 @@ function groupsOf(pid: number | undefined): string[] {
   };
   return [...new Set(ownFolders(places).values())]
     .filter((folder) => existsSync(folder))
-    .flatMap((folder) => readdirSync(folder).filter((name) => name.startsWith(`sallyport-${pid}-`)));
+    .flatMap((folder) => readdirSync(folder).filter((name) => name.split('-')[2] === String(pid)));
 }

@@ -1,12 +1,12 @@
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { DriverProbe, SandboxDriver, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { ControlGroup } from './limits/control-group.ts';
 import { explainFailure, prepareWorkshop, type Workshop, weaknessesOf } from './probe.ts';
 import { bubblewrapVersion } from './process/bubblewrap-version.ts';
-import { type Launched, launch } from './process/launch.ts';
+import { launch } from './process/launch.ts';
 import { runSandbox } from './process/sandbox-run.ts';
+import { standing } from './process/standing.ts';
 import { BUBBLEWRAP_DEFAULTS, type BubblewrapSettings, SANDBOX_BOUNDS } from './settings.ts';
 import { programFault } from './view/find-program.ts';
 import { type Mount, resolveMounts } from './view/mounts.ts';
@@ -104,49 +104,23 @@ async function startIn(workshop: Workshop, spec: SandboxSpec, mounts: readonly M
   try {
     group = groups?.create(spec.limits, uid);
     const launched = launch(pad, { spec, mounts, group, uid });
-    const firstPid = await standing(launched);
+    const first = await standing(launched, pad.watch);
     return runSandbox({
       ...launched,
-      firstPid,
+      first,
       group,
       limits: spec.limits,
       programFault: () => programFault(spec, mounts),
-      onGone: giveBack,
+      onGone() {
+        giveBack();
+        if (first.target !== undefined) pad.watch.forget(first.target);
+      },
     });
   } catch (error) {
     giveBack();
     void group?.remove();
     throw cannotStart(spec.label, error);
   }
-}
-
-/** Waits until the namespaces stand. @returns the host pid of the first process inside */
-async function standing({ launcher, status, stderr, stdin, stdout }: Launched): Promise<number> {
-  const { promise: failed, reject } = Promise.withResolvers<never>();
-  launcher.once('error', reject);
-  const late = new AbortController();
-  const timeout = sleep(SANDBOX_BOUNDS.startTimeoutMs, undefined, { signal: late.signal });
-  timeout.catch(() => {});
-  try {
-    const pid = await Promise.race([status.firstPid, failed, timeout]);
-    if (pid !== undefined) return pid;
-    launcher.kill('SIGKILL');
-    throw new Error(await complaintOf(stderr));
-  } catch (error) {
-    for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
-    throw error;
-  } finally {
-    late.abort();
-  }
-}
-
-async function complaintOf(stderr: Launched['stderr']): Promise<string> {
-  let said = '';
-  const collect = (async () => {
-    for await (const part of stderr) if (said.length < SANDBOX_BOUNDS.startErrorBytesMax) said += String(part);
-  })();
-  await Promise.race([collect, sleep(SANDBOX_BOUNDS.pipeGraceMs)]);
-  return said.slice(0, SANDBOX_BOUNDS.startErrorBytesMax);
 }
 
 function cannotStart(label: string, cause: unknown): ToolLayerError {

@@ -1,5 +1,8 @@
 import { accessSync, constants, openSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { clearLeftovers } from './crash/clear-leftovers.ts';
+import { createCrashWatch } from './crash/crash-watch.ts';
+import { ownMark } from './crash/layer-mark.ts';
 import type { ControlGroups } from './limits/control-group.ts';
 import { findControlGroups } from './limits/find-control-groups.ts';
 import { inheritableDescriptors } from './process/inherited-descriptors.ts';
@@ -37,11 +40,9 @@ export function prepareWorkshop(settings: BubblewrapSettings): Workshop | string
   if (inherited.some((descriptor) => descriptor > DESCRIPTOR_MAX)) {
     return 'The layer was started with an open file descriptor above 4096 that tools would inherit. Close it at the start.';
   }
-  return {
-    pad: launchpad(program, inherited, architecture),
-    groups: settings.controlGroups ? findControlGroups() : undefined,
-    slots: createUidSlots(),
-  };
+  const groups = settings.controlGroups ? findControlGroups() : undefined;
+  void clearLeftovers(groups);
+  return { pad: launchpad(program, inherited, architecture), groups, slots: createUidSlots() };
 }
 
 /** What this machine cannot enforce. */
@@ -81,9 +82,11 @@ function launchpad(program: string, inherited: readonly number[], architecture: 
     program,
     inherited,
     fixed: { baseSystem: baseSystemArguments(), kernel: kernelArguments(), hiddenKernel: hiddenKernelArguments() },
-    seccomp: keepBytes(compileFilter(architecture)),
+    filter: compileFilter(architecture),
     etcFiles: Object.values(ETC_FILES).map(keepBytes),
     nothing: { open: () => openSync('/dev/null', 'r') },
+    mark: ownMark(),
+    watch: createCrashWatch(inherited),
   };
 }
 

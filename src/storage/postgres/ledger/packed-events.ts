@@ -1,6 +1,8 @@
 // Hot path: every event of every call is packed here.
 import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { ChainedEvent } from '../../../domain/event/chained-event.ts';
+import { quoted } from '../../../std/json-text.ts';
 import { PLACE_TAKEN } from '../database-error.ts';
 
 /** Events in one row; a reader has to hold this many at least. */
@@ -17,27 +19,23 @@ export interface PackedEvents {
 }
 
 /** Events that go into one row. */
-export type EventRow = readonly [CloudEvent, ...CloudEvent[]];
+export type EventRow = readonly [ChainedEvent, ...ChainedEvent[]];
 
 type OwnMember = 'chainhash' | 'id' | 'time' | 'type';
-type Data = CloudEvent['data'];
-
-/** Members of `data` that rows are looked up by: one value a row. */
-const LOOKED_UP = ['invocation_id', 'tool_id', 'agent_did'] as const;
 
 /**
  * Cuts events into rows. Each link follows the one before in its row.
  * @throws E3812 when one place of a chain is there twice or places go backwards
  */
-export function rowsOf(events: readonly CloudEvent[]): readonly EventRow[] {
+export function rowsOf(events: readonly ChainedEvent[]): readonly EventRow[] {
   const rows: EventRow[] = [];
   const places = new Map<string, number>();
-  let row: [CloudEvent, ...CloudEvent[]] | undefined;
-  let last: CloudEvent | undefined;
+  let row: [ChainedEvent, ...ChainedEvent[]] | undefined;
+  let last: ChainedEvent | undefined;
   for (const event of events) {
     if (last === undefined || !follows(event, last)) {
-      if (last !== undefined) places.set(last.chainid, last.chainseq);
-      if (event.chainseq <= (places.get(event.chainid) ?? 0))
+      if (last !== undefined) places.set(last.chainId, last.seq);
+      if (event.seq <= (places.get(event.chainId) ?? 0))
         throw new ToolLayerError('E3812', `The database could not write the record: ${PLACE_TAKEN}`);
     }
     if (last !== undefined && row !== undefined && row.length < ROW_EVENTS_MAX && fits(event, last)) row.push(event);
@@ -51,55 +49,41 @@ export function rowsOf(events: readonly CloudEvent[]): readonly EventRow[] {
 }
 
 /** Whether an event has the next place of the same chain. */
-export const follows = (event: CloudEvent, before: CloudEvent): boolean =>
-  event.chainid === before.chainid && event.chainseq === before.chainseq + 1;
+export const follows = (event: ChainedEvent, before: ChainedEvent): boolean =>
+  event.chainId === before.chainId && event.seq === before.seq + 1;
 
-function fits(event: CloudEvent, before: CloudEvent): boolean {
+function fits(event: ChainedEvent, before: ChainedEvent): boolean {
+  const { data } = event;
   return (
     follows(event, before) &&
-    event.chainprev === before.chainhash &&
-    event.tenantid === before.tenantid &&
+    event.prev === before.hash &&
+    event.tenantId === before.tenantId &&
     event.subject === before.subject &&
     event.source === before.source &&
-    LOOKED_UP.every((name) => event.data[name] === before.data[name])
+    // One value a row is what rows are looked up by.
+    data.invocationId === before.data.invocationId &&
+    data.toolId === before.data.toolId &&
+    data.agentDid === before.data.agentDid
   );
 }
 
-/** The document of a row that `rowsOf` cut. */
-export function pack(row: EventRow): PackedEvents {
-  const { chainhash: _hash, id: _id, time: _time, type: _type, data: _data, ...envelope } = row[0];
-  const data = sharedData(row);
-  const each = row.map((event) => ({
-    chainhash: event.chainhash,
-    data: ownData(event.data, data),
-    id: event.id,
-    time: event.time,
-    type: event.type,
-  }));
-  return { shared: { ...envelope, data }, each };
-}
-
-function sharedData(row: EventRow): Data {
-  const shared: Data = {};
-  if (row.length === 1) return shared;
-  const { data } = row[0];
-  for (const name of Object.keys(data)) {
-    // An assignment to this one would not make a member.
-    if (name !== '__proto__' && allHave(row, name, data[name])) shared[name] = data[name];
+/** The document of a row that `rowsOf` cut, `PackedEvents` as JSON. */
+export function pack(row: EventRow): string {
+  const [{ chainId, prev, seq, source, subject, tenantId, data }] = row;
+  const about = subject === undefined ? '' : `,"subject":${quoted(subject)}`;
+  const isShared = row.every((event) => event.data.shared === data.shared);
+  let each = '';
+  for (const event of row) {
+    const own = isShared ? event.data.own : event.data.text.slice(1, -1);
+    each +=
+      `${each === '' ? '' : ','}{"chainhash":${quoted(event.hash)},"data":{${own}},"id":${quoted(event.id)}` +
+      `,"time":${quoted(event.time)},"type":${quoted(event.type)}}`;
   }
-  return shared;
-}
-
-function allHave(row: EventRow, name: string, value: unknown): boolean {
-  for (const { data } of row) if (data[name] !== value) return false;
-  return true;
-}
-
-function ownData(data: Data, shared: Data): Data {
-  if (Object.hasOwn(data, '__proto__')) return data;
-  const own: Data = {};
-  for (const name of Object.keys(data)) if (data[name] !== shared[name]) own[name] = data[name];
-  return own;
+  return (
+    `{"shared":{"chainid":${quoted(chainId)},"chainprev":${quoted(prev)},"chainseq":${seq}` +
+    `,"datacontenttype":"application/json","source":${quoted(source)},"specversion":"1.0"${about}` +
+    `,"tenantid":${quoted(tenantId)},"data":{${isShared ? data.shared : ''}}},"each":[${each}]}`
+  );
 }
 
 /**

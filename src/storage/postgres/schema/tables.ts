@@ -3,6 +3,9 @@ import type { DeprecationState } from '../../../../api/schemas/registry.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import type { StateChange } from '../../../domain/tool/tool-version.ts';
+import type { BlockReason, ServedDefinition } from '../../../mcp-servers/quarantine-store.port.ts';
+import type { RuleKind } from '../../../visibility/visibility-store.port.ts';
 import type { PackedEvents } from '../ledger/packed-events.ts';
 
 /** Schema that holds everything of the layer, beside whatever else the database holds. */
@@ -13,6 +16,12 @@ type Json<T> = ColumnType<T, string, string>;
 /** `pg` reads a bigint as text. */
 type Bigint = ColumnType<string, number, number>;
 type Time = ColumnType<Date, Date | string, Date | string>;
+
+/** What users said of a version's lifecycle. */
+interface StoredLifecycle {
+  readonly migrationGuide?: string;
+  readonly stateChanges?: readonly StateChange[];
+}
 
 /** The tables as queries see them; migrations/ makes them. */
 export interface Tables {
@@ -25,6 +34,12 @@ export interface Tables {
     deprecated_in_favor_of: string | null;
     registered_at: Time;
     manifest: Json<ToolManifest>;
+    revision: Bigint;
+    registered_by: string | null;
+    deprecated_at: ColumnType<Date | null, string | null, string | null>;
+    removable_at: ColumnType<Date | null, string | null, string | null>;
+    last_used_at: ColumnType<Date | null, string | null, string | null>;
+    lifecycle: Json<StoredLifecycle>;
   };
   'sallyport.tool_invocations': {
     tenant_id: string;
@@ -69,4 +84,25 @@ export interface Tables {
     definition: Json<UpstreamDefinition>;
     updated_at: Generated<Date>;
   };
+  'sallyport.upstream_tools': {
+    tenant_id: string;
+    tool_id: string;
+    upstream: string;
+    tool: string;
+    accepted_hash: string | null;
+    version: string | null;
+    rejected_hash: string | null;
+    block: BlockReason | null;
+    served: ColumnType<ServedDefinition | null, string | null, string | null>;
+    noticed_at: Time;
+  };
+  'sallyport.visibility_rules': {
+    tenant_id: string;
+    kind: RuleKind;
+    key_hash: string;
+    key: string;
+    rule: Json<object>;
+    updated_at: Generated<Date>;
+  };
+  'sallyport.visibility_revision': { only_row: Generated<boolean>; revision: Bigint };
 }

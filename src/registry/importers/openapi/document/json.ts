@@ -21,5 +21,8 @@ export function asText(value: unknown): string | undefined {
  * Empty for anything that is not an object.
  */
 export function membersOf(value: unknown): [string, unknown][] {
-  return Object.entries(asNode(value) ?? {}).filter(([key]) => key !== '__proto__');
+  const node = asNode(value);
+  if (node === undefined) return [];
+  const members = Object.entries(node);
+  return Object.hasOwn(node, '__proto__') ? members.filter(([key]) => key !== '__proto__') : members;
 }

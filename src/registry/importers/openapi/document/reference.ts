@@ -13,6 +13,7 @@ export function localPointer(reference: string): string {
     const shown = JSON.stringify(reference.slice(0, 120));
     throw new NotImportable(`it refers to ${shown}, outside the document; bundle the document into one file first`);
   }
+  if (!reference.includes('%')) return reference.slice(1);
   try {
     return decodeURIComponent(reference.slice(1));
   } catch {
@@ -27,7 +28,7 @@ export function localPointer(reference: string): string {
 export function atPointer(root: Node, pointer: string): unknown {
   let value: unknown = root;
   for (const segment of pointer === '' ? [] : pointer.slice(1).split('/')) {
-    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = segment.includes('~') ? segment.replaceAll('~1', '/').replaceAll('~0', '~') : segment;
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) {
       throw new NotImportable(`it refers to ${JSON.stringify(`#${pointer}`.slice(0, 120))}, which does not exist`);
     }

@@ -4,6 +4,7 @@ import { asList, asText, type Node } from '../document/json.ts';
 import type { OpenApiDocument } from '../document/parse-document.ts';
 import type { Schema } from '../schemas/convert-schema.ts';
 import type { SchemaConverter } from '../schemas/definitions.ts';
+import type { SchemaMeasure } from '../schemas/measure.ts';
 import { described, type OperationParameter, parametersOf } from './parameters.ts';
 import { bodyOf, type OperationBody } from './request-body.ts';
 import { resultOf } from './result-schema.ts';
@@ -31,6 +32,7 @@ export interface Operation {
 export interface ImportContext {
   readonly document: OpenApiDocument;
   readonly schemas: SchemaConverter;
+  readonly charsOf: SchemaMeasure;
   readonly source: string;
   readonly version: string;
   /** Replaces the document's servers. */
@@ -46,6 +48,12 @@ const SIDE_EFFECT: Readonly<Record<string, SideEffectPolicy>> = {
   DELETE: 'idempotent',
 };
 
+/** Marks what is on record but cannot be sent. */
+const NOT_CALLABLE = 'not-callable';
+
+/** Methods that no client should send (RFC 9110 §9.3.8). */
+const NEVER_SENT: Readonly<Record<string, string>> = { TRACE: 'TRACE sends the credentials back in the answer' };
+
 /**
  * One operation as a manifest.
  * @throws NotImportable with the reason when the operation cannot be called
@@ -56,7 +64,7 @@ export function operationManifest(operation: Operation, toolId: string, context:
   const server = context.server ?? serverOf(node, path, root);
   const body = bodyOf(node, root);
   const parameters = parametersOf(node, path, template, root, body !== undefined);
-  const auth = authOf(node, root, context.source);
+  const { auth, notCallable = NEVER_SENT[method] } = authOf(node, root, context.source);
   const result = resultOf(node, root, context.schemas);
   const credentials = [...new Set(auth.map(({ secret }) => secret))];
   const config: HttpOperation = {
@@ -65,16 +73,17 @@ export function operationManifest(operation: Operation, toolId: string, context:
     path: template,
     ...(parameters.length === 0 ? {} : { parameters: parameters.map(({ binding }) => binding) }),
     ...(body === undefined ? {} : { body: body.binding }),
-    ...(auth.length === 0 ? {} : { auth }),
+    ...(auth.length === 0 ? {} : { auth: [...auth] }),
     ...(result === undefined ? {} : { accept: result.accept }),
+    ...(notCallable === undefined ? {} : { not_callable: notCallable }),
   };
   return {
     tool_id: toolId,
     tool_name: nameOf(operation),
     version: context.version,
-    description: descriptionOf(operation),
+    description: descriptionOf(operation, notCallable),
     category: 'external_api',
-    ...tagsOf(node),
+    ...tagsOf(node, notCallable),
     parameters_schema: parametersSchema(parameters, body, context.schemas),
     ...(result === undefined ? {} : { result_schema: result.schema }),
     permissions: {
@@ -118,17 +127,19 @@ function nameOf({ node, method, template }: Operation): string {
     .slice(0, NAME_CHARS_MAX);
 }
 
-function descriptionOf({ node, path, method, template }: Operation): string {
+function descriptionOf({ node, path, method, template }: Operation, notCallable: string | undefined): string {
   const summary = asText(node['summary']) ?? asText(path['summary']);
   const description = asText(node['description']) ?? asText(path['description']);
   const parts = [summary, description === summary ? undefined : description].filter((part) => part !== undefined);
-  const text = parts.length === 0 ? `${method} ${template}` : parts.map((part) => part.trim()).join('\n\n');
+  const said = parts.length === 0 ? `${method} ${template}` : parts.map((part) => part.trim()).join('\n\n');
+  const text = notCallable === undefined ? said : `Cannot be called here: ${notCallable}.\n\n${said}`;
   return text.length <= DESCRIPTION_CHARS_MAX ? text : `${text.slice(0, DESCRIPTION_CHARS_MAX - 1)}…`;
 }
 
-function tagsOf(node: Node): { tags?: string[] } {
+function tagsOf(node: Node, notCallable: string | undefined): { tags?: string[] } {
   const tags = asList(node['tags']).filter(
     (tag): tag is string => asText(tag) !== undefined && String(tag).length <= TAG_CHARS_MAX,
   );
+  if (notCallable !== undefined) tags.unshift(NOT_CALLABLE);
   return tags.length === 0 ? {} : { tags: [...new Set(tags)].slice(0, TAGS_MAX) };
 }

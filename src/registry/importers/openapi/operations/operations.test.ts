@@ -117,15 +117,22 @@ describe('credentials', () => {
     expect(await auth([])).toBeUndefined();
   });
 
-  test('that cannot be sent make the operation skipped', async () => {
+  test('REG-02 that cannot be sent leave the operation on record, marked so that nobody calls it', async () => {
     const document = {
       components,
-      paths: { '/x': { get: { security: [{ client: [] }, { digest: [] }, { unheard: [] }] } } },
+      paths: {
+        '/x': { get: { security: [{ client: [] }, { digest: [] }, { unheard: [] }] }, trace: { tags: ['Debug'] } },
+      },
     };
     const { manifests, skipped } = await load(document);
-    expect(manifests).toEqual([]);
-    expect(skipped[0]?.reason).toBe(
-      'it needs mutualTLS or the HTTP scheme digest or the undeclared security scheme unheard, which cannot be sent',
-    );
+    expect(skipped).toEqual([]);
+    const [get, trace] = manifests;
+    const reason =
+      'it needs mutualTLS or the HTTP scheme digest or the undeclared security scheme unheard, which cannot be sent';
+    expect(configOf(get as ToolManifest)).toMatchObject({ method: 'GET', not_callable: reason });
+    expect(get?.description).toContain(reason);
+    expect(get?.tags).toEqual(['not-callable']);
+    expect(configOf(trace as ToolManifest).not_callable).toBe('TRACE sends the credentials back in the answer');
+    expect(trace?.tags).toEqual(['not-callable', 'Debug']);
   });
 });

@@ -1,19 +1,23 @@
 import type { HttpAuth } from '../../../http-operation.ts';
 import { asList, asNode, asText, membersOf, type Node } from '../document/json.ts';
-import { NotImportable } from '../document/not-importable.ts';
 import { follow } from '../document/reference.ts';
 import { secretName } from './names.ts';
+
+/** What an operation asks for, and why it cannot be given where it cannot. */
+export interface OperationAuth {
+  readonly auth: readonly HttpAuth[];
+  readonly notCallable?: string;
+}
 
 /**
  * The credentials of an operation. A document lists alternatives: the first that can be met is taken; where one of them
  * asks for nothing, nothing is sent.
- * @throws NotImportable when the operation needs a kind of credential that cannot be sent
  */
-export function authOf(operation: Node, root: Node, source: string): HttpAuth[] {
+export function authOf(operation: Node, root: Node, source: string): OperationAuth {
   const alternatives = asList(operation['security'] ?? root['security'])
     .map(asNode)
     .filter((one) => one !== undefined);
-  if (alternatives.length === 0 || alternatives.some((one) => membersOf(one).length === 0)) return [];
+  if (alternatives.length === 0 || alternatives.some((one) => membersOf(one).length === 0)) return { auth: [] };
   const schemes = asNode(asNode(root['components'])?.['securitySchemes']) ?? {};
   const made = alternatives.map((alternative) =>
     membersOf(alternative).map(([name]) => credential(root, schemes, name, source)),
@@ -21,9 +25,12 @@ export function authOf(operation: Node, root: Node, source: string): HttpAuth[] 
   const usable = made.find((credentials) => credentials.every((one) => typeof one === 'object'));
   if (usable === undefined) {
     const reasons = made.flat().filter((one) => typeof one === 'string');
-    throw new NotImportable(`it needs ${[...new Set(reasons)].join(' or ')}, which cannot be sent`);
+    return {
+      auth: [],
+      notCallable: `it needs ${[...new Set(reasons)].join(' or ').slice(0, 500)}, which cannot be sent`,
+    };
   }
-  return usable.filter((one) => typeof one === 'object');
+  return { auth: usable.filter((one) => typeof one === 'object') };
 }
 
 /** The credential of one scheme, or the words for what cannot be sent. */

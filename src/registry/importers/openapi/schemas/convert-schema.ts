@@ -1,6 +1,6 @@
+import { isLinear, type PatternVerdicts } from '../../../foreign/schemas/linear-pattern.ts';
 import { asNode, membersOf, type Node } from '../document/json.ts';
 import { FORMATS, ONE_SCHEMA, PLAIN, SCHEMA_LIST, SCHEMA_MAP, TYPES } from './keywords.ts';
-import { isLinear, type PatternVerdicts } from './pattern.ts';
 
 /** A schema of JSON Schema 2020-12. */
 export type Schema = Record<string, unknown>;

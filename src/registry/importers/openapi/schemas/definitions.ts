@@ -1,8 +1,8 @@
+import type { PatternVerdicts } from '../../../foreign/schemas/linear-pattern.ts';
 import type { OpenApiDocument } from '../document/parse-document.ts';
 import { atPointer, localPointer } from '../document/reference.ts';
 import { type Circles, findCircles } from './circles.ts';
 import { type Conversion, convertSchema, type Judged, type Schema } from './convert-schema.ts';
-import type { PatternVerdicts } from './pattern.ts';
 
 /** Turns schemas of one document into schemas that stand alone, with what they refer to under `$defs`. */
 export interface SchemaConverter {
@@ -29,6 +29,7 @@ export function schemaConverter({ root, dialect }: OpenApiDocument): SchemaConve
   const circles = findCircles(root);
   const names = definitionNames();
   const patterns: PatternVerdicts = new Map();
+  const there = new Set<string>();
   const known = { request: new Map<string, ConvertedSchema>(), response: new Map<string, ConvertedSchema>() };
 
   const convert = (schema: unknown, direction: Conversion['direction'], at?: string): ConvertedSchema => {
@@ -36,7 +37,8 @@ export function schemaConverter({ root, dialect }: OpenApiDocument): SchemaConve
     const refer = (reference: string, judges: Judged): string | undefined => {
       const target = localPointer(reference);
       if (at !== undefined && isCut(circles, at, target, judges)) return undefined;
-      atPointer(root, target);
+      if (!there.has(target)) atPointer(root, target);
+      there.add(target);
       pointers.add(target);
       return `#/$defs/${names(target)}`;
     };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MiB } from '../../../../std/bytes.ts';
 import type { SandboxLimits } from '../../../driver.port.ts';
 import { type ControlGroup, type ControlGroups, cpuQuotaUs, LAUNCHER_PROCESSES } from './control-group.ts';
-import { counterIn, groupNames, readPids, readText, removeGroupFolders, sweepDeadGroups } from './group-folder.ts';
+import { counterIn, groupNames, readPids, readText, removeDeadGroups, removeGroupFolders } from './group-folder.ts';
 
 /** Folder of the layer's own group in each hierarchy; controllers that are mounted together share one. */
 export interface V1Parents {
@@ -21,9 +21,9 @@ type Folders = V1Parents;
  */
 export function createControlGroupsV1(parents: V1Parents): ControlGroups {
   const nextName = groupNames();
-  for (const parent of new Set(Object.values(parents))) sweepDeadGroups(parent);
   return {
     version: 'v1',
+    removeDead: () => removeDeadGroups([...new Set(Object.values(parents))]),
     create(limits, owner) {
       const name = nextName();
       const folders: Folders = {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MiB } from '../../../../std/bytes.ts';
 import type { SandboxLimits } from '../../../driver.port.ts';
 import { type ControlGroups, CPU_PERIOD_US, cpuQuotaUs, LAUNCHER_PROCESSES } from './control-group.ts';
-import { counterIn, groupNames, readPids, readText, removeGroupFolders, sweepDeadGroups } from './group-folder.ts';
+import { counterIn, groupNames, readPids, readText, removeDeadGroups, removeGroupFolders } from './group-folder.ts';
 
 /** Controllers that a sandbox needs. */
 const NEEDED = ['memory', 'cpu', 'pids'];
@@ -16,9 +16,9 @@ const OWN_LEAF = 'sallyport-layer';
 export function createControlGroupsV2(parent: string): ControlGroups | undefined {
   if (!delegates(parent)) return undefined;
   const nextName = groupNames();
-  sweepDeadGroups(parent);
   return {
     version: 'v2',
+    removeDead: () => removeDeadGroups([parent]),
     create(limits) {
       const folder = join(parent, nextName());
       mkdirSync(folder);

@@ -31,6 +31,8 @@ export interface ControlGroups {
    * @param owner uid that joins it; the layer's own when undefined
    */
   create(limits: SandboxLimits, owner?: number): ControlGroup;
+  /** Removes the groups of layers that are gone. Never rejects. */
+  removeDead(): Promise<void>;
 }
 
 /** bubblewrap's own processes in a group: the one outside and the first one inside. */

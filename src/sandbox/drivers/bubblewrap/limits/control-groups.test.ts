@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ownMark } from '../crash/layer-mark.ts';
 import { createControlGroupsV1 } from './control-group-v1.ts';
 import { createControlGroupsV2 } from './control-group-v2.ts';
 import { ownFolders } from './find-control-groups.ts';
@@ -81,19 +82,28 @@ test('v1: a limit that cannot be written leaves no group behind', () => {
   mkdirSync(join(parent, 'missing'));
   writeFileSync(missing, 'a file where a folder should be');
   const open = (): unknown =>
-    createControlGroupsV1({ memory: join(parent, 'memory'), cpu: folder, cpuacct: folder, pids: missing });
+    createControlGroupsV1({ memory: join(parent, 'memory'), cpu: folder, cpuacct: folder, pids: missing }).create(
+      LIMITS,
+    );
   expect(open).toThrow();
-  expect(readdirSync(join(parent, 'memory'))).toEqual([]);
+  expect([readdirSync(join(parent, 'memory')), readdirSync(folder)]).toEqual([[], []]);
 });
 
-test('groups of a layer that is dead are removed, those of a living one stay', () => {
+test('SBX-08 groups of a layer that is dead are removed, those of a living one and of other machines stay', async () => {
   fill(parent, { 'cgroup.controllers': 'cpu memory pids\n', 'cgroup.subtree_control': 'cpu memory pids\n' });
-  const dead = join(parent, 'sallyport-4194305-0123abcd-1');
-  const alive = join(parent, `sallyport-${process.pid}-0123abcd-1`);
-  const foreign = join(parent, 'sallyport-layer');
-  for (const folder of [dead, alive, foreign]) mkdirSync(folder);
-  createControlGroupsV2(parent);
-  expect([dead, alive, foreign].map((folder) => existsSync(folder))).toEqual([false, true, true]);
+  const [namespace, pid, start] = ownMark().split('-');
+  const folders = {
+    dead: `sallyport-${namespace}-4194305-7-0123abcd-1`,
+    sameNumberBefore: `sallyport-${namespace}-${pid}-1-0123abcd-1`,
+    alive: `sallyport-${namespace}-${pid}-${start}-0123abcd-1`,
+    elsewhere: `sallyport-1-4194305-7-0123abcd-1`,
+    other: 'sallyport-layer',
+  };
+  for (const name of Object.values(folders)) mkdirSync(join(parent, name));
+  await createControlGroupsV2(parent)?.removeDead();
+  expect(readdirSync(parent).filter((name) => name.startsWith('sallyport-'))).toEqual(
+    [folders.alive, folders.elsewhere, folders.other].sort(),
+  );
 });
 
 test('the own group is found in its hierarchy, also where a container shows only a part of it', () => {

@@ -1,35 +1,36 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
-import { rmdir } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDead, MARK_PATTERN, ownMark } from '../crash/layer-mark.ts';
 
 const REMOVE_RETRY_MS = 2;
 const REMOVE_TRIES_MAX = 500;
 const PREFIX = 'sallyport-';
-const NAME = /^sallyport-(\d+)-[0-9a-f]{8}-\d+$/;
+const NAME = new RegExp(`^${PREFIX}(${MARK_PATTERN})-[0-9a-f]{8}-\\d+$`);
 
-/** Names for the groups of one driver: the layer's pid, so that leftovers of a dead layer are known, and a random part. */
+/** Names for the groups of one driver: the layer's mark, so that leftovers of a dead layer are known, and a random part. */
 export function groupNames(): () => string {
-  const mark = randomBytes(4).toString('hex');
+  const prefix = `${PREFIX}${ownMark()}-${randomBytes(4).toString('hex')}`;
   let count = 0;
   return () => {
     count += 1;
-    return `${PREFIX}${process.pid}-${mark}-${count}`;
+    return `${prefix}-${count}`;
   };
 }
 
-/** Removes what a layer left that was killed. Groups with processes in them cannot be removed, so nothing is lost. */
-export function sweepDeadGroups(parent: string): void {
-  for (const name of readdirSync(parent)) {
-    const pid = NAME.exec(name)?.[1];
-    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
-    try {
-      rmdirSync(join(parent, name));
-    } catch {
-      // Another layer was faster, or something still runs in it.
-    }
-  }
+/** Removes the groups of layers that are gone. Groups with processes in them cannot be removed, so nothing is lost. */
+export async function removeDeadGroups(parents: readonly string[]): Promise<void> {
+  const removals = parents.map(async (parent) => {
+    const names = await readdir(parent).catch(() => []);
+    const dead = names.filter((name) => {
+      const mark = NAME.exec(name)?.[1];
+      return mark !== undefined && isDead(mark);
+    });
+    await Promise.all(dead.map((name) => removeGroupFolders([join(parent, name)])));
+  });
+  await Promise.all(removals);
 }
 
 /** Removes group folders. The kernel says EBUSY for some ms after the last process ended. */

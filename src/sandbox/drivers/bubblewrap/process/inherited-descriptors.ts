@@ -22,3 +22,15 @@ function isInheritable(descriptor: number): boolean {
     return false;
   }
 }
+
+/** How a child gets one descriptor. */
+export type Stdio = 'pipe' | 'ignore' | number;
+
+/**
+ * The stdio of a child that gets nothing that was left open.
+ * @param cover what lies in the place of an inherited descriptor
+ */
+export function withCover(used: readonly Stdio[], inherited: readonly number[], cover: Stdio): Stdio[] {
+  const last = Math.max(used.length - 1, ...inherited);
+  return Array.from({ length: last + 1 }, (_, index) => used[index] ?? (inherited.includes(index) ? cover : 'ignore'));
+}

@@ -1,6 +1,8 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MARKED_FOLDER } from '../crash/clear-leftovers.ts';
+import { ownMark } from '../crash/layer-mark.ts';
 
 /** Bytes that lie in a file without a name, to be handed to child processes. */
 export interface KeptBytes {
@@ -9,19 +11,13 @@ export interface KeptBytes {
 }
 
 /**
- * Keeps bytes for the life of the process in a temporary file whose name is removed at once. Each reader needs its own
- * descriptor: readers of one would share its position.
+ * Keeps bytes for the life of the process in a temporary file that has no name. Each reader needs its own descriptor:
+ * readers of one would share its position.
  */
-export function keepBytes(bytes: string | Uint8Array): KeptBytes {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-sandbox-'));
-  try {
-    const file = join(folder, 'bytes');
-    writeFileSync(file, bytes, { mode: 0o400 });
-    const kept = openSync(file, 'r');
-    return { open: () => openSync(`/proc/self/fd/${kept}`, 'r') };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+export function keepBytes(bytes: string): KeptBytes {
+  const kept = openNameless();
+  writeSync(kept, bytes);
+  return { open: () => openSync(`/proc/self/fd/${kept}`, 'r') };
 }
 
 /** Runs `use` with opened descriptors and closes them, whatever happens. */
@@ -32,5 +28,23 @@ export function withDescriptors<Result>(kept: readonly KeptBytes[], use: (descri
     return use(opened);
   } finally {
     for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+/** `__O_TMPFILE` of Linux on x86-64 and arm64; Node has no word for it. */
+const TEMPORARY = 0o20_000_000;
+const OWNER_MAY_READ = 0o400;
+
+function openNameless(): number {
+  try {
+    return openSync(tmpdir(), TEMPORARY | constants.O_DIRECTORY | constants.O_RDWR, OWNER_MAY_READ);
+  } catch {
+    // A file system that does not know such files: the name is there for a moment.
+    const folder = mkdtempSync(join(tmpdir(), `${MARKED_FOLDER}${ownMark()}-`));
+    try {
+      return openSync(join(folder, 'bytes'), 'wx+', OWNER_MAY_READ);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   }
 }

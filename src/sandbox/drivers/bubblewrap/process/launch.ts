@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { SandboxSpec } from '../../../driver.port.ts';
+import { MARK_VARIABLE } from '../crash/clear-leftovers.ts';
+import type { CrashWatch } from '../crash/crash-watch.ts';
 import type { ControlGroup } from '../limits/control-group.ts';
 import { JOIN_LINES, ladderLines, processLimitLines, shellArguments } from '../limits/rlimits.ts';
 import { ETC_FILES } from '../view/base-system.ts';
-import { bubblewrapArguments, type FixedArguments } from '../view/bubblewrap-arguments.ts';
+import { bubblewrapArguments, type FixedArguments, OPTIONS_THAT_NEED_ARGUMENTS } from '../view/bubblewrap-arguments.ts';
 import type { Mount } from '../view/mounts.ts';
+import { withCover } from './inherited-descriptors.ts';
 import { type KeptBytes, withDescriptors } from './kept-bytes.ts';
 import { readStatusPipe, type StatusPipe } from './status-pipe.ts';
 
@@ -14,18 +17,24 @@ const ARGUMENTS_FD = 3;
 const STATUS_FD = 4;
 const SECCOMP_FD = 5;
 const FIRST_FILE_FD = 6;
+/** The standard streams and the three above. */
+const PIPES = Array.from({ length: FIRST_FILE_FD }, () => 'pipe' as const);
 
 /** What a driver prepares once. */
 export interface Launchpad {
   /** Absolute path of bubblewrap. */
   readonly program: string;
   readonly fixed: FixedArguments;
-  readonly seccomp: KeptBytes;
+  /** The system call filter, as bubblewrap reads it. */
+  readonly filter: Uint8Array;
   /** In the order of `ETC_FILES`. */
   readonly etcFiles: readonly KeptBytes[];
   /** Covers inherited descriptors. */
   readonly nothing: KeptBytes;
   readonly inherited: readonly number[];
+  /** Names the layer on the command line of its sandboxes. */
+  readonly mark: string;
+  readonly watch: CrashWatch;
 }
 
 /** One sandbox before it is started. */
@@ -37,53 +46,69 @@ export interface Launch {
   readonly uid: number | undefined;
 }
 
-/** bubblewrap running, with its pipes. */
+/** bubblewrap running, with its pipes. It waits for its arguments, and later for the filter. */
 export interface Launched {
   readonly launcher: ChildProcess;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly status: StatusPipe;
+  /** Gives the arguments, so that the namespaces are made. */
+  begin(): void;
+  /** Gives the filter, without which bubblewrap does not go on to start the command. */
+  release(): void;
+  /** Closes all pipes. A bubblewrap that waits for the filter ends. */
+  abandon(): void;
 }
 
-/** Starts bubblewrap. Whether its sandbox stands is told by the status pipe; a missing program by the `error` event. */
+/** Starts bubblewrap. A missing program is told by the `error` event. */
 export function launch(pad: Launchpad, { spec, mounts, group, uid }: Launch): Launched {
   const files = Object.fromEntries(Object.keys(ETC_FILES).map((path, index) => [path, FIRST_FILE_FD + index]));
-  const descriptors = { seccomp: SECCOMP_FD, status: STATUS_FD, files };
-  const sandboxArguments = bubblewrapArguments(spec, mounts, pad.fixed, descriptors, (uid ?? process.getuid?.()) === 0);
+  const sandboxArguments = bubblewrapArguments(spec, mounts, pad.fixed, files, (uid ?? process.getuid?.()) === 0);
   const [program, ...rest] = commandLine(pad, spec, group);
-  const launcher = withDescriptors([pad.nothing, pad.seccomp, ...pad.etcFiles], ([nothing, ...given]) =>
+  const launcher = withDescriptors([pad.nothing, ...pad.etcFiles], ([nothing, ...given]) =>
     spawn(program ?? pad.program, rest, {
       cwd: '/',
       env: {},
       // Out of the layer's process group: Ctrl-C is for the layer, which then ends its sandboxes in order.
       detached: true,
-      stdio: withCover(['pipe', 'pipe', 'pipe', 'pipe', 'pipe', ...given], pad.inherited, nothing ?? 'ignore'),
+      stdio: withCover([...PIPES, ...given], pad.inherited, nothing ?? 'ignore'),
       ...(uid === undefined ? {} : { uid, gid: uid }),
     }),
   );
   const pipes = takePipes(launcher);
   for (const pipe of pipes) pipe?.on('error', ignoreBrokenPipe);
   admit(launcher, group);
-  (pipes[ARGUMENTS_FD] as Writable).end(`${sandboxArguments.join('\0')}\0`);
   return {
     launcher,
     stdin: pipes[0] as Writable,
     stdout: pipes[1] as Readable,
     stderr: pipes[2] as Readable,
     status: readStatusPipe(pipes[STATUS_FD] as Readable),
+    begin: () => (pipes[ARGUMENTS_FD] as Writable).end(`${sandboxArguments.join('\0')}\0`),
+    release: () => (pipes[SECCOMP_FD] as Writable).end(pad.filter),
+    abandon() {
+      for (const pipe of pipes) pipe?.destroy();
+    },
   };
 }
 
 /** With control groups the launcher joins them and becomes bubblewrap; without, the limits are set inside. */
 function commandLine(pad: Launchpad, spec: SandboxSpec, group: ControlGroup | undefined): readonly string[] {
-  const bubblewrap = [pad.program, '--args', String(ARGUMENTS_FD), '--'];
+  const bubblewrap = [pad.program, ...ownOptions(pad), '--'];
   const perProcess = processLimitLines(spec.limits);
   if (group === undefined) {
     return [...bubblewrap, ...shellArguments([...perProcess, ...ladderLines(spec.limits)], spec.command)];
   }
   const joining = [...group.joinFiles, '--', ...bubblewrap, ...spec.command];
   return shellArguments([...perProcess, ...JOIN_LINES], joining);
+}
+
+/** What stands on the command line. Nothing runs without the filter. */
+function ownOptions({ mark }: Launchpad): readonly string[] {
+  const descriptors = ['--seccomp', `${SECCOMP_FD}`, '--json-status-fd', `${STATUS_FD}`, '--args', `${ARGUMENTS_FD}`];
+  // The arguments clear the environment, so that the variable reaches nobody.
+  return ['--setenv', MARK_VARIABLE, mark, ...OPTIONS_THAT_NEED_ARGUMENTS, ...descriptors];
 }
 
 /** bubblewrap waits for its arguments, so nothing was started yet that would have to be admitted too. */
@@ -105,13 +130,6 @@ function takePipes({ stdio }: ChildProcess): readonly (Readable | Writable | nul
   const pipes = [...slots];
   slots.fill(null);
   return pipes;
-}
-
-type Stdio = 'pipe' | 'ignore' | number;
-
-function withCover(used: readonly Stdio[], inherited: readonly number[], cover: Stdio): Stdio[] {
-  const last = Math.max(used.length - 1, ...inherited);
-  return Array.from({ length: last + 1 }, (_, index) => used[index] ?? (inherited.includes(index) ? cover : 'ignore'));
 }
 
 /** A tool that does not read its input is no fault of the layer; its exit says what happened. */

@@ -2,19 +2,20 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
+import { startOf } from '../crash/layer-mark.ts';
 import type { ControlGroup } from '../limits/control-group.ts';
-import { readText } from '../limits/group-folder.ts';
 import { childrenOf, type TreeWatch, watchTree } from '../limits/watch-tree.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import type { Launched } from './launch.ts';
+import { signal } from './signal.ts';
+import type { FirstProcess } from './standing.ts';
 
 /** Shells and bubblewrap tell a signal as 128 + its number. */
 const SIGNAL_BASE = 128;
 
 /** A sandbox whose namespaces stand. */
 export interface RunParts extends Launched {
-  /** Host pid of the first process inside; when it ends, the kernel ends all others. */
-  readonly firstPid: number;
+  readonly first: FirstProcess;
   readonly group: ControlGroup | undefined;
   readonly limits: SandboxLimits;
   /** Exit code for a tool that could not be started because of its program; undefined when something else failed. */
@@ -31,18 +32,17 @@ interface LauncherEnd {
 
 /** Runs the sandbox to its end: signals, limits, what remains, and what it used. */
 export function runSandbox(parts: RunParts): SandboxProcess {
-  const { launcher, firstPid, stdin, stdout, stderr } = parts;
+  const { launcher, first, stdin, stdout, stderr } = parts;
   let over = false;
   let killed = false;
   let deadline: NodeJS.Timeout | undefined;
-  const isFirst = identityOf(firstPid);
   const endAll = (): void => {
     if (over) return;
     killed = true;
     // bubblewrap outside reports the end of the first process, so it is left to do that.
-    if (isFirst()) signal(firstPid, 'SIGKILL');
+    if (lives(first)) signal(first.pid, 'SIGKILL');
   };
-  const watch = parts.group === undefined ? watchTree(firstPid, parts.limits, endAll) : undefined;
+  const watch = parts.group === undefined ? watchTree(first.pid, parts.limits, endAll) : undefined;
   const { promise: launcherEnded, resolve } = Promise.withResolvers<LauncherEnd>();
   launcher.once('exit', (code, name) => {
     over = true;
@@ -51,7 +51,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
   });
 
   const exited = launcherEnded.then(async (end) => {
-    const gone = await waitUntilGone(parts, isFirst);
+    const gone = await waitUntilGone(parts);
     watch?.stop();
     await Promise.race([parts.status.ended, sleep(SANDBOX_BOUNDS.pipeGraceMs)]);
     stdin.destroy();
@@ -64,7 +64,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
 
   const kill = (graceMs = 0): void => {
     if (over) return;
-    const [tool] = graceMs > 0 ? childrenOf(firstPid) : [];
+    const [tool] = graceMs > 0 ? childrenOf(first.pid) : [];
     // No tool yet: nothing could end in order.
     if (tool === undefined) {
       endAll();
@@ -89,10 +89,10 @@ export function runSandbox(parts: RunParts): SandboxProcess {
 }
 
 /** The end of the tool lets bubblewrap go at once; daemons that it left die with the first process a moment later. */
-async function waitUntilGone({ firstPid, group }: RunParts, isFirst: () => boolean): Promise<boolean> {
+async function waitUntilGone({ first, group }: RunParts): Promise<boolean> {
   const giveUpAt = performance.now() + SANDBOX_BOUNDS.goneTimeoutMs;
   for (let looks = 0; ; looks += 1) {
-    const left = group === undefined ? [firstPid].filter(isFirst) : group.pids();
+    const left = group === undefined ? [first].filter(lives).map(({ pid }) => pid) : group.pids();
     if (left.length === 0) return true;
     for (const pid of left) signal(pid, 'SIGKILL');
     if (performance.now() > giveUpAt) return false;
@@ -101,28 +101,11 @@ async function waitUntilGone({ firstPid, group }: RunParts, isFirst: () => boole
 }
 
 /**
- * Tells whether the first process still lives, and not another that got its number. A zombie counts as gone: the first
- * process becomes one only when no other is left in its namespace.
+ * Whether the first process still lives, and not another that got its number. A zombie counts as gone: the first process
+ * becomes one only when no other is left in its namespace.
  */
-function identityOf(pid: number): () => boolean {
-  const startedAt = startOf(pid);
-  return () => startedAt !== undefined && startOf(pid) === startedAt;
-}
-
-/** When a process began, in ticks since boot; undefined when it is gone. */
-function startOf(pid: number): string | undefined {
-  const stat = readText(`/proc/${pid}/stat`);
-  // Fields from the third on, after the name, which may hold blanks: state is 3, the start 22.
-  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return state === 'Z' || state === 'X' ? undefined : fields[18];
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It ended by itself.
-  }
+function lives({ pid, start }: FirstProcess): boolean {
+  return start !== undefined && startOf(pid) === start;
 }
 
 function exitOf(parts: RunParts, end: LauncherEnd, killed: boolean, watch: TreeWatch | undefined): SandboxExit {

@@ -8,6 +8,12 @@ const INSIDE_ID = '1000';
 export const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 const DEFAULT_FOLDER = '/tmp';
 
+/**
+ * Options for the command line, which bubblewrap refuses before it starts anything when the arguments do not follow whole:
+ * a name of the machine needs a namespace for it. A layer that is killed may leave arguments that are empty or cut off.
+ */
+export const OPTIONS_THAT_NEED_ARGUMENTS = ['--hostname', 'sandbox'];
+
 /** What is the same for every sandbox of a driver. */
 export interface FixedArguments {
   readonly baseSystem: readonly string[];
@@ -15,33 +21,26 @@ export interface FixedArguments {
   readonly hiddenKernel: readonly string[];
 }
 
-/** Numbers that the inherited descriptors have in bubblewrap. */
-export interface ArgumentDescriptors {
-  readonly seccomp: number;
-  readonly status: number;
-  /** By path inside. */
-  readonly files: Readonly<Record<string, number>>;
-}
-
 /**
  * The arguments of one sandbox. They hold the environment, so they travel over a pipe (`--args`), never on a command
  * line that other users of the machine can read.
+ * @param files descriptors of files to make, by path inside
  * @param isHostRoot whether the tool has the uid of root outside, although none of its rights
  */
 export function bubblewrapArguments(
   spec: SandboxSpec,
   mounts: readonly Mount[],
   fixed: FixedArguments,
-  descriptors: ArgumentDescriptors,
+  files: Readonly<Record<string, number>>,
   isHostRoot: boolean,
 ): readonly string[] {
   const diskBytes = Math.max(1, spec.limits.diskMb) * MiB;
   return [
-    ...['--unshare-all', '--unshare-user', '--uid', INSIDE_ID, '--gid', INSIDE_ID, '--hostname', 'sandbox'],
+    ...['--uid', INSIDE_ID, '--gid', INSIDE_ID],
     // No `--disable-userns`: the filter refuses every way to a namespace, and a second one costs more than a millisecond.
     ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
     ...fixed.baseSystem,
-    ...Object.entries(descriptors.files).flatMap(([path, fd]) => ['--perms', '0444', '--file', String(fd), path]),
+    ...Object.entries(files).flatMap(([path, fd]) => ['--perms', '0444', '--file', String(fd), path]),
     ...fixed.kernel,
     ...(isHostRoot ? fixed.hiddenKernel : []),
     ...['--perms', '1777', '--size', String(diskBytes), '--tmpfs', '/tmp'],
@@ -50,6 +49,7 @@ export function bubblewrapArguments(
     ...['--remount-ro', '/', '--remount-ro', '/proc'],
     ...['--chdir', spec.workingDirectory ?? DEFAULT_FOLDER, '--clearenv'],
     ...Object.entries({ PATH: DEFAULT_PATH, ...spec.environment }).flatMap((pair) => ['--setenv', ...pair]),
-    ...['--seccomp', String(descriptors.seccomp), '--json-status-fd', String(descriptors.status)],
+    // At the end: arguments that were cut off lack them, see `OPTIONS_THAT_NEED_ARGUMENTS`.
+    ...['--unshare-user', '--unshare-all'],
   ];
 }

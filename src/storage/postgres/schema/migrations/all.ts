@@ -1,7 +1,15 @@
 import type { Migration } from 'kysely';
 import { firstTables } from './0001-first-tables.ts';
+import { toolLifecycle } from './0002-tool-lifecycle.ts';
+import { vectors } from './0003-vectors.ts';
+import { upstreamTools } from './0004-upstream-tools.ts';
+import { visibility } from './0005-visibility.ts';
 
 /** Every migration by name, in order. A migration that was released is never changed; a new one follows it. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-first-tables': firstTables,
+  '0002-tool-lifecycle': toolLifecycle,
+  '0003-vectors': vectors,
+  '0004-upstream-tools': upstreamTools,
+  '0005-visibility': visibility,
 };

@@ -1,0 +1,58 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import { isFailure } from '../../src/domain/error/failure.ts';
+import { createCompositeExecutor } from '../../src/executors/composite.ts';
+import { createHttpExecutor } from '../../src/executors/http/http-executor.ts';
+import { createRegistry } from '../../src/registry/registry.ts';
+import { systemClock } from '../../src/std/clock.ts';
+import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
+import { silentLog } from '../../src/telemetry/log.ts';
+import { createSchemaValidator } from '../../src/validation/schema-validator.ts';
+
+/** What one registration of everything took. */
+export interface RegistryMeasured {
+  readonly ms: number;
+  /** The same manifests once more. */
+  readonly againMs: number;
+  /** Manifests that the registry refused. */
+  readonly refused: number;
+  /** Growth of the heap, storage in memory included, in bytes. */
+  readonly bytes: number;
+}
+
+/** Registers all manifests of the documents into an empty registry with storage in memory. */
+export async function measureRegistry(documents: readonly (readonly ToolManifest[])[]): Promise<RegistryMeasured> {
+  using http = createHttpExecutor();
+  const executors = createCompositeExecutor([http]);
+  const schemas = createSchemaValidator();
+  const registry = createRegistry({
+    store: memoryToolStore(),
+    clock: systemClock,
+    log: silentLog,
+    compileSchema: (schema) => schemas.inspect(schema),
+    configFaults: (manifest) => executors.configFaults(manifest),
+  });
+  let refused = 0;
+  const registerAll = async (): Promise<number> => {
+    const start = performance.now();
+    for (const manifests of documents) {
+      const ends = await registry.registerAll('bench', manifests);
+      refused += ends.filter(isFailure).length;
+    }
+    return performance.now() - start;
+  };
+  const before = heapAfterCollection();
+  const ms = await registerAll();
+  const bytes = heapAfterCollection() - before;
+  const counted = refused;
+  return { ms, againMs: await registerAll(), refused: counted, bytes };
+}
+
+function heapAfterCollection(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed;
+}

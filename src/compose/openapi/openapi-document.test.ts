@@ -1,0 +1,60 @@
+import { validate } from '@readme/openapi-parser';
+import { expect, it } from 'vitest';
+import { OPERATIONS, type OperationEntry } from '../../operations/catalogue.ts';
+import { openApiDocument } from './openapi-document.ts';
+
+type Operation = {
+  operationId: string;
+  security?: unknown[];
+  responses: object;
+  parameters?: { name: string; in: string }[];
+};
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object> };
+};
+
+// As a client gets it: through JSON.
+const text = JSON.stringify(openApiDocument('1.2.3'));
+const document = JSON.parse(text) as Document;
+
+it('API-01 is a valid OpenAPI 3.1 document', async () => {
+  expect(await validate(JSON.parse(text))).toEqual({ valid: true, warnings: [], specification: 'OpenAPI' });
+});
+
+it('API-01 has each operation of the table once, and no other', () => {
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
+  );
+  const wanted = Object.entries<OperationEntry>(OPERATIONS).map(
+    ([name, { method, path }]) => `${name} ${method} ${path}`,
+  );
+  expect(described.sort()).toEqual(wanted.sort());
+});
+
+it('schemas with a title are components, and every reference leads to one', () => {
+  const names = Object.keys(document.components.schemas);
+  expect(names).toEqual(
+    expect.arrayContaining(['ToolManifest', 'ToolInvokeRequest', 'ProblemDetails', 'CloudEvent10']),
+  );
+  for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) expect(names).toContain(name);
+  expect(names.every((name) => text.includes(`"#/components/schemas/${name}"`))).toBe(true);
+});
+
+it('members that are not in the body are parameters of path or query', () => {
+  const parameters = document.paths['/v1/tools/{tool_id}']?.['get']?.parameters?.map(({ name, in: place }) => [
+    name,
+    place,
+  ]);
+  expect(parameters).toEqual([
+    ['tool_id', 'path'],
+    ['version', 'query'],
+  ]);
+});
+
+it('only open operations need no token', () => {
+  const open = Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ security }) => security !== undefined);
+  expect(open.map(({ operationId }) => operationId)).toEqual(['health']);
+});

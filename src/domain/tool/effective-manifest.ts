@@ -1,0 +1,50 @@
+import type { EffectiveManifest } from '../../../api/schemas/registry.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { sideEffectOf } from './tool-version.ts';
+
+/** What a call gets when its manifest says nothing (REG-01); the layer's settings may say otherwise. */
+export interface ExecutionDefaults {
+  readonly timeoutMs: number;
+  readonly cpuMillicores: number;
+  readonly memoryMb: number;
+  readonly outputBytesMax?: number;
+}
+
+/** The defaults of the manifest's contract: 30 s, half a core, 1 GB. */
+export const EXECUTION_DEFAULTS: ExecutionDefaults = { timeoutMs: 30_000, cpuMillicores: 500, memoryMb: 1024 };
+
+/** How a failed call is repeated, where repeating is safe at all: attempts, and ms between them. */
+export const RETRY_DEFAULTS = { max_attempts: 3, base_delay_ms: 1000, max_delay_ms: 60_000 } as const;
+
+/** The members of a manifest that have a default, each as it counts for a call. */
+export function effectiveManifest(
+  manifest: ToolManifest,
+  defaults: ExecutionDefaults = EXECUTION_DEFAULTS,
+): EffectiveManifest {
+  const { category, permissions, execution_config: config, idempotent } = manifest;
+  const sideEffects = sideEffectOf(manifest);
+  return {
+    ...(category === undefined ? {} : { category }),
+    tags: manifest.tags ?? [],
+    permissions: {
+      filesystem: permissions?.filesystem ?? [],
+      network: permissions?.network ?? [],
+      credentials: permissions?.credentials ?? [],
+    },
+    execution_config: {
+      default_timeout_seconds: defaults.timeoutMs / 1000,
+      default_cpu_millicore_limit: defaults.cpuMillicores,
+      default_memory_mb_limit: defaults.memoryMb,
+      ...(defaults.outputBytesMax === undefined ? {} : { output_bytes_max: defaults.outputBytesMax }),
+      requires_approval: false,
+      ...config,
+      retry_policy: { ...RETRY_DEFAULTS, ...config?.retry_policy },
+    },
+    deterministic: manifest.deterministic ?? false,
+    idempotent: idempotent ?? (sideEffects === 'pure' || sideEffects === 'idempotent'),
+    side_effect_policy: sideEffects,
+    requires_confirmation: manifest.requires_confirmation ?? false,
+    requires: manifest.requires ?? [],
+    prefers: manifest.prefers ?? [],
+  };
+}

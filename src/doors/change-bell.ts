@@ -1,0 +1,35 @@
+import type { ToolLayer } from '../operations/tool-layer.ts';
+
+/** Tells many listeners of a change of the tools, once for changes that come close together. */
+export interface ChangeBell {
+  onRing(listener: () => void): Disposable;
+  close(): void;
+}
+
+/**
+ * @param togetherMs how long after a change the listeners are told; further changes until then count as the same
+ * @param atOnce called at each change, before any listener
+ */
+export function createChangeBell(layer: ToolLayer, togetherMs: number, atOnce: () => void): ChangeBell {
+  const listeners = new Set<() => void>();
+  let waiting: NodeJS.Timeout | undefined;
+  const ring = (): void => {
+    waiting = undefined;
+    for (const listener of listeners) listener();
+  };
+  const subscription = layer.onToolsChanged(() => {
+    atOnce();
+    if (listeners.size > 0) waiting ??= setTimeout(ring, togetherMs);
+  });
+  return {
+    onRing: (listener) => {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => listeners.delete(listener) };
+    },
+    close: () => {
+      clearTimeout(waiting);
+      listeners.clear();
+      subscription[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { ToolOverride, UpstreamAddResponse, UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
+import { EXIT } from '../../cli-parts.ts';
+import type { CommandKit } from '../../command-kit.ts';
+import { collect, collectPairs } from '../../input/option-values.ts';
+import { usageError } from '../../input/usage-error.ts';
+import type { Printer } from '../../output/printer.ts';
+import { REGISTRATION_HEAD, registrationRow } from '../../output/registrations.ts';
+
+interface AddOptions {
+  readonly mount?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly network?: readonly string[];
+  readonly url?: string;
+  readonly header?: Readonly<Record<string, string>>;
+  readonly pure?: readonly string[];
+  readonly idempotent?: readonly string[];
+  readonly confirm?: readonly string[];
+  readonly approve?: readonly string[];
+  readonly newTools: boolean;
+}
+
+/** `upstreams add`. */
+export function addAddCommand(upstreams: Command, kit: CommandKit): void {
+  const add = upstreams
+    .command('add')
+    .description('connect an MCP server and register its tools')
+    .argument('<name>', 'prefix of the tool ids')
+    .argument('[command...]', 'after --: the command that starts the server, in a sandbox')
+    .option('--mount <path[:rw]>', 'folder that the server sees, read-only unless :rw', collect)
+    .option('--env <name=value>', 'variable of the server', collectPairs)
+    .option('--cwd <folder>', 'where the server starts')
+    .option('--network <host:port>', 'address that the server may reach', collect)
+    .option('--url <url>', 'address of a server that runs already, instead of a command')
+    .option('--header <name=value>', 'header sent to it; {{NAME}} stands for a secret', collectPairs)
+    .option('--pure <tool>', 'you state that this tool leaves nothing behind; * for all', collect)
+    .option('--idempotent <tool>', 'you state that calling this tool twice is as good as once; * for all', collect)
+    .option('--confirm <tool>', 'calls of this tool have to be confirmed; * for all', collect)
+    .option('--approve <tool>', 'calls of this tool need an approval; * for all', collect)
+    .option('--no-new-tools', 'tools that the server adds later wait in quarantine');
+  kit.asking<AddOptions>(add, async ({ layer, caller, print, parts }, [name, command], options) => {
+    const overrides = overridesOf(options);
+    const upstream: UpstreamDefinition = {
+      name: String(name),
+      transport: transportOf((command ?? []) as string[], options, parts.io.cwd),
+      ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
+      ...(options.newTools ? {} : { accept_new_tools: false }),
+    };
+    const answer = await layer.ask('upstreams.add', { upstream }, caller);
+    if (print.json) print.value(answer);
+    else tellAdded(answer, print);
+    return EXIT.ok;
+  });
+}
+
+/** What came of adding an upstream. */
+export function tellAdded({ upstream, registrations }: UpstreamAddResponse, print: Printer): void {
+  print.line(`${upstream.name}: ${upstream.state}, ${upstream.tool_count} tools`);
+  if (registrations.length > 0) print.table(REGISTRATION_HEAD, registrations.map(registrationRow));
+  if (upstream.quarantined_count > 0) {
+    print.note(
+      `${upstream.quarantined_count} tools wait in quarantine: sallyport upstreams quarantine ${upstream.name}`,
+    );
+  }
+}
+
+function overridesOf({
+  pure = [],
+  idempotent = [],
+  confirm = [],
+  approve = [],
+}: AddOptions): Record<string, ToolOverride> {
+  const overrides: Record<string, ToolOverride> = {};
+  const state = (tools: readonly string[], said: ToolOverride): void => {
+    for (const tool of tools) overrides[tool] = { ...overrides[tool], ...said };
+  };
+  for (const tool of pure) {
+    if (idempotent.includes(tool)) throw usageError(`${tool} is either --pure or --idempotent, not both.`);
+  }
+  state(pure, { side_effect_policy: 'pure' });
+  state(idempotent, { side_effect_policy: 'idempotent' });
+  state(confirm, { requires_confirmation: true });
+  state(approve, { requires_approval: true });
+  return overrides;
+}
+
+function transportOf(words: readonly string[], options: AddOptions, cwd: string): UpstreamDefinition['transport'] {
+  const [command, ...args] = words;
+  const { url, header, env, mount, network } = options;
+  if (url !== undefined) {
+    if (command !== undefined) throw usageError('Give either --url or a command after --, not both.');
+    return { type: 'http', url, ...(header === undefined ? {} : { headers: { ...header } }) };
+  }
+  if (command === undefined)
+    throw usageError('Give the command after --, or --url. Example: upstreams add files -- npx my-server');
+  return {
+    type: 'stdio',
+    command,
+    args,
+    ...(options.cwd === undefined ? {} : { cwd: resolve(cwd, options.cwd) }),
+    ...(env === undefined ? {} : { env: { ...env } }),
+    ...(mount === undefined ? {} : { mounts: mount.map((text) => mountOf(text, cwd)) }),
+    ...(network === undefined ? {} : { network: network.map(addressOf) }),
+  };
+}
+
+function mountOf(text: string, cwd: string): { path: string; mode: 'ro' | 'rw' } {
+  const [, path = text, mode = 'ro'] = /^(.*):(ro|rw)$/.exec(text) ?? [];
+  return { path: resolve(cwd, path), mode: mode === 'rw' ? 'rw' : 'ro' };
+}
+
+function addressOf(text: string): { host: string; port: number } {
+  const [, host, port] = /^(.+):([0-9]{1,5})$/.exec(text) ?? [];
+  if (host === undefined)
+    throw usageError(`--network ${text}: write it as HOST:PORT, for example api.example.com:443.`);
+  return { host, port: Number(port) };
+}

@@ -1,0 +1,50 @@
+import type { ImportedTool, ImportReport } from '../../../../api/schemas/imports.ts';
+import type { Printer } from './printer.ts';
+
+/** Changes that are shown of one tool; `--json` has all of them. */
+const CHANGES_SHOWN = 10;
+/** Rows of tools that did not change are left out beyond this many tools. */
+const UNCHANGED_SHOWN_MAX = 20;
+
+/** Says what an import did: a row for each tool, what changed of those that did, and a line that counts. */
+export function printImport(print: Printer, report: ImportReport): void {
+  if (print.json) {
+    print.value(report);
+    return;
+  }
+  const { registrations, skipped, missing } = report;
+  const quiet = registrations.length > UNCHANGED_SHOWN_MAX;
+  const shown = quiet ? registrations.filter(({ outcome }) => outcome !== 'unchanged') : registrations;
+  if (shown.length > 0) print.table(['OUTCOME', 'TOOL', 'VERSION', 'REMARKS'], shown.map(rowOf));
+  for (const tool of registrations) printChanges(print, tool);
+  for (const { place, reason } of skipped) print.note(`left out ${place}: ${reason}`);
+  if (missing.length > 0) print.note(`no longer there, but still registered: ${missing.join(', ')}`);
+  print.line(summaryOf(report));
+  const mendable = registrations.some(({ outcome, changes }) => outcome === 'refused' && changes !== undefined);
+  if (mendable) print.note('Add --bump to register what changed under the next version.');
+}
+
+/** `created 12, unchanged 40, refused 1`. */
+function summaryOf({ registrations, skipped, missing, dry_run }: ImportReport): string {
+  const count = (outcome: ImportedTool['outcome']): number =>
+    registrations.filter((tool) => tool.outcome === outcome).length;
+  const counts = [`created ${count('created')}`, `unchanged ${count('unchanged')}`, `refused ${count('refused')}`];
+  if (skipped.length > 0) counts.push(`left out ${skipped.length}`);
+  if (missing.length > 0) counts.push(`missing ${missing.length}`);
+  return `${dry_run ? 'Nothing was written. It would be: ' : ''}${counts.join(', ')}`;
+}
+
+function rowOf({ outcome, tool_id, version, replaces, warnings, error }: ImportedTool): string[] {
+  const refused = typeof error?.['message'] === 'string' ? [error['message']] : [];
+  const after = replaces === undefined ? [] : [`after ${replaces}`];
+  return [outcome, tool_id, version, [...after, ...refused, ...warnings.map(({ message }) => message)].join('; ')];
+}
+
+function printChanges(print: Printer, { tool_id, changes = [] }: ImportedTool): void {
+  if (changes.length === 0) return;
+  print.line(`${tool_id}:`, 'strong');
+  for (const { severity, path, message } of changes.slice(0, CHANGES_SHOWN)) {
+    print.line(`  ${severity} ${path}: ${message}`, severity === 'breaking' ? 'bad' : 'dim');
+  }
+  if (changes.length > CHANGES_SHOWN) print.line(`  and ${changes.length - CHANGES_SHOWN} more; see --json`, 'dim');
+}

@@ -1,0 +1,91 @@
+// Hot path: every message is taken apart and answered through here.
+
+/** Id of a request; MCP allows no null. */
+export type RpcId = string | number;
+
+/** Members of a request or notification; empty when it has none. */
+export type Params = Readonly<Record<string, unknown>>;
+
+/** A message that wants an answer. */
+export interface RpcRequest {
+  readonly kind: 'request';
+  readonly id: RpcId;
+  readonly method: string;
+  readonly params: Params;
+}
+
+/** What a message may be; `invalid` says why it is none, with the id that its refusal carries. */
+export type RpcMessage =
+  | RpcRequest
+  | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
+  | { readonly kind: 'response' }
+  | { readonly kind: 'invalid'; readonly id: RpcId | null; readonly message: string };
+
+/** An answer as JSON text, ready to be sent. */
+export interface RpcAnswer {
+  readonly text: string;
+  /** It is a JSON-RPC error. */
+  readonly failed?: true;
+  /** HTTP status where it is not 200, and what to ask for with 401. */
+  readonly http?: number;
+  readonly challenge?: string;
+}
+
+/** Codes of JSON-RPC 2.0 and of MCP 2026-07-28. */
+export const RPC = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internalError: -32_603,
+  /** Of the 2025 era; 2026-07-28 answers invalidParams. */
+  resourceNotFound: -32_002,
+  headerMismatch: -32_020,
+  unsupportedVersion: -32_022,
+} as const;
+
+const NO_PARAMS: Params = {};
+
+/** Tells what a parsed message is. */
+export function classify(value: unknown): RpcMessage {
+  if (Array.isArray(value)) return invalid(null, 'Batches are not supported. Send one message at a time.');
+  if (!isObject(value)) return invalid(null, 'A message must be a JSON object.');
+  const { jsonrpc, id, method, params } = value;
+  const known = isId(id) ? id : null;
+  if (jsonrpc !== '2.0') return invalid(known, 'The member jsonrpc must be "2.0".');
+  if (method === undefined && known !== null && ('result' in value || 'error' in value)) return { kind: 'response' };
+  if (typeof method !== 'string') return invalid(known, 'The member method must be a string.');
+  if (params !== undefined && !isObject(params)) return invalid(known, 'The member params must be an object.');
+  if (!('id' in value)) return { kind: 'notification', method, params: params ?? NO_PARAMS };
+  if (known === null) return invalid(null, 'The member id must be a string or a whole number.');
+  return { kind: 'request', id: known, method, params: params ?? NO_PARAMS };
+}
+
+/** @param result JSON text of the result */
+export function resultAnswer(id: RpcId, result: string): RpcAnswer {
+  return { text: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}` };
+}
+
+/** Answers with an error; `data` is left out when undefined, `http` is the status where it is not 200. */
+export function errorAnswer(id: RpcId | null, code: number, message: string, data?: unknown, http?: number): RpcAnswer {
+  const text = JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
+  return http === undefined ? { text, failed: true } : { text, failed: true, http };
+}
+
+/** A notification as JSON text. */
+export function notificationText(method: string, params?: Params): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, params });
+}
+
+/** Whether a value is a JSON object: neither null nor a list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isId(value: unknown): value is RpcId {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value));
+}
+
+function invalid(id: RpcId | null, message: string): RpcMessage {
+  return { kind: 'invalid', id, message };
+}

@@ -1,0 +1,37 @@
+import type { Caller } from '../../domain/principal/principal.ts';
+import type { ToolLayer } from '../../operations/tool-layer.ts';
+
+/** What may stand for an argument of a template (completion/complete). */
+export interface Completion {
+  readonly values: readonly string[];
+  readonly hasMore: boolean;
+}
+
+/** MCP allows no more values in one answer. */
+const VALUES_MAX = 100;
+/** Tools that are looked through for one completion: pages of so many each. */
+const PAGES_MAX = 10;
+const PAGE_SIZE = 1_000;
+
+const NOTHING: Completion = { values: [], hasMore: false };
+
+/** Values that begin with what was typed, as far as the token may know them; nothing for arguments without a list. */
+export async function completions(layer: ToolLayer, name: string, typed: string, caller: Caller): Promise<Completion> {
+  const holder = await layer.ask('token.inspect', {}, caller);
+  if (name === 'tool_id') return toolNames(layer, typed, caller);
+  const own = name === 'tenant_id' ? holder.tenant_id : name === 'agent_did' ? holder.agent_did : undefined;
+  return own?.startsWith(typed) === true ? { values: [own], hasMore: false } : NOTHING;
+}
+
+async function toolNames(layer: ToolLayer, typed: string, caller: Caller): Promise<Completion> {
+  const values: string[] = [];
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const input = { list: 'agent-enabled', page, page_size: PAGE_SIZE } as const;
+    const { tools, total_count } = await layer.ask('visibility.list', input, caller);
+    values.push(...tools.map(({ name }) => name).filter((name) => name.startsWith(typed)));
+    const isLast = page * PAGE_SIZE >= total_count;
+    if (isLast) return { values: values.slice(0, VALUES_MAX), hasMore: values.length > VALUES_MAX };
+    if (values.length > VALUES_MAX) break;
+  }
+  return { values: values.slice(0, VALUES_MAX), hasMore: true };
+}

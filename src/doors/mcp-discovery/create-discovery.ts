@@ -1,0 +1,58 @@
+import type { ToolLayer } from '../../operations/tool-layer.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { createChangeBell } from '../change-bell.ts';
+import type { Era } from '../mcp-protocol.ts';
+import { createMcpServer, type McpServer } from '../mcp-server.ts';
+import { createFingerprint } from './fingerprint.ts';
+import { createReadResource } from './read-resource.ts';
+import { resourceMethods } from './resource-methods.ts';
+import { DISCOVERY_DEFAULTS, type DiscoverySettings } from './settings.ts';
+import { createWatches } from './watches.ts';
+
+/** The read-only MCP server that shows which tools there are, and calls none (VIS-07). */
+export interface Discovery {
+  readonly server: McpServer;
+  /** Ends the subscription to the layer; requests that run go on. */
+  close(): void;
+}
+
+/** What the discovery server needs. */
+export interface DiscoveryParts {
+  readonly layer: ToolLayer;
+  readonly log: Log;
+  /** Version of the product, told to clients. */
+  readonly version: string;
+  readonly settings?: Partial<DiscoverySettings>;
+}
+
+const INSTRUCTIONS =
+  'Resources say which tools the tenant has, which of them this agent may use, and why it may not use the others. ' +
+  'Nothing can be called here; the gateway at /mcp calls tools.';
+
+/** Builds the discovery server; transports are mounted on it. */
+export function createDiscovery({ layer, log, version, settings: given }: DiscoveryParts): Discovery {
+  const settings = { ...DISCOVERY_DEFAULTS, ...given };
+  const identity = { name: 'sallyport-discovery', title: 'Sallyport tool discovery', version };
+  const read = createReadResource(layer, settings.toolsPageSize);
+  const watches = createWatches({ fingerprint: createFingerprint(layer, read), settings, log });
+  const bell = createChangeBell(layer, settings.changesTogetherMs, () => {});
+  bell.onRing(watches.look);
+  const methods = (era: Era) => resourceMethods({ layer, settings, read, identity, era });
+  const capabilities = { resources: { subscribe: true, listChanged: true }, completions: {} };
+  const server = createMcpServer({
+    log,
+    identity,
+    capabilities: { legacy: capabilities, modern: capabilities },
+    instructions: INSTRUCTIONS,
+    methods: { legacy: methods('legacy'), modern: methods('modern') },
+    admit: (caller) => layer.ask('token.inspect', {}, caller),
+    watch: watches.open,
+  });
+  return {
+    server,
+    close: () => {
+      bell.close();
+      watches.close();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import type { Caller } from '../../domain/principal/principal.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Tell } from '../mcp-server.ts';
+import { type Fingerprint, LIST } from './fingerprint.ts';
+import type { DiscoverySettings } from './settings.ts';
+
+/** What a client saw of a subject last, and with which token: another token's sight of it is not told. */
+export interface Seen {
+  readonly token: string | undefined;
+  readonly print: string | undefined;
+}
+
+/** Who is told of changes, and of which. */
+export interface Client {
+  readonly tell: Tell;
+  /** Whose token listens now; undefined while nobody does. */
+  listener: Caller | undefined;
+  /** By subject: a URI, or the list of resources. */
+  readonly seen: Map<string, Seen>;
+}
+
+/** Looks at what clients watch, one look after the other. */
+export interface Looking {
+  /** Something may have changed: looks at everything, now or after the look that is under way. */
+  look(): void;
+  close(): void;
+}
+
+/** What looking needs. */
+export interface LookingParts {
+  readonly clients: ReadonlySet<Client>;
+  readonly fingerprint: Fingerprint;
+  readonly settings: Pick<DiscoverySettings, 'lookPauseMs'>;
+  readonly log: Log;
+}
+
+/** A look pauses at least so many times as long as it took, so that changes without end leave time for calls. */
+const PAUSE_FACTOR = 4;
+
+export function createLooking({ clients, fingerprint, settings, log }: LookingParts): Looking {
+  const { signal, abort } = abortable();
+  let isLooking = false;
+  let isDue = false;
+  const lookOn = async (): Promise<void> => {
+    try {
+      while (isDue) {
+        isDue = false;
+        const began = performance.now();
+        await lookAtAll(clients, onceEach(fingerprint), signal);
+        const pause = Math.max(settings.lookPauseMs, PAUSE_FACTOR * (performance.now() - began));
+        await wait(pause, undefined, { signal, ref: false });
+      }
+    } catch (thrown) {
+      if (!signal.aborted) log.error('mcp-discovery-look-failed', { cause: thrown });
+    }
+    isLooking = false;
+  };
+  return {
+    look: () => {
+      isDue = clients.size > 0 && !signal.aborted;
+      if (!isDue || isLooking) return;
+      isLooking = true;
+      void lookOn();
+    },
+    close: abort,
+  };
+}
+
+function abortable(): { readonly signal: AbortSignal; abort(): void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+async function lookAtAll(clients: ReadonlySet<Client>, fingerprint: Fingerprint, signal: AbortSignal): Promise<void> {
+  for (const client of [...clients]) {
+    for (const subject of client.listener === undefined ? [] : [...client.seen.keys()]) {
+      if (signal.aborted) return;
+      await lookAt(client, subject, fingerprint);
+      // Calls come first: everything here may have been answered without leaving this turn of the event loop.
+      await nextTurn();
+    }
+  }
+}
+
+/** The same, asked once for each subject and token: many clients may share both. */
+function onceEach(fingerprint: Fingerprint): Fingerprint {
+  const known = new Map<string, Promise<string | undefined>>();
+  return (subject, caller) => {
+    const key = `${subject}\n${caller.token ?? ''}`;
+    const asked = known.get(key) ?? fingerprint(subject, caller);
+    known.set(key, asked);
+    return asked;
+  };
+}
+
+/** Tells the client when what it sees of the subject is not what it saw. */
+async function lookAt(client: Client, subject: string, fingerprint: Fingerprint): Promise<void> {
+  const { listener, seen, tell } = client;
+  if (listener === undefined) return;
+  let print: string | undefined;
+  try {
+    print = await fingerprint(subject, listener);
+  } catch {
+    // A token that ran out, or a layer that does not answer: there is nothing that could be told.
+    return;
+  }
+  const before = seen.get(subject);
+  if (before === undefined || client.listener !== listener) return;
+  if (print === undefined && before.token !== listener.token) {
+    seen.delete(subject);
+    return;
+  }
+  seen.set(subject, { token: listener.token, print });
+  if (before.print === print) return;
+  if (subject === LIST) tell('notifications/resources/list_changed');
+  else tell('notifications/resources/updated', { uri: subject });
+}

@@ -1,0 +1,24 @@
+/** What can be set of the discovery server. */
+export interface DiscoverySettings {
+  /** Tools on one page of a list that is read as a resource. */
+  readonly toolsPageSize: number;
+  /** Tools on one page of resources/list. */
+  readonly resourcesPageSize: number;
+  /** Most resources that one client, a session or a subscription, is told changes of. */
+  readonly watchedPerClientMax: number;
+  /** The same for all clients together. */
+  readonly watchedMax: number;
+  /** Changes of the tools within this time are looked at once, in ms. */
+  readonly changesTogetherMs: number;
+  /** Least time between two looks at everything that is watched, in ms; after a long look four times as long as it took. */
+  readonly lookPauseMs: number;
+}
+
+export const DISCOVERY_DEFAULTS: DiscoverySettings = {
+  toolsPageSize: 100,
+  resourcesPageSize: 200,
+  watchedPerClientMax: 100,
+  watchedMax: 5_000,
+  changesTogetherMs: 50,
+  lookPauseMs: 250,
+};

@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type DiscoveryServer, startDiscovery } from './discovery.fixture.ts';
+import { type Wire, wireTo } from './discovery-wire.fixture.ts';
+
+let server: DiscoveryServer;
+let wire: Wire;
+
+beforeEach(async () => {
+  server = await startDiscovery({
+    changesTogetherMs: 1,
+    lookPauseMs: 1,
+    streamsMax: 1,
+    watchedPerClientMax: 2,
+    watchedMax: 3,
+  });
+  wire = wireTo(server);
+});
+
+afterEach(() => server.close());
+
+const AVAILABLE = 'sallyport://tools/tenant/acme/available';
+const MAIL = 'sallyport://tools/tool/mail';
+
+const describeMail = (description: string): void => {
+  server.world.get('acme')?.set('mail', { description, disabled: false });
+  server.layer.tellToolsChanged();
+};
+
+it('VIS-07 nothing is told of what happens in another tenant', async () => {
+  const session = await wire.openSession();
+  await wire.ask(session, 'resources/subscribe', { uri: AVAILABLE });
+  const stream = await wire.openStream(session);
+  const asked = server.layer.asked.length;
+  server.world.get('globex')?.set('rocket', { description: 'Does rocket.', disabled: false });
+  server.layer.tellToolsChanged();
+  await expect.poll(() => server.layer.asked.length).toBeGreaterThan(asked);
+  describeMail('Sends mail.');
+  await expect.poll(stream.text).toContain('resources/updated');
+  const events = stream.text().match(/"method":"[^"]+"/g);
+  expect(events?.toSorted()).toEqual([
+    '"method":"notifications/resources/list_changed"',
+    '"method":"notifications/resources/updated"',
+  ]);
+  stream.close();
+});
+
+it("VIS-07 another tenant's token on the stream is not told the URIs of the session", async () => {
+  const session = await wire.openSession();
+  await wire.ask(session, 'resources/subscribe', { uri: MAIL });
+  const stream = await wire.openStream({ ...session, authorization: 'Bearer agent-elsewhere' });
+  describeMail('Sends mail.');
+  server.world.get('globex')?.set('rocket', { description: 'Does rocket.', disabled: false });
+  server.layer.tellToolsChanged();
+  await expect.poll(stream.text).toContain('list_changed');
+  expect(stream.text()).not.toContain('mail');
+  stream.close();
+});
+
+it('what changed while nobody listened is told when the stream opens', async () => {
+  const session = await wire.openSession();
+  await wire.ask(session, 'resources/subscribe', { uri: MAIL });
+  describeMail('Sends mail.');
+  const stream = await wire.openStream(session);
+  await expect.poll(stream.text).toContain(MAIL);
+  stream.close();
+});
+
+it('a resource that went is told, one that was unsubscribed is not', async () => {
+  const session = await wire.openSession();
+  const search = 'sallyport://tools/tool/search';
+  for (const uri of [MAIL, search]) await wire.ask(session, 'resources/subscribe', { uri });
+  expect(await wire.ask(session, 'resources/unsubscribe', { uri: MAIL })).toEqual({
+    jsonrpc: '2.0',
+    id: 2,
+    result: {},
+  });
+  const stream = await wire.openStream(session);
+  for (const tool of ['mail', 'search']) server.world.get('acme')?.delete(tool);
+  server.layer.tellToolsChanged();
+  await expect.poll(stream.text).toContain(search);
+  expect(stream.text()).not.toContain(MAIL);
+  stream.close();
+});
+
+it('a client, and all together, watch only so many resources', async () => {
+  const [first, second] = [await wire.openSession(), await wire.openSession()];
+  const subscribe = async (session: Record<string, string>, tool: string): Promise<boolean> =>
+    'result' in (await wire.ask(session, 'resources/subscribe', { uri: `sallyport://tools/tool/${tool}` }));
+  expect(await subscribe(first, 'mail')).toBe(true);
+  expect(await subscribe(first, 'search')).toBe(true);
+  expect(await subscribe(first, 'search')).toBe(true);
+  expect(await subscribe(first, 'calendar')).toBe(false);
+  expect(await subscribe(second, 'mail')).toBe(true);
+  expect(await subscribe(second, 'search')).toBe(false);
+  await fetch(server.url, { method: 'DELETE', headers: first });
+  expect(await subscribe(second, 'search')).toBe(true);
+});
+
+it('a subscription of the 2026 era is granted what is there, and what there is room for', async () => {
+  const resourceSubscriptions = [7, MAIL, MAIL, 'sallyport://tools/tool/launch', AVAILABLE];
+  const wish = { notifications: { resourcesListChanged: true, toolsListChanged: true, resourceSubscriptions } };
+  const response = await wire.modern('subscriptions/listen', wish);
+  const reader = response.body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  const [, data = ''] = /data: (.*)\n/.exec(Buffer.from(value ?? []).toString()) ?? [];
+  expect(JSON.parse(data)).toEqual({
+    jsonrpc: '2.0',
+    method: 'notifications/subscriptions/acknowledged',
+    params: {
+      _meta: { 'io.modelcontextprotocol/subscriptionId': 7 },
+      notifications: { resourcesListChanged: true, resourceSubscriptions: [MAIL] },
+    },
+  });
+  await reader?.cancel();
+});
+
+it('streams that closed make room, however they closed', async () => {
+  for (let round = 0; round < 3; round += 1) {
+    const session = await wire.openSession();
+    const stream = await wire.openStream(session);
+    expect(stream.status).toBe(200);
+    // The session's end closes its stream; the client's end does too.
+    if (round % 2 === 0) await fetch(server.url, { method: 'DELETE', headers: session });
+    else stream.close();
+    const again = { method: 'GET', headers: { ...(await wire.openSession()), authorization: 'Bearer agent' } };
+    await expect
+      .poll(async () => {
+        const probe = await fetch(server.url, {
+          ...again,
+          headers: { ...again.headers, accept: 'text/event-stream' },
+        });
+        await probe.body?.cancel();
+        return probe.status;
+      })
+      .toBe(200);
+  }
+});
+
+it('nothing is looked at when nobody watches', async () => {
+  const session = await wire.openSession();
+  await wire.ask(session, 'resources/subscribe', { uri: MAIL });
+  const asked = server.layer.asked.length;
+  describeMail('Sends mail.');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(server.layer.asked.length).toBe(asked);
+});
+
+it('closing the server lets go of the layer', async () => {
+  expect(server.layer.listeners.size).toBe(1);
+  await wire.openStream(await wire.openSession());
+  await server.close();
+  expect(server.layer.listeners.size).toBe(0);
+});

@@ -1,0 +1,51 @@
+import type { ToolDetail, ToolListRequest } from '../../../../../api/schemas/registry.ts';
+import type { Caller } from '../../../../domain/principal/principal.ts';
+import { sideEffectOf } from '../../../../domain/tool/tool-version.ts';
+import type { ToolLayer } from '../../../../operations/tool-layer.ts';
+import type { Params } from '../../../json-rpc.ts';
+import { needsConfirmation } from './describe-tool.ts';
+import { FOUND_DEFAULT } from './meta-tools.ts';
+
+/** Longest description in a list, in characters; describe_tool gives it whole. */
+const LINE_MAX = 160;
+
+/** Finds tools by what they do; of each as much as is needed to choose one. Arguments were checked. */
+export async function findTools(layer: ToolLayer, given: Params, caller: Caller): Promise<object> {
+  const { names, total } = await hitsOf(layer, given, caller);
+  const details = await Promise.all(names.map((name) => detailOf(layer, name, caller)));
+  return { tools: details.filter((detail) => detail !== undefined).map(lineOf), total };
+}
+
+/** Names of what is found, the best first, and how many there are in all. */
+async function hitsOf(layer: ToolLayer, given: Params, caller: Caller): Promise<{ names: string[]; total: number }> {
+  const { query, category, tags, limit = FOUND_DEFAULT } = given;
+  const filter = { ...(category === undefined ? {} : { category }), ...(tags === undefined ? {} : { tags }) };
+  const input = { ...filter, capability_query: query, page_size: limit } as ToolListRequest;
+  const { tools, pagination } = await layer.ask('tool.list', input, caller);
+  return { names: tools.map(({ tool_id }) => tool_id), total: pagination.total_count };
+}
+
+/** undefined for a tool that went meanwhile. */
+function detailOf(layer: ToolLayer, tool_id: string, caller: Caller): Promise<ToolDetail | undefined> {
+  return layer.ask('tools.get', { tool_id }, caller).catch(() => undefined);
+}
+
+function lineOf({ manifest }: ToolDetail): object {
+  return {
+    name: manifest.tool_id,
+    description: firstLine(manifest.description),
+    side_effect: sideEffectOf(manifest),
+    needs_confirmation: needsConfirmation(manifest),
+  };
+}
+
+function firstLine(description: string): string {
+  // Only the beginning is looked at: a description may be as long as a book.
+  const line =
+    description
+      .slice(0, LINE_MAX * 4)
+      .trimStart()
+      .split('\n', 1)[0] ?? '';
+  const plain = line.replaceAll(/\s+/g, ' ').trim();
+  return plain.length > LINE_MAX ? `${plain.slice(0, LINE_MAX - 1)}…` : plain;
+}

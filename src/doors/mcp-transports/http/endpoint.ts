@@ -1,0 +1,16 @@
+import type { IncomingMessage } from 'node:http';
+import type { Log } from '../../../telemetry/log.ts';
+import type { McpServer } from '../../mcp-server.ts';
+import type { TransportSettings } from '../settings.ts';
+import type { Sessions } from './sessions.ts';
+import type { Streams } from './streams.ts';
+
+/** What all requests to one MCP endpoint over HTTP have in common. */
+export interface Endpoint {
+  /** The server that a request is for; throws ToolLayerError E3801 for a request that names none there is. */
+  readonly serverOf: (request: IncomingMessage) => McpServer;
+  readonly log: Log;
+  readonly settings: TransportSettings;
+  readonly sessions: Sessions;
+  readonly streams: Streams;
+}

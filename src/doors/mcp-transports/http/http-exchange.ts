@@ -1,0 +1,65 @@
+// Hot path: every MCP request over HTTP is answered through here.
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '../../../domain/principal/principal.ts';
+import { bearerToken } from '../../bearer.ts';
+import { send } from '../../http-answer.ts';
+import { errorAnswer, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
+
+/** One HTTP request and its answer: JSON, or a stream of events once something is to be told before the answer. */
+export interface HttpExchange {
+  readonly request: IncomingMessage;
+  readonly headers: IncomingHttpHeaders;
+  readonly caller: Caller;
+  /** Ends when the client goes away before the answer. */
+  readonly gone: AbortController;
+  /** Turns the answer into a stream of events; later calls give the same stream. */
+  stream(): EventStream;
+  /** Answers; on the stream, where there is one. `headers` are name and value in turn. */
+  answer(answer: RpcAnswer, headers?: readonly string[]): void;
+  /** Answers with a JSON-RPC error that belongs to the HTTP request as such. */
+  refuse(status: number, code: number, message: string, id?: RpcId | null, headers?: readonly string[]): void;
+  /** Answers without a body. */
+  empty(status: number): void;
+}
+
+export function createHttpExchange(request: IncomingMessage, response: ServerResponse): HttpExchange {
+  const { headers } = request;
+  const gone = new AbortController();
+  let stream: EventStream | undefined;
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+
+  const answer: HttpExchange['answer'] = ({ text, http = 200, challenge }, more = []) => {
+    if (stream !== undefined) stream.end(text);
+    else {
+      const asked = challenge === undefined ? more : [...more, 'www-authenticate', challenge];
+      send(response, http, 'application/json', text, asked);
+    }
+  };
+  return {
+    request,
+    headers,
+    gone,
+    caller: callerOf(headers),
+    stream: () => {
+      stream ??= openEventStream(response);
+      return stream;
+    },
+    answer,
+    refuse: (status, code, message, id = null, more) => answer(errorAnswer(id, code, message, undefined, status), more),
+    empty: (status) => {
+      if (!response.headersSent) response.writeHead(status, ['content-length', '0']).end();
+    },
+  };
+}
+
+function callerOf({ authorization, traceparent }: IncomingHttpHeaders): Caller {
+  const token = bearerToken(authorization);
+  return {
+    door: 'mcp',
+    ...(token === undefined ? {} : { token }),
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
+  };
+}

@@ -1,0 +1,127 @@
+// Hot path: every request of the 2025 era over HTTP.
+
+import { notificationText, type Params, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
+import { isLegacyVersion, isModernVersion, negotiate, SESSION_WISH } from '../../mcp-protocol.ts';
+import type { McpServer } from '../../mcp-server.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import type { Session } from './sessions.ts';
+
+/** Answers a request of a session, or the handshake that opens one. */
+export async function answerLegacy(
+  request: RpcRequest,
+  server: McpServer,
+  exchange: HttpExchange,
+  endpoint: Endpoint,
+): Promise<void> {
+  if (request.method === 'initialize') {
+    await openSession(request, server, exchange, endpoint);
+    return;
+  }
+  const session = sessionOf(exchange, endpoint, request.id);
+  if (session === undefined) return;
+  const { caller, gone } = exchange;
+  // Nothing is kept for a client that reconnects: whoever goes away cannot have the answer, so the call ends too.
+  session.running.set(request.id, gone);
+  try {
+    const notify = (text: string): void => void exchange.stream().send(text);
+    const { watch } = session;
+    exchange.answer(await server.answer(request, { era: 'legacy', caller, signal: gone.signal, notify, watch }));
+  } finally {
+    session.running.delete(request.id);
+  }
+}
+
+async function openSession(
+  request: RpcRequest,
+  server: McpServer,
+  exchange: HttpExchange,
+  endpoint: Endpoint,
+): Promise<void> {
+  const { caller, gone } = exchange;
+  const answer = await server.answer(request, { era: 'legacy', caller, signal: gone.signal, notify: () => {} });
+  if (answer.failed === true) {
+    exchange.answer(answer);
+    return;
+  }
+  const session = await endpoint.sessions.create(negotiate(request.params['protocolVersion']), (send) =>
+    server.watch(SESSION_WISH, caller, (method, params) => send(notificationText(method, params))),
+  );
+  exchange.answer(answer, ['mcp-session-id', session.id]);
+}
+
+/** Takes a notification; of all of them only a cancellation changes anything here. */
+export function notifyLegacy(method: string, params: Params, exchange: HttpExchange, endpoint: Endpoint): void {
+  if (isModernVersion(exchange.headers['mcp-protocol-version'])) {
+    // 2026-07-28 defines none over HTTP: the end of a connection cancels.
+    exchange.empty(202);
+    return;
+  }
+  const session = sessionOf(exchange, endpoint, null);
+  if (session === undefined) return;
+  if (method === 'notifications/cancelled') session.running.get(params['requestId'] as RpcId)?.abort();
+  exchange.empty(202);
+}
+
+/** GET: opens the session's stream of changes. */
+export async function openSessionStream(exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
+  if (exchange.headers.accept?.includes('text/event-stream') !== true) {
+    exchange.refuse(406, RPC.invalidRequest, 'The header Accept must list text/event-stream.');
+    return;
+  }
+  const session = sessionOf(exchange, endpoint, null);
+  if (session === undefined) return;
+  const refused = await endpoint.serverOf(exchange.request).refuseCaller(null, exchange.caller);
+  if (refused !== undefined) exchange.answer(refused);
+  else if (session.hasStream) {
+    exchange.refuse(409, RPC.invalidRequest, 'This session has an open stream already.');
+  } else if (endpoint.streams.full) {
+    exchange.refuse(503, RPC.internalError, 'Too many notification streams are open. Try later.');
+  } else await keepSessionStream(session, exchange, endpoint);
+}
+
+async function keepSessionStream(session: Session, exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
+  session.hasStream = true;
+  const release = (): void => {
+    session.stream = undefined;
+    session.hasStream = false;
+    void session.watch.listen(undefined);
+  };
+  try {
+    // First, so that no change after the head of the stream is missed.
+    await session.watch.listen(exchange.caller);
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
+  const stream = exchange.stream();
+  session.stream = stream;
+  endpoint.streams.keep(stream, release);
+  // The session may have ended meanwhile; its stream ends with it.
+  if (!endpoint.sessions.has(session.id)) stream.end();
+}
+
+/** DELETE: ends the session. */
+export function endSession(exchange: HttpExchange, endpoint: Endpoint): void {
+  const session = sessionOf(exchange, endpoint, null);
+  if (session === undefined) return;
+  endpoint.sessions.end(session.id);
+  exchange.empty(204);
+}
+
+/** The session that the request names; undefined when the request was refused instead. */
+function sessionOf(exchange: HttpExchange, endpoint: Endpoint, id: RpcId | null): Session | undefined {
+  const { 'mcp-session-id': named, 'mcp-protocol-version': version } = exchange.headers;
+  if (version !== undefined && !isLegacyVersion(version)) {
+    const message = `Protocol version ${String(version).slice(0, 40)} is not spoken in sessions here.`;
+    exchange.refuse(400, RPC.invalidRequest, message, id);
+    return undefined;
+  }
+  if (typeof named !== 'string') {
+    exchange.refuse(400, RPC.invalidRequest, 'The header Mcp-Session-Id is missing. Send initialize first.', id);
+    return undefined;
+  }
+  const session = endpoint.sessions.find(named);
+  if (session === undefined) exchange.refuse(404, RPC.invalidRequest, 'This session has ended. Send initialize.', id);
+  return session;
+}

@@ -1,0 +1,51 @@
+// Hot path: every request of the 2026 era over HTTP.
+
+import { RPC, type RpcRequest } from '../../json-rpc.ts';
+import type { McpServer } from '../../mcp-server.ts';
+import { refuseEnvelope, refuseHeaders } from '../modern-envelope.ts';
+import { openSubscription, subscriptionEnding } from '../subscriptions.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { HttpExchange } from './http-exchange.ts';
+
+/** Answers a request that stands alone (2026-07-28); its end is the end of its connection. */
+export async function answerModern(
+  request: RpcRequest,
+  server: McpServer,
+  exchange: HttpExchange,
+  endpoint: Endpoint,
+): Promise<void> {
+  const refused = refuseEnvelope(request) ?? refuseHeaders(request, exchange.headers);
+  if (refused !== undefined) {
+    exchange.answer(refused);
+    return;
+  }
+  if (request.method === 'subscriptions/listen') {
+    await listen(request, server, exchange, endpoint);
+    return;
+  }
+  const { caller, gone } = exchange;
+  const notify = (text: string): void => void exchange.stream().send(text);
+  exchange.answer(await server.answer(request, { era: 'modern', caller, signal: gone.signal, notify }));
+}
+
+async function listen(
+  request: RpcRequest,
+  server: McpServer,
+  exchange: HttpExchange,
+  { streams }: Endpoint,
+): Promise<void> {
+  const { caller } = exchange;
+  const refused = await server.refuseCaller(request.id, caller);
+  if (refused !== undefined) {
+    exchange.answer(refused);
+    return;
+  }
+  if (streams.full) {
+    exchange.refuse(503, RPC.internalError, 'Too many notification streams are open. Try later.', request.id);
+    return;
+  }
+  const stream = exchange.stream();
+  const { watch, begin } = await openSubscription(server, request, caller, (text) => void stream.send(text));
+  streams.keep(stream, () => watch[Symbol.dispose](), subscriptionEnding(request));
+  await begin(caller);
+}

@@ -1,0 +1,64 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { fastify } from 'fastify';
+import { silentLog } from '../../../telemetry/log.ts';
+import { createGateway } from '../../mcp-gateway/create-gateway.ts';
+import type { McpSettings } from '../../mcp-gateway/settings.ts';
+import { createLayerDouble, type LayerDouble } from '../../tool-layer.fixture.ts';
+import type { TransportSettings } from '../settings.ts';
+import { mountMcp } from './mount-mcp.ts';
+
+/** A gateway on a free port, over a layer in memory. */
+export interface McpServer {
+  readonly layer: LayerDouble;
+  readonly url: string;
+  /** A connected official client. */
+  client(options?: { token?: string; auto?: boolean; tools?: string; onListChanged?: () => void }): Promise<Client>;
+  /** One POST with the usual headers. */
+  post(body: unknown, headers?: Record<string, string>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export async function startMcpServer(settings: Partial<McpSettings & TransportSettings> = {}): Promise<McpServer> {
+  const layer = createLayerDouble();
+  const app = fastify({ forceCloseConnections: true });
+  const gateway = createGateway({ layer, log: silentLog, version: '0.1.0', settings });
+  mountMcp(app, { path: '/mcp', serverOf: gateway.serverOf, log: silentLog, settings });
+  const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`;
+  const clients: Client[] = [];
+  return {
+    layer,
+    url,
+    client: async ({ token = 'agent', auto = false, tools, onListChanged } = {}) => {
+      const client = new Client(
+        { name: 'test', version: '1.0.0' },
+        {
+          ...(auto ? { versionNegotiation: { mode: 'auto' as const } } : {}),
+          ...(onListChanged === undefined
+            ? {}
+            : { listChanged: { tools: { onChanged: onListChanged, autoRefresh: false, debounceMs: 0 } } }),
+        },
+      );
+      clients.push(client);
+      const requestInit = { headers: { authorization: `Bearer ${token}` } };
+      const address = tools === undefined ? url : `${url}?tools=${tools}`;
+      await client.connect(new StreamableHTTPClientTransport(new URL(address), { requestInit }));
+      return client;
+    },
+    post: (body, headers = {}) =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: 'Bearer agent',
+          ...headers,
+        },
+        body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+      }),
+    close: async () => {
+      for (const client of clients) await client.close();
+      await app.close();
+      gateway.close();
+    },
+  };
+}

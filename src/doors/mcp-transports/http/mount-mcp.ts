@@ -1,0 +1,135 @@
+// Hot path: every MCP request over HTTP passes here.
+import type { FastifyInstance } from 'fastify';
+import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { classify, RPC, type RpcMessage } from '../../json-rpc.ts';
+import { readBody } from '../../request-body.ts';
+import { readWireJson } from '../../wire-json.ts';
+import { isModern } from '../modern-envelope.ts';
+import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
+import type { Endpoint } from './endpoint.ts';
+import { createHttpExchange, type HttpExchange } from './http-exchange.ts';
+import { answerLegacy, endSession, notifyLegacy, openSessionStream } from './http-sessions.ts';
+import { answerModern } from './http-stateless.ts';
+import { createSessions } from './sessions.ts';
+import { createStreams } from './streams.ts';
+
+/** What an MCP endpoint over HTTP needs. */
+export interface McpEndpoint extends Pick<Endpoint, 'serverOf' | 'log'> {
+  /** Path of the address; a query is for `serverOf` to read. */
+  readonly path: string;
+  readonly settings?: Partial<TransportSettings>;
+}
+
+/**
+ * Adds an MCP endpoint to an HTTP server, for both eras. `Host` and `Origin` are the server's to check.
+ * Closing the server ends every stream and session; the MCP server itself is closed by its owner.
+ */
+export function mountMcp(app: FastifyInstance, { path, serverOf, log, settings: given }: McpEndpoint): void {
+  const settings = { ...TRANSPORT_DEFAULTS, ...given };
+  const endpoint = { serverOf, log, settings, sessions: createSessions(settings), streams: createStreams(settings) };
+  app.addHook('preClose', (done) => {
+    endpoint.streams.close();
+    endpoint.sessions.endAll();
+    done();
+  });
+  app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    // The body is read below, with its own bound and its own errors.
+    scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
+    addRoute(scope, path, 'POST', endpoint, answerPost);
+    addRoute(scope, path, 'GET', endpoint, openSessionStream);
+    addRoute(scope, path, 'DELETE', endpoint, endSession);
+    done();
+  });
+}
+
+type Answer = (exchange: HttpExchange, endpoint: Endpoint) => Promise<void> | void;
+
+function addRoute(scope: FastifyInstance, url: string, method: string, endpoint: Endpoint, answer: Answer): void {
+  scope.route({
+    method,
+    url,
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      reply.hijack();
+      const exchange = createHttpExchange(request.raw, reply.raw);
+      try {
+        await answer(exchange, endpoint);
+      } catch (thrown) {
+        refuseThrown(thrown, exchange, endpoint);
+      }
+    },
+  });
+}
+
+/** A request that names no server there is was its client's fault; anything else is ours. */
+function refuseThrown(thrown: unknown, exchange: HttpExchange, { log }: Endpoint): void {
+  const { code, message } = failureOf(thrown);
+  if (code === 'E3801') {
+    exchange.refuse(400, RPC.invalidRequest, message);
+    return;
+  }
+  log.error('mcp-request-failed', { cause: thrown });
+  exchange.refuse(500, RPC.internalError, message);
+}
+
+async function answerPost(exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
+  const server = endpoint.serverOf(exchange.request);
+  const message = await readMessage(exchange, endpoint.settings.messageBytesMax);
+  if (message === undefined) return;
+  switch (message.kind) {
+    case 'invalid':
+      exchange.refuse(400, RPC.invalidRequest, message.message, message.id);
+      break;
+    case 'request':
+      await (isModern(message, exchange.headers) ? answerModern : answerLegacy)(message, server, exchange, endpoint);
+      break;
+    case 'notification':
+      notifyLegacy(message.method, message.params, exchange, endpoint);
+      break;
+    case 'response':
+      // This server asks its clients nothing, so no answer is waited for.
+      exchange.empty(202);
+  }
+}
+
+/** The message in the body; undefined when the request was refused instead. */
+async function readMessage(exchange: HttpExchange, bytesMax: number): Promise<RpcMessage | undefined> {
+  const { headers, request } = exchange;
+  if (!acceptsBoth(headers.accept)) {
+    exchange.refuse(406, RPC.invalidRequest, 'The header Accept must list application/json and text/event-stream.');
+    return undefined;
+  }
+  if (!isJson(headers['content-type'])) {
+    exchange.refuse(415, RPC.invalidRequest, 'The content type must be application/json.');
+    return undefined;
+  }
+  let bytes: Buffer;
+  try {
+    bytes = await readBody(request, bytesMax);
+  } catch (thrown) {
+    const tooLarge = thrown instanceof ToolLayerError && thrown.code === 'E3810';
+    exchange.refuse(tooLarge ? 413 : 400, RPC.invalidRequest, failureOf(thrown).message);
+    return undefined;
+  }
+  const read = readWireJson(bytes);
+  if (read.ok) return classify(read.value);
+  const unreadable = read.refusal === 'syntax' || read.refusal === 'encoding';
+  exchange.refuse(400, unreadable ? RPC.parseError : RPC.invalidRequest, read.failure.message);
+  return undefined;
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
+/** Clients must take both forms of an answer; one that says nothing takes anything (RFC 9110 §12.5.1). */
+function acceptsBoth(accept: string | undefined): boolean {
+  if (accept === undefined || accept.includes('*/*')) return true;
+  const types = accept.toLowerCase();
+  return (
+    (types.includes('application/json') || types.includes('application/*')) &&
+    (types.includes('text/event-stream') || types.includes('text/*'))
+  );
+}

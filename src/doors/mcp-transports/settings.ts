@@ -1,0 +1,29 @@
+import { MiB } from '../../std/bytes.ts';
+
+/** What can be set of the transports of MCP. */
+export interface TransportSettings {
+  /** Largest message, in bytes. */
+  readonly messageBytesMax: number;
+  /** Most sessions of the 2025 era of one endpoint; beyond it the one that is idle longest ends. */
+  readonly sessionsMax: number;
+  /** After this idle time a session may be ended to make room, in ms. */
+  readonly sessionIdleMs: number;
+  /** Most open notification streams of one endpoint. */
+  readonly streamsMax: number;
+  /** Time between comments that keep an idle stream open, in ms. */
+  readonly keepAliveMs: number;
+  /** Most requests of one stdio connection that run at once; further ones wait unread. */
+  readonly requestsMax: number;
+  /** How long running requests may go on once a stdio client has closed its end, in ms. */
+  readonly closeGraceMs: number;
+}
+
+export const TRANSPORT_DEFAULTS: TransportSettings = {
+  messageBytesMax: 1 * MiB,
+  sessionsMax: 10_000,
+  sessionIdleMs: 3_600_000,
+  streamsMax: 1_000,
+  keepAliveMs: 25_000,
+  requestsMax: 256,
+  closeGraceMs: 5_000,
+};

@@ -1,0 +1,49 @@
+import type { Caller } from '../../domain/principal/principal.ts';
+import { isObject, notificationText, type Params, type RpcRequest, resultAnswer } from '../json-rpc.ts';
+import { META_SUBSCRIPTION } from '../mcp-protocol.ts';
+import type { McpServer, Watch } from '../mcp-server.ts';
+
+/** A `subscriptions/listen` of 2026-07-28 that is open, on whatever transport. */
+export interface Subscription {
+  readonly watch: Watch;
+  /** Says what of the wish is granted, then tells of changes. Resolves when a change is no longer missed. */
+  begin(caller: Caller): Promise<void>;
+}
+
+const NOTHING: Params = {};
+
+/** @param send puts a message on the transport; what it cannot take is left out */
+export async function openSubscription(
+  server: McpServer,
+  request: RpcRequest,
+  caller: Caller,
+  send: (text: string) => void,
+): Promise<Subscription> {
+  const _meta = { [META_SUBSCRIPTION]: request.id };
+  let acknowledged = false;
+  const acknowledge = (): void => {
+    if (acknowledged) return;
+    acknowledged = true;
+    const granted = { _meta, notifications: watch.granted };
+    send(notificationText('notifications/subscriptions/acknowledged', granted));
+  };
+  const wish = request.params['notifications'];
+  const watch = await server.watch(isObject(wish) ? wish : NOTHING, caller, (method, params) => {
+    // The acknowledgement comes first, even when something changes while the subscription opens.
+    acknowledge();
+    send(notificationText(method, { ...params, _meta }));
+  });
+  return {
+    watch,
+    begin: async (listener) => {
+      await watch.listen(listener);
+      acknowledge();
+    },
+  };
+}
+
+/** Last message of a subscription that the server ends. */
+export function subscriptionEnding(request: RpcRequest): string {
+  const _meta = { [META_SUBSCRIPTION]: request.id };
+  return resultAnswer(request.id, JSON.stringify({ resultType: 'complete', _meta })).text;
+}

@@ -1,0 +1,16 @@
+// Warm path: every definition of every listing goes through here once.
+import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import { canonicalJson } from '../../std/canonical-json.ts';
+import { sha256 } from '../../std/sha256.ts';
+
+const known = new WeakMap<ListedMcpTool, string>();
+
+/** SHA-256 over the canonical JSON of a listed definition, hex; equal for definitions that differ in the order of members only. */
+export function definitionHash(tool: ListedMcpTool): string {
+  const before = known.get(tool);
+  if (before !== undefined) return before;
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  const hash = sha256(canonicalJson({ annotations, description, inputSchema, name, outputSchema, title }));
+  known.set(tool, hash);
+  return hash;
+}

@@ -1,0 +1,139 @@
+// Hot path: `blockOf` and `named` are asked for every call.
+import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { BlockReason, UpstreamTool } from '../quarantine-store.port.ts';
+
+/** A tool of an upstream that is not to be seen or called now. */
+export interface Block {
+  readonly reason: BlockReason;
+  readonly upstream: string;
+  /** The upstream's own name for it. */
+  readonly tool: string;
+}
+
+/** Tools whose block came, went or changed. */
+export interface QuarantineChange {
+  readonly tenantId: string;
+  readonly toolIds: readonly string[];
+}
+
+/** What is in memory of every upstream's tools. */
+export interface KnownTools {
+  blockOf(tenantId: string, toolId: string): Block | undefined;
+  find(tenantId: string, toolId: string): UpstreamTool | undefined;
+  /** Tools of an upstream by its own names for them. */
+  named(tenantId: string, upstream: string): ReadonlyMap<string, UpstreamTool> | undefined;
+  /** Ordered by id. */
+  list(tenantId: string, upstream?: string): readonly UpstreamTool[];
+  /** Names of tools of the other upstreams, without those that are listed here. */
+  foreignNames(tenantId: string, upstream: string, own: readonly ListedMcpTool[]): ReadonlySet<string>;
+  replaceAll(tools: readonly UpstreamTool[]): void;
+  put(tools: readonly UpstreamTool[]): void;
+  /** Blocks before it is written. */
+  blockNow(tools: readonly { readonly known: UpstreamTool }[], reason: BlockReason): void;
+  forget(tenantId: string, upstream: string): void;
+  onChanged(listener: (change: QuarantineChange) => void): Disposable;
+}
+
+interface TenantTools {
+  readonly byId: Map<string, UpstreamTool>;
+  readonly byUpstream: Map<string, Map<string, UpstreamTool>>;
+  /** By id. Ahead of the tools while a change is being written. */
+  readonly blocks: Map<string, Block>;
+}
+
+/** Knows nothing yet. */
+export function createKnownTools(log: Log): KnownTools {
+  const tenants = new Map<string, TenantTools>();
+  const listeners = new Set<{ readonly hear: (change: QuarantineChange) => void }>();
+  const tell = (tenantId: string, toolIds: readonly string[]): void => {
+    if (toolIds.length === 0) return;
+    for (const { hear } of listeners) {
+      try {
+        hear({ tenantId, toolIds });
+      } catch (cause) {
+        log.error('quarantine-listener-failed', { reason: String(cause) });
+      }
+    }
+  };
+  const put = (tools: readonly UpstreamTool[]): void => {
+    for (const [tenantId, ofTenant] of Map.groupBy(tools, (tool) => tool.tenantId)) {
+      const tenant = tenantOf(tenants, tenantId);
+      tell(
+        tenantId,
+        ofTenant.filter((tool) => keep(tenant, tool)).map(({ toolId }) => toolId),
+      );
+    }
+  };
+  return {
+    blockOf: (tenantId, toolId) => tenants.get(tenantId)?.blocks.get(toolId),
+    find: (tenantId, toolId) => tenants.get(tenantId)?.byId.get(toolId),
+    named: (tenantId, upstream) => tenants.get(tenantId)?.byUpstream.get(upstream),
+    list(tenantId, upstream) {
+      const tenant = tenants.get(tenantId);
+      const tools = upstream === undefined ? tenant?.byId.values() : tenant?.byUpstream.get(upstream)?.values();
+      return [...(tools ?? [])].sort((a, b) => (a.toolId < b.toolId ? -1 : 1));
+    },
+    foreignNames: (tenantId, upstream, own) => foreignNames(tenants.get(tenantId), upstream, own),
+    replaceAll(tools) {
+      tenants.clear();
+      put(tools);
+    },
+    put,
+    blockNow(tools, reason) {
+      for (const { known } of tools) {
+        const { blocks } = tenantOf(tenants, known.tenantId);
+        if (blocks.get(known.toolId)?.reason === reason) continue;
+        blocks.set(known.toolId, { reason, upstream: known.upstream, tool: known.tool });
+      }
+    },
+    forget(tenantId, upstream) {
+      const tenant = tenants.get(tenantId);
+      const gone = [...(tenant?.byUpstream.get(upstream)?.values() ?? [])].map(({ toolId }) => toolId);
+      for (const toolId of gone) {
+        tenant?.byId.delete(toolId);
+        tenant?.blocks.delete(toolId);
+      }
+      tenant?.byUpstream.delete(upstream);
+      tell(tenantId, gone);
+    },
+    onChanged(listener) {
+      const entry = { hear: listener };
+      listeners.add(entry);
+      return { [Symbol.dispose]: () => void listeners.delete(entry) };
+    },
+  };
+}
+
+function tenantOf(tenants: Map<string, TenantTools>, tenantId: string): TenantTools {
+  const known = tenants.get(tenantId) ?? { byId: new Map(), byUpstream: new Map(), blocks: new Map() };
+  tenants.set(tenantId, known);
+  return known;
+}
+
+/** Says whether the tool's block is another than it was on record. */
+function keep({ byId, byUpstream, blocks }: TenantTools, tool: UpstreamTool): boolean {
+  const { toolId, upstream, block } = tool;
+  const before = byId.get(toolId)?.block;
+  byId.set(toolId, tool);
+  const named = byUpstream.get(upstream) ?? new Map<string, UpstreamTool>();
+  named.set(tool.tool, tool);
+  byUpstream.set(upstream, named);
+  if (block === undefined) blocks.delete(toolId);
+  else blocks.set(toolId, { reason: block, upstream, tool: tool.tool });
+  return before !== block;
+}
+
+function foreignNames(
+  tenant: TenantTools | undefined,
+  upstream: string,
+  own: readonly ListedMcpTool[],
+): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [other, tools] of tenant?.byUpstream ?? []) {
+    if (other !== upstream) for (const name of tools.keys()) names.add(name);
+  }
+  for (const name of tenant?.byUpstream.get(upstream)?.keys() ?? []) names.delete(name);
+  for (const { name } of own) names.delete(name);
+  return names;
+}

@@ -1,0 +1,81 @@
+import { ToolDiffRequest, ToolDiffResponse } from '../../../api/schemas/tool-comparison.ts';
+import {
+  ManifestCheckRequest,
+  ManifestCheckResponse,
+  ToolComplianceRequest,
+  ToolComplianceResponse,
+  ToolDeprecateRequest,
+  ToolHistoryRequest,
+  ToolHistoryResponse,
+  ToolLifecycleResponse,
+  ToolRestoreRequest,
+  ToolSunsetRequest,
+} from '../../../api/schemas/tool-lifecycle.ts';
+import type { OperationEntry } from './entry.ts';
+
+/** How versions come and go, what differs between them, and how well they are described. */
+export const TOOL_LIFECYCLE = {
+  'tools.deprecate': {
+    summary: 'Deprecate one version of a tool, or every active one',
+    method: 'POST',
+    path: '/v1/tools/{tool_id}/deprecation',
+    status: 200,
+    access: 'operator',
+    input: ToolDeprecateRequest,
+    output: ToolLifecycleResponse,
+  },
+  'tools.sunset': {
+    summary: 'Announce the end of one deprecated version, or of every one',
+    method: 'POST',
+    path: '/v1/tools/{tool_id}/sunset',
+    status: 200,
+    access: 'operator',
+    input: ToolSunsetRequest,
+    output: ToolLifecycleResponse,
+  },
+  'tools.restore': {
+    summary: 'Make a version active again, a removed one too',
+    method: 'POST',
+    path: '/v1/tools/{tool_id}/restoration',
+    status: 200,
+    access: 'operator',
+    input: ToolRestoreRequest,
+    output: ToolLifecycleResponse,
+  },
+  'tools.history': {
+    summary: 'Every version of a tool with its state, its dates and who moved it',
+    method: 'GET',
+    path: '/v1/tools/{tool_id}/history',
+    status: 200,
+    access: 'operator',
+    input: ToolHistoryRequest,
+    output: ToolHistoryResponse,
+  },
+  'tools.diff': {
+    summary: 'What changed between two versions of a tool, and whether it breaks callers',
+    method: 'GET',
+    path: '/v1/tools/{tool_id}/diff',
+    status: 200,
+    access: 'token',
+    input: ToolDiffRequest,
+    output: ToolDiffResponse,
+  },
+  'tools.compliance': {
+    summary: 'How well the schemas of a tool are described, with what is missing',
+    method: 'GET',
+    path: '/v1/tools/{tool_id}/compliance',
+    status: 200,
+    access: 'token',
+    input: ToolComplianceRequest,
+    output: ToolComplianceResponse,
+  },
+  'tools.check': {
+    summary: 'Judge a manifest without registering it: every fault, and what its schemas lack',
+    method: 'POST',
+    path: '/v1/manifest-checks',
+    status: 200,
+    access: 'operator',
+    input: ManifestCheckRequest,
+    output: ManifestCheckResponse,
+  },
+} as const satisfies Record<string, OperationEntry>;

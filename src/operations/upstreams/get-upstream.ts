@@ -1,0 +1,57 @@
+import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { failure } from '../../domain/error/failure.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+const NAMED_MAX = 100;
+const HIDDEN = '[hidden]';
+/** A value that names a secret instead of holding one. */
+const PLACEHOLDER = /^[^{}]{0,32}\{\{[A-Za-z0-9_.-]+\}\}$/;
+
+/** One upstream with everything that an operator may want to know of it (REG-09). */
+export function getUpstream({
+  upstreams,
+  quarantine,
+}: Pick<OperationParts, 'upstreams' | 'quarantine'>): Run<'upstreams.get'> {
+  return ({ name }, { principal: { tenantId } }) => {
+    const current = upstreams.current(tenantId, name);
+    if (current === undefined) return failure('E3809', `There is no upstream ${name}.`);
+    const absent = quarantine.tools(tenantId, name).filter(({ block }) => block === 'absent');
+    return {
+      upstream: current.status,
+      definition: withoutSecrets(current.definition),
+      malformed: current.malformed.slice(0, NAMED_MAX).map((entry) => ({ ...entry })),
+      absent_tools: absent.slice(0, NAMED_MAX).map(({ toolId }) => toolId),
+    };
+  };
+}
+
+/** The definition with every value hidden that may be a secret and is not one by name. */
+function withoutSecrets(definition: UpstreamDefinition): UpstreamDefinition {
+  const { transport } = definition;
+  if (transport.type === 'http') {
+    const { headers } = transport;
+    const url = withoutUserinfo(transport.url);
+    return {
+      ...definition,
+      transport: { ...transport, url, ...(headers === undefined ? {} : { headers: hidden(headers) }) },
+    };
+  }
+  const { env } = transport;
+  return { ...definition, transport: { ...transport, ...(env === undefined ? {} : { env: hidden(env) }) } };
+}
+
+function hidden(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, PLACEHOLDER.test(value) ? value : HIDDEN]),
+  );
+}
+
+/** Keys of some servers travel in the query. */
+function withoutUserinfo(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') url.username = url.password = '';
+  for (const name of new Set(url.searchParams.keys())) url.searchParams.set(name, 'hidden');
+  return url.href;
+}

@@ -1,0 +1,75 @@
+import type { QuarantinedTool, QuarantineReason } from '../../../api/schemas/quarantine.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { ServedDefinition, UpstreamTool } from '../../mcp-servers/quarantine.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { definitionChanges } from './definition-changes.ts';
+import { changeLevel, definitionOf } from './next-version.ts';
+
+/** A tool about which an operator can decide. */
+export interface WaitingTool extends UpstreamTool {
+  readonly block: QuarantineReason;
+  readonly served: ServedDefinition;
+}
+
+/** Tools that wait for an operator or were rejected, with what changed; ordered by id, in pages (REG-09). */
+export function listQuarantine(
+  parts: Pick<OperationParts, 'quarantine' | 'registry' | 'importMcp'>,
+): Run<'upstreams.quarantine'> {
+  return ({ name, tool, page = 1, page_size = 50 }, { principal: { tenantId } }) => {
+    const waiting = waitingTools(parts, tenantId, name).filter((found) => tool === undefined || isNamed(found, tool));
+    const shown = waiting.slice((page - 1) * page_size, page * page_size);
+    return {
+      quarantined: shown.map((found) => describe(parts, found)),
+      pagination: { total_count: waiting.length, page, page_size },
+    };
+  };
+}
+
+/** Of one upstream, or of all; absent ones have nothing to decide. */
+export function waitingTools(
+  { quarantine }: Pick<OperationParts, 'quarantine'>,
+  tenantId: string,
+  upstream?: string,
+): readonly WaitingTool[] {
+  return quarantine.tools(tenantId, upstream).filter((tool): tool is WaitingTool => {
+    return tool.block !== undefined && tool.block !== 'absent' && tool.served !== undefined;
+  });
+}
+
+/** Whether a tool is meant, by its id or by the name that its server gives it. */
+export const isNamed = ({ toolId, tool }: UpstreamTool, name: string): boolean => toolId === name || tool === name;
+
+/** The manifest that a tool would be registered with. */
+export function servedManifest(
+  { importMcp }: Pick<OperationParts, 'importMcp'>,
+  { upstream, served }: WaitingTool,
+  overrides: Parameters<OperationParts['importMcp']>[1]['overrides'] = {},
+): ToolManifest | undefined {
+  const { definition, serverVersion } = served;
+  return importMcp([definition], { name: upstream, version: serverVersion, overrides }).manifests[0];
+}
+
+function describe(parts: Pick<OperationParts, 'registry' | 'importMcp'>, tool: WaitingTool): QuarantinedTool {
+  const { tenantId, toolId, version, served } = tool;
+  const live = parts.registry.versions(tenantId, toolId);
+  const accepted = live.find(({ manifest }) => manifest.version === version)?.manifest;
+  const proposed = servedManifest(parts, tool);
+  const { changes, leftOut } =
+    accepted === undefined || proposed === undefined
+      ? { changes: [], leftOut: 0 }
+      : definitionChanges(definitionOf(accepted), definitionOf(proposed));
+  return {
+    upstream: tool.upstream,
+    tool: tool.tool,
+    tool_id: toolId,
+    reason: tool.block,
+    content_hash: served.hash,
+    ...(version === undefined ? {} : { accepted_version: version }),
+    findings: served.findings.map((finding) => ({ ...finding })),
+    changes,
+    breaking: accepted !== undefined && proposed !== undefined && changeLevel(accepted, proposed) === 'major',
+    changes_left_out: leftOut,
+    noticed_at: tool.noticedAt,
+  };
+}

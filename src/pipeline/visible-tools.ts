@@ -1,0 +1,106 @@
+// Hot path: find() is asked once for every call.
+import type { Fault } from '../../api/schemas/error.ts';
+import type { ToolSummary } from '../../api/schemas/registry.ts';
+import type { ToolView, VisibleTool } from '../../api/schemas/visibility.ts';
+import { type Failure, isFailure } from '../domain/error/failure.ts';
+import type { ToolVersion } from '../domain/tool/tool-version.ts';
+import type { Paging } from '../registry/registry.ts';
+import type { ResolvedView } from '../visibility/resolve-view.ts';
+import type { ViewChecks } from '../visibility/view-faults.ts';
+import { finder } from './visible/find.ts';
+import { listing } from './visible/listing.ts';
+import { reader } from './visible/read.ts';
+import type {
+  Asking,
+  Find,
+  FoundTool,
+  SeenTool,
+  TierList,
+  ToolFilter,
+  VisibleToolsParts,
+} from './visible/seen-tool.ts';
+import { tenantSights } from './visible/tenant-sight.ts';
+import { tiers } from './visible/tiers.ts';
+
+export { manifestOf } from './visible/seen-tool.ts';
+export type { Asking, FoundTool, SeenTool, TierList, ToolFilter, VisibleToolsParts };
+
+/**
+ * Who may see which tool: the one place where registry, tiers, activations, views, token scope and quarantine meet. Only
+ * tokens without the role agent and with operator or admin, and local callers, are not narrowed by activations and views.
+ */
+export interface VisibleTools {
+  /**
+   * The tool that a call means. The token's scope is left to the stage that authorizes.
+   * @returns E3001 for what one may not see as for what does not exist, E3813 for a tool in quarantine, and what
+   *   {@link Registry.find} returns
+   */
+  readonly find: Find;
+  /** The same; what is not known here is looked for in the store first, at most once a second. */
+  findAnywhere(asking: Asking, name: string, range?: string): FoundTool | Failure | Promise<FoundTool | Failure>;
+  /** The tool for somebody who only reads; the token's scope counts too. An operator sees all. */
+  readonly read: Find;
+  /** Whether and how somebody sees a tool in lists, as a test to be run over many. */
+  sight(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
+  /** Everything that somebody sees, ordered by name. */
+  tools(asking: Asking): readonly SeenTool[];
+  /** One page of that as tool.list() shows it. */
+  list(
+    asking: Asking,
+    filter: ToolFilter,
+    paging: Paging,
+  ): { readonly tools: readonly ToolSummary[]; readonly total: number };
+  /** One page of a list by tier, ordered by name. */
+  tier(
+    asking: Asking,
+    list: TierList,
+    paging: Paging,
+  ): { readonly tools: readonly VisibleTool[]; readonly total: number };
+  /** Why somebody cannot use a tool; undefined when nothing stands in the way, or when there is no such tool at all. */
+  why(asking: Asking, toolId: string): VisibleTool['why_unavailable'];
+  /** What becomes of a view for the tools that there are now. */
+  resolve(tenantId: string, view: ToolView): ResolvedView;
+  /** Everything that is wrong with a view, with its place in the view. */
+  viewFaults(tenantId: string, view: ToolView, argumentFaults: ViewChecks['argumentFaults']): readonly Fault[];
+  /** Whether a tenant has a tool, or could have it from the catalogue. */
+  exists(tenantId: string, toolId: string): boolean;
+  /** Tells of each change of what anybody sees, after it took effect. */
+  onChanged(listener: () => void): Disposable;
+}
+
+/** Joins what the parts say. Views are worked out once, and again after a change of rules or tools. */
+export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
+  const sights = tenantSights(parts);
+  const find = finder(parts, sights);
+  const listed = listing(parts, sights);
+  const { sight, tools, list } = listed;
+  const { tier, why } = tiers(parts, sights, listed);
+  const { registry, visibility, quarantine } = parts;
+  return {
+    find,
+    findAnywhere(asking, name, range) {
+      const found = find(asking, name, range);
+      if (!isFailure(found)) return found;
+      const anywhere = registry.findAnywhere(asking.principal.tenantId, name, range);
+      return anywhere instanceof Promise ? anywhere.then(() => find(asking, name, range)) : found;
+    },
+    read: reader(parts, find),
+    sight,
+    tools,
+    list,
+    tier,
+    why,
+    resolve: (tenantId, view) => sights.resolve(tenantId, view),
+    viewFaults: (tenantId, view, argumentFaults) => sights.viewFaults(tenantId, view, argumentFaults),
+    exists: (tenantId, toolId) =>
+      registry.versions(tenantId, toolId).length > 0 || registry.versions(parts.catalogTenant, toolId).length > 0,
+    onChanged(listener) {
+      const told = [registry.onChanged(listener), visibility.onChanged(listener), quarantine?.onChanged(listener)];
+      return {
+        [Symbol.dispose]() {
+          for (const each of told) each?.[Symbol.dispose]();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { ToolSummary } from '../../../api/schemas/registry.ts';
+import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import { coversToolId } from '../../permission/token-scope.ts';
+import type { ListFilter, Paging } from '../../registry/registry.ts';
+import { viewOf } from '../../visibility/visibility.ts';
+import { seesAll } from './find.ts';
+import { type Asking, manifestOf, type SeenTool, type ToolFilter, type VisibleToolsParts } from './seen-tool.ts';
+import { type AppliedView, isKnown, type TenantSights } from './tenant-sight.ts';
+
+/** How somebody sees tools in lists. */
+export interface Listing {
+  sight(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
+  tools(asking: Asking): readonly SeenTool[];
+  list(asking: Asking, filter: ToolFilter, paging: Paging): ToolPage;
+}
+
+type Sieve = Pick<ListFilter, 'visible' | 'visibleKey'>;
+
+interface ToolPage {
+  readonly tools: readonly ToolSummary[];
+  readonly total: number;
+}
+
+/** Lists what somebody sees. */
+export function listing(parts: VisibleToolsParts, sights: TenantSights): Listing {
+  const sight: Listing['sight'] = (asking) =>
+    seesAll(asking.principal) ? (tool) => covered(asking, tool) : narrowed(parts, sights, asking);
+
+  const tools: Listing['tools'] = (asking) => {
+    const { tenantId } = asking.principal;
+    const see = sight(asking);
+    const seen = (all: readonly ToolVersion[]): readonly SeenTool[] => all.flatMap((tool) => see(tool) ?? []);
+    const view = appliedView(parts, sights, asking);
+    if (view !== undefined) return seen([...view.entries.values()].map(({ tool }) => tool)).toSorted(byName);
+    if (parts.visibility.rulesOf(tenantId) === undefined) return seen(parts.registry.manifests(tenantId));
+    const { tools: available, shared } = sights.of(tenantId);
+    if (!seesAll(asking.principal)) return seen(available);
+    // Who keeps the tools sees their own, available or not.
+    const own = parts.registry.manifests(tenantId);
+    return shared
+      ? seen([...own, ...available.filter((tool) => tool.tenantId !== tenantId)]).toSorted(byName)
+      : seen(own);
+  };
+
+  const keys = visibleKeys(parts);
+  /** Nothing for who sees all of the tenant's tools: every tool would be asked for its name in vain. */
+  const sieve = (asking: Asking): Sieve => {
+    const { claims } = asking;
+    if (claims === undefined && seesAll(asking.principal)) return {};
+    const see = sight(asking);
+    const visible = (tool: ToolVersion): boolean => see(tool) !== undefined;
+    return claims === undefined ? { visible } : { visible, visibleKey: keys.of(claims) };
+  };
+  return {
+    sight,
+    tools,
+    list(asking, filter, paging) {
+      const { tenantId } = asking.principal;
+      const shared = parts.visibility.rulesOf(tenantId) !== undefined && sights.of(tenantId).shared;
+      if (shared || appliedView(parts, sights, asking) !== undefined)
+        return composed(parts, tools(asking), filter, paging);
+      const page = parts.registry.list(tenantId, { ...filter, ...sieve(asking) }, paging);
+      return { ...page, tools: withApproval(parts, asking, page.tools) };
+    },
+  };
+}
+
+/** Objects that stand for what the holder of a token sees, until rules or quarantine change it. */
+function visibleKeys({ visibility, quarantine }: VisibleToolsParts): { of(claims: CapabilityClaims): object } {
+  let keys = new WeakMap<CapabilityClaims, object>();
+  const forget = (): void => {
+    keys = new WeakMap();
+  };
+  visibility.onChanged(forget);
+  quarantine?.onChanged(forget);
+  return {
+    of(claims) {
+      const known = keys.get(claims);
+      if (known !== undefined) return known;
+      const key = {};
+      keys.set(claims, key);
+      return key;
+    },
+  };
+}
+
+const byName = (a: SeenTool, b: SeenTool): number => (a.name < b.name ? -1 : 1);
+
+function covered({ claims }: Asking, tool: ToolVersion): SeenTool | undefined {
+  const { tool_id } = tool.manifest;
+  return claims === undefined || coversToolId(claims, tool_id) ? { name: tool_id, tool } : undefined;
+}
+
+function appliedView(parts: VisibleToolsParts, sights: TenantSights, { principal }: Asking): AppliedView | undefined {
+  const rules = parts.visibility.rulesOf(principal.tenantId);
+  if (rules === undefined || seesAll(principal)) return undefined;
+  const stored = viewOf(rules, principal.agentDid);
+  return stored === undefined ? undefined : sights.of(principal.tenantId).applied(stored);
+}
+
+/** What an agent sees: available to the tenant, enabled for the agent, in its view and token, not in quarantine. */
+function narrowed(
+  parts: VisibleToolsParts,
+  sights: TenantSights,
+  asking: Asking,
+): (tool: ToolVersion) => SeenTool | undefined {
+  const { tenantId, agentDid } = asking.principal;
+  const rules = parts.visibility.rulesOf(tenantId);
+  const activations = rules?.byAgent.get(agentDid);
+  const view = appliedView(parts, sights, asking);
+  return (tool) => {
+    const { tool_id } = tool.manifest;
+    const available = rules?.availability.get(tool_id)?.available;
+    if (available === false) return undefined;
+    if (tool.tenantId !== tenantId && !isGiven(parts, tenantId, tool, available)) return undefined;
+    const seen = covered(asking, tool);
+    if (seen === undefined || parts.quarantine?.blocks(tool.tenantId, tool_id) !== undefined) return undefined;
+    const activation = activations?.get(tool_id);
+    if (activation?.enabled === false) return undefined;
+    const own = activation === undefined ? seen : { ...seen, overrides: activation.policy_overrides };
+    return view === undefined ? own : throughView(view, own);
+  };
+}
+
+/** A tool of the catalogue that an operator made available, and that no tool of the tenant's own hides. */
+function isGiven(
+  { registry, catalogTenant }: VisibleToolsParts,
+  tenantId: string,
+  tool: ToolVersion,
+  available: boolean | undefined,
+): boolean {
+  return available === true && tool.tenantId === catalogTenant && !isKnown(registry, tenantId, tool.manifest.tool_id);
+}
+
+function throughView({ byId }: AppliedView, seen: SeenTool): SeenTool | undefined {
+  const entry = byId.get(seen.tool.manifest.tool_id);
+  if (entry === undefined) return undefined;
+  const { name, rule } = entry;
+  if (rule === undefined) return { ...seen, name };
+  const isPinned = rule.content_hash !== undefined && rule.content_hash !== seen.tool.contentHash;
+  return isPinned ? undefined : { ...seen, name, rule };
+}
+
+/** A page for which registry and rules have to be joined: names of a view, or tools of the catalogue. */
+function composed(
+  { registry }: VisibleToolsParts,
+  seen: readonly SeenTool[],
+  filter: ToolFilter,
+  { page, pageSize }: Paging,
+): ToolPage {
+  const matching = seen.filter((each) => matches(each, filter));
+  const from = (page - 1) * pageSize;
+  const tools = matching.slice(from, from + pageSize).map((each): ToolSummary => {
+    const shown = manifestOf(each);
+    const { tenantId, manifest } = each.tool;
+    return {
+      tool_id: each.name,
+      tool_name: shown.tool_name,
+      description: shown.description,
+      category: shown.category ?? '',
+      versions: registry.versions(tenantId, manifest.tool_id).map((known) => known.manifest.version),
+      latest_version: shown.version,
+      tags: shown.tags ?? [],
+      requires_approval: shown.execution_config?.requires_approval ?? false,
+      executor: shown.executor.kind,
+      state: each.tool.state,
+    };
+  });
+  return { tools, total: matching.length };
+}
+
+function matches({ tool: { manifest } }: SeenTool, { category, tags, executor }: ToolFilter): boolean {
+  if (category !== undefined && manifest.category !== category) return false;
+  if (executor !== undefined && manifest.executor.kind !== executor) return false;
+  return tags?.every((tag) => manifest.tags?.includes(tag)) !== false;
+}
+
+function withApproval(
+  { visibility }: VisibleToolsParts,
+  { principal }: Asking,
+  tools: readonly ToolSummary[],
+): readonly ToolSummary[] {
+  const activations = visibility.rulesOf(principal.tenantId)?.byAgent.get(principal.agentDid);
+  if (activations === undefined) return tools;
+  return tools.map((tool) =>
+    activations.get(tool.tool_id)?.policy_overrides.requires_approval === true
+      ? { ...tool, requires_approval: true }
+      : tool,
+  );
+}

@@ -1,0 +1,38 @@
+import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
+import { isLinear, type PatternVerdicts } from './linear-pattern.ts';
+
+/** Members of a schema that are a schema, a list of them, or schemas by name. */
+const ONE = new Set(
+  ['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'items', 'additionalItems', 'additionalProperties'].concat(
+    ['unevaluatedItems', 'unevaluatedProperties'],
+  ),
+);
+const MANY = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items']);
+const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
+
+/** Characters of a pattern that are kept in words. */
+const SHOWN_CHARS_MAX = 256;
+
+/**
+ * The schema with words in place of patterns that cannot be checked in linear time (look-around, back-references): the
+ * layer refuses such a schema, and the function behind it judges its input itself.
+ */
+export function relaxedPatterns(schema: JsonSchemaObject, verdicts: PatternVerdicts = new Map()): JsonSchemaObject {
+  const relax = (value: unknown): unknown => (isNode(value) ? relaxedPatterns(value, verdicts) : value);
+  const relaxed: Record<string, unknown> = {};
+  let words: string | undefined;
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'pattern' && typeof value === 'string' && !isLinear(value, verdicts)) {
+      words = `Must match the pattern ${value.slice(0, SHOWN_CHARS_MAX)} (checked by the tool itself).`;
+    } else if (MANY.has(keyword) && Array.isArray(value)) relaxed[keyword] = value.map(relax);
+    else if (ONE.has(keyword)) relaxed[keyword] = relax(value);
+    else if (NAMED.has(keyword) && isNode(value)) {
+      relaxed[keyword] = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, relax(part)]));
+    } else relaxed[keyword] = value;
+  }
+  if (words !== undefined) relaxed['description'] = [relaxed['description'], words].filter(Boolean).join(' ');
+  return relaxed;
+}
+
+const isNode = (value: unknown): value is JsonSchemaObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,42 @@
+import type { ManifestChange } from '../../../../api/schemas/tool-comparison.ts';
+
+/** Changes that one comparison names. */
+const CHANGES_MAX = 500;
+
+/** Changes as they are found. */
+export interface Findings {
+  /** False once something was left out. */
+  complete: boolean;
+  readonly changes: readonly ManifestChange[];
+  add(change: ManifestChange): void;
+}
+
+/** Nothing found yet. */
+export function createFindings(): Findings {
+  const changes: ManifestChange[] = [];
+  const findings: Findings = {
+    complete: true,
+    changes,
+    add(change) {
+      if (changes.length < CHANGES_MAX) changes.push(change);
+      else findings.complete = false;
+    },
+  };
+  return findings;
+}
+
+/** A value as a message shows it. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text;
+}
+
+const SHOWN_CHARS_MAX = 60;
+
+/** The last segment of a pointer, as people read it. */
+export function nameOf(pointer: string): string {
+  return pointer
+    .slice(pointer.lastIndexOf('/') + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
+}

@@ -1,0 +1,51 @@
+import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
+
+/** How far the vectors of the tools are. */
+export interface SearchProgress {
+  readonly indexed: number;
+  readonly pending: number;
+  /** Given up after several bad answers of the embedder; keywords still find them. */
+  readonly failed: number;
+}
+
+/** A version whose vector is wanted. */
+export interface Wanted {
+  readonly tool: ToolVersion;
+  attempts: number;
+}
+
+/** How far the tools of one tenant are; each is in one place at most. */
+export interface Tenant {
+  readonly pending: Map<string, Wanted>;
+  /** Content hash of the version whose vector is in the index, by tool. */
+  readonly indexed: Map<string, string>;
+  readonly failed: Map<string, string>;
+}
+
+/** Notes a version in the place of another of the same tool; nothing where its vector is there, or was given up. */
+export function want(tenant: Tenant, tool: ToolVersion): void {
+  const toolId = tool.manifest.tool_id;
+  if (tenant.indexed.get(toolId) === tool.contentHash || tenant.failed.get(toolId) === tool.contentHash) return;
+  if (tenant.pending.get(toolId)?.tool.contentHash === tool.contentHash) return;
+  tenant.failed.delete(toolId);
+  tenant.indexed.delete(toolId);
+  tenant.pending.set(toolId, { tool, attempts: 0 });
+}
+
+/** The tools of a tenant, none at first. */
+export function tenantOf(tenants: Map<string, Tenant>, tenantId: string): Tenant {
+  let tenant = tenants.get(tenantId);
+  if (tenant === undefined) {
+    tenant = { pending: new Map(), indexed: new Map(), failed: new Map() };
+    tenants.set(tenantId, tenant);
+  }
+  return tenant;
+}
+
+/** Of one tenant, or of all. */
+export function progressOf(tenants: ReadonlyMap<string, Tenant>, tenantId: string | undefined): SearchProgress {
+  const counted =
+    tenantId === undefined ? [...tenants.values()] : [tenants.get(tenantId)].filter((one) => one !== undefined);
+  const sum = (part: keyof Tenant): number => counted.reduce((total, tenant) => total + tenant[part].size, 0);
+  return { indexed: sum('indexed'), pending: sum('pending'), failed: sum('failed') };
+}

@@ -1,0 +1,36 @@
+import type { Warning } from '../../../../api/schemas/invocation.ts';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { compareManifests } from '../../compare-manifests.ts';
+import { complianceOf } from '../../manifests/compliance.ts';
+
+/**
+ * What whoever registers a manifest should know: how much its schemas lack, as a count, and a break that its version
+ * does not announce.
+ * @param before the version below it, when there is one
+ */
+export function manifestWarnings(manifest: ToolManifest, before: ToolManifest | undefined): readonly Warning[] {
+  return [...complianceWarning(manifest), ...(before === undefined ? [] : stepWarning(before, manifest))];
+}
+
+function complianceWarning(manifest: ToolManifest): Warning[] {
+  const { score, points, points_met } = complianceOf(manifest);
+  if (points === points_met) return [];
+  const message = `The schemas meet ${points_met} of ${points} points (${score} %). Ask for its compliance to see the rest.`;
+  return [{ code: 'schema_compliance', message, details: { score, points, points_met } }];
+}
+
+/** What a comparison says of the step between two versions. */
+export function stepWarning(from: ToolManifest, to: ToolManifest): readonly Warning[] {
+  const { stepHonoured, step, changes } = compareManifests(from, to);
+  if (stepHonoured) return [];
+  const breaking = changes.filter(({ severity }) => severity === 'breaking');
+  const count = breaking.length === 1 ? 'one change' : `${breaking.length} changes`;
+  const message = `${to.version} breaks callers of ${from.version} in ${count}, and a ${step} step says that it does not: ${breaking[0]?.message}`;
+  return [
+    {
+      code: 'breaking_change',
+      message,
+      details: { from: from.version, to: to.version, step, breaking: breaking.length },
+    },
+  ];
+}

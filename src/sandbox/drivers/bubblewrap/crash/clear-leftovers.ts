@@ -1,0 +1,44 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ControlGroups } from '../limits/control-group.ts';
+import { signal } from '../process/signal.ts';
+import { isDead, MARK_PATTERN, startOf } from './layer-mark.ts';
+
+/** Variable by which the command line of each sandbox names the layer that it belongs to; the tool never gets it. */
+export const MARK_VARIABLE = 'SALLYPORT_LAYER';
+/** Beginning of the names of temporary folders; the mark of the layer follows. */
+export const MARKED_FOLDER = 'sallyport-sandbox-';
+
+const MARK_IN_COMMAND_LINE = new RegExp(`\\0${MARK_VARIABLE}\\0(${MARK_PATTERN})\\0`);
+const MARK_IN_FOLDER = new RegExp(`^${MARKED_FOLDER}(${MARK_PATTERN})-`);
+
+/**
+ * Removes what layers left that are gone for certain, and nothing of a layer that lives: sandboxes, then the control groups
+ * that they were in, and temporary folders. Sandboxes are left only where a layer and its crash watch were killed together
+ * while one was being made. Never rejects: what cannot be removed stays for the next one.
+ */
+export async function clearLeftovers(groups: ControlGroups | undefined, temporary = tmpdir()): Promise<void> {
+  await endSandboxes();
+  await Promise.all([groups?.removeDead(), removeFolders(temporary)]);
+}
+
+async function endSandboxes(): Promise<void> {
+  const entries = await readdir('/proc').catch(() => []);
+  for (const pid of entries.filter((entry) => /^\d+$/.test(entry)).map(Number)) {
+    const start = startOf(pid);
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    const mark = MARK_IN_COMMAND_LINE.exec(line)?.[1];
+    // The pid may have gone to another process since.
+    if (mark !== undefined && isDead(mark) && startOf(pid) === start) signal(pid, 'SIGKILL');
+  }
+}
+
+async function removeFolders(temporary: string): Promise<void> {
+  const names = await readdir(temporary).catch(() => []);
+  const dead = names.filter((name) => {
+    const mark = MARK_IN_FOLDER.exec(name)?.[1];
+    return mark !== undefined && isDead(mark);
+  });
+  await Promise.all(dead.map((name) => rm(join(temporary, name), { recursive: true, force: true }).catch(() => {})));
+}

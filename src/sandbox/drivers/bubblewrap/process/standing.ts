@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CrashTarget, type CrashWatch, groupTarget, processTarget } from '../crash/crash-watch.ts';
+import { startOf } from '../crash/layer-mark.ts';
+import { SANDBOX_BOUNDS } from '../settings.ts';
+import type { Launched } from './launch.ts';
+import { signal } from './signal.ts';
+
+/** The first process inside a sandbox; when it ends, the kernel ends all others. */
+export interface FirstProcess {
+  /** Host pid. */
+  readonly pid: number;
+  /** When it began, as `startOf` says; undefined when it has ended already. */
+  readonly start: string | undefined;
+  /** How the crash watch knows it. */
+  readonly target: CrashTarget | undefined;
+}
+
+/**
+ * Leads bubblewrap through the moments in which its `--die-with-parent` does not hold yet, so that a layer that is killed
+ * leaves nothing (ADR 0005): each step begins when the crash watch knows what it has to end after it.
+ * @throws Error with bubblewrap's complaint, after all that was started has been ended
+ */
+export async function standing(launched: Launched, watch: CrashWatch): Promise<FirstProcess> {
+  const { launcher } = launched;
+  const noted: CrashTarget[] = [];
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  launcher.once('error', reject);
+  const late = setTimeout(reject, SANDBOX_BOUNDS.startTimeoutMs, new Error('bubblewrap takes too long'));
+  try {
+    return await Promise.race([standUp(launched, watch, noted), failed]);
+  } catch (error) {
+    // Until the filter is there, all that bubblewrap started is in the process group that it began.
+    if (launcher.pid !== undefined) signal(-launcher.pid, 'SIGKILL');
+    for (const target of noted) watch.forget(target);
+    launched.abandon();
+    throw error;
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+async function standUp(launched: Launched, watch: CrashWatch, noted: CrashTarget[]): Promise<FirstProcess> {
+  const { launcher, status, stderr } = launched;
+  // The `error` event says why.
+  if (launcher.pid === undefined) return new Promise(() => {});
+  const group = groupTarget(launcher.pid);
+  noted.push(group);
+  await watch.note(group);
+  launched.begin();
+  const pid = await status.firstPid;
+  if (pid === undefined) throw new Error(await complaintOf(stderr));
+  // From here bubblewrap outside dies with the layer; what it leaves then ends with the first process inside.
+  const start = startOf(pid);
+  const target = start === undefined ? undefined : processTarget(pid, start);
+  if (target === undefined) {
+    watch.forget(group);
+  } else {
+    noted.push(target);
+    await watch.note(target, group);
+  }
+  launched.release();
+  return { pid, start, target };
+}
+
+async function complaintOf(stderr: Launched['stderr']): Promise<string> {
+  let said = '';
+  const collect = (async () => {
+    for await (const part of stderr) if (said.length < SANDBOX_BOUNDS.startErrorBytesMax) said += String(part);
+  })();
+  await Promise.race([collect, sleep(SANDBOX_BOUNDS.pipeGraceMs)]);
+  return said.slice(0, SANDBOX_BOUNDS.startErrorBytesMax);
+}

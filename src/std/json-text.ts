@@ -1,0 +1,9 @@
+// Hot path: some forty strings a call are quoted here.
+
+/** Printable ASCII without what JSON escapes. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+/** A string as JSON text, as JSON.stringify writes it; several times faster for the plain ones. */
+export function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}

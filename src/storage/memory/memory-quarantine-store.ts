@@ -1,0 +1,19 @@
+import type { QuarantineStore, UpstreamTool } from '../../mcp-servers/quarantine-store.port.ts';
+
+/** Tools of upstreams in this process. */
+export function memoryQuarantineStore(): QuarantineStore {
+  const tools = new Map<string, UpstreamTool>();
+  return {
+    async putAll(given) {
+      for (const tool of structuredClone(given)) tools.set(keyOf(tool.tenantId, tool.toolId), tool);
+    },
+    async removeUpstream(tenantId, upstream) {
+      for (const [key, tool] of tools) if (tool.tenantId === tenantId && tool.upstream === upstream) tools.delete(key);
+    },
+    async loadAll() {
+      return structuredClone([...tools.values()]);
+    },
+  };
+}
+
+const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);

@@ -1,0 +1,25 @@
+import type { StoredRule, VisibilityStore } from '../../visibility/visibility-store.port.ts';
+
+/** Rules on who sees what, in this process. */
+export function memoryVisibilityStore(): VisibilityStore {
+  const rules = new Map<string, string>();
+  let revision = 0;
+  return {
+    revision: async () => revision,
+    async put(rule) {
+      rules.set(keyOf(rule.tenantId, rule.kind, rule.key), JSON.stringify(rule));
+      revision += 1;
+      return revision;
+    },
+    async remove(tenantId, kind, key) {
+      if (!rules.delete(keyOf(tenantId, kind, key))) return undefined;
+      revision += 1;
+      return revision;
+    },
+    async loadAll() {
+      return { revision, rules: [...rules.values()].map((text) => JSON.parse(text) as StoredRule) };
+    },
+  };
+}
+
+const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);

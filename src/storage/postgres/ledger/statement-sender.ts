@@ -1,0 +1,131 @@
+// Hot path: the client's own queries spend more on their options and results than an append does on its rows.
+import type { Pool, PoolClient } from 'pg';
+import type { AppendStatement } from './append-statements.ts';
+import { execute, type Value } from './execute.ts';
+
+/** Sends statements that answer with no rows; each is prepared once on a connection. */
+export interface StatementSender {
+  /**
+   * Resolves when the transaction is over.
+   * @param lane statements of one lane run in the order in which they are sent, each after the one before is over
+   * @throws the database's or the connection's error
+   */
+  send(statement: AppendStatement, values: readonly Value[], lane?: string): Promise<void>;
+  /** Gives the connections back, after the statements that still run. Later ones are refused by the pool. */
+  close(): Promise<void>;
+}
+
+/** A connection with those who use it; the client runs one statement after the other. */
+interface Seat {
+  readonly client: PoolClient;
+  /** Names of what is prepared there already. */
+  readonly names: Set<string>;
+  readonly onLost: () => void;
+}
+
+interface Lane {
+  readonly seat: Promise<Seat>;
+  /** Statements that are not over yet. */
+  waiting: number;
+}
+
+/**
+ * Keeps one connection of the pool for itself, so that a lonely call needs not ask for one; lanes at the same time take
+ * others. A connection on which a statement failed is closed, and what is sent there behind it fails too.
+ */
+export function createStatementSender(pool: Pool): StatementSender {
+  const seats = createSeats(pool);
+  const lanes = new Map<string, Lane>();
+  const running = new Set<Promise<void>>();
+
+  const run = async (statement: AppendStatement, values: readonly Value[], name: string | undefined): Promise<void> => {
+    const known = name === undefined ? undefined : lanes.get(name);
+    const lane = known ?? { seat: seats.take(), waiting: 0 };
+    if (name !== undefined) lanes.set(name, lane);
+    const leave = (): void => {
+      if (name !== undefined && lanes.get(name) === lane) lanes.delete(name);
+    };
+    lane.waiting += 1;
+    let seat: Seat | undefined;
+    try {
+      seat = await lane.seat;
+      await execute(seat.client, statement, values, seat.names);
+    } catch (error) {
+      leave();
+      if (seat !== undefined) seats.close(seat);
+      throw error;
+    } finally {
+      lane.waiting -= 1;
+      if (lane.waiting === 0) leave();
+    }
+    if (lane.waiting === 0) seats.giveBack(seat);
+  };
+
+  return {
+    send(statement, values, lane) {
+      const sent = run(statement, values, lane);
+      running.add(sent);
+      const done = (): void => void running.delete(sent);
+      sent.then(done, done);
+      return sent;
+    },
+    async close() {
+      await Promise.allSettled(running);
+      seats.end();
+    },
+  };
+}
+
+interface Seats {
+  /** The kept connection, or another. */
+  take(): Promise<Seat>;
+  giveBack(seat: Seat): void;
+  /** A connection that is of no more use. Idempotent. */
+  close(seat: Seat): void;
+  end(): void;
+}
+
+function createSeats(pool: Pool): Seats {
+  /** By connection: one that went back to the pool may come again. */
+  const prepared = new WeakMap<PoolClient, Set<string>>();
+  const open = new Set<Seat>();
+  let kept: Seat | undefined;
+  let ended = false;
+
+  const drop = (seat: Seat, isBroken: boolean): void => {
+    if (!open.delete(seat)) return;
+    if (kept === seat) kept = undefined;
+    seat.client.off('error', seat.onLost);
+    seat.client.release(isBroken);
+  };
+  const takeNew = async (): Promise<Seat> => {
+    const client = await pool.connect();
+    const names = prepared.get(client) ?? new Set();
+    prepared.set(client, names);
+    // A statement that runs is told too; without a listener the process would end.
+    const seat: Seat = { client, names, onLost: () => (kept === seat ? drop(seat, true) : undefined) };
+    client.on('error', seat.onLost);
+    open.add(seat);
+    return seat;
+  };
+  return {
+    take() {
+      const taken = kept;
+      kept = undefined;
+      return taken === undefined ? takeNew() : Promise.resolve(taken);
+    },
+    giveBack(seat) {
+      if (!open.has(seat)) return;
+      if (kept === undefined && !ended && mayKeep(pool)) kept = seat;
+      else drop(seat, false);
+    },
+    close: (seat) => drop(seat, true),
+    end() {
+      ended = true;
+      if (kept !== undefined) drop(kept, false);
+    },
+  };
+}
+
+/** The only connection, or one that somebody waits for, is nobody's own. */
+const mayKeep = ({ options, waitingCount }: Pool): boolean => options.max > 1 && waitingCount === 0;

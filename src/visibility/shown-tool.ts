@@ -1,0 +1,82 @@
+import type { JsonSchemaObject } from '../../api/schemas/identifiers.ts';
+import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import type { PolicyOverrides, ViewTool } from '../../api/schemas/visibility.ts';
+
+/** What an agent sees of a tool beside the manifest itself. */
+export interface Showing {
+  /** The name that the agent calls it by; the tool's id when absent. */
+  readonly name?: string;
+  readonly rule?: ViewTool;
+  readonly overrides?: PolicyOverrides;
+}
+
+/**
+ * The manifest as one agent sees it: name, description and default arguments of its view, and what its activation changes.
+ * The same object when nothing differs.
+ */
+export function shownManifest(manifest: ToolManifest, { name, rule, overrides }: Showing): ToolManifest {
+  const renamed = name !== undefined && name !== manifest.tool_id;
+  if (!renamed && rule === undefined && overrides === undefined) return manifest;
+  const defaults = rule?.default_arguments;
+  return {
+    ...manifest,
+    ...(renamed ? { tool_id: name } : {}),
+    ...(rule?.description === undefined ? {} : { description: rule.description }),
+    ...(defaults === undefined ? {} : { parameters_schema: withDefaults(manifest.parameters_schema, defaults) }),
+    ...(overrides === undefined ? {} : policyOf(manifest, overrides)),
+  };
+}
+
+/** A schema in which arguments that the view gives need not be given by the caller, who is told their value. */
+export function withDefaults(schema: JsonSchemaObject, defaults: Readonly<Record<string, unknown>>): JsonSchemaObject {
+  const { properties, required } = schema;
+  const shown: Record<string, unknown> = isObject(properties) ? { ...properties } : {};
+  for (const [name, value] of Object.entries(defaults)) {
+    const own = Object.hasOwn(shown, name) ? shown[name] : undefined;
+    define(shown, name, { ...(isObject(own) ? own : {}), default: value });
+  }
+  const still = Array.isArray(required) ? required.filter((name) => !Object.hasOwn(defaults, String(name))) : undefined;
+  return { ...schema, properties: shown, ...(still === undefined ? {} : { required: still }) };
+}
+
+/** A member of any name, `__proto__` too. */
+function define(target: Record<string, unknown>, name: string, value: unknown): void {
+  Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** Overrides tighten: a limit that is lower already stays, a required yes of an approver is never taken away. */
+function policyOf(manifest: ToolManifest, overrides: PolicyOverrides): Partial<ToolManifest> {
+  const { requires_confirmation, confirmation_prompt, requires_approval, timeout_seconds_max, rate_limit } = overrides;
+  const config = manifest.execution_config;
+  const timeout = lower(config?.default_timeout_seconds, timeout_seconds_max);
+  return {
+    ...(requires_confirmation === undefined ? {} : { requires_confirmation }),
+    ...(confirmation_prompt === undefined ? {} : { confirmation_prompt }),
+    ...(requires_approval === undefined && timeout === undefined && rate_limit === undefined
+      ? {}
+      : {
+          execution_config: {
+            ...config,
+            ...(requires_approval === undefined ? {} : { requires_approval }),
+            ...(timeout === undefined ? {} : { default_timeout_seconds: timeout }),
+            ...(rate_limit === undefined ? {} : { rate_limit: lowerRate(config?.rate_limit, rate_limit) }),
+          },
+        }),
+  };
+}
+
+/** What a manifest that says nothing gets, api/schemas/tool-manifest.ts. */
+const TIMEOUT_SECONDS = 30;
+
+const lower = (own: number | undefined, max: number | undefined): number | undefined =>
+  max === undefined ? own : Math.min(own ?? TIMEOUT_SECONDS, max);
+
+type Rate = NonNullable<PolicyOverrides['rate_limit']>;
+
+const lowerRate = (own: Rate | undefined, other: Rate): Rate => ({
+  per_minute: Math.min(own?.per_minute ?? other.per_minute, other.per_minute),
+  burst: Math.min(own?.burst ?? other.burst, other.burst),
+});
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

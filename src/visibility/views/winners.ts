@@ -1,0 +1,43 @@
+import type { ToolView, ViewTool } from '../../../api/schemas/visibility.ts';
+import type { Sourced } from './origin.ts';
+
+/** A tool that wants a name in a view. */
+export interface Candidate extends Sourced {
+  readonly name: string;
+  /** Place of its source in the view. */
+  readonly rank: number;
+  /** The view gives it this name; it is not the tool's own. */
+  readonly renamed: boolean;
+  readonly rule?: ViewTool;
+}
+
+/** Who has a name, and who lost it to whom. */
+export interface Contest {
+  readonly winner?: Candidate;
+  readonly losers: readonly { readonly candidate: Candidate; readonly reason: string }[];
+}
+
+/**
+ * Gives a name to one of those that want it, or to nobody: `manual` gives it to none, `priority` to the earliest source,
+ * and `prefix`, where only a given name can meet another, to the tool whose own name it is.
+ */
+export function contest(wanting: readonly Candidate[], conflict: ToolView['conflict']): Contest {
+  const [only, ...others] = wanting;
+  if (only !== undefined && others.length === 0) return { winner: only, losers: [] };
+  if (conflict === 'manual') {
+    const all = wanting.map(idOf).join(', ');
+    return { losers: wanting.map((candidate) => ({ candidate, reason: `${candidate.name} is wanted by ${all}.` })) };
+  }
+  const [winner, ...losers] = wanting.toSorted(
+    (a, b) =>
+      (conflict === 'prefix' ? 0 : a.rank - b.rank) ||
+      Number(a.renamed) - Number(b.renamed) ||
+      a.rank - b.rank ||
+      (idOf(a) < idOf(b) ? -1 : 1),
+  );
+  if (winner === undefined) return { losers: [] };
+  const reason = `${winner.name} went to ${idOf(winner)}.`;
+  return { winner, losers: losers.map((candidate) => ({ candidate, reason })) };
+}
+
+const idOf = ({ tool }: Candidate): string => tool.manifest.tool_id;

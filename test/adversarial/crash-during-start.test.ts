@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { ownFolders } from '../../src/sandbox/drivers/bubblewrap/limits/find-control-groups.ts';
+
+const LAYER = join(import.meta.dirname, 'starting-layer.ts');
+/** Kills are spread evenly over this time after the first start begins; one start takes some ms. */
+const SPREAD_MS = 12;
+/** Layers that wait for their end at once. */
+const LANES = 4;
+/** How long a sandbox may take to end after its layer. */
+const PATIENCE_MS = 10_000;
+
+const probe = await createBubblewrapDriver().probe();
+const marks: string[] = [];
+/** Pids of the layers that were killed. */
+const killed: number[] = [];
+
+/** Most of a layer's work is to read its own code; a layer that is killed never writes what it compiled. */
+const compiled = mkdtempSync(join(tmpdir(), 'crash-compiled-'));
+beforeAll(async () => {
+  const layer = await startLayer(newMark(), 'upstream');
+  layer.stdin.end();
+  await once(layer, 'exit');
+});
+
+afterAll(() => {
+  rmSync(compiled, { recursive: true, force: true });
+  // Whatever a fault left, so that it does not stay on the machine.
+  for (const pid of survivors()) process.kill(Number(pid), 'SIGKILL');
+});
+
+describe.skipIf(!probe.works)(`a layer that is killed${probe.works ? '' : `, skipped: ${probe.problem}`}`, () => {
+  test('SBX-08 nothing survives a layer that is killed at any moment of making a sandbox', async () => {
+    await killManyTimes(48, ['tool', 'tool without control groups', 'tool with a writable folder']);
+    expect(await survivorsAtLast()).toEqual([]);
+  }, 60_000);
+
+  test('EXE-11 SBX-08 no upstream survives a layer that is killed while it starts', async () => {
+    await killManyTimes(12, ['upstream']);
+    expect(await survivorsAtLast()).toEqual([]);
+  }, 60_000);
+
+  test('SBX-08 bubblewrap without a layer ends when it never got its arguments', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'crash-'));
+    chmodSync(folder, 0o755);
+    const program = join(folder, 'bwrap');
+    const mark = newMark();
+    // The layer is gone before bubblewrap begins.
+    const lines = ['#!/bin/sh', `case "$*" in *${mark}*) kill -s KILL $PPID; sleep 0.1 ;; esac`, 'exec bwrap "$@"', ''];
+    writeFileSync(program, lines.join('\n'), { mode: 0o755 });
+    const layer = await startLayer(mark, 'tool with a writable folder', program);
+    const ended = once(layer, 'exit');
+    layer.stdin.write('go');
+    expect((await ended)[1]).toBe('SIGKILL');
+    expect(await survivorsAtLast()).toEqual([]);
+    rmSync(folder, { recursive: true });
+  });
+
+  test('SBX-08 the next layer removes the control groups of those that were killed', async () => {
+    await createBubblewrapDriver().probe();
+    await until(() => groupsOfKilled().length === 0);
+    expect(groupsOfKilled()).toEqual([]);
+  });
+});
+
+/** Kills one layer after the other, each a little later in its work. */
+async function killManyTimes(times: number, kinds: readonly string[]): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let index = next++; index < times; index = next++) {
+      const layer = await startLayer(newMark(), kinds[index % kinds.length] ?? '');
+      let said = '';
+      layer.stdout.on('data', (part: Buffer) => {
+        said += part.toString();
+      });
+      layer.stdin.write('go');
+      await sleep((SPREAD_MS * index) / times);
+      const ended = once(layer, 'exit');
+      layer.kill('SIGKILL');
+      await ended;
+      // It was still at it.
+      expect(said).toBe('');
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}
+
+async function startLayer(mark: string, kind: string, program = 'bwrap') {
+  const layer = spawn(process.execPath, [LAYER, mark, kind, program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled },
+  });
+  if (layer.pid !== undefined) killed.push(layer.pid);
+  await once(layer.stdout, 'data');
+  return layer;
+}
+
+function newMark(): string {
+  const mark = `${process.pid}${String(marks.length).padStart(4, '0')}`;
+  marks.push(mark);
+  return mark;
+}
+
+/** What is still there when there was time enough to end. */
+async function survivorsAtLast(): Promise<readonly string[]> {
+  await until(() => survivors().length === 0);
+  return survivors();
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  while (!holds() && performance.now() < giveUpAt) await sleep(20);
+}
+
+/** Sandboxes of killed layers, hung launchers of theirs, and their crash watches. */
+function survivors(): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    const line = commandLineOf(pid);
+    return (
+      marks.some((mark) => line.includes(`600.${mark}`)) || killed.some((layer) => line.endsWith(`-watch\0${layer}\0`))
+    );
+  });
+}
+
+function commandLineOf(pid: string): string {
+  try {
+    return /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}
+
+function groupsOfKilled(): string[] {
+  const places = {
+    mounts: readFileSync('/proc/self/mountinfo', 'utf8'),
+    memberships: readFileSync('/proc/self/cgroup', 'utf8'),
+  };
+  const folders = [...new Set(ownFolders(places).values())].filter((folder) => existsSync(folder));
+  const isOfKilled = (name: string): boolean => killed.some((pid) => new RegExp(`^sallyport-\\d+-${pid}-`).test(name));
+  return folders.flatMap((folder) => readdirSync(folder).filter(isOfKilled));
+}

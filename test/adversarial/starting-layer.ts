@@ -1,0 +1,44 @@
+import { writeSync } from 'node:fs';
+import type { SandboxSpec } from '../../src/sandbox/driver.port.ts';
+import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+
+/*
+ * A process that starts one sandbox after the other, to be killed by the test. Its arguments: a mark that each command
+ * line holds, the kind of sandbox, and the program that stands in for bubblewrap. It begins when it is spoken to, and ends
+ * when it is not.
+ */
+
+/** More than can be made before the test loses patience. */
+const STARTS = 8;
+
+const [mark = '', kind = 'tool', program = 'bwrap'] = process.argv.slice(2);
+
+const tool = (mounts: SandboxSpec['mounts']): SandboxSpec => ({
+  label: 'tool',
+  command: ['sleep', `600.${mark}`],
+  environment: {},
+  mounts,
+  network: [],
+  limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 8, diskMb: 1 },
+});
+
+const specs: Readonly<Record<string, () => SandboxSpec | Promise<SandboxSpec>>> = {
+  tool: () => tool([]),
+  'tool without control groups': () => tool([]),
+  'tool with a writable folder': () => tool([{ path: import.meta.dirname, mode: 'rw' }]),
+  async upstream() {
+    const { sandboxSpecOf } = await import('../../src/mcp-servers/stdio/sandbox-spec.ts');
+    const script = new URL('../../src/mcp-servers/test-servers/odd-server.mjs', import.meta.url).pathname;
+    return sandboxSpecOf('odd', { type: 'stdio', command: 'node', args: [script, 'silent', `600.${mark}`] }, {});
+  },
+};
+
+const driver = createBubblewrapDriver({ program, controlGroups: kind !== 'tool without control groups' });
+await driver.probe();
+const spec = await specs[kind]?.();
+if (spec === undefined) throw new Error(`no such kind of sandbox: ${kind}`);
+writeSync(1, 'ready\n');
+process.stdin.once('data', async () => {
+  for (let count = 0; count < STARTS; count += 1) await driver.start(spec);
+  writeSync(1, 'done\n');
+});

@@ -1,0 +1,141 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { LOCAL_CALLER } from '../../src/index.ts';
+import { DOUBLE, double, type OpenLayer, openLayer, post } from './layer.fixture.ts';
+
+let open: OpenLayer;
+const clients: Client[] = [];
+
+beforeAll(async () => {
+  open = await openLayer();
+  await open.layer.registerFunction(DOUBLE, double);
+  await open.layer.registerFunction({ ...DOUBLE, tool_id: 'guarded', requires_confirmation: true }, double);
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+});
+afterAll(() => open[Symbol.asyncDispose]());
+
+const AGENT = 'did:example:a';
+const ENABLED = 'sallyport://tools/agent/did%3Aexample%3Aa/enabled';
+const UNAVAILABLE = 'sallyport://tools/agent/did%3Aexample%3Aa/unavailable';
+
+type Claims = Parameters<OpenLayer['layer']['mintToken']>[0];
+
+async function connect(path: string, auto: boolean, claims: Claims = {}): Promise<Client> {
+  const minted = await open.layer.mintToken({ agent_did: AGENT, ...claims });
+  const requestInit = { headers: { Authorization: `Bearer ${minted.capability_token}` } };
+  const negotiation = auto ? { versionNegotiation: { mode: 'auto' as const } } : {};
+  const client = new Client({ name: 'mcp', version: '1.0.0' }, negotiation);
+  clients.push(client);
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${open.server.url}${path}`), { requestInit }));
+  return client;
+}
+
+async function read(client: Client, uri: string): Promise<Record<string, unknown>> {
+  const [content] = (await client.readResource({ uri })).contents;
+  return JSON.parse(content !== undefined && 'text' in content ? content.text : '');
+}
+
+describe.each([
+  { era: '2025-11-25', auto: false },
+  { era: '2026-07-28', auto: true },
+])('a whole layer over MCP $era', ({ era, auto }) => {
+  test('VIS-07 an agent reads what it may use and why not the rest, and nothing of others', async () => {
+    const client = await connect('/mcp/discovery', auto, { tool_id: 'dou*' });
+    expect(client.getNegotiatedProtocolVersion()).toBe(era);
+    expect(await read(client, ENABLED)).toMatchObject({ tools: [{ name: 'double' }], total_count: 1 });
+    expect(await read(client, UNAVAILABLE)).toMatchObject({
+      tools: [{ name: 'guarded', requires_confirmation: true, why_unavailable: { code: 'not_in_token' } }],
+    });
+    expect(await read(client, 'sallyport://tools/tenant/default/available')).toMatchObject({ total_count: 2 });
+    expect(await read(client, 'sallyport://tools/tool/double')).toMatchObject({ manifest: { tool_id: 'double' } });
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toContain('sallyport://tools/tool/double');
+    for (const uri of [
+      'sallyport://tools/tool/guarded',
+      'sallyport://tools/tenant/another/available',
+      'sallyport://tools/agent/did%3Aexample%3Ab/enabled',
+    ]) {
+      await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
+    }
+    const elsewhere = await connect('/mcp/discovery', auto, { tenant_id: 'another' });
+    expect(await read(elsewhere, ENABLED)).toMatchObject({ tools: [], total_count: 0 });
+    const viewer = await connect('/mcp/discovery', auto, { roles: ['viewer'], agent_did: 'did:example:viewer' });
+    expect(await read(viewer, ENABLED)).toMatchObject({ total_count: 2 });
+  });
+
+  test('VIS-07 a tool that is disabled for the agent is told, with the reason', async () => {
+    const client = await connect('/mcp/discovery', auto);
+    expect(await read(client, UNAVAILABLE)).toMatchObject({ tools: [] });
+    const told = Promise.withResolvers<string>();
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => told.resolve(params.uri));
+    if (auto) await client.listen({ resourceSubscriptions: [UNAVAILABLE] });
+    else await client.subscribeResource({ uri: UNAVAILABLE });
+    const activation = { agent_did: AGENT, tool_id: 'guarded' };
+    await open.layer.ask('activations.set', { ...activation, enabled: false, reason: 'Not yet.' }, LOCAL_CALLER);
+    expect(await told.promise).toBe(UNAVAILABLE);
+    expect(await read(client, UNAVAILABLE)).toMatchObject({
+      tools: [{ name: 'guarded', why_unavailable: { code: 'disabled_for_agent' } }],
+    });
+    await open.layer.ask('activations.remove', activation, LOCAL_CALLER);
+  });
+
+  test('MOD-11 a tool is found, described and called, and the record names the inner tool', async () => {
+    const client = await connect('/mcp?tools=meta', auto);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['find_tools', 'describe_tool', 'call_tool']);
+    const found = await client.callTool({ name: 'find_tools', arguments: { query: 'doubles a number' } });
+    expect(found.structuredContent).toMatchObject({
+      tools: expect.arrayContaining([
+        { name: 'double', description: 'Doubles a number.', side_effect: 'pure', needs_confirmation: false },
+      ]),
+    });
+    const described = await client.callTool({ name: 'describe_tool', arguments: { name: 'guarded' } });
+    expect(described.structuredContent).toMatchObject({
+      input_schema: { required: ['n'] },
+      needs_confirmation: true,
+    });
+    const call = { name: 'double', arguments: { n: 21 }, version: '^1.0.0' };
+    const called = await client.callTool({ name: 'call_tool', arguments: call });
+    expect(called.structuredContent).toEqual({ value: 42 });
+    const invocation_id = String(called._meta?.['invocation_id']);
+    const { events } = await open.layer.ask('audit.query', { invocation_id }, LOCAL_CALLER);
+    expect(events.at(-1)).toMatchObject({ type: 'ai.agent.tool.succeeded', subject: invocation_id });
+    expect(JSON.stringify(events)).toContain('"double"');
+    expect(JSON.stringify(events)).not.toContain('call_tool');
+  });
+
+  test("MOD-11 the token's bounds apply to the inner tool", async () => {
+    const client = await connect('/mcp?tools=meta', auto, { tool_id: 'dou*' });
+    const found = await client.callTool({ name: 'find_tools', arguments: { query: 'doubles a number' } });
+    expect(JSON.stringify(found.structuredContent)).not.toContain('guarded');
+    for (const [outer, given, e_code] of [
+      ['describe_tool', { name: 'guarded' }, 'E3001'],
+      ['call_tool', { name: 'guarded', arguments: { n: 1 } }, 'E3209'],
+      ['call_tool', { name: 'call_tool', arguments: { name: 'double' } }, 'E3001'],
+    ] as const) {
+      const refused = await client.callTool({ name: outer, arguments: given });
+      expect(refused).toMatchObject({ isError: true, _meta: { error: { e_code } } });
+    }
+    const wrong = await client.callTool({ name: 'call_tool', arguments: { name: 'double', arguments: { n: 'x' } } });
+    expect(wrong.isError).toBe(true);
+    expect(JSON.stringify(wrong.content)).toContain('/n');
+  });
+});
+
+test('VIS-08 a tool of a kind that nobody runs is refused when it is registered, with the kinds that there are', async () => {
+  const { capability_token: token } = await open.layer.mintToken({ roles: ['operator'] });
+  const register = (kind: string) => {
+    const manifest = { ...DOUBLE, tool_id: 'mail', executor: { kind } };
+    return post({ ...open, token }, '/v1/tools', JSON.stringify({ manifest }));
+  };
+  const unrun = await register('composio');
+  expect([unrun.status, unrun.body['e_code']]).toEqual([400, 'E3008']);
+  expect(unrun.body['details']).toMatchObject({
+    faults: [{ path: '/executor/kind', hint: expect.stringContaining('native') }],
+  });
+  const unknown = await register('quantum');
+  expect([unknown.status, unknown.body['e_code']]).toEqual([400, 'E3008']);
+  expect(unknown.body['details']).toMatchObject({ faults: [{ path: '/executor/kind' }] });
+});

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createRemoteLayer } from '../../src/doors/remote/remote-layer.ts';
+import { createToolbox, type Toolbox, type ToolboxOptions } from '../../src/doors/toolbox/create-toolbox.ts';
+import { LOCAL_CALLER, type ToolLayer, ToolLayerError } from '../../src/index.ts';
+import { DOUBLE, double, type OpenLayer, openLayer } from './layer.fixture.ts';
+
+let open: OpenLayer;
+let runs: string[] = [];
+
+const AGENT = 'did:example:a';
+
+beforeAll(async () => {
+  open = await openLayer();
+  await open.layer.registerFunction(DOUBLE, (given) => {
+    runs.push('double');
+    return double(given);
+  });
+  await open.layer.registerFunction({ ...DOUBLE, tool_id: 'refuse' }, () => {
+    runs.push('refuse');
+    throw new ToolLayerError('E3109', 'Not today.');
+  });
+  await open.layer.registerFunction(
+    {
+      ...DOUBLE,
+      tool_id: 'wipe',
+      category: 'file_system',
+      tags: ['disk'],
+      side_effect_policy: 'compensatable',
+      compensation_tool_id: 'double',
+    },
+    double,
+  );
+});
+afterAll(() => open[Symbol.asyncDispose]());
+beforeEach(async () => {
+  runs = [];
+  const { activations } = await open.layer.ask('activations.list', {}, LOCAL_CALLER);
+  for (const { agent_did, tool_id } of activations)
+    await open.layer.ask('activations.remove', { agent_did, tool_id }, LOCAL_CALLER);
+});
+
+const set = (tool_id: string, more: object) =>
+  open.layer.ask('activations.set', { agent_did: AGENT, tool_id, ...more }, LOCAL_CALLER);
+
+describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent over a layer %s', (where) => {
+  async function toolbox(more: Partial<ToolboxOptions> = {}, claims: object = {}): Promise<Toolbox> {
+    const { capability_token: token } = await open.layer.mintToken({ agent_did: AGENT, ...claims });
+    const layer: ToolLayer = where === 'elsewhere' ? createRemoteLayer({ url: open.server.url }) : open.layer;
+    const made = createToolbox({ layer, token, ...more });
+    onTestFinished(() => made[Symbol.dispose]());
+    return made;
+  }
+
+  test('execute runs a tool and tells how it ended, an unhappy end too', async () => {
+    const box = await toolbox();
+    const happy = await box.execute({ toolName: 'double', args: { n: 4 } });
+    expect(happy).toMatchObject({ toolName: 'double', status: 'success', success: true, data: { value: 8 } });
+    expect(happy.executionTimeMs).toBeGreaterThanOrEqual(0);
+    expect(await box.execute({ toolName: 'refuse', args: { n: 1 } })).toMatchObject({
+      status: 'error',
+      success: false,
+      error: { e_code: 'E3109' },
+    });
+    expect(await box.execute({ toolName: 'nothing' })).toMatchObject({ success: false, error: { e_code: 'E3001' } });
+    expect(await box.execute({ toolName: '../etc' })).toMatchObject({ success: false, error: { e_code: 'E3801' } });
+  });
+
+  test('one idempotency key is answered once, and the second answer says so', async () => {
+    const box = await toolbox();
+    const planned = { toolName: 'double', args: { n: 4 }, idempotencyKey: `once ${where}` };
+    expect((await box.execute(planned)).status).toBe('success');
+    expect(await box.execute(planned)).toMatchObject({ status: 'cached', success: true, data: { value: 8 } });
+    expect(runs).toEqual(['double']);
+  });
+
+  test('a batch runs in its order and stops after the first critical failure', async () => {
+    const box = await toolbox();
+    const good = { toolName: 'double', args: { n: 1 } };
+    const bad = { toolName: 'refuse', args: { n: 1 } };
+    const results = await box.executeBatch([good, { ...bad, critical: false }, good, bad, good]);
+    expect(results.map(({ success }) => success)).toEqual([true, false, true, false]);
+    expect(runs).toEqual(['double', 'refuse', 'double', 'refuse']);
+    expect(await box.executeBatch([])).toEqual([]);
+  });
+
+  test('a batch of ten runs; one of eleven is refused before anything runs', async () => {
+    const box = await toolbox();
+    const batch = Array.from({ length: 10 }, () => ({ toolName: 'double', args: { n: 1 } }));
+    expect(await box.executeBatch(batch)).toHaveLength(10);
+    runs = [];
+    await expect(box.executeBatch([...batch, ...batch.slice(0, 1)])).rejects.toMatchObject({ code: 'E3810' });
+    const small = await toolbox({ maxBatchSize: 1 });
+    await expect(small.executeBatch(batch.slice(0, 2))).rejects.toMatchObject({ code: 'E3810' });
+    expect(runs).toEqual([]);
+  });
+
+  test('metadata has the overrides of the activation applied', async () => {
+    const box = await toolbox();
+    expect(await box.getMetadata('wipe')).toEqual({
+      name: 'wipe',
+      sideEffectPolicy: 'compensatable',
+      requiresConfirmation: false,
+      requiresApproval: false,
+      compensationTool: 'double',
+      category: 'file_system',
+      tags: ['disk'],
+      isIrreversible: false,
+      isSafeToRetry: false,
+    });
+    await set('wipe', { policy_overrides: { requires_confirmation: true, requires_approval: true } });
+    expect(await box.getMetadata('wipe')).toMatchObject({ requiresConfirmation: true, requiresApproval: true });
+    await set('wipe', { enabled: false });
+    expect(await box.getMetadata('wipe')).toBeUndefined();
+    expect(await box.getMetadata('nothing')).toBeUndefined();
+    expect(await box.getMetadata('no such name')).toBeUndefined();
+  });
+
+  test('what the agent may use, what the tenant has, and why the rest is missing', async () => {
+    await set('wipe', { enabled: false, reason: 'Too dangerous.' });
+    const box = await toolbox({}, { tool_id: '*e' });
+    expect(await box.listAvailable()).toEqual(['double', 'refuse']);
+    expect([await box.isAvailable('double'), await box.isAvailable('wipe'), await box.isAvailable('nothing')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    const tenant = ['double', 'wipe', 'nothing'].map((name) => box.isTenantAvailable(name));
+    expect(await Promise.all(tenant)).toEqual([true, true, false]);
+    expect(await box.getUnavailableTools()).toMatchObject([
+      { name: 'wipe', why_unavailable: { code: 'disabled_for_agent', message: 'Too dangerous.' } },
+    ]);
+    expect(await box.getToolDefinition('double')).toMatchObject({
+      name: 'double',
+      parameters_schema: { type: 'object' },
+    });
+    const wipe = await box.getToolDefinition('wipe');
+    expect(wipe).toMatchObject({ name: 'wipe', side_effect_policy: 'compensatable' });
+    expect(wipe).not.toHaveProperty('parameters_schema');
+    expect(await box.getToolDefinition('nothing')).toBeUndefined();
+  });
+
+  test('a token that is not good is an error of each question, and a result of each execution', async () => {
+    const box = await toolbox({ token: 'none' });
+    await expect(box.listAvailable()).rejects.toMatchObject({ code: 'E3201' });
+    await expect(box.isAvailable('double')).rejects.toMatchObject({ code: 'E3201' });
+    expect(await box.execute({ toolName: 'double', args: { n: 1 } })).toMatchObject({ error: { e_code: 'E3201' } });
+  });
+});
+
+test('VIS-02 a toolbox follows changes, and holds no list after it was disposed', async () => {
+  const { capability_token: token } = await open.layer.mintToken({ agent_did: AGENT });
+  const box = createToolbox({ layer: open.layer, token });
+  expect(await box.isAvailable('double')).toBe(true);
+  await set('double', { enabled: false });
+  await expect.poll(() => box.isAvailable('double')).toBe(false);
+  box[Symbol.dispose]();
+});
