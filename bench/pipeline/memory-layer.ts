@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openLedger } from '../../src/audit/ledger.ts';
-import { agentContextOf, layerLimitsOf } from '../../src/compose/agent-bounds.ts';
-import { openIdentity } from '../../src/compose/open-identity.ts';
+import { agentContextOf, layerLimitsOf } from '../../src/compose/parts/agent-bounds.ts';
+import { openIdentity } from '../../src/compose/parts/open-identity.ts';
 import { readSettings } from '../../src/compose/read-settings.ts';
 import type { Settings } from '../../src/compose/settings.ts';
 import { createCompositeExecutor } from '../../src/executors/composite.ts';

@@ -1,8 +1,8 @@
 // Hot path: every event of every call is linked here.
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 import type { ChainedEvent } from '../domain/event/chained-event.ts';
-import { dataTextOf } from '../domain/event/data-text.ts';
 import type { EventDraft, WrittenDraft } from '../domain/event/event-draft.ts';
+import { payloadTextOf } from '../domain/event/payload-text.ts';
 import { canonicalJson } from '../std/canonical-json.ts';
 import { isoTime } from '../std/iso-time.ts';
 import { quoted } from '../std/json-text.ts';
@@ -23,7 +23,7 @@ export const EVENT_SOURCE = 'tool-execution-layer';
 /** Gives an event its place behind `head` (AUD-03). */
 export function link(draft: EventDraft | WrittenDraft, chainId: string, head: ChainHead): ChainedEvent {
   const { id, subject, tenantId, type } = draft;
-  const data = 'written' in draft ? draft.written : dataTextOf(draft.data);
+  const data = 'written' in draft ? draft.written : payloadTextOf(draft.data);
   const seq = head.seq + 1;
   const time = isoTime(draft.time);
   // Members in ascending order and no white space: the canonical text, without an object that would have to be sorted.

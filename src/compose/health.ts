@@ -2,7 +2,7 @@ import type { Health } from '../../api/schemas/health.ts';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
 import type { SandboxDriver } from '../sandbox/driver.port.ts';
 import type { Clock } from '../std/clock.ts';
-import type { Storage } from './open-storage.ts';
+import type { Storage } from './parts/open-storage.ts';
 import { VERSION } from './version.ts';
 
 /** Tells how the layer is, and that it is about to stop. */

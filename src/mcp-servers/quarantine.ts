@@ -19,7 +19,6 @@ import { scanDescription } from './trust/scan-description.ts';
 
 export type {
   Block,
-  BlockReason,
   DescriptionScanner,
   IdentifiedTool,
   ListingComparison,

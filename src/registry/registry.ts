@@ -17,24 +17,14 @@ import { type HistoryEntry, historyOf } from './versions/lifecycle/history.ts';
 import { dependencyJudge } from './versions/lifecycle/judge-dependencies.ts';
 import { manifestWarnings, stepWarning } from './versions/lifecycle/manifest-warnings.ts';
 import { type MoveDetails, moveVersions, type VersionMove } from './versions/lifecycle/move-version.ts';
-import { BATCH_MANIFESTS_MAX, type Registered, registerVersions } from './versions/lifecycle/register-versions.ts';
+import { type Registered, registerVersions } from './versions/lifecycle/register-versions.ts';
 import { type RegistryParts, type RegistryState, registryState } from './versions/lifecycle/registry-state.ts';
-import { RETENTION, type Retention } from './versions/lifecycle/retention.ts';
+import { RETENTION } from './versions/lifecycle/retention.ts';
 import type { ListFilter } from './versions/tool-index.ts';
 import type { Found } from './versions/version-set.ts';
 
-export type {
-  Found,
-  HistoryEntry,
-  ListFilter,
-  MoveDetails,
-  Registered,
-  RegistryChange,
-  RegistryParts,
-  Retention,
-  VersionMove,
-};
-export { BATCH_MANIFESTS_MAX, complianceOf, RETENTION, stepWarning, unknownTool };
+export type { Found, HistoryEntry, ListFilter, MoveDetails, Registered, RegistryChange, RegistryParts, VersionMove };
+export { complianceOf, RETENTION, stepWarning, unknownTool };
 
 /** A request that finds nothing makes the registry look at the store, at most this often, in ms. */
 const MISS_REFRESH_MS = 1000;
@@ -75,7 +65,7 @@ export interface Registry {
   register(tenantId: string, manifest: unknown, by?: string): Promise<Registered>;
   /**
    * Registers many in one transaction; a refused one (E3008, E3007) stops none of the others. Answers in the order of the input.
-   * @throws ToolLayerError E3810 beyond {@link BATCH_MANIFESTS_MAX}
+   * @throws ToolLayerError E3810 for more than 20 000 in one registration
    */
   registerAll(tenantId: string, manifests: readonly unknown[], by?: string): Promise<readonly (Registered | Failure)[]>;
   /** Judges a manifest as a registration would, without one. */

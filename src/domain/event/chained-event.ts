@@ -2,7 +2,7 @@
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { quoted } from '../../std/json-text.ts';
-import { type DataText, dataTextOf } from './data-text.ts';
+import { type PayloadText, payloadTextOf } from './payload-text.ts';
 
 /** An event in its place of a hash chain. Its text is the event: what is hashed is what is stored and delivered. */
 export interface ChainedEvent {
@@ -19,7 +19,7 @@ export interface ChainedEvent {
   /** ISO 8601. */
   readonly time: string;
   readonly type: string;
-  readonly data: DataText;
+  readonly data: PayloadText;
   /** Canonical JSON of the CloudEvent without `chainhash`: what the hash is taken of. */
   readonly unsealed: string;
 }
@@ -50,7 +50,7 @@ export function chainedEventOf(event: CloudEvent): ChainedEvent {
     tenantId: event.tenantid,
     time: event.time,
     type: event.type,
-    data: dataTextOf(event.data),
+    data: payloadTextOf(event.data),
     unsealed: canonicalJson(unsealed),
   };
 }

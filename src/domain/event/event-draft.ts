@@ -1,5 +1,5 @@
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
-import type { DataText } from './data-text.ts';
+import type { PayloadText } from './payload-text.ts';
 
 /** An audited fact before it has its place in a hash chain. */
 export interface EventDraft {
@@ -15,5 +15,5 @@ export interface EventDraft {
 
 /** A draft whose `data` is text already: those who write many events make it cheaper than anybody can afterwards. */
 export interface WrittenDraft extends Omit<EventDraft, 'data'> {
-  readonly written: DataText;
+  readonly written: PayloadText;
 }

@@ -9,7 +9,7 @@ import { eventsOf } from './call-events.ts';
 const HOSTILE = `nul \0 quote " \\ lone \ud800 🙂 \u2028`;
 
 const grant: Grant = {
-  filesystem: [{ path: `/tmp/${HOSTILE}`, mode: 'read' }],
+  filesystem: [{ path: `/tmp/${HOSTILE}`, mode: 'ro' }],
   network: [],
   credentials: ['key'],
   limits: { timeoutMs: 1, cpuMillicores: 1, memoryMb: 1, outputBytesMax: 1 },
@@ -73,7 +73,7 @@ test('AUD-01 PIPE-01 each transition says state, hash of the input and capabilit
   const said = eventsOf(flight(), most, 0).map(({ written }) => JSON.parse(written.text));
   expect(said.map(({ state }) => state)).toEqual(['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED']);
   for (const { capabilities, input_hash, trace_id, called_as } of said) {
-    expect(capabilities).toEqual([`filesystem:read:/tmp/${HOSTILE}`, 'credential:key']);
+    expect(capabilities).toEqual([`filesystem:ro:/tmp/${HOSTILE}`, 'credential:key']);
     expect([input_hash, trace_id, called_as]).toEqual(['a'.repeat(64), 'a'.repeat(32), HOSTILE]);
   }
   expect(said.slice(0, -1).some((each) => 'output_hash' in each || 'error' in each || 'duration_ms' in each)).toBe(

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import { entryOf, errorBody } from '../../domain/error/failure.ts';
-import type { DataText } from '../../domain/event/data-text.ts';
 import type { WrittenDraft } from '../../domain/event/event-draft.ts';
+import type { PayloadText } from '../../domain/event/payload-text.ts';
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
@@ -75,7 +75,7 @@ function capabilitiesText(grant: Grant | undefined): string {
 
 function stepOf({ first, second, third, last, all }: SharedMembers, record: InvocationRecord, state: LifecycleState) {
   const own = `"state":"${state}"`;
-  return dataText(record, `{${first},${second},${third}${own},${last}}`, all, own);
+  return payloadText(record, `{${first},${second},${third}${own},${last}}`, all, own);
 }
 
 function endOf({ first, second, third, last, all }: SharedMembers, record: InvocationRecord, state: LifecycleState) {
@@ -84,10 +84,15 @@ function endOf({ first, second, third, last, all }: SharedMembers, record: Invoc
   const early = `"duration_ms":${JSON.stringify(metadata?.duration_ms ?? 0)},${error}"execution_metadata":${usageText(record)},`;
   const hash = outputHash === undefined ? '' : `"output_hash":"${outputHash}",`;
   const own = `"state":"${state}"`;
-  return dataText(record, `{${first},${early}${second},${hash}${third}${own},${last}}`, all, `${early}${hash}${own}`);
+  return payloadText(
+    record,
+    `{${first},${early}${second},${hash}${third}${own},${last}}`,
+    all,
+    `${early}${hash}${own}`,
+  );
 }
 
-function dataText(record: InvocationRecord, text: string, shared: string, own: string): DataText {
+function payloadText(record: InvocationRecord, text: string, shared: string, own: string): PayloadText {
   const { invocationId, toolId, agentDid } = record;
   return { text, shared, own, invocationId, toolId, agentDid };
 }

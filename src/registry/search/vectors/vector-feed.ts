@@ -99,9 +99,9 @@ function start(state: State): void {
 async function work(state: State): Promise<void> {
   const { embedder, closing } = state;
   while (!closing.signal.aborted) {
-    const next = nextBatch(state);
-    if (next === undefined) return prune(state);
     try {
+      const next = nextBatch(state);
+      if (next === undefined) return await prune(state);
       const pause = embedder.pauseMs();
       if (pause > 0) await sleep(pause, undefined, { ref: false, signal: closing.signal });
       await state.index.open(embedder.model, (await embedder.traits()).dimensions);

@@ -26,6 +26,8 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   autovacuum_naptime: '20s',
   // Durable as a server: every synchronous commit is on the disk. An asynchronous one is there at most 150 ms later.
   fsync: 'on',
+  // The log is written and brought to the disk by one call instead of two: as durable, and sooner for a lonely commit.
+  wal_sync_method: 'open_datasync',
   full_page_writes: 'on',
   synchronous_commit: 'on',
   wal_writer_delay: '50ms',

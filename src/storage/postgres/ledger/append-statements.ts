@@ -8,7 +8,7 @@ export interface AppendStatement {
 }
 
 /** The forms of an append: of one record with one row of events, and of any number. */
-export type AppendForm = 'one' | 'many';
+type AppendForm = 'one' | 'many';
 
 /**
  * Positions are taken only after the lock of `floor`, which is how readers know of them (horizon.ts). A transaction whose

@@ -1,8 +1,8 @@
-import type { AgentSandboxContext } from '../../api/schemas/agent-sandbox-context.ts';
-import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
-import type { LayerLimits } from '../permission/compute-grant.ts';
-import { MiB } from '../std/bytes.ts';
-import type { Settings } from './settings.ts';
+import type { AgentSandboxContext } from '../../../api/schemas/agent-sandbox-context.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { LayerLimits } from '../../permission/compute-grant.ts';
+import { MiB } from '../../std/bytes.ts';
+import type { Settings } from '../settings.ts';
 
 /** No result may be larger than this, whatever its manifest says. */
 const OUTPUT_BYTES_CEILING = 64 * MiB;

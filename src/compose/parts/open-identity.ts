@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
-import type { CheckpointSigner } from '../audit/checkpoint.ts';
-import { createTokenVerifier } from '../permission/capability-token.ts';
-import { createTokenMint, type TokenMint } from '../permission/mint-token.ts';
-import { loadSigningKeys, loadVerificationKeys } from '../permission/signing-keys.ts';
-import { createIdentify, type Identify } from '../pipeline/stages/identify.ts';
-import type { Clock } from '../std/clock.ts';
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { CheckpointSigner } from '../../audit/checkpoint.ts';
+import { createTokenVerifier } from '../../permission/capability-token.ts';
+import { createTokenMint, type TokenMint } from '../../permission/mint-token.ts';
+import { loadSigningKeys, loadVerificationKeys } from '../../permission/signing-keys.ts';
+import { createIdentify, type Identify } from '../../pipeline/stages/identify.ts';
+import type { Clock } from '../../std/clock.ts';
+import type { Settings } from '../settings.ts';
 import { checkpointSigner } from './checkpoint-signer.ts';
-import type { Settings } from './settings.ts';
 
 /** Agent that tokens are made for when nobody says. */
 const DEFAULT_AGENT = 'did:sallyport:agent';

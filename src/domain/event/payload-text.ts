@@ -2,7 +2,7 @@
 import { canonicalJson } from '../../std/canonical-json.ts';
 
 /** `data` of an event as JSON text, made once: what is hashed, stored and delivered. */
-export interface DataText {
+export interface PayloadText {
   /** The whole object, canonical (RFC 8785). */
   readonly text: string;
   /** Members that the events of one entry have in common, without braces; empty for none. */
@@ -16,7 +16,7 @@ export interface DataText {
 }
 
 /** The text of data that nobody else has made. `data` of an event that was tampered with may be anything. */
-export function dataTextOf(data: Readonly<Record<string, unknown>> | undefined): DataText {
+export function payloadTextOf(data: Readonly<Record<string, unknown>> | undefined): PayloadText {
   const text = canonicalJson(data);
   return {
     text,

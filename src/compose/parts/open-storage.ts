@@ -1,8 +1,8 @@
-import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
-import { openPostgres, type PostgresDatabase } from '../storage/postgres/postgres-database.ts';
-import type { Log } from '../telemetry/log.ts';
-import type { Settings } from './settings.ts';
-import type { DatabaseServer } from './start-database.ts';
+import type { SocketConnection } from '../../storage/postgres/postgres-connection.ts';
+import { openPostgres, type PostgresDatabase } from '../../storage/postgres/postgres-database.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Settings } from '../settings.ts';
+import type { DatabaseServer } from '../start-database.ts';
 
 /** The database of the layer, and where it is. */
 export interface Storage {

@@ -1,0 +1,50 @@
+import { createCompositeExecutor } from '../../executors/composite.ts';
+import { createHttpExecutor } from '../../executors/http/http-executor.ts';
+import { createMcpExecutor } from '../../executors/mcp/mcp-executor.ts';
+import { createShellExecutor } from '../../executors/shell/shell-executor.ts';
+import { createSkillExecutor } from '../../executors/skill/skill-executor.ts';
+import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
+import { createQuarantine } from '../../mcp-servers/quarantine.ts';
+import { createUpstreams } from '../../mcp-servers/upstreams.ts';
+import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
+import { createRegistry } from '../../registry/registry.ts';
+import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { createSchemaValidator } from '../../validation/schema-validator.ts';
+import { VERSION } from '../version.ts';
+import type { Ingredients } from './ingredients.ts';
+import type { Storage } from './open-storage.ts';
+
+/** What finds tools and what runs them. */
+export function openTools(
+  opened: AsyncDisposableStack,
+  { settings, environment, clock, log, native }: Ingredients,
+  { database }: Storage,
+) {
+  const schemas = createSchemaValidator();
+  const secrets = createEnvironmentSecretStore(environment);
+  const driver = createBubblewrapDriver();
+  const client = { name: 'sallyport', version: VERSION };
+  const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
+  const upstreams = createUpstreams({ driver, store: database.upstreamStore, quarantine, secrets, log, clock, client });
+  opened.defer(() => upstreams.close());
+  const executors = createCompositeExecutor([
+    native,
+    createShellExecutor({ driver }),
+    opened.use(createHttpExecutor({ clock })),
+    createMcpExecutor(upstreams),
+    createSkillExecutor(),
+  ]);
+  const registry = createRegistry({
+    store: database.toolStore,
+    clock,
+    log,
+    compileSchema: (schema) => schemas.inspect(schema),
+    configFaults: (manifest) => [...executors.configFaults(manifest), ...pathMarkFaults(manifest)],
+    retention: {
+      versionsPerToolMax: settings['registry.max_versions_per_tool'],
+      warningDays: settings['registry.deprecation_warning_days'],
+      inUseDays: settings['registry.in_use_days'],
+    },
+  });
+  return { schemas, secrets, driver, quarantine, upstreams, executors, registry };
+}
