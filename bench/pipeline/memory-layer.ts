@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { openLedger } from '../../src/audit/ledger.ts';
-import { agentContextOf, layerLimitsOf } from '../../src/compose/parts/agent-bounds.ts';
+import { agentContextOf } from '../../src/compose/parts/agent-bounds.ts';
 import { openIdentity } from '../../src/compose/parts/open-identity.ts';
+import { limitsOf } from '../../src/compose/parts/pipeline-limits.ts';
 import { readSettings } from '../../src/compose/read-settings.ts';
 import type { Settings } from '../../src/compose/settings.ts';
 import { createCompositeExecutor } from '../../src/executors/composite.ts';
@@ -102,18 +103,5 @@ async function partsOf(
     ledger: await openLedger({ store: records, chainId: 'bench', log }),
     records,
     running: new RunningCalls(),
-  };
-}
-
-function limitsOf(settings: Settings): PipelineParts['limits'] {
-  return {
-    callsMax: settings['calls.max'],
-    callsPerAgentMax: settings['calls.per_agent_max'],
-    argumentDepthMax: settings['calls.argument_depth_max'],
-    argumentBytesMax: settings['calls.argument_bytes_max'],
-    layer: layerLimitsOf(settings),
-    timeoutMsMax: settings['calls.timeout_seconds_max'] * 1000,
-    externalRate: { per_minute: settings['rate.external_per_minute'], burst: settings['rate.external_burst'] },
-    idempotencyTtlMs: settings['idempotency.ttl_seconds'] * 1000,
   };
 }

@@ -4,6 +4,8 @@ import type { Figure } from './figure.ts';
 export interface BenchmarkRun {
   /** Measured time of each subject at each setting, in all rounds together, in seconds. */
   readonly seconds: number;
+  /** Folder with a tool set of the caller's, for benchmarks that take one. */
+  readonly set?: string;
   /** Tells people what goes on; never part of the report. */
   readonly tell: (line: string) => void;
 }

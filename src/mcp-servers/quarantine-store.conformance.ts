@@ -1,21 +1,10 @@
 import { deepEqual } from 'node:assert/strict';
+import { casesOver, type OpenStore, type TestCase } from '../std/adapter-cases.ts';
 import type { QuarantineStore, UpstreamTool } from './quarantine-store.port.ts';
 
 /** What every QuarantineStore does. `open` gives an empty store each time. */
-export function quarantineStoreConformance(
-  test: (name: string, run: () => Promise<void>) => void,
-  adapter: string,
-  open: () => Promise<{ readonly store: QuarantineStore; close(): Promise<void> }>,
-): void {
-  const check = (name: string, run: (store: QuarantineStore) => Promise<void>): void =>
-    test(`${name} (${adapter})`, async () => {
-      const { store, close } = await open();
-      try {
-        await run(store);
-      } finally {
-        await close();
-      }
-    });
+export function quarantineStoreConformance(test: TestCase, adapter: string, open: OpenStore<QuarantineStore>): void {
+  const check = casesOver(test, adapter, open);
 
   check('an empty store knows no tools of upstreams, and forgets what is not there', async (store) => {
     deepEqual(await store.loadAll(), []);

@@ -1,21 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
+import { casesOver, type OpenStore, type TestCase } from '../std/adapter-cases.ts';
 import type { StoredUpstream, UpstreamStore } from './upstream-store.port.ts';
 
 /** What every UpstreamStore does. `open` gives an empty store each time. */
-export function upstreamStoreConformance(
-  test: (name: string, run: () => Promise<void>) => void,
-  adapter: string,
-  open: () => Promise<{ readonly store: UpstreamStore; close(): Promise<void> }>,
-): void {
-  const check = (name: string, run: (store: UpstreamStore) => Promise<void>): void =>
-    test(`${name} (${adapter})`, async () => {
-      const { store, close } = await open();
-      try {
-        await run(store);
-      } finally {
-        await close();
-      }
-    });
+export function upstreamStoreConformance(test: TestCase, adapter: string, open: OpenStore<UpstreamStore>): void {
+  const check = casesOver(test, adapter, open);
 
   check('an empty store holds no upstreams', async (store) => {
     deepEqual(await store.loadAll(), []);

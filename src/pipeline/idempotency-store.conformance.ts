@@ -1,23 +1,12 @@
 import { deepEqual, equal } from 'node:assert/strict';
+import { casesOver, type OpenStore, type TestCase } from '../std/adapter-cases.ts';
 import type { IdempotencyClaim, IdempotencyStore } from './idempotency-store.port.ts';
 
 const DAY_MS = 86_400_000;
 
 /** What every IdempotencyStore does. `open` gives an empty store each time, on the machine's clock. */
-export function idempotencyStoreConformance(
-  test: (name: string, run: () => Promise<void>) => void,
-  adapter: string,
-  open: () => Promise<{ readonly store: IdempotencyStore; close(): Promise<void> }>,
-): void {
-  const check = (name: string, run: (store: IdempotencyStore) => Promise<void>): void =>
-    test(`${name} (${adapter})`, async () => {
-      const { store, close } = await open();
-      try {
-        await run(store);
-      } finally {
-        await close();
-      }
-    });
+export function idempotencyStoreConformance(test: TestCase, adapter: string, open: OpenStore<IdempotencyStore>): void {
+  const check = casesOver(test, adapter, open);
 
   check('PIPE-09 a free key is claimed, and a second claim is answered with the first', async (store) => {
     const first = claim({});

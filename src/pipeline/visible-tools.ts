@@ -22,6 +22,7 @@ import type {
 import { tenantSights } from './visible/tenant-sight.ts';
 import { tiers } from './visible/tiers.ts';
 
+export { summaryOf } from './visible/listing.ts';
 export { manifestOf } from './visible/seen-tool.ts';
 export type { Asking, FoundTool, SeenTool, TierList, ToolFilter, VisibleToolsParts };
 

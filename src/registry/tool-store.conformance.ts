@@ -1,23 +1,12 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { contentHash, type ToolVersion } from '../domain/tool/tool-version.ts';
+import { casesOver, type OpenStore, type TestCase } from '../std/adapter-cases.ts';
 import type { ToolStore } from './tool-store.port.ts';
 
 /** What every ToolStore does. `open` gives an empty store each time. */
-export function toolStoreConformance(
-  test: (name: string, run: () => Promise<void>) => void,
-  adapter: string,
-  open: () => Promise<{ readonly store: ToolStore; close(): Promise<void> }>,
-): void {
-  const check = (name: string, run: (store: ToolStore) => Promise<void>): void =>
-    test(`${name} (${adapter})`, async () => {
-      const { store, close } = await open();
-      try {
-        await run(store);
-      } finally {
-        await close();
-      }
-    });
+export function toolStoreConformance(test: TestCase, adapter: string, open: OpenStore<ToolStore>): void {
+  const check = casesOver(test, adapter, open);
 
   check('an empty store holds no versions', async (store) => {
     deepEqual(await all(store), []);

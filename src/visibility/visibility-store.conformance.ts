@@ -1,21 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
+import { casesOver, type OpenStore, type TestCase } from '../std/adapter-cases.ts';
 import type { StoredRule, VisibilityStore } from './visibility-store.port.ts';
 
 /** What every VisibilityStore does. `open` gives a store without rules each time; its revision may be any. */
-export function visibilityStoreConformance(
-  test: (name: string, run: () => Promise<void>) => void,
-  adapter: string,
-  open: () => Promise<{ readonly store: VisibilityStore; close(): Promise<void> }>,
-): void {
-  const check = (name: string, run: (store: VisibilityStore) => Promise<void>): void =>
-    test(`${name} (${adapter})`, async () => {
-      const { store, close } = await open();
-      try {
-        await run(store);
-      } finally {
-        await close();
-      }
-    });
+export function visibilityStoreConformance(test: TestCase, adapter: string, open: OpenStore<VisibilityStore>): void {
+  const check = casesOver(test, adapter, open);
 
   check('a store without rules says so', async (store) => {
     deepEqual((await store.loadAll()).rules, []);

@@ -114,7 +114,7 @@ describe('layers on one data folder, one after the other', () => {
   }
   const search = (layer: EmbeddedToolLayer) => layer.ask('tools.search', { query: RAIN }, LOCAL_CALLER);
 
-  test('REG-05 REG-07 vectors survive a restart, and a dead embedder leaves keywords with E3005', async () => {
+  test('REG-05 REG-06 each start takes another embedder, and a dead one leaves keywords with E3005', async () => {
     const first = await inLayer('local', async (layer) => {
       await layer.ask('tools.register', { manifest: FORECAST }, LOCAL_CALLER);
       return search(layer);

@@ -1,7 +1,7 @@
 import { inc } from 'semver';
 import type { ManifestChange } from '../../../api/schemas/tool-comparison.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { isFailure } from '../../domain/error/failure.ts';
+import { type Failure, isFailure } from '../../domain/error/failure.ts';
 import { contentHash, type ToolVersion } from '../../domain/tool/tool-version.ts';
 import { compareManifests } from '../../registry/compare-manifests.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -10,6 +10,8 @@ import type { Registry } from '../../registry/registry.ts';
 export type ImportPlan =
   /** Its id and version are free, or hold the same content: the registry decides. */
   | { readonly step: 'register'; readonly manifest: ToolManifest }
+  /** Its id belongs to something else. */
+  | { readonly step: 'refuse'; readonly manifest: ToolManifest; readonly refusal: Failure }
   /** A version of the tool holds this content already, under its own number. */
   | { readonly step: 'keep'; readonly kept: ToolVersion; readonly newest: ToolVersion }
   /** The version holds another content. `bumped` is what would be registered under the next version. */

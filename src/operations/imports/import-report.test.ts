@@ -3,11 +3,13 @@ import type { ImportReport } from '../../../api/schemas/imports.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { openLedger } from '../../audit/ledger.ts';
 import { isFailure } from '../../domain/error/failure.ts';
+import { createQuarantine } from '../../mcp-servers/quarantine.ts';
 import type { ImportedTools } from '../../registry/importer.port.ts';
 import { importOpenApi } from '../../registry/importers/openapi/openapi-importer.ts';
 import { createRegistry, type Registry } from '../../registry/registry.ts';
 import { systemClock } from '../../std/clock.ts';
 import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import { memoryQuarantineStore } from '../../storage/memory/memory-quarantine-store.ts';
 import { memoryToolStore } from '../../storage/memory/memory-tool-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createSchemaValidator } from '../../validation/schema-validator.ts';
@@ -30,7 +32,8 @@ beforeEach(async () => {
     commits.push(...entry.events.flatMap((event) => ('data' in event ? [{ ...event.data }] : [])));
     return ledger.commit(entry);
   };
-  parts = { registry, clock, ledger: { ...ledger, commit } };
+  const quarantine = createQuarantine({ store: memoryQuarantineStore(), clock, log: silentLog });
+  parts = { registry, quarantine, clock, ledger: { ...ledger, commit } };
 });
 
 type Operations = Record<string, Record<string, unknown>>;
@@ -177,6 +180,24 @@ test('REG-02 a dry run says what would happen and writes nothing', async () => {
     'created pets__GET_a 1.1.0',
   );
   expect(versionOf('pets__GET_a')).toBe('1.0.0');
+});
+
+test('REG-13 an id that belongs to a tool of an upstream is not taken over, with bump neither; the others stay', async () => {
+  const owned = { tenantId: 'acme', toolId: 'pets__GET_a', upstream: 'pets', tool: 'GET_a', noticedAt: '' };
+  await parts.quarantine.put([owned]);
+  for (const options of [{}, { bump: true }, { dry_run: true }]) {
+    const { registrations } = await take(await document(TWO), options);
+    expect(registrations).toMatchObject([
+      {
+        tool_id: 'pets__GET_a',
+        outcome: 'refused',
+        error: { e_code: 'E3007', message: expect.stringContaining('pets') },
+      },
+      { tool_id: 'pets__GET_b' },
+    ]);
+  }
+  expect(versionOf('pets__GET_a')).toBe('E3001');
+  expect(versionOf('pets__GET_b')).toBe('1.0.0');
 });
 
 test('two imports of one change at the same time end with one version', async () => {

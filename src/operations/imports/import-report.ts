@@ -8,9 +8,10 @@ import type { Registered } from '../../registry/registry.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
+import { ownedId } from '../upstreams/owned-id.ts';
 import { type ImportPlan, planImport } from './import-plan.ts';
 
-type Parts = Pick<OperationParts, 'registry' | 'ledger' | 'clock'>;
+type Parts = Pick<OperationParts, 'registry' | 'quarantine' | 'ledger' | 'clock'>;
 type Change = Extract<ImportPlan, { step: 'change' }>;
 
 /** How an import is done. */
@@ -35,7 +36,14 @@ export async function importReport(
   const { tenantId } = asker.principal;
   await parts.registry.refresh();
   const plans: ImportPlan[] = [];
-  for (const manifest of imported.manifests) plans.push(await planImport(parts.registry, tenantId, manifest));
+  for (const manifest of imported.manifests) {
+    const refusal = ownedId(parts, asker, manifest);
+    plans.push(
+      refusal === undefined
+        ? await planImport(parts.registry, tenantId, manifest)
+        : { step: 'refuse', manifest, refusal },
+    );
+  }
   const wanted = plans.map((plan) => wantedOf(plan, bump));
   const ends = dry_run
     ? wanted.map((manifest) => (manifest === undefined ? undefined : tried(parts, tenantId, manifest)))
@@ -83,7 +91,7 @@ function reportOf(plan: ImportPlan, wanted: ToolManifest | undefined, end: End |
   const manifest = wanted ?? plan.manifest;
   const base = { tool_id: manifest.tool_id, version: manifest.version };
   const difference = plan.step === 'change' ? differenceOf(plan) : {};
-  const failed = end === undefined && plan.step === 'change' ? conflict(plan) : end;
+  const failed = end ?? refusalOf(plan);
   if (failed === undefined || isFailure(failed)) {
     const error = failed === undefined ? {} : { error: { ...errorBody(failed) } };
     return { ...base, outcome: 'refused', warnings: [], ...difference, ...error };
@@ -96,6 +104,11 @@ function reportOf(plan: ImportPlan, wanted: ToolManifest | undefined, end: End |
     ...difference,
     ...(plan.step === 'change' ? { replaces: plan.newest.manifest.version } : {}),
   };
+}
+
+function refusalOf(plan: ImportPlan): Failure | undefined {
+  if (plan.step === 'refuse') return plan.refusal;
+  return plan.step === 'change' ? conflict(plan) : undefined;
 }
 
 /** Where a newer version holds another content, callers get that one; whoever imports should know. */

@@ -2,7 +2,7 @@ import type { ToolSummary } from '../../../api/schemas/registry.ts';
 import type { ToolSearchRequest } from '../../../api/schemas/search.ts';
 import type { Tier } from '../../../api/schemas/visibility.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
-import { manifestOf, type SeenTool } from '../../pipeline/visible-tools.ts';
+import { type SeenTool, summaryOf } from '../../pipeline/visible-tools.ts';
 import type { ToolSearchAnswer } from '../../registry/tool-search.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
@@ -41,7 +41,7 @@ export async function findSeen(
   });
   const found = answer.found.flatMap(({ tool, ...ranking }) => {
     const seen = see(tool);
-    return seen === undefined ? [] : [{ tool: summaryOf(parts, seen), ...ranking }];
+    return seen === undefined ? [] : [{ tool: summaryOf(parts.registry, seen), ...ranking }];
   });
   return { ...answer, found };
 }
@@ -75,20 +75,3 @@ const HIDDEN: Readonly<Record<Tier, 'all' | readonly string[]>> = {
   tenant: ['quarantined', 'not_in_tenant'],
   agent: 'all',
 };
-
-function summaryOf({ registry }: FindingParts, seen: SeenTool): ToolSummary {
-  const shown = manifestOf(seen);
-  const { tenantId, manifest, state } = seen.tool;
-  return {
-    tool_id: seen.name,
-    tool_name: shown.tool_name,
-    description: shown.description,
-    category: shown.category ?? '',
-    versions: registry.versions(tenantId, manifest.tool_id).map((known) => known.manifest.version),
-    latest_version: shown.version,
-    tags: shown.tags ?? [],
-    requires_approval: shown.execution_config?.requires_approval ?? false,
-    executor: shown.executor.kind,
-    state,
-  };
-}

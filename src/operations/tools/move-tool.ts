@@ -4,6 +4,7 @@ import type { MoveDetails, VersionMove } from '../../registry/registry.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
+import { ownedId } from '../upstreams/owned-id.ts';
 import { historyEntry } from './history-entry.ts';
 
 type Parts = Pick<OperationParts, 'registry' | 'ledger' | 'clock'>;
@@ -29,10 +30,16 @@ export function sunsetTool(parts: Parts): Run<'tools.sunset'> {
     answer(parts, tool_id, await move(parts, asker, { toolId: tool_id, version, to: 'sunset', reason }));
 }
 
-/** Makes one version active again. */
-export function restoreTool(parts: Parts): Run<'tools.restore'> {
-  return async ({ tool_id, version, reason }, asker) =>
-    answer(parts, tool_id, await move(parts, asker, { toolId: tool_id, version, to: 'active', reason }));
+/** Makes one version active again, unless its id went to an upstream meanwhile. */
+export function restoreTool(parts: Parts & Pick<OperationParts, 'quarantine'>): Run<'tools.restore'> {
+  return async ({ tool_id, version, reason }, asker) => {
+    const history = await parts.registry.history(asker.principal.tenantId, tool_id);
+    const former = history.find((entry) => entry.version.manifest.version === version);
+    const owned = ownedId(parts, asker, former?.version.manifest);
+    return (
+      owned ?? answer(parts, tool_id, await move(parts, asker, { toolId: tool_id, version, to: 'active', reason }))
+    );
+  };
 }
 
 /** Removes versions whose days of warning are over, or by force any; calls that run go on. */

@@ -1,11 +1,16 @@
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
+import { ownedId } from '../upstreams/owned-id.ts';
 import { recordMoves } from './move-tool.ts';
 
 /** Registers one manifest; the same content again changes nothing (REG-03). Versions that left for it are on record too. */
-export function registerTool(parts: Pick<OperationParts, 'registry' | 'ledger' | 'clock'>): Run<'tools.register'> {
+export function registerTool(
+  parts: Pick<OperationParts, 'registry' | 'quarantine' | 'ledger' | 'clock'>,
+): Run<'tools.register'> {
   return async ({ manifest }, asker) => {
+    const owned = ownedId(parts, asker, manifest);
+    if (owned !== undefined) return owned;
     const { tenantId, agentDid } = asker.principal;
     const { outcome, version, warnings, retired } = await parts.registry.register(tenantId, manifest, agentDid);
     const { tool_id, version: number } = version.manifest;

@@ -2,7 +2,7 @@ import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts'
 import type { ToolSummary } from '../../../api/schemas/registry.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import { coversToolId } from '../../permission/token-scope.ts';
-import type { ListFilter, Paging } from '../../registry/registry.ts';
+import type { ListFilter, Paging, Registry } from '../../registry/registry.ts';
 import { viewOf } from '../../visibility/visibility.ts';
 import { seesAll } from './find.ts';
 import { type Asking, manifestOf, type SeenTool, type ToolFilter, type VisibleToolsParts } from './seen-tool.ts';
@@ -151,23 +151,26 @@ function composed(
 ): ToolPage {
   const matching = seen.filter((each) => matches(each, filter));
   const from = (page - 1) * pageSize;
-  const tools = matching.slice(from, from + pageSize).map((each): ToolSummary => {
-    const shown = manifestOf(each);
-    const { tenantId, manifest } = each.tool;
-    return {
-      tool_id: each.name,
-      tool_name: shown.tool_name,
-      description: shown.description,
-      category: shown.category ?? '',
-      versions: registry.versions(tenantId, manifest.tool_id).map((known) => known.manifest.version),
-      latest_version: shown.version,
-      tags: shown.tags ?? [],
-      requires_approval: shown.execution_config?.requires_approval ?? false,
-      executor: shown.executor.kind,
-      state: each.tool.state,
-    };
-  });
+  const tools = matching.slice(from, from + pageSize).map((each) => summaryOf(registry, each));
   return { tools, total: matching.length };
+}
+
+/** A tool as it stands in the answer of tool.list(), under the name that the asker knows. */
+export function summaryOf(registry: Pick<Registry, 'versions'>, seen: SeenTool): ToolSummary {
+  const shown = manifestOf(seen);
+  const { tenantId, manifest, state } = seen.tool;
+  return {
+    tool_id: seen.name,
+    tool_name: shown.tool_name,
+    description: shown.description,
+    category: shown.category ?? '',
+    versions: registry.versions(tenantId, manifest.tool_id).map((known) => known.manifest.version),
+    latest_version: shown.version,
+    tags: shown.tags ?? [],
+    requires_approval: shown.execution_config?.requires_approval ?? false,
+    executor: shown.executor.kind,
+    state,
+  };
 }
 
 function matches({ tool: { manifest } }: SeenTool, { category, tags, executor }: ToolFilter): boolean {

@@ -1,21 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
+import { casesOver, type OpenStore, type TestCase } from '../../../std/adapter-cases.ts';
 import type { KeptVector, VectorStore } from '../../vectors.port.ts';
 
 /** What every VectorStore does. `open` gives an empty store each time. */
-export function vectorStoreConformance(
-  test: (name: string, run: () => Promise<void>) => void,
-  adapter: string,
-  open: () => Promise<{ readonly store: VectorStore; close(): Promise<void> }>,
-): void {
-  const check = (name: string, run: (store: VectorStore) => Promise<void>): void =>
-    test(`${name} (${adapter})`, async () => {
-      const { store, close } = await open();
-      try {
-        await run(store);
-      } finally {
-        await close();
-      }
-    });
+export function vectorStoreConformance(test: TestCase, adapter: string, open: OpenStore<VectorStore>): void {
+  const check = casesOver(test, adapter, open);
 
   check('an empty store holds no vectors', async (store) => {
     deepEqual(await store.get('model', 3, [hash('a')]), []);
