@@ -21,13 +21,13 @@ export interface SearchOfSet extends AsyncDisposable {
   readonly index: MemoryVectorIndex;
 }
 
-/** The search as the layer has it, with the settings' threshold; without an embedder keywords alone. */
+/** The search as the layer has it, with the settings' threshold; without an embedder keywords alone. It is left open. */
 export async function searchOfSet(tools: readonly ToolVersion[], embedder?: Embedder): Promise<SearchOfSet> {
   const index = memoryVectorIndex();
   const search = createToolSearch({
     tools: () => tools,
     onChanged: () => ({ [Symbol.dispose]: () => undefined }),
-    ...(embedder === undefined ? {} : { embedder }),
+    ...(embedder === undefined ? {} : { embedder: { ...embedder, close: async () => undefined } }),
     index,
     vectors: NO_STORE,
     threshold: 0.7,

@@ -59,7 +59,7 @@ export interface FunctionTools {
 export function functionTools(layer: ToolLayer, native: NativeExecutor, caller: Caller): FunctionTools {
   const register = async (manifest: ToolManifest, run: NativeFunction): Promise<Registration> => {
     const registered = await layer.ask('tools.register', { manifest: { ...manifest } }, caller);
-    native.register(manifest.tool_id, manifest.version, run);
+    native.register(manifest.tool_id, manifest.version, run, registered.content_hash);
     return registered;
   };
   const registerOrRefuse = async (manifest: ToolManifest, run: NativeFunction): Promise<Registration> => {
@@ -82,9 +82,9 @@ export function functionTools(layer: ToolLayer, native: NativeExecutor, caller: 
     },
     async bindFunction(toolId, run, range) {
       const version = range === undefined ? {} : { version: range };
-      const { manifest } = await layer.ask('tools.get', { tool_id: toolId, ...version }, caller);
+      const { manifest, content_hash } = await layer.ask('tools.get', { tool_id: toolId, ...version }, caller);
       if (manifest.executor.kind !== 'native') throw notNative(manifest);
-      return native.register(manifest.tool_id, manifest.version, run);
+      return native.register(manifest.tool_id, manifest.version, run, content_hash);
     },
     async registerLangChainTools(objects, options = {}) {
       const { langChainFunctions } = await import('../registry/importers/langchain/langchain-functions.ts');

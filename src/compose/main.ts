@@ -13,6 +13,12 @@ const STDIO_TOKEN_SECONDS = 30 * 24 * 3600;
 const stopped = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
 
+// Whoever reads the output may have enough of it, as `head` has: that ends the command like a signal does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  stopped.abort();
+});
+
 /** What only some commands need is loaded by them: most ask a layer that runs already, and take a third of the time so. */
 const parts: CliParts = {
   io: {

@@ -98,7 +98,10 @@ async function ask<N extends OperationName>(
 }
 
 function malformed(name: string, faults: readonly { path: string; message: string }[]): string {
-  const shown = faults.slice(0, 3).map(({ path, message }) => `${path === '' ? 'the request' : path} ${message}`);
+  const sentence = (message: string): string => message.replace(/\.$/, '');
+  const shown = faults
+    .slice(0, 3)
+    .map(({ path, message }) => `${path === '' ? 'the request' : path} ${sentence(message)}`);
   const more = faults.length > shown.length ? `, and ${faults.length - shown.length} more` : '';
   return `The request for ${name} is not well formed: ${shown.join('; ')}${more}.`;
 }

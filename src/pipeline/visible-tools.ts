@@ -23,7 +23,7 @@ import { tenantSights } from './visible/tenant-sight.ts';
 import { tiers } from './visible/tiers.ts';
 
 export { summaryOf } from './visible/listing.ts';
-export { manifestOf } from './visible/seen-tool.ts';
+export { manifestOf, versionsOf } from './visible/seen-tool.ts';
 export type { Asking, FoundTool, SeenTool, TierList, ToolFilter, VisibleToolsParts };
 
 /**

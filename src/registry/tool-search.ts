@@ -8,8 +8,9 @@ import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Embedder, EmbedderTraits } from './embedder.port.ts';
 import type { RegistryChange } from './registry.ts';
+import { bestHits } from './search/best-hits.ts';
 import type { KeywordScores } from './search/keywords/keyword-index.ts';
-import { bestHits, byScore, RANKED_MAX, type RankedTool, rankByBoth, rankByKeywords } from './search/rank.ts';
+import { byScore, RANKED_MAX, type RankedTool, rankByBoth, rankByKeywords } from './search/rank.ts';
 import { createTenantTools, type TenantTools } from './search/tenant-tools.ts';
 import { type CheckedEmbedder, checkedEmbedder } from './search/vectors/checked-embedder.ts';
 import { type QueryVectors, queryVectors } from './search/vectors/query-vectors.ts';
@@ -212,7 +213,7 @@ async function rankNear(
     queries,
     cosineMin: similarityOf(traits).cosineOf(threshold),
     toolsMax: RANKED_MAX,
-    also: Array.from(bestHits(keywords), (slot) => tools.tool(slot)?.manifest.tool_id ?? ''),
+    also: Array.from(bestHits(keywords, RANKED_MAX), (slot) => tools.tool(slot)?.manifest.tool_id ?? ''),
     ...(allowed === undefined ? {} : { only: idsOf(tools, allowed) }),
   };
   const cosines = queries.length === 0 ? NOTHING_NEAR : await state.index.search(tenantId, nearness);

@@ -85,6 +85,17 @@ describe('the doors of one layer', () => {
       code: 'E3809',
     });
   });
+
+  test('an operator signs no token for another tenant, and is told so instead of getting one for its own', async () => {
+    const { layer } = open;
+    const operator = {
+      door: 'rest' as const,
+      token: (await layer.mintToken({ roles: ['operator'] })).capability_token,
+    };
+    await expect(layer.ask('token.mint', { tenant_id: 'another' }, operator)).rejects.toMatchObject({ code: 'E3213' });
+    const own = await layer.ask('token.mint', { tenant_id: 'default' }, operator);
+    expect(own.claims.tenant_id).toBe('default');
+  });
 });
 
 describe('a layer that stops', () => {

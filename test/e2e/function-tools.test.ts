@@ -49,6 +49,24 @@ describe('functions', () => {
     expect(await call('range', { from: 'x', to: 4 })).toMatchObject({ status: 'error' });
   });
 
+  test('run for the manifest that they were written for: not for one that another tenant gave the same id', async () => {
+    const input = Type.Object({ amount: Type.Number({ maximum: 10 }) }, { additionalProperties: false });
+    await layer.registerFunction({ name: 'pay', description: 'Pays.', input, ...PURE }, ({ amount }) => amount);
+    const north = { door: 'library', local: true, tenantId: 'north' } as const;
+    const loose = {
+      ...{ tool_id: 'pay', tool_name: 'pay', version: '1.0.0', description: 'Pays.' },
+      parameters_schema: { type: 'object' },
+      executor: { kind: 'native' },
+    };
+    await layer.ask('tools.register', { manifest: loose }, north);
+    const { capability_token } = await layer.mintToken({ tenant_id: 'north' });
+    expect(await call('pay', { amount: 1000 }, capability_token)).toMatchObject({
+      status: 'error',
+      error: { e_code: 'E3901' },
+    });
+    expect(await call('pay', { amount: 7 })).toMatchObject({ status: 'success', result: 7 });
+  });
+
   test('with a schema that gives no JSON Schema, or another function already, are refused', async () => {
     const mute = { '~standard': { version: 1, vendor: 'mute', validate: (value: unknown) => ({ value }) } } as const;
     const definition = { name: 'mute', description: 'Says nothing.', input: mute };

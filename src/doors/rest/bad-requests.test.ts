@@ -83,6 +83,21 @@ describe('bodies', () => {
     expect(running.layer.asked).toEqual([]);
   });
 
+  it('a member that says something else than the address is refused, not overridden', async () => {
+    running.layer.addTool(manifestOf('other'), () => 'other');
+    const headers = { authorization: 'Bearer operator' };
+    const inBody = await running.ask('POST', '/v1/tools/add/deprecation', { tool_id: 'other' }, headers);
+    const inQuery = await running.ask('GET', '/v1/tools/add?tool_id=other', undefined, headers);
+    for (const response of [inBody, inQuery]) {
+      expect(response.status).toBe(400);
+      const problem = await problemOf(response);
+      expect(problem.details?.faults).toMatchObject([{ path: '/tool_id' }]);
+      expect(problem.detail).toContain('the address');
+    }
+    expect(running.layer.asked).toEqual([]);
+    expect((await running.ask('GET', '/v1/tools/add?tool_id=add', undefined, headers)).status).toBe(200);
+  });
+
   it('another content type is refused with 415', async () => {
     const response = await running.ask('POST', '/v1/invocations', '{}', { 'content-type': 'text/plain' });
     expect(response.status).toBe(415);

@@ -40,7 +40,10 @@ export function createInputReader(entry: OperationEntry): InputReader {
       else if (texts.length > 1) throw refusal(name, 'type', 'is given more than once; give it once.');
       else input[name] = read(name, texts[0] ?? '');
     }
-    for (const name of Object.keys(params)) input[name] = read(name, params[name] ?? '');
+    for (const name of Object.keys(params)) {
+      if (Object.hasOwn(input, name) && input[name] !== params[name]) throw twoMeanings(name);
+      input[name] = read(name, params[name] ?? '');
+    }
     return input;
   };
 
@@ -48,6 +51,8 @@ export function createInputReader(entry: OperationEntry): InputReader {
     if (body === undefined) throw refusal(undefined, 'type', 'The request has no body; send a JSON object.');
     if (!isObject(body)) throw refusal(undefined, 'type', 'The request body must be a JSON object.');
     const names = Object.keys(params);
+    const other = names.find((name) => Object.hasOwn(body, name) && body[name] !== params[name]);
+    if (other !== undefined) throw twoMeanings(other);
     return names.length === 0 ? body : { ...body, ...fromUrl(params, {}) };
   };
   return { fromUrl, fromBody };
@@ -86,6 +91,10 @@ function propertiesOf(schema: TSchema): Readonly<Record<string, PropertySchema>>
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Which of the two was meant cannot be known. */
+const twoMeanings = (name: string): ToolLayerError =>
+  refusal(name, 'const', 'is not what the address says; leave it out, the address names it.');
 
 /** @param name the member at fault; undefined for the whole */
 function refusal(name: string | undefined, keyword: string, what: string): ToolLayerError {

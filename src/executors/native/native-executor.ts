@@ -31,18 +31,31 @@ export type NativeFunction = (parameters: Readonly<Record<string, unknown>>, con
 export interface NativeExecutor extends Executor {
   /**
    * Says which function runs one version of a tool, for every tenant, until the handle is disposed.
+   * @param contentHash of the manifest that the function was written for: a manifest of the same id and version with another
+   *   content, in whatever tenant, does not reach it. Every content does when absent.
    * @throws ToolLayerError E3007 when that version has a function already
    */
-  register(toolId: string, version: string, run: NativeFunction): Disposable;
+  register(toolId: string, version: string, run: NativeFunction, contentHash?: string): Disposable;
 }
+
+interface Bound {
+  readonly run: NativeFunction;
+  readonly contentHash: string | undefined;
+}
+
+/** By tool id and version. */
+type Functions = Map<string, Map<string, Bound>>;
 
 /** Makes an executor without functions. */
 export function createNativeExecutor(): NativeExecutor {
-  const functions = new Map<string, Map<string, NativeFunction>>();
+  const functions: Functions = new Map();
   const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
-    const { manifest } = call.tool;
+    const { manifest, contentHash } = call.tool;
     const found = functions.get(manifest.tool_id)?.get(manifest.version);
-    return found === undefined ? Promise.reject(noFunction(manifest)) : runFunction(found, call, signal);
+    if (found === undefined) return Promise.reject(noFunction(manifest));
+    if (found.contentHash !== undefined && found.contentHash !== contentHash)
+      return Promise.reject(otherTool(manifest));
+    return runFunction(found.run, call, signal);
   };
   return {
     kind: 'native',
@@ -54,28 +67,24 @@ export function createNativeExecutor(): NativeExecutor {
     execute: run,
     // The same checks stand on both paths, because there is one way to a function only.
     executeConfirmed: run,
-    register(toolId, version, added) {
-      const versions = functions.get(toolId) ?? new Map<string, NativeFunction>();
+    register(toolId, version, added, contentHash) {
+      const versions = functions.get(toolId) ?? new Map<string, Bound>();
       if (versions.has(version)) {
         throw new ToolLayerError(
           'E3007',
           `${toolId} ${version} has a function already. Dispose it, or use a new version.`,
         );
       }
-      functions.set(toolId, versions.set(version, added));
-      return { [Symbol.dispose]: () => forget(functions, toolId, version, added) };
+      const bound = { run: added, contentHash };
+      functions.set(toolId, versions.set(version, bound));
+      return { [Symbol.dispose]: () => forget(functions, toolId, version, bound) };
     },
   };
 }
 
-function forget(
-  functions: Map<string, Map<string, NativeFunction>>,
-  toolId: string,
-  version: string,
-  added: NativeFunction,
-): void {
+function forget(functions: Functions, toolId: string, version: string, bound: Bound): void {
   const versions = functions.get(toolId);
-  if (versions?.get(version) !== added) return;
+  if (versions?.get(version) !== bound) return;
   versions.delete(version);
   if (versions.size === 0) functions.delete(toolId);
 }
@@ -135,6 +144,12 @@ const noFunction = ({ tool_id, version }: ToolManifest): ToolLayerError =>
   new ToolLayerError(
     'E3901',
     `${tool_id} ${version} has no function in this process. The embedding program must bind one before it is called: bindFunction('${tool_id}', run), registerFunction(manifest, run), or registerLangChainTools(tools) for tools of LangChain.`,
+  );
+
+const otherTool = ({ tool_id, version }: ToolManifest): ToolLayerError =>
+  new ToolLayerError(
+    'E3901',
+    `The function of ${tool_id} ${version} was written for another manifest of that id and version. Register this one under an id or a version of its own, and bind its function.`,
   );
 
 function configFaults({ executor }: ToolManifest): readonly Fault[] {

@@ -1,6 +1,6 @@
 import { isFailure } from '../../domain/error/failure.ts';
 import { effectiveManifest } from '../../domain/tool/effective-manifest.ts';
-import { manifestOf } from '../../pipeline/visible-tools.ts';
+import { manifestOf, versionsOf } from '../../pipeline/visible-tools.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
@@ -13,14 +13,14 @@ export function getTool({
   return ({ tool_id, version }, asker) => {
     const found = visible.read(asker, tool_id, version);
     if (isFailure(found)) return found;
-    const { tenantId, manifest, contentHash, state, registeredAt } = found.tool;
+    const { contentHash, state, registeredAt } = found.tool;
     const shown = manifestOf(found);
     return {
       manifest: shown,
       effective: effectiveManifest(shown, limits.layer.defaults),
       content_hash: contentHash,
       state,
-      versions: registry.versions(tenantId, manifest.tool_id).map((known) => known.manifest.version),
+      versions: versionsOf(registry, found),
       registered_at: registeredAt,
       warnings: [...found.warnings],
     };

@@ -2,7 +2,7 @@
 import type { Role } from '../../../api/schemas/capability-token.ts';
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
-import { blockedFailure } from '../../mcp-servers/quarantine.ts';
+import { type Block, blockedFailure } from '../../mcp-servers/quarantine.ts';
 import { unknownTool } from '../../registry/registry.ts';
 import type { ViewEntry } from '../../visibility/resolve-view.ts';
 import { type TenantRules, viewOf } from '../../visibility/visibility.ts';
@@ -23,7 +23,7 @@ export function finder(parts: VisibleToolsParts, sights: TenantSights): Find {
     if (quarantine === undefined || isFailure(found)) return found;
     const { tenantId, manifest } = found.tool;
     const block = quarantine.blocks(tenantId, manifest.tool_id);
-    return block === undefined ? found : blockedFailure(name, block);
+    return block === undefined ? found : blockedFor(name, manifest.tool_id, block);
   };
   return ({ principal }, name, range) => {
     const rules = visibility.rulesOf(principal.tenantId);
@@ -33,6 +33,14 @@ export function finder(parts: VisibleToolsParts, sights: TenantSights): Find {
         : findByRules(parts, sights, rules, { principal, name, range });
     return unblocked(found, name);
   };
+}
+
+/** Whoever knows the tool by the name of a view learns neither its upstream nor its name there. */
+function blockedFor(name: string, toolId: string, block: Block): Failure {
+  const blocked = blockedFailure(name, block);
+  if (name === toolId) return blocked;
+  if (block.reason === 'absent') return unknownTool(name);
+  return { ...blocked, details: { tool_id: name, reason: block.reason, reached: false } };
 }
 
 interface Wanted {
@@ -56,7 +64,11 @@ function findByRules(
   const activation = rules.byAgent.get(agentDid)?.get(toolId);
   if (activation?.enabled === false && !free) return unknownTool(name);
   const found = findAvailable(parts, rules, tenantId, toolId, range);
-  if (isFailure(found)) return named(found, toolId, name, free ? rules : undefined);
+  if (isFailure(found)) {
+    // Which versions there are is not told either.
+    if (entry?.rule?.content_hash !== undefined && found.code !== 'E3001') return onlyPinned(name);
+    return named(found, toolId, name, free ? rules : undefined);
+  }
   const overrides = activation?.policy_overrides;
   if (entry === undefined) return overrides === undefined ? found : { ...found, overrides };
   return throughView(entry, { ...found, ...(overrides === undefined ? {} : { overrides }) });
@@ -83,8 +95,11 @@ function throughView({ name, rule }: ViewEntry, given: FoundTool): FoundTool | F
   if (rule === undefined) return { ...found, name };
   const pin = rule.content_hash;
   if (pin === undefined || pin === found.tool.contentHash) return { ...found, name, rule };
-  return failure('E3006', `Only one version of ${name} may be used here. Leave the version out.`);
+  return onlyPinned(name);
 }
+
+const onlyPinned = (name: string): Failure =>
+  failure('E3006', `Only one version of ${name} may be used here. Leave the version out.`);
 
 const warningsFor = (name: string, { tool, warnings }: FoundTool): FoundTool['warnings'] =>
   warnings.map((warning) => ({ ...warning, message: renamed(warning.message, tool.manifest.tool_id, name) }));

@@ -5,7 +5,14 @@ import { coversToolId } from '../../permission/token-scope.ts';
 import type { ListFilter, Paging, Registry } from '../../registry/registry.ts';
 import { viewOf } from '../../visibility/visibility.ts';
 import { seesAll } from './find.ts';
-import { type Asking, manifestOf, type SeenTool, type ToolFilter, type VisibleToolsParts } from './seen-tool.ts';
+import {
+  type Asking,
+  manifestOf,
+  type SeenTool,
+  type ToolFilter,
+  type VisibleToolsParts,
+  versionsOf,
+} from './seen-tool.ts';
 import { type AppliedView, isKnown, type TenantSights } from './tenant-sight.ts';
 
 /** How somebody sees tools in lists. */
@@ -158,18 +165,17 @@ function composed(
 /** A tool as it stands in the answer of tool.list(), under the name that the asker knows. */
 export function summaryOf(registry: Pick<Registry, 'versions'>, seen: SeenTool): ToolSummary {
   const shown = manifestOf(seen);
-  const { tenantId, manifest, state } = seen.tool;
   return {
     tool_id: seen.name,
     tool_name: shown.tool_name,
     description: shown.description,
     category: shown.category ?? '',
-    versions: registry.versions(tenantId, manifest.tool_id).map((known) => known.manifest.version),
+    versions: versionsOf(registry, seen),
     latest_version: shown.version,
     tags: shown.tags ?? [],
     requires_approval: shown.execution_config?.requires_approval ?? false,
     executor: shown.executor.kind,
-    state,
+    state: seen.tool.state,
   };
 }
 

@@ -48,6 +48,13 @@ export type ToolFilter = Pick<ToolListRequest, 'category' | 'tags' | 'executor'>
 /** The lists of VIS-01. */
 export type TierList = 'catalog' | 'tenant-available' | 'agent-enabled' | 'agent-unavailable';
 
+/** Versions of a tool that the asker may name, newest first: a view that pins a definition shows no other one. */
+export function versionsOf(registry: Pick<Registry, 'versions'>, { tool, rule }: SeenTool | FoundTool): string[] {
+  const { tenantId, manifest } = tool;
+  if (rule?.content_hash !== undefined) return [manifest.version];
+  return registry.versions(tenantId, manifest.tool_id).map((known) => known.manifest.version);
+}
+
 /** The manifest as the asker sees it. */
 export function manifestOf({ tool, ...showing }: SeenTool | FoundTool): ToolManifest {
   return shownManifest(tool.manifest, showing);

@@ -250,6 +250,49 @@ describe('REG-13 calls through a view', () => {
     expect((await as(A, 'double')).failure?.code).toBe('E3001');
   });
 
+  test('REG-13 a pinned version tells of no other one: not in lists, not in refusals', async () => {
+    const { as, visibility, add, parts } = await bench();
+    await add(manifest('double', { version: '3.0.0' }), () => 'pinned');
+    const [pinned] = parts.registry.versions('acme', 'double');
+    const tools = [{ tool: 'double', name: 'twice', content_hash: pinned?.contentHash ?? '' }];
+    await visibility.putView('acme', view([A], { sources: [{ source: 'local', tools }] }));
+    for (const range of ['9.9.9', '^7', 'no range']) {
+      const { failure } = await as(A, 'twice', { n: 1 }, range);
+      expect(failure, range).toMatchObject({ code: 'E3006', message: expect.stringContaining('Only one version') });
+      expect(failure?.details, range).toBeUndefined();
+    }
+    const asking = { principal: { tenantId: 'acme', agentDid: A, roles: ['agent' as const] } };
+    const { tools: listed } = parts.visible.list(asking, {}, { page: 1, pageSize: 10 });
+    expect(listed).toMatchObject([{ tool_id: 'twice', versions: ['3.0.0'] }]);
+    expect((await as(B, 'double', { n: 1 }, '9.9.9')).failure?.message).toMatch(/3\.0\.0, 1\.0\.0/);
+  });
+
+  test('REG-13 a renamed tool that waits or is gone is refused under its name in the view, without its upstream', async () => {
+    const { parts, visibility } = await bench();
+    const found = parts.registry.find('acme', 'double');
+    if (isFailure(found)) throw new Error(found.message);
+    await visibility.putView(
+      'acme',
+      view([A], { sources: [{ source: 'local', tools: [{ tool: 'double', name: 'twice' }] }] }),
+    );
+    const refusal = (reason: 'changed' | 'absent', agentDid: string, name: string) => {
+      const blocks = () => ({ reason, upstream: 'hidden-server', tool: 'hidden-name' });
+      const quarantine = { blocks, onChanged: () => ({ [Symbol.dispose]: () => undefined }) };
+      const { registry } = parts;
+      const visible = createVisibleTools({ registry, visibility, quarantine, catalogTenant: 'catalog' });
+      return visible.find({ principal: { tenantId: 'acme', agentDid, roles: ['agent'] } }, name);
+    };
+    for (const reason of ['changed', 'absent'] as const) {
+      const renamed = refusal(reason, A, 'twice');
+      expect(renamed).toMatchObject({
+        code: reason === 'absent' ? 'E3001' : 'E3813',
+        message: expect.stringContaining('twice'),
+      });
+      expect(JSON.stringify(renamed)).not.toMatch(/hidden|double/);
+      expect(JSON.stringify(refusal(reason, B, 'double'))).toContain('hidden-server');
+    }
+  });
+
   test('a tool that comes later under a name of the view takes the name out of the view, and is not called by it', async () => {
     const { as, visibility, add } = await bench();
     await visibility.putView('acme', view([A]));

@@ -39,10 +39,13 @@ function logFailure(log: PipelineParts['log'], { failure, record }: FlightEnd, t
     ...(trace === undefined ? {} : { trace_id: trace.traceId }),
   };
   // Only a fault of the layer itself may carry its cause into the log; a tool's own words are data.
-  if (entryOf(failure.code).wire !== 'internal_error') log.debug('call-failed', fields);
+  const isFault = entryOf(failure.code).wire === 'internal_error' && failure.code !== 'E3901';
+  if (!isFault) log.debug('call-failed', fields);
   else
     log.error('call-failed', {
       ...fields,
-      cause: failure.cause instanceof Error ? failure.cause.stack : String(failure.cause),
+      ...(failure.cause === undefined ? {} : { cause: causeOf(failure.cause) }),
     });
 }
+
+const causeOf = (cause: unknown): string | undefined => (cause instanceof Error ? cause.stack : String(cause));

@@ -80,6 +80,21 @@ test.each([
   for (const place of placesOf(withSchema(schema))) expect(place).toMatch(/^\/parameters_schema\//);
 });
 
+test('REG-08 a fault in one list of permissions does not hide those of the other', () => {
+  const network = [{ host: 'http://x', port: 99_999 }];
+  const filesystem = [{ path: 'relative', mode: 'rw' }];
+  expect(placesOf(manifest('1.0.0', { permissions: { filesystem, network } as never }))).toEqual([
+    '/permissions/filesystem/0/path',
+    '/permissions/network/0/port',
+  ]);
+  for (const permissions of [[], 'all', { filesystem: 'all' }, { network: [null] }]) {
+    expect(
+      placesOf(manifest('1.0.0', { permissions: permissions as never })),
+      JSON.stringify(permissions),
+    ).toHaveLength(1);
+  }
+});
+
 test('a pattern that would be catastrophic elsewhere is registered and judged in linear time', async () => {
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
   const { version } = await open().register('acme', withSchema(schema));

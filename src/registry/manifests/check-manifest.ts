@@ -39,19 +39,24 @@ export function checkManifest(given: unknown, checks: ManifestChecks): ToolManif
 /** What each part of a manifest is judged by beyond its shape. A part whose shape is wrong is left out. */
 function deeperFaults(copy: unknown, shape: readonly Fault[], checks: ManifestChecks): Fault[] {
   const isSound = (...members: string[]): boolean =>
-    members.every((member) => !shape.some(({ path }) => path === `/${member}` || path.startsWith(`/${member}/`)));
+    members.every(
+      (member) => !shape.some(({ path }) => path !== '' && (isIn(path, member) || `/${member}`.startsWith(`${path}/`))),
+    );
   if (typeof copy !== 'object' || copy === null || Array.isArray(copy)) return [];
   const manifest = copy as ToolManifest;
   return [
     ...(isSound('parameters_schema') ? parametersFaults(manifest, checks.compileSchema) : []),
     ...(isSound('result_schema') ? resultFaults(manifest, checks.compileSchema) : []),
-    ...(isSound('permissions') ? permissionFaults(manifest) : []),
+    ...(isSound('permissions/filesystem') ? pathFaults(manifest) : []),
+    ...(isSound('permissions/network') ? hostFaults(manifest) : []),
     ...(isSound('compatibility_range') ? rangeFaults(manifest) : []),
     ...(isSound('executor', 'parameters_schema', 'permissions', 'execution_config')
       ? checks.configFaults(manifest)
       : []),
   ];
 }
+
+const isIn = (path: string, member: string): boolean => path === `/${member}` || path.startsWith(`/${member}/`);
 
 /** Names the member that is to blame, when it is one. */
 function sizeFault(given: unknown): Fault {
@@ -94,24 +99,19 @@ function resultFaults({ result_schema: result }: ToolManifest, compileSchema: Co
 const below = (pointer: string, faults: readonly Fault[]): Fault[] =>
   faults.map((found) => ({ ...found, code: 'E3008', path: pointer + found.path }));
 
-function permissionFaults({ permissions }: ToolManifest): Fault[] {
-  const paths = (permissions?.filesystem ?? []).flatMap(({ path }, index) =>
+function pathFaults({ permissions }: ToolManifest): Fault[] {
+  return (permissions?.filesystem ?? []).flatMap(({ path }, index) =>
     isAbsolute(path) && normalize(path) === path && !path.includes('\0')
       ? []
       : [fault(`/permissions/filesystem/${index}/path`, 'path', 'must be an absolute path without . or .. or //')],
   );
-  const hosts = (permissions?.network ?? []).flatMap(({ host }, index) =>
-    /^[A-Za-z0-9._:-]+$/.test(host)
-      ? []
-      : [
-          fault(
-            `/permissions/network/${index}/host`,
-            'host',
-            'must be a host name or IP literal, without scheme, port or *',
-          ),
-        ],
+}
+
+function hostFaults({ permissions }: ToolManifest): Fault[] {
+  const message = 'must be a host name or IP literal, without scheme, port or *';
+  return (permissions?.network ?? []).flatMap(({ host }, index) =>
+    /^[A-Za-z0-9._:-]+$/.test(host) ? [] : [fault(`/permissions/network/${index}/host`, 'host', message)],
   );
-  return [...paths, ...hosts];
 }
 
 function rangeFaults({ compatibility_range: range }: ToolManifest): Fault[] {

@@ -1,6 +1,7 @@
 // Hot path: orders what was found among up to 100 000 tools.
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { EmbedderTraits } from '../embedder.port.ts';
+import { bestHits } from './best-hits.ts';
 import type { KeywordScores } from './keywords/keyword-index.ts';
 import type { TenantTools } from './tenant-tools.ts';
 import { type Similarity, similarityOf } from './vectors/similarity.ts';
@@ -15,7 +16,7 @@ export interface RankedTool {
 }
 
 /** Tools found by keywords that are ranked, the best of them, and as many found by meaning. */
-export const RANKED_MAX = 4096;
+export const RANKED_MAX = 1000;
 
 /**
  * What keywords add to a cosine, as a share of the distance between the model's usual cosine of related texts and its boundary. Chosen on
@@ -29,7 +30,7 @@ const SAME_ID = 1000;
 export function rankByKeywords({ tools, keywords, query }: Pick<Found, 'tools' | 'keywords' | 'query'>): RankedTool[] {
   const own = tools.slotOf(query.trim());
   const found: RankedTool[] = [];
-  for (const slot of bestHits(keywords)) {
+  for (const slot of bestHits(keywords, RANKED_MAX)) {
     const tool = tools.tool(slot);
     if (tool === undefined) continue;
     found.push({ tool, score: (keywords.scores[slot] as number) + (slot === own ? SAME_ID : 0) });
@@ -69,7 +70,7 @@ export function rankByBoth({ tools, keywords, cosines, traits, threshold, query,
     if (slot === undefined || tool === undefined || allowed?.[slot] === 0) continue;
     if (cosine >= cosineMin || (keywords.scores[slot] ?? 0) > 0) add(slot, tool, cosine);
   }
-  for (const slot of bestHits(keywords)) {
+  for (const slot of bestHits(keywords, RANKED_MAX)) {
     const tool = tools.tool(slot);
     if (tool !== undefined && !cosines.has(tool.manifest.tool_id)) add(slot, tool, undefined);
   }
@@ -83,25 +84,4 @@ const similarOf = (similarity: Similarity, cosine: number | undefined): { readon
 export function byScore(one: RankedTool, other: RankedTool): number {
   if (one.score !== other.score) return other.score - one.score;
   return one.tool.manifest.tool_id < other.tool.manifest.tool_id ? -1 : 1;
-}
-
-/** Slots of the {@link RANKED_MAX} best, of equal ones those that came first. */
-export function bestHits({ hits, scores }: KeywordScores): Uint32Array {
-  if (hits.length <= RANKED_MAX) return hits;
-  const least = nthLargest(hits, scores, RANKED_MAX);
-  const best = new Uint32Array(RANKED_MAX);
-  let count = 0;
-  for (const above of [true, false]) {
-    for (const slot of hits) {
-      if (count === RANKED_MAX) break;
-      const score = scores[slot] as number;
-      if (above ? score > least : score === least) best[count++] = slot;
-    }
-  }
-  return best;
-}
-
-function nthLargest(hits: Uint32Array, scores: Float32Array, place: number): number {
-  const sorted = Float32Array.from(hits, (slot) => scores[slot] as number).sort();
-  return sorted[sorted.length - place] as number;
 }

@@ -1,5 +1,5 @@
 // Hot path: answerOf() is asked once for every call.
-import { gt, prerelease, Range, satisfies, valid } from 'semver';
+import { compareBuild, gt, prerelease, Range, satisfies, valid } from 'semver';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
@@ -28,7 +28,7 @@ export function answerOf(set: VersionSet, range: string): Found | Failure {
  */
 function resolveRange(set: VersionSet, asked: string): Found | Failure {
   const exact = set.byVersion.get(asked);
-  if (exact !== undefined) return exact.state === 'removed' ? removed(exact) : found(set, exact, asked);
+  if (exact !== undefined) return exact.state === 'removed' ? removed(set, exact) : found(set, exact, asked);
   if (valid(asked) !== null) {
     return failure('E3002', `${set.toolId} has no version ${asked}. ${available(set)}`, { details: { ...names(set) } });
   }
@@ -53,7 +53,9 @@ function rangeOf(asked: string): Range | undefined {
 }
 
 function found(set: VersionSet, tool: ToolVersion, asked: string): Found {
-  const warnings = [deprecation(tool), newerExcluded(set, tool, asked)].filter((warning) => warning !== undefined);
+  const warnings = [deprecation(withSuccessor(set, tool)), newerExcluded(set, tool, asked)].filter(
+    (warning) => warning !== undefined,
+  );
   return { tool, warnings };
 }
 
@@ -65,6 +67,12 @@ function deprecation(tool: ToolVersion): Warning | undefined {
     message: `${manifest.tool_id} ${manifest.version} is ${state}.${instead(tool)}`,
     details: { state, ...(removableAt === undefined ? {} : { removable_at: removableAt }), ...wayOn(tool) },
   };
+}
+
+/** A version that was removed itself is none to move on to. */
+function withSuccessor(set: VersionSet, tool: ToolVersion): ToolVersion {
+  const { deprecatedInFavorOf: successor, ...rest } = tool;
+  return successor !== undefined && set.byVersion.get(successor)?.state === 'removed' ? rest : tool;
 }
 
 const instead = ({ deprecatedInFavorOf }: ToolVersion): string =>
@@ -92,18 +100,19 @@ function newerExcluded(set: VersionSet, { manifest }: ToolVersion, asked: string
 }
 
 function nothingIn(set: VersionSet, range: Range, asked: string): Failure {
-  const gone = [...set.byVersion.values()].find(
-    ({ state, manifest }) => state === 'removed' && satisfies(manifest.version, range),
-  );
-  if (gone !== undefined) return removed(gone);
+  const gone = [...set.byVersion.values()]
+    .filter(({ state, manifest }) => state === 'removed' && satisfies(manifest.version, range))
+    .sort((one, other) => compareBuild(other.manifest.version, one.manifest.version))[0];
+  if (gone !== undefined) return removed(set, gone);
   return failure('E3006', `No version of ${set.toolId} lies in ${asked}. ${available(set)}`, {
     details: { range: asked, ...names(set) },
   });
 }
 
-function removed(tool: ToolVersion): Failure {
-  const { tool_id, version } = tool.manifest;
-  return failure('E3004', `${tool_id} ${version} was removed.${instead(tool)}`, { details: wayOn(tool) });
+function removed(set: VersionSet, version: ToolVersion): Failure {
+  const tool = withSuccessor(set, version);
+  const { tool_id, version: number } = tool.manifest;
+  return failure('E3004', `${tool_id} ${number} was removed.${instead(tool)}`, { details: wayOn(tool) });
 }
 
 const names = (set: VersionSet): { available: string[] } => ({

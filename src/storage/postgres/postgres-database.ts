@@ -118,8 +118,10 @@ function openPool(connection: PostgresConnection, poolMax: number, log: Log): Po
     keepAlive: true,
     fallback_application_name: 'sallyport',
   });
-  // An idle connection was lost; the next query opens another.
-  pool.on('error', (error) => log.warn('database-connection-lost', { error: error.message }));
+  // An idle connection was lost; the next query opens another. A pool that ends does not wait until the server took leave.
+  pool.on('error', (error) => {
+    if (!pool.ending) log.warn('database-connection-lost', { error: error.message });
+  });
   return pool;
 }
 

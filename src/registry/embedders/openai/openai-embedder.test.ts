@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MiB } from '../../../std/bytes.ts';
 import { embedderConformance } from '../../search/conformance/embedder.conformance.ts';
 import {
   type EmbeddingServer,
@@ -58,7 +59,7 @@ describe('the wire', () => {
   test('an answer of endless size is not read to its end', async () => {
     server.reply = (_, response) => {
       response.writeHead(200);
-      const part = Buffer.alloc(1024 * 1024, 32);
+      const part = Buffer.alloc(MiB, 32);
       const write = (): void => {
         while (response.writable && response.write(part));
       };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { MiB } from '../../../std/bytes.ts';
 import { tool } from '../search.fixture.ts';
 import { toolTexts } from './tool-texts.ts';
 
@@ -21,6 +22,6 @@ test('REG-06 the hash follows the texts and nothing else', () => {
 });
 
 test('a description of 5 MB gives short texts', () => {
-  for (const text of textsOf('a', 'word '.repeat(1024 * 1024))) expect(text.length).toBeLessThanOrEqual(600);
+  for (const text of textsOf('a', 'word '.repeat(MiB))) expect(text.length).toBeLessThanOrEqual(600);
   for (const text of textsOf('a', '\ud800'.repeat(5000))) expect(text.isWellFormed()).toBe(true);
 });

@@ -81,6 +81,22 @@ test('REG-04 a version is removed when its days of warning are over, and not a m
   await expect(registry.move(remove)).rejects.toMatchObject({ code: 'E3814' });
 });
 
+test('REG-04 a successor that was removed itself is not named, and of several removed versions the newest is', async () => {
+  const { registry } = await opened('1.0.0', '1.1.0', '2.0.0');
+  await registry.move({ ...ACME, version: '1.0.0', to: 'deprecated', inFavorOf: '1.1.0' });
+  await registry.remove('acme', 'weather', '1.1.0');
+  const warned = registry.find('acme', 'weather', '1.0.0');
+  expect(isFailure(warned) ? warned : warned.warnings[0]?.message).toBe('weather 1.0.0 is deprecated.');
+  expect(JSON.stringify(warned)).not.toContain('deprecated_in_favor_of');
+  await registry.remove('acme', 'weather', '1.0.0');
+  expect(registry.find('acme', 'weather', '1.0.0')).toMatchObject({
+    code: 'E3004',
+    message: 'weather 1.0.0 was removed.',
+    details: {},
+  });
+  expect(registry.find('acme', 'weather', '^1.0.0')).toMatchObject({ message: 'weather 1.1.0 was removed.' });
+});
+
 test('REG-04 force removes at once, through every state, and all of it is kept', async () => {
   const { registry, store } = await opened('1.0.0');
   await registry.move({ ...ACME, to: 'removed', force: true, by: BY, reason: 'Leaks' });
