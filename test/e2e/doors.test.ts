@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createRemoteLayer } from '../../src/doors/remote/remote-layer.ts';
 import { LOCAL_CALLER } from '../../src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from './layer.fixture.ts';
@@ -102,13 +102,20 @@ describe('a layer that stops', () => {
   test('OPS-03 finishes what runs, and is not ready meanwhile', async () => {
     const stopping = await openLayer();
     const { layer, token } = stopping;
-    await layer.registerFunction({ ...DOUBLE, tool_id: 'slow' }, () => wait(300, { value: 1 }));
+    const { promise: released, resolve: release } = Promise.withResolvers<{ value: number }>();
+    const { promise: started, resolve: start } = Promise.withResolvers<void>();
+    await layer.registerFunction({ ...DOUBLE, tool_id: 'slow' }, () => {
+      start();
+      return released;
+    });
     expect(await layer.ask('health', {}, LOCAL_CALLER)).toMatchObject({ status: 'ready', ready: true });
     const running = layer.invoke({ tool_id: 'slow', parameters: { n: 1 }, capability_token: token });
-    await wait(50);
+    await started;
     const closing = stopping[Symbol.asyncDispose]();
-    await wait(50);
-    expect(await layer.ask('health', {}, LOCAL_CALLER).catch(() => ({ ready: false }))).toMatchObject({ ready: false });
+    await vi.waitFor(async () => {
+      expect(await layer.ask('health', {}, LOCAL_CALLER)).toMatchObject({ status: 'draining', ready: false });
+    }, 10_000);
+    release({ value: 1 });
     expect(await running).toMatchObject({ status: 'success' });
     await closing;
   });
