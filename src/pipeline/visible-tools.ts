@@ -43,6 +43,11 @@ export interface VisibleTools {
   readonly read: Find;
   /** Whether and how somebody sees a tool in lists, as a test to be run over many. */
   sight(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
+  /**
+   * The same object as long as `sight` answers the same for the same tools, so that answers can be kept under it.
+   * Undefined for a caller without a token.
+   */
+  sightKey(asking: Asking): object | undefined;
   /** Everything that somebody sees, ordered by name. */
   tools(asking: Asking): readonly SeenTool[];
   /** One page of that as tool.list() shows it. */
@@ -74,7 +79,7 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
   const sights = tenantSights(parts);
   const find = finder(parts, sights);
   const listed = listing(parts, sights);
-  const { sight, tools, list } = listed;
+  const { sight, sightKey, tools, list } = listed;
   const { tier, why } = tiers(parts, sights, listed);
   const { registry, visibility, quarantine } = parts;
   return {
@@ -87,6 +92,7 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
     },
     read: reader(parts, find),
     sight,
+    sightKey,
     tools,
     list,
     tier,

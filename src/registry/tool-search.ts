@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Warning } from '../../api/schemas/invocation.ts';
 import type { SearchMode } from '../../api/schemas/search.ts';
-import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
 import type { Clock } from '../std/clock.ts';
@@ -9,6 +8,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Embedder, EmbedderTraits } from './embedder.port.ts';
 import type { RegistryChange } from './registry.ts';
 import { bestHits } from './search/best-hits.ts';
+import { type Allowed, createKeptFilters, type KeptFilters, type ToolFilters } from './search/filters.ts';
 import type { KeywordScores } from './search/keywords/keyword-index.ts';
 import { byScore, RANKED_MAX, type RankedTool, rankByBoth, rankByKeywords } from './search/rank.ts';
 import { createTenantTools, type TenantTools } from './search/tenant-tools.ts';
@@ -21,15 +21,9 @@ import type { VectorIndex, VectorStore } from './vectors.port.ts';
 export type { SearchProgress };
 
 /** What is searched for. Filters hold before anything is ranked. */
-export interface ToolSearchQuery {
+export interface ToolSearchQuery extends ToolFilters {
   /** In the words of who needs a tool. Without letters and digits nothing is found. */
   readonly text: string;
-  readonly category?: ToolManifest['category'];
-  /** Tools that carry every one of these. */
-  readonly tags?: readonly string[];
-  readonly executor?: ToolManifest['executor']['kind'];
-  /** Whether the asker may see the tool; all of them when absent. */
-  readonly visible?: (tool: ToolVersion) => boolean;
   /** Least similarity, 0 to 1, of what no word of the query occurs in; the layer's setting when absent. */
   readonly threshold?: number;
   /** From 1. */
@@ -96,6 +90,7 @@ export function createToolSearch(parts: ToolSearchParts): ToolSearch {
         : { embedder, queries: queryVectors(embedder), feed: createVectorFeed({ embedder, index, store, clock, log }) },
     tenants: new LRUCache({ max: TENANTS_MAX }),
     changed: new Map(),
+    filters: createKeptFilters(),
     fed: new Set(),
     timer: undefined,
   };
@@ -121,6 +116,7 @@ interface Meaning {
 interface State extends Omit<ToolSearchParts, 'embedder'> {
   readonly meaning: Meaning | undefined;
   readonly tenants: LRUCache<string, TenantTools>;
+  readonly filters: KeptFilters;
   /** Tools whose vectors are to be looked at, by tenant. */
   readonly changed: Map<string, Set<string>>;
   /** Tenants all of whose tools were given to the feed since the start. */
@@ -130,6 +126,7 @@ interface State extends Omit<ToolSearchParts, 'embedder'> {
 
 function noteChange(state: State, { tenantId, toolIds }: RegistryChange): void {
   state.tenants.peek(tenantId)?.changed(toolIds);
+  state.filters.forget();
   if (state.meaning === undefined) return;
   const changed = state.changed.get(tenantId) ?? new Set();
   for (const toolId of toolIds) changed.add(toolId);
@@ -192,13 +189,13 @@ async function search(state: State, tenantIds: readonly string[], query: ToolSea
 interface Words {
   readonly tools: TenantTools;
   readonly keywords: KeywordScores;
-  readonly allowed: Uint8Array | undefined;
+  readonly allowed: Allowed | undefined;
 }
 
 async function findWords(state: State, tenantId: string, query: ToolSearchQuery): Promise<Words> {
   const tools = await currentTools(state, tenantId);
-  const allowed = allowedSlots(tools, query);
-  return { tools, keywords: tools.keywords(query.text, allowed), allowed };
+  const allowed = state.filters.apply(tools, query);
+  return { tools, keywords: tools.keywords(query.text, allowed?.slots), allowed };
 }
 
 async function rankNear(
@@ -214,10 +211,10 @@ async function rankNear(
     cosineMin: similarityOf(traits).cosineOf(threshold),
     toolsMax: RANKED_MAX,
     also: Array.from(bestHits(keywords, RANKED_MAX), (slot) => tools.tool(slot)?.manifest.tool_id ?? ''),
-    ...(allowed === undefined ? {} : { only: idsOf(tools, allowed) }),
+    ...(allowed === undefined ? {} : { only: allowed.toolIds }),
   };
   const cosines = queries.length === 0 ? NOTHING_NEAR : await state.index.search(tenantId, nearness);
-  return rankByBoth({ tools, keywords, cosines, traits, threshold, query: query.text, allowed });
+  return rankByBoth({ tools, keywords, cosines, traits, threshold, query: query.text, allowed: allowed?.slots });
 }
 
 const downWarning = (cause: unknown): Warning => ({
@@ -261,34 +258,4 @@ async function askMeaning(
   } catch (cause) {
     return { warnings: [downWarning(cause)] };
   }
-}
-
-/** 1 for each slot that the filters let through; undefined when they let everything through. */
-function allowedSlots(tools: TenantTools, query: ToolSearchQuery): Uint8Array | undefined {
-  const { category, tags = [], executor, visible } = query;
-  if (category === undefined && tags.length === 0 && executor === undefined && visible === undefined) return undefined;
-  const allowed = new Uint8Array(tools.slots());
-  let refused = 0;
-  for (let slot = 0; slot < allowed.length; slot += 1) {
-    const tool = tools.tool(slot);
-    if (tool === undefined) continue;
-    const { manifest } = tool;
-    const isAllowed =
-      (category === undefined || manifest.category === category) &&
-      (executor === undefined || manifest.executor.kind === executor) &&
-      tags.every((tag) => manifest.tags?.includes(tag)) &&
-      (visible === undefined || visible(tool));
-    if (isAllowed) allowed[slot] = 1;
-    else refused += 1;
-  }
-  return refused === 0 ? undefined : allowed;
-}
-
-function idsOf(tools: TenantTools, allowed: Uint8Array): string[] {
-  const ids: string[] = [];
-  allowed.forEach((isAllowed, slot) => {
-    const tool = isAllowed === 1 ? tools.tool(slot) : undefined;
-    if (tool !== undefined) ids.push(tool.manifest.tool_id);
-  });
-  return ids;
 }

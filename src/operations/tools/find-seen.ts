@@ -35,7 +35,7 @@ export async function findSeen(
     ...(tags === undefined ? {} : { tags }),
     ...(executor === undefined ? {} : { executor }),
     ...(threshold === undefined ? {} : { threshold }),
-    visible: (tool) => see(tool) !== undefined,
+    ...seenBy(parts, asker, tier, see),
     page,
     pageSize: page_size,
   });
@@ -49,6 +49,12 @@ export async function findSeen(
 function tenantsOf({ registry, catalogTenant }: FindingParts, { principal: { tenantId } }: Asker): readonly string[] {
   const isShared = tenantId !== catalogTenant && registry.manifests(catalogTenant).length > 0;
   return isShared ? [tenantId, catalogTenant] : [tenantId];
+}
+
+/** Without a tier the answer of the sight is kept by the search, for as long as it is the same. */
+function seenBy({ visible }: FindingParts, asker: Asker, tier: Tier | undefined, see: Sight) {
+  const key = tier === undefined ? visible.sightKey(asker) : undefined;
+  return { visible: (tool: ToolVersion) => see(tool) !== undefined, ...(key === undefined ? {} : { visibleKey: key }) };
 }
 
 type Sight = (tool: ToolVersion) => SeenTool | undefined;

@@ -18,6 +18,7 @@ import { type AppliedView, isKnown, type TenantSights } from './tenant-sight.ts'
 /** How somebody sees tools in lists. */
 export interface Listing {
   sight(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
+  sightKey(asking: Asking): object | undefined;
   tools(asking: Asking): readonly SeenTool[];
   list(asking: Asking, filter: ToolFilter, paging: Paging): ToolPage;
 }
@@ -61,6 +62,7 @@ export function listing(parts: VisibleToolsParts, sights: TenantSights): Listing
   };
   return {
     sight,
+    sightKey: ({ claims }) => (claims === undefined ? undefined : keys.of(claims)),
     tools,
     list(asking, filter, paging) {
       const { tenantId } = asking.principal;

@@ -161,6 +161,29 @@ describe('filters and pages', () => {
     expect(await find('forecast', { visible })).toMatchObject({ total: 0, found: [] });
   });
 
+  test('what a key stands for is asked once, until any tool changes', async () => {
+    const { set, ids } = setUp();
+    set('acme', WEATHER, MAIL);
+    let asked = 0;
+    let hidden = 'post';
+    const visible = (one: ToolVersion): boolean => {
+      asked += 1;
+      return one.manifest.tool_id !== hidden;
+    };
+    const filter = { threshold: 0, visible, visibleKey: {} };
+    expect(await ids('rain', filter)).toEqual(['sky']);
+    expect(await ids('mail', filter)).toEqual(['sky']);
+    expect(asked).toBe(2);
+    expect(await ids('rain', { ...filter, tags: ['daily'] })).toEqual(['sky']);
+    expect(await ids('rain', { ...filter, tags: ['other'] })).toEqual([]);
+    hidden = 'sky';
+    expect(await ids('rain', filter)).toEqual(['sky']);
+    expect(await ids('rain', { ...filter, visibleKey: {} })).toEqual(['post']);
+    set('globex', MONEY);
+    expect(await ids('rain', filter)).toEqual(['post']);
+    expect(await ids('rain', filter, ['globex'])).toEqual(['bank']);
+  });
+
   test('what is not visible does not change the scores of what is', async () => {
     const { set, find } = setUp();
     set('acme', WEATHER, tool('hidden', 'forecast forecast weather'), MAIL);

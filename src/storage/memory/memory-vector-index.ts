@@ -30,15 +30,17 @@ export function memoryVectorIndex(): MemoryVectorIndex {
       if (rows === undefined) return;
       let tenant = tenants.get(tenantId);
       if (tenant === undefined) {
-        tenant = { places: new Map(), ids: [], addresses: new Uint32Array(FIRST_CAPACITY) };
+        tenant = { places: new Map(), ids: [], addresses: new Uint32Array(FIRST_CAPACITY), state: {} };
         tenants.set(tenantId, tenant);
       }
       for (const each of vectors) put(rows, tenant, each);
+      tenant.state = {};
     },
     async remove(tenantId, toolIds) {
       const tenant = tenants.get(tenantId);
       if (tenant === undefined || rows === undefined) return;
       for (const toolId of toolIds) remove(rows, tenant, toolId);
+      tenant.state = {};
     },
     async search(tenantId, nearness) {
       const tenant = tenants.get(tenantId);
@@ -54,6 +56,8 @@ interface Tenant {
   readonly places: Map<string, number>;
   readonly ids: string[];
   addresses: Uint32Array;
+  /** Another object after each change, so that nothing that was worked out before is taken for the present. */
+  state: object;
 }
 
 function put(rows: VectorRows, tenant: Tenant, { toolId, vector }: ToolVector): void {
@@ -88,38 +92,49 @@ function remove(rows: VectorRows, tenant: Tenant, toolId: string): void {
 
 function search(rows: VectorRows, tenant: Tenant, nearness: Nearness): ReadonlyMap<string, number> {
   const { queries, cosineMin, toolsMax, also, only } = nearness;
-  const places = only === undefined ? undefined : placesOf(tenant, only);
-  const addresses =
-    places === undefined
-      ? tenant.addresses.subarray(0, tenant.ids.length)
-      : places.map((place) => tenant.addresses[place] as number);
-  const cosines = rows.nearest(queries, addresses);
+  const chosen = only === undefined ? undefined : selectionOf(tenant, only);
+  const cosines = rows.nearest(queries, chosen?.addresses ?? tenant.addresses.subarray(0, tenant.ids.length));
   const found = new Map<string, number>();
   for (const at of chooseNearest(cosines, cosineMin, toolsMax)) {
-    found.set(tenant.ids[places === undefined ? at : (places[at] as number)] as string, cosines[at] as number);
+    found.set(tenant.ids[chosen === undefined ? at : (chosen.places[at] as number)] as string, cosines[at] as number);
   }
-  const rest = new Set(also);
-  if (places === undefined) {
-    for (const toolId of rest) {
-      const place = tenant.places.get(toolId);
-      if (place !== undefined) found.set(toolId, cosines[place] as number);
-    }
-  } else {
-    places.forEach((place, at) => {
-      const toolId = tenant.ids[place] as string;
-      if (rest.has(toolId)) found.set(toolId, cosines[at] as number);
-    });
+  for (const toolId of also) {
+    const place = tenant.places.get(toolId);
+    const at = place === undefined || chosen === undefined ? place : (chosen.order[place] as number) - 1;
+    if (at !== undefined && at >= 0) found.set(toolId, cosines[at] as number);
   }
   return found;
 }
 
+/** The tools of a list, as long as the tenant stays the same. */
+interface Selection {
+  readonly state: object;
+  readonly places: Uint32Array;
+  readonly addresses: Uint32Array;
+  /** By place: 1 more than where it stands among the places; 0 for a tool that was not chosen. */
+  readonly order: Uint32Array;
+}
+
+/** Callers that filter the same way give the same list, and it is long. */
+const selections = new WeakMap<readonly string[], Selection>();
+
 /** A tool that is named twice counts once. */
-function placesOf(tenant: Tenant, toolIds: readonly string[]): Uint32Array {
-  const places = new Uint32Array(toolIds.length);
+function selectionOf(tenant: Tenant, toolIds: readonly string[]): Selection {
+  const kept = selections.get(toolIds);
+  if (kept?.state === tenant.state) return kept;
+  const places = new Uint32Array(Math.min(toolIds.length, tenant.ids.length));
+  const order = new Uint32Array(tenant.ids.length);
   let count = 0;
-  for (const toolId of new Set(toolIds)) {
+  for (const toolId of toolIds) {
     const place = tenant.places.get(toolId);
-    if (place !== undefined) places[count++] = place;
+    if (place === undefined || order[place] !== 0) continue;
+    places[count] = place;
+    count += 1;
+    order[place] = count;
   }
-  return places.subarray(0, count);
+  const chosen = places.subarray(0, count);
+  const addresses = chosen.map((place) => tenant.addresses[place] as number);
+  const selection = { state: tenant.state, places: chosen, addresses, order };
+  selections.set(toolIds, selection);
+  return selection;
 }
