@@ -12,16 +12,8 @@ import {
   ToolStatusResponse,
 } from '../schemas/invocation.ts';
 import { ToolManifest } from '../schemas/tool-manifest.ts';
+import { AT, MANIFEST } from './examples.fixture.ts';
 
-const AT = '2026-11-21T10:00:00.000Z';
-const MANIFEST = {
-  tool_id: 'weather__forecast',
-  tool_name: 'Forecast',
-  version: '1.2.0',
-  description: 'The weather of the next days.',
-  parameters_schema: { type: 'object' },
-  executor: { kind: 'http', config: { url: 'https://api.example.com' } },
-};
 const METADATA = {
   duration_ms: 1.5,
   started_at: AT,

@@ -23,16 +23,8 @@ import {
   UpstreamNameRequest,
   UpstreamRemoveResponse,
 } from '../schemas/upstream.ts';
+import { AT, MANIFEST } from './examples.fixture.ts';
 
-const AT = '2026-11-21T10:00:00.000Z';
-const MANIFEST = {
-  tool_id: 'weather__forecast',
-  tool_name: 'Forecast',
-  version: '1.2.0',
-  description: 'The weather of the next days.',
-  parameters_schema: { type: 'object' },
-  executor: { kind: 'http', config: { url: 'https://api.example.com' } },
-};
 const UPSTREAM = { name: 'everything', transport: { type: 'stdio', command: 'node', args: ['server.js'] } };
 const UPSTREAM_STATUS = {
   name: 'everything',

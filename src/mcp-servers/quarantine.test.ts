@@ -9,17 +9,9 @@ import {
   type Quarantine,
   type QuarantineParts,
   TOOLS_PER_UPSTREAM_MAX,
-  type UpstreamTool,
 } from './quarantine.ts';
+import { known, listed } from './trust/known-tools.fixture.ts';
 
-const listed = (name: string, description = 'First.'): ListedMcpTool => ({ name, description, inputSchema: {} });
-const known = (name: string, more: Partial<UpstreamTool> = {}): UpstreamTool => ({
-  ...{ tenantId: 'acme', toolId: `up__${name}`, upstream: 'up', tool: name },
-  acceptedHash: definitionHash(listed(name)),
-  version: '1.0.0',
-  noticedAt: '2026-01-01T00:00:00.000Z',
-  ...more,
-});
 const listing = (...tools: readonly ListedMcpTool[]) =>
   tools.map((tool) => ({ toolId: `up__${tool.name}`, listed: tool }));
 

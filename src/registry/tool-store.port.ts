@@ -40,6 +40,6 @@ export interface ToolStore {
   changeState(key: VersionKey, expected: DeprecationState, lifecycle: VersionLifecycle): Promise<boolean>;
   /** Keeps when versions were last called; an older time than the one kept changes nothing. Unknown versions are passed over. Is no change for `changedSince`. */
   noteUses(uses: readonly (VersionKey & { readonly lastUsedAt: string })[]): Promise<void>;
-  /** When each version of a tool was last called, ISO 8601, as far as any instance noted it. */
+  /** When each version of a tool was last called, ISO 8601, as far as one of the instances noted it. */
   lastUses(tenantId: string, toolId: string): Promise<ReadonlyMap<string, string>>;
 }

@@ -3,15 +3,8 @@ import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { UpstreamTool } from '../quarantine-store.port.ts';
 import { compareListing, type ListingComparison } from './compare-listing.ts';
 import { definitionHash } from './definition-hash.ts';
+import { known, listed } from './known-tools.fixture.ts';
 
-const listed = (name: string, description = 'First.'): ListedMcpTool => ({ name, description, inputSchema: {} });
-const known = (name: string, more: Partial<UpstreamTool> = {}): UpstreamTool => ({
-  ...{ tenantId: 'acme', toolId: `up__${name}`, upstream: 'up', tool: name },
-  acceptedHash: definitionHash(listed(name)),
-  version: '1.0.0',
-  noticedAt: '2026-01-01T00:00:00.000Z',
-  ...more,
-});
 const served = (tool: ListedMcpTool): NonNullable<UpstreamTool['served']> => ({
   ...{ hash: definitionHash(tool), definition: tool, serverVersion: '1', findings: [] },
 });

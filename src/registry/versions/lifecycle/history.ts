@@ -9,7 +9,7 @@ export interface HistoryEntry {
   readonly version: ToolVersion;
   /** Called lately, or named by something: not made to leave. */
   readonly inUse: boolean;
-  /** ISO 8601, as far as any instance noted it. */
+  /** ISO 8601, as far as one of the instances noted it. */
   readonly lastUsedAt?: string;
 }
 

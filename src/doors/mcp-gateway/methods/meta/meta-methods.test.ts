@@ -237,7 +237,7 @@ describe('over the wire', () => {
     });
   });
 
-  it.each([[[]], ['x'], [7], [null]])('arguments that are %j are refused as any tool refuses them', async (given) => {
+  it.each([[[]], ['x'], [7], [null]])('arguments that are %j are refused in the way of every tool', async (given) => {
     expect(await (await call('call_tool', { arguments: given })).json()).toMatchObject({ error: { code: -32602 } });
   });
 
