@@ -1,4 +1,5 @@
 // Hot path: every HTTP answer leaves through here.
+import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
 /** Sent with every answer: nothing of it may be cached, framed, sniffed or run by a browser. */
@@ -27,6 +28,15 @@ export function send(
   const length = String(Buffer.byteLength(body));
   response.writeHead(status, ['content-type', contentType, 'content-length', length, ...SECURITY_HEADERS, ...headers]);
   response.end(body);
+}
+
+/** Sends a page for people. A browser applies the one style sheet that is given, and still runs and loads nothing. */
+export function sendPage(response: ServerResponse, html: string, style: string): void {
+  const policy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; frame-ancestors 'none'`;
+  const headers = SECURITY_HEADERS.with(SECURITY_HEADERS.indexOf('content-security-policy') + 1, policy);
+  const length = String(Buffer.byteLength(html));
+  response.writeHead(200, ['content-type', 'text/html; charset=utf-8', 'content-length', length, ...headers]);
+  response.end(html);
 }
 
 /** Headers of a stream of events: SECURITY_HEADERS' rule against caching, and none of what only pages need. */

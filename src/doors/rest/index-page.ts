@@ -1,11 +1,5 @@
-/** The page at `/`: where things are, for a person who opened the address in a browser. Needs no script and no other file. */
-export const INDEX_PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sallyport</title>
-<style>
+/** Its own style sheet, which the answer's content security policy names by hash. */
+export const INDEX_STYLE = `
 :root { color-scheme: light dark; }
 body { max-width: 44rem; margin: 3rem auto; padding: 0 1.25rem; font: 1rem/1.6 system-ui, sans-serif; }
 h1 { margin: 0; font-size: 1.75rem; }
@@ -17,7 +11,16 @@ code, pre { font: .92rem/1.5 ui-monospace, monospace; }
 pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid color-mix(in srgb, currentcolor 25%, transparent); border-radius: .4rem; }
 a { color: LinkText; }
 @media (max-width: 32rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .6rem; } }
-</style>
+`;
+
+/** The page at `/`: where things are, for a person who opened the address in a browser. Needs no script and no other file. */
+export const INDEX_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sallyport</title>
+<style>${INDEX_STYLE}</style>
 </head>
 <body>
 <main>

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
-import { send } from '../http-answer.ts';
-import { INDEX_PAGE } from './index-page.ts';
+import { send, sendPage } from '../http-answer.ts';
+import { INDEX_PAGE, INDEX_STYLE } from './index-page.ts';
 import { callerOf } from './operation-routes.ts';
 import { JSON_TYPE, sendJson } from './reply.ts';
 
@@ -10,7 +10,7 @@ export function addOwnRoutes(app: FastifyInstance, layer: ToolLayer, openApi: ob
   const document = JSON.stringify(openApi);
   app.get('/', (_request, reply) => {
     reply.hijack();
-    send(reply.raw, 200, 'text/html; charset=utf-8', INDEX_PAGE);
+    sendPage(reply.raw, INDEX_PAGE, INDEX_STYLE);
   });
   app.get('/openapi.json', (_request, reply) => {
     reply.hijack();

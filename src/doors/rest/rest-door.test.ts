@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../domain/error/catalogue.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
@@ -216,6 +217,12 @@ describe('routes that are no operation', () => {
     expect(await (await running.ask('GET', '/openapi.json')).json()).toEqual({ openapi: '3.1.0' });
     const index = await running.ask('GET', '/');
     expect(index.headers.get('content-type')).toContain('text/html');
-    expect(await index.text()).toContain('/openapi.json');
+    const page = await index.text();
+    expect(page).toContain('/openapi.json');
+    // A browser ignores a style sheet whose hash the policy does not name.
+    const style = /<style>(.*)<\/style>/s.exec(page)?.[1] ?? '';
+    const policy = index.headers.get('content-security-policy');
+    expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+    expect(policy).toContain("default-src 'none'");
   });
 });
