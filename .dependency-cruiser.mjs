@@ -15,8 +15,20 @@ for (const method of ['visitStatement', 'visitPattern']) {
 export const LEVELS = [
   ['std'],
   ['domain'],
-  ['telemetry'],
-  ['registry', 'visibility', 'validation', 'permission', 'model-facing', 'sandbox', 'external', 'bridges', 'audit'],
+  ['telemetry', 'detectors', 'screens'],
+  [
+    'registry',
+    'visibility',
+    'validation',
+    'identity',
+    'permission',
+    'hooks',
+    'model-facing',
+    'sandbox',
+    'external',
+    'bridges',
+    'audit',
+  ],
   ['mcp-servers'],
   ['executors'],
   ['pipeline'],
@@ -26,7 +38,7 @@ export const LEVELS = [
   ['compose'],
 ];
 const ADAPTER =
-  '^(src/(?:[^/]+/(?:drivers|importers|embedders|policy-engines|secret-stores|sinks|notifiers)|storage|doors|executors)/[^/]+)/';
+  '^(src/(?:[^/]+/(?:drivers|importers|embedders|policy-engines|language-models|secret-stores|sinks|notifiers)|storage|doors|executors)/[^/]+)/';
 const folders = (names) => `^src/(?:${names.join('|')})/`;
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 

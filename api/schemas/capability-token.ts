@@ -5,7 +5,11 @@ import { AccessMode } from './tool-manifest.ts';
 export const Role = Type.Enum(['agent', 'viewer', 'operator', 'approver', 'admin']);
 export type Role = Static<typeof Role>;
 
-/** Claims of a capability token, 000 §4.1.1 (G-006). `roles` is ours: it opens the operations that are not calls. */
+/** How far its issuer trusts an agent; decides what runs without confirmation (PRM-06). */
+export const TrustLevel = Type.Enum(['untrusted', 'provisional', 'trusted']);
+export type TrustLevel = Static<typeof TrustLevel>;
+
+/** Claims of a capability token, 000 §4.1.1 (G-006). `roles` and `trust_level` are ours. */
 export const CapabilityClaims = Type.Object(
   {
     tool_id: Type.String({ minLength: 1, description: 'Tool id; * stands for any run of characters.' }),
@@ -33,6 +37,7 @@ export const CapabilityClaims = Type.Object(
       Type.Object({ allowed_secrets: Type.Array(Type.String()) }, { additionalProperties: true }),
     ),
     roles: Type.Optional(Type.Array(Role)),
+    trust_level: Type.Optional(TrustLevel),
     exp: Type.Integer(),
     iat: Type.Integer(),
     iss: Type.String(),
@@ -57,6 +62,7 @@ export const TokenMintRequest = Type.Object(
     ports: Type.Optional(Type.Array(Type.Integer())),
     secrets: Type.Optional(Type.Array(Type.String())),
     roles: Type.Optional(Type.Array(Role)),
+    trust_level: Type.Optional(TrustLevel),
     expires_in_seconds: Type.Optional(
       Type.Integer({ minimum: -86_400, maximum: 31_536_000, description: 'Default 3600.' }),
     ),
@@ -79,6 +85,7 @@ export const TokenHolder = Type.Object(
     user_did: Type.Optional(Type.String()),
     session_id: Type.Optional(Type.String()),
     roles: Type.Array(Role),
+    trust_level: Type.Optional(TrustLevel),
     tool_id: Type.Optional(
       Type.String({ description: 'Tools that the token is for; * stands for any run of characters.' }),
     ),

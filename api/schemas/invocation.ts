@@ -54,12 +54,24 @@ export const CheckpointConfig = Type.Object(
   { additionalProperties: false },
 );
 
+/** When in its reasoning an agent calls; the caller says it, the layer never guesses (PRM-09). */
+export const InvocationPhase = Type.Enum(['planner', 'executor', 'verifier', 'autonomous']);
+export type InvocationPhase = Static<typeof InvocationPhase>;
+
 export const ExecutionOptions = Type.Object(
   {
     async_mode: Type.Optional(Type.Boolean({ default: false })),
     priority: Type.Optional(Type.Enum(['low', 'normal', 'high'])),
     idempotency_key: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
     require_approval: Type.Optional(Type.Boolean({ default: false })),
+    phase: Type.Optional(InvocationPhase),
+    claim_source: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description: 'Where the content of the arguments came from, in the words of the caller.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

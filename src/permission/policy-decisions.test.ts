@@ -13,6 +13,7 @@ const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
   category: '',
   tags: [],
   sideEffect: 'pure',
+  trust: 'trusted',
   grant: {
     filesystem: [],
     network: [],

@@ -1,3 +1,5 @@
+import type { TrustLevel } from '../../api/schemas/capability-token.ts';
+import type { InvocationPhase } from '../../api/schemas/invocation.ts';
 import type { SideEffectPolicy } from '../../api/schemas/tool-manifest.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Principal } from '../domain/principal/principal.ts';
@@ -15,6 +17,10 @@ export interface PolicyQuestion {
   readonly tags: readonly string[];
   readonly sideEffect: SideEffectPolicy;
   readonly grant: Grant;
+  /** When in its reasoning the agent calls; absent when the caller did not say (PRM-09). */
+  readonly phase?: InvocationPhase;
+  /** Least of what the token's issuer and the tool's source are trusted (PRM-06). */
+  readonly trust: TrustLevel;
 }
 
 /** A policy engine's answer. */
@@ -22,6 +28,8 @@ export interface PolicyDecision {
   readonly allowed: boolean;
   /** Names of the policies that decided; empty when none did, which denies. */
   readonly policies: readonly string[];
+  /** What policies in shadow mode would have decided, where that differs; recorded, not enforced (PIPE-15). */
+  readonly shadow?: { readonly allowed: boolean; readonly policies: readonly string[] };
   /** How long the answer may be kept; 300 s when absent (PRM-05). */
   readonly cacheTtlSeconds?: number;
 }

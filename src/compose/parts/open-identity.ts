@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { CheckpointSigner } from '../../audit/checkpoint.ts';
-import { createTokenVerifier } from '../../permission/capability-token.ts';
-import { createTokenMint, type TokenMint } from '../../permission/mint-token.ts';
-import { loadSigningKeys, loadVerificationKeys } from '../../permission/signing-keys.ts';
+import { createTokenVerifier } from '../../identity/capability-token.ts';
+import { createTokenMint, type TokenMint } from '../../identity/mint-token.ts';
+import { loadSigningKeys, loadVerificationKeys } from '../../identity/signing-keys.ts';
 import { createIdentify, type Identify } from '../../pipeline/stages/identify.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Settings } from '../settings.ts';

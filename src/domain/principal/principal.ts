@@ -1,4 +1,4 @@
-import type { Role } from '../../../api/schemas/capability-token.ts';
+import type { Role, TrustLevel } from '../../../api/schemas/capability-token.ts';
 
 /** Who asks: an agent, a user or an operator, always of one tenant. */
 export interface Principal {
@@ -7,6 +7,8 @@ export interface Principal {
   readonly userDid?: string;
   readonly sessionId?: string;
   readonly roles: readonly Role[];
+  /** What its token, or the layer's settings, say of it; absent counts as untrusted (PRM-06). */
+  readonly trust?: TrustLevel;
 }
 
 /** Which way the request came in. */

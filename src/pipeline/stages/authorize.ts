@@ -41,8 +41,9 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
   };
 }
 
-function questionOf({ principal, tool }: Needs, grant: Grant): PolicyQuestion {
+function questionOf({ request, principal, tool }: Needs, grant: Grant): PolicyQuestion {
   const { manifest } = tool;
+  const phase = request.execution_options?.phase;
   const split = manifest.tool_id.indexOf('__');
   return {
     principal,
@@ -55,6 +56,8 @@ function questionOf({ principal, tool }: Needs, grant: Grant): PolicyQuestion {
     tags: manifest.tags ?? [],
     sideEffect: sideEffectOf(manifest),
     grant,
+    trust: principal.trust ?? 'untrusted',
+    ...(phase === undefined ? {} : { phase }),
   };
 }
 

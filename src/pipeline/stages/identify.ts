@@ -47,6 +47,7 @@ function principalOf(claims: CapabilityClaims): Principal {
     tenantId: claims.tenant_id,
     agentDid: claims.agent_did,
     roles: claims.roles ?? ['agent'],
+    trust: claims.trust_level ?? 'trusted',
     ...(claims.user_did === undefined ? {} : { userDid: claims.user_did }),
     ...(claims.session_id === undefined ? {} : { sessionId: claims.session_id }),
   };

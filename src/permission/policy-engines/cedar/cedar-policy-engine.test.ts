@@ -25,6 +25,7 @@ const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
   category: 'file_system',
   tags: ['disk'],
   sideEffect: 'irreversible',
+  trust: 'trusted',
   grant: {
     filesystem: [{ path: '/work', mode: 'rw' }],
     network: [{ host: 'api.example.com', port: 443 }],

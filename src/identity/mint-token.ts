@@ -3,8 +3,8 @@ import { SignJWT } from 'jose';
 import { Range } from 'semver';
 import type { CapabilityClaims, TokenMintRequest, TokenMintResponse } from '../../api/schemas/capability-token.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import { normalPath } from '../permission/grant/normal-path.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
-import { normalPath } from './grant/normal-path.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 const EXPIRES_IN_SECONDS = 3600;

@@ -1,0 +1,21 @@
+import type { Setting } from './setting.ts';
+
+/** What is written down, and where. */
+export const AUDIT_SETTINGS = [
+  {
+    key: 'audit.jsonl',
+    variable: 'SALLYPORT_AUDIT_JSONL',
+    type: 'boolean',
+    default: true,
+    sentence: 'Whether events also go to audit.jsonl in the data folder.',
+  },
+  {
+    key: 'audit.checkpoint_seconds',
+    variable: 'SALLYPORT_AUDIT_CHECKPOINT_SECONDS',
+    type: 'number',
+    unit: 'seconds',
+    minimum: 0.05,
+    default: 60,
+    sentence: 'How often the head of the hash chain is signed while there are new events.',
+  },
+] as const satisfies readonly Setting[];
