@@ -64,7 +64,7 @@ export default {
     forbid(
       'doors-see-operations',
       { path: '^src/doors/' },
-      { path: '^src/', pathNot: folders(['std', 'domain', 'telemetry', 'operations', 'doors']) },
+      { path: '^src/', pathNot: folders(['std', 'domain', 'telemetry', 'detectors', 'screens', 'operations', 'doors']) },
     ),
     forbid(
       'storage-sees-ports',
