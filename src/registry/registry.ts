@@ -16,7 +16,7 @@ import { followStore } from './versions/lifecycle/follow-store.ts';
 import { type HistoryEntry, historyOf } from './versions/lifecycle/history.ts';
 import { dependencyJudge } from './versions/lifecycle/judge-dependencies.ts';
 import { manifestWarnings, stepWarning } from './versions/lifecycle/manifest-warnings.ts';
-import { type MoveDetails, moveVersions, type VersionMove } from './versions/lifecycle/move-version.ts';
+import { type MoveDetails, moveVersions, removeTools, type VersionMove } from './versions/lifecycle/move-version.ts';
 import { type Registered, registerVersions } from './versions/lifecycle/register-versions.ts';
 import { type RegistryParts, type RegistryState, registryState } from './versions/lifecycle/registry-state.ts';
 import { RETENTION } from './versions/lifecycle/retention.ts';
@@ -106,6 +106,11 @@ export interface Registry {
    * @throws ToolLayerError E3001 for an unknown tool, E3002 for an unknown version
    */
   remove(tenantId: string, toolId: string, version?: string): Promise<readonly string[]>;
+  /**
+   * Removes every version of many tools in one transaction: for a source that is gone with all its tools. Answers with
+   * the versions that left; what is not there is passed over.
+   */
+  removeAll(tenantId: string, toolIds: readonly string[]): Promise<readonly ToolVersion[]>;
   /** Tells of each change after it took effect, until the handle is disposed. A listener that throws is logged. */
   onChanged(listener: (change: RegistryChange) => void): Disposable;
   /** How much is held in memory. */
@@ -137,6 +142,7 @@ export function createRegistry(parts: RegistryParts): Registry {
     dependencies: dependencyGraphs(state),
     move: (move) => moveVersions(state, move),
     remove: (tenantId, toolId, version) => remove(state, tenantId, toolId, version),
+    removeAll: (tenantId, toolIds) => removeTools(state, tenantId, toolIds),
     onChanged: state.changes.subscribe,
     sizes: () => memory.sizesOf(state.catalogue),
   };

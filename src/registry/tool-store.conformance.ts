@@ -1,8 +1,9 @@
 import { deepEqual, equal } from 'node:assert/strict';
+import type { DeprecationState } from '../../api/schemas/registry.ts';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { contentHash, type ToolVersion } from '../domain/tool/tool-version.ts';
 import { casesOver, type OpenStore, type TestCase } from '../std/adapter-cases.ts';
-import type { ToolStore } from './tool-store.port.ts';
+import type { StateMove, ToolStore, VersionKey, VersionLifecycle } from './tool-store.port.ts';
 
 /** What every ToolStore does. `open` gives an empty store each time. */
 export function toolStoreConformance(test: TestCase, adapter: string, open: OpenStore<ToolStore>): void {
@@ -35,7 +36,7 @@ export function toolStoreConformance(test: TestCase, adapter: string, open: Open
   check('a tenant has its own tools', async (store) => {
     equal(await store.insert(version({ description: 'one' }, 'acme')), 'created');
     equal(await store.insert(version({ description: 'other' }, 'globex')), 'created');
-    equal(await store.changeState({ ...KEY, tenantId: 'globex' }, 'active', { state: 'removed' }), true);
+    equal(await move(store, { ...KEY, tenantId: 'globex' }, 'active', { state: 'removed' }), true);
     const states = (await all(store)).map(({ tenantId, state }) => `${tenantId} ${state}`);
     deepEqual(states.sort(), ['acme active', 'globex removed']);
   });
@@ -77,25 +78,55 @@ export function toolStoreConformance(test: TestCase, adapter: string, open: Open
     const stateChanges = [{ state: 'deprecated', at: AT, by: 'did:a:\0', reason: "it's old \0 🙂" }] as const;
     const deprecated = { state: 'deprecated', deprecatedInFavorOf: '2.0.0', migrationGuide: 'Rename \0 it.' } as const;
     const dates = { deprecatedAt: AT, removableAt: '2026-04-02T03:04:05.678Z' };
-    equal(await store.changeState(KEY, 'active', { ...deprecated, ...dates, stateChanges }), true);
+    equal(await move(store, KEY, 'active', { ...deprecated, ...dates, stateChanges }), true);
     deepEqual(await all(store), [{ ...version({}), ...deprecated, ...dates, stateChanges }]);
-    equal(await store.changeState(KEY, 'deprecated', { state: 'active' }), true);
+    equal(await move(store, KEY, 'deprecated', { state: 'active' }), true);
     deepEqual(await all(store), [version({})]);
   });
 
   check('REG-04 a version moves only from the state that is expected, and only when it is there', async (store) => {
     await store.insert(version({}));
-    equal(await store.changeState(KEY, 'deprecated', { state: 'sunset' }), false);
+    equal(await move(store, KEY, 'deprecated', { state: 'sunset' }), false);
     for (const other of [{ version: '9.9.9' }, { toolId: 'other' }, { tenantId: 'globex' }]) {
-      equal(await store.changeState({ ...KEY, ...other }, 'active', { state: 'removed' }), false);
+      equal(await move(store, { ...KEY, ...other }, 'active', { state: 'removed' }), false);
     }
     deepEqual(await all(store), [version({})]);
   });
 
   check('REG-04 of several that move a version at the same time exactly one does', async (store) => {
     await store.insert(version({}));
-    const moves = Array.from({ length: 8 }, () => store.changeState(KEY, 'active', { state: 'deprecated' }));
+    const moves = Array.from({ length: 8 }, () => move(store, KEY, 'active', { state: 'deprecated' }));
     equal((await Promise.all(moves)).filter(Boolean).length, 1);
+  });
+
+  check('REG-04 many versions move at once, each answered in its place', async (store) => {
+    const tools = Array.from({ length: 1100 }, (_, at) => version({ tool_id: `tool-${at}` }));
+    await store.insertAll(tools);
+    const moves = tools.map(({ manifest: { tool_id } }, at): StateMove => {
+      const expected = at % 2 === 0 ? 'active' : 'sunset';
+      return { key: { ...KEY, toolId: tool_id }, expected, lifecycle: { state: 'removed', removableAt: AT } };
+    });
+    deepEqual(await store.changeStates([]), []);
+    deepEqual(
+      await store.changeStates(moves),
+      moves.map((_, at) => at % 2 === 0),
+    );
+    const left = (await all(store)).filter(({ state, removableAt }) => state === 'removed' && removableAt === AT);
+    equal(left.length, 550);
+  });
+
+  check('writers that move the same versions in opposite order do not wait for one another', async (store) => {
+    const tools = Array.from({ length: 50 }, (_, at) => version({ tool_id: `tool-${at}` }));
+    await store.insertAll(tools);
+    const moves = tools.map(
+      ({ manifest: { tool_id } }): StateMove => ({
+        key: { ...KEY, toolId: tool_id },
+        expected: 'active',
+        lifecycle: { state: 'deprecated' },
+      }),
+    );
+    const writers = Array.from({ length: 8 }, (_, at) => store.changeStates(at % 2 === 0 ? moves : moves.toReversed()));
+    equal((await Promise.all(writers)).flat().filter(Boolean).length, tools.length);
   });
 
   check('what changed since a revision is what was added or moved after it', async (store) => {
@@ -106,7 +137,7 @@ export function toolStoreConformance(test: TestCase, adapter: string, open: Open
     await store.insertAll([version({}), version({ version: '1.1.0' }), version({ version: '1.2.0' })]);
     const second = await store.changedSince(first.revision);
     deepEqual(second.versions.map(({ manifest }) => manifest.version).sort(), ['1.1.0', '1.2.0']);
-    await store.changeState(KEY, 'active', { state: 'deprecated' });
+    await move(store, KEY, 'active', { state: 'deprecated' });
     const third = await store.changedSince(second.revision);
     deepEqual(third.versions, [{ ...version({}), state: 'deprecated' }]);
     equal((await all(store)).length, 3);
@@ -150,7 +181,7 @@ export function toolStoreConformance(test: TestCase, adapter: string, open: Open
     deepEqual(await store.lastUses('globex', 'weather'), new Map());
     deepEqual((await store.changedSince(revision)).versions, []);
     deepEqual(await all(store), [{ ...version({}), lastUsedAt: later }]);
-    await store.changeState(KEY, 'active', { state: 'deprecated' });
+    await move(store, KEY, 'active', { state: 'deprecated' });
     deepEqual(await store.lastUses('acme', 'weather'), new Map([['1.0.0', later]]));
   });
 
@@ -166,7 +197,7 @@ export function toolStoreConformance(test: TestCase, adapter: string, open: Open
     const loaded = await all(store);
     deepEqual(loaded.map(({ tenantId }) => tenantId).sort(), tenants.sort());
     for (const { manifest } of loaded) equal(manifest.description, description);
-    equal(await store.changeState({ ...KEY, tenantId: 'a\0' }, 'active', { state: 'removed' }), true);
+    equal(await move(store, { ...KEY, tenantId: 'a\0' }, 'active', { state: 'removed' }), true);
     equal((await all(store)).filter(({ state }) => state === 'removed').length, 1);
   });
 
@@ -177,6 +208,16 @@ export function toolStoreConformance(test: TestCase, adapter: string, open: Open
     (await all(store))[0]?.manifest.tags?.push('three');
     deepEqual((await all(store))[0]?.manifest.tags, ['one']);
   });
+}
+
+async function move(
+  store: ToolStore,
+  key: VersionKey,
+  expected: DeprecationState,
+  lifecycle: VersionLifecycle,
+): Promise<boolean | undefined> {
+  const [moved] = await store.changeStates([{ key, expected, lifecycle }]);
+  return moved;
 }
 
 const KEY = { tenantId: 'acme', toolId: 'weather', version: '1.0.0' };

@@ -14,6 +14,14 @@ export type VersionLifecycle = Pick<
   'state' | 'deprecatedInFavorOf' | 'migrationGuide' | 'deprecatedAt' | 'removableAt' | 'stateChanges'
 >;
 
+/** One version's way to another state. */
+export interface StateMove {
+  readonly key: VersionKey;
+  /** State that it must be in. */
+  readonly expected: DeprecationState;
+  readonly lifecycle: VersionLifecycle;
+}
+
 /** Tool versions that were added or changed, and how far that goes. */
 export interface StoredVersions {
   /** In no order. */
@@ -36,8 +44,11 @@ export interface ToolStore {
    * change is ever left out, whatever other instances do meanwhile; one may come twice.
    */
   changedSince(revision: number): Promise<StoredVersions>;
-  /** Moves one version in its lifecycle. False, and nothing is written, when it is not in the expected state or not there. */
-  changeState(key: VersionKey, expected: DeprecationState, lifecycle: VersionLifecycle): Promise<boolean>;
+  /**
+   * Moves versions in their lifecycle, each named once, in one transaction. Answers in the order of the input: false, and
+   * nothing is written of it, for one that is not in the expected state or not there.
+   */
+  changeStates(moves: readonly StateMove[]): Promise<readonly boolean[]>;
   /** Keeps when versions were last called; an older time than the one kept changes nothing. Unknown versions are passed over. Is no change for `changedSince`. */
   noteUses(uses: readonly (VersionKey & { readonly lastUsedAt: string })[]): Promise<void>;
   /** When each version of a tool was last called, ISO 8601, as far as one of the instances noted it. */

@@ -3,6 +3,7 @@ import { effectiveManifest } from '../../domain/tool/effective-manifest.ts';
 import { manifestOf, versionsOf } from '../../pipeline/visible-tools.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { shownManifest } from './shown-manifest.ts';
 
 /** One tool version with its manifest, as the asker sees it. */
 export function getTool({
@@ -14,7 +15,7 @@ export function getTool({
     const found = visible.read(asker, tool_id, version);
     if (isFailure(found)) return found;
     const { contentHash, state, registeredAt } = found.tool;
-    const shown = manifestOf(found);
+    const shown = shownManifest(manifestOf(found), asker);
     return {
       manifest: shown,
       effective: effectiveManifest(shown, limits.layer.defaults),

@@ -27,6 +27,20 @@ describe('removing', () => {
     expect(chosen(registry)).toBe('1.0.0');
   });
 
+  test('many tools leave at once with all their versions, and what is not there is passed over', async () => {
+    const registry = await withVersions(open(), '1.0.0', '1.1.0');
+    await registry.register('acme', manifest('1.0.0', { tool_id: 'other' }));
+    await registry.register('acme', manifest('1.0.0', { tool_id: 'stays' }));
+    const left = await registry.removeAll('acme', ['weather', 'other', 'nowhere']);
+    expect(left.map(({ manifest: { tool_id, version }, state }) => [tool_id, version, state])).toEqual([
+      ['weather', '1.1.0', 'removed'],
+      ['weather', '1.0.0', 'removed'],
+      ['other', '1.0.0', 'removed'],
+    ]);
+    expect(registry.list('acme', {}, { page: 1, pageSize: 50 }).tools.map(({ tool_id }) => tool_id)).toEqual(['stays']);
+    expect(await registry.removeAll('acme', ['weather'])).toEqual([]);
+  });
+
   test('the same content brings a removed version back, also after a restart', async () => {
     const store = memoryToolStore();
     const registry = open(store);

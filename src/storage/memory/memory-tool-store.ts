@@ -1,5 +1,5 @@
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
-import type { ToolStore, VersionKey } from '../../registry/tool-store.port.ts';
+import type { StateMove, ToolStore, VersionKey } from '../../registry/tool-store.port.ts';
 
 /** Tool versions in this process: nothing is durable, everything else as the port says. */
 export function memoryToolStore(): ToolStore {
@@ -22,6 +22,16 @@ export function memoryToolStore(): ToolStore {
     return 'created';
   };
 
+  const move = ({ key, expected, lifecycle }: StateMove): boolean => {
+    const held = rows.get(keyOf(key));
+    if (held === undefined) return false;
+    const { tenantId, manifest, contentHash, state, registeredAt, registeredBy } = versionOf(held);
+    if (state !== expected) return false;
+    const by = registeredBy === undefined ? {} : { registeredBy };
+    write(keyOf(key), { tenantId, manifest, contentHash, registeredAt, ...by, ...lifecycle });
+    return true;
+  };
+
   return {
     insert,
     insertAll: (added) => Promise.all(added.map(insert)),
@@ -29,15 +39,7 @@ export function memoryToolStore(): ToolStore {
       const changed = [...new Set(written.slice(since))].flatMap((key) => rows.get(key) ?? []);
       return { versions: changed.map((text) => uses.addTo(versionOf(text))), revision: written.length };
     },
-    async changeState(key, expected, lifecycle) {
-      const held = rows.get(keyOf(key));
-      if (held === undefined) return false;
-      const { tenantId, manifest, contentHash, state, registeredAt, registeredBy } = versionOf(held);
-      if (state !== expected) return false;
-      const by = registeredBy === undefined ? {} : { registeredBy };
-      write(keyOf(key), { tenantId, manifest, contentHash, registeredAt, ...by, ...lifecycle });
-      return true;
-    },
+    changeStates: async (moves) => moves.map(move),
     async noteUses(noted) {
       for (const use of noted) if (rows.has(keyOf(use))) uses.note(use, use.lastUsedAt);
     },

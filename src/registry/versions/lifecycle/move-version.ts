@@ -3,7 +3,7 @@ import type { DeprecationState } from '../../../../api/schemas/registry.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { mayFollow, wayOut } from '../../../domain/tool/lifecycle.ts';
 import type { StateChange, ToolVersion } from '../../../domain/tool/tool-version.ts';
-import type { VersionLifecycle } from '../../tool-store.port.ts';
+import type { StateMove, VersionLifecycle } from '../../tool-store.port.ts';
 import { unknownTool, versionsOf } from '../catalogue.ts';
 import type { VersionSet } from '../version-set.ts';
 import type { RegistryState } from './registry-state.ts';
@@ -37,32 +37,54 @@ export interface VersionMove extends MoveDetails {
 
 /** Moves versions; all of them, or none that may not. Answers with them as they stand afterwards. */
 export async function moveVersions(state: RegistryState, move: VersionMove): Promise<readonly ToolVersion[]> {
-  const moving = chosen(state, move);
+  return moveAll(state, chosen(state, move), move);
+}
+
+/** Removes all versions of many tools at once, whatever their state; unknown ids and removed versions are passed over. */
+export function removeTools(
+  state: RegistryState,
+  tenantId: string,
+  toolIds: readonly string[],
+): Promise<readonly ToolVersion[]> {
+  const leaving = toolIds.flatMap((toolId) => versionsOf(state.catalogue, tenantId, toolId)?.live ?? []);
+  return moveAll(state, leaving, { to: 'removed', force: true });
+}
+
+async function moveAll(
+  state: RegistryState,
+  moving: readonly ToolVersion[],
+  move: MoveDetails & Pick<VersionMove, 'to'>,
+): Promise<readonly ToolVersion[]> {
   let left = moving;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     for (const version of left) judge(state, version, move);
-    const moved = await Promise.all(left.map((version) => step(state, version, move.to, move)));
+    const moved = await state.store.changeStates(left.map((version) => stateMove(state, version, move.to, move)));
     await state.refresh();
     // Another instance moved these meanwhile: they are judged anew as it left them.
     left = left.filter((_, at) => moved[at] === false).map((version) => latest(state, version));
     if (left.length === 0) return moving.map((version) => latest(state, version));
   }
-  throw conflict(`${move.toolId} is being changed by others. Look at it and ask again.`);
+  throw conflict(`${left[0]?.manifest.tool_id} is being changed by others. Look at it and ask again.`);
 }
 
 const latest = ({ catalogue }: RegistryState, version: ToolVersion): ToolVersion =>
   versionsOf(catalogue, version.tenantId, version.manifest.tool_id)?.byVersion.get(version.manifest.version) ?? version;
 
 /** Writes one move, through every state in between. False when the version is not where it was thought to be. */
-export function step(
+export async function step(
   state: RegistryState,
   version: ToolVersion,
   to: DeprecationState,
   details: MoveDetails,
 ): Promise<boolean> {
+  const [moved = false] = await state.store.changeStates([stateMove(state, version, to, details)]);
+  return moved;
+}
+
+function stateMove(state: RegistryState, version: ToolVersion, to: DeprecationState, details: MoveDetails): StateMove {
   const { tenantId, manifest } = version;
   const key = { tenantId, toolId: manifest.tool_id, version: manifest.version };
-  return state.store.changeState(key, version.state, lifecycleAfter(state, version, to, details));
+  return { key, expected: version.state, lifecycle: lifecycleAfter(state, version, to, details) };
 }
 
 function lifecycleAfter(
@@ -106,7 +128,7 @@ const statesOf = (set: VersionSet): string =>
   [...set.byVersion.values()].map(({ manifest, state }) => `${manifest.version} is ${state}`).join(', ') ||
   'it has none';
 
-function judge(state: RegistryState, version: ToolVersion, move: VersionMove): void {
+function judge(state: RegistryState, version: ToolVersion, move: MoveDetails & Pick<VersionMove, 'to'>): void {
   const name = `${version.manifest.tool_id} ${version.manifest.version}`;
   if (move.to !== 'removed') {
     if (!mayFollow(version.state, move.to))
@@ -127,7 +149,7 @@ function judge(state: RegistryState, version: ToolVersion, move: VersionMove): v
 }
 
 /** What a deprecated version is left for must be there. */
-function judgeSuccessor({ catalogue }: RegistryState, version: ToolVersion, { inFavorOf }: VersionMove): void {
+function judgeSuccessor({ catalogue }: RegistryState, version: ToolVersion, { inFavorOf }: MoveDetails): void {
   if (inFavorOf === undefined) return;
   const { tenantId, manifest } = version;
   const isVersion = valid(inFavorOf) !== null;

@@ -4,9 +4,9 @@ import type { ToolStore } from '../../../registry/tool-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
+import { changeStates, MOVES_PER_STATEMENT } from './change-states.ts';
 import { insertVersions, VERSIONS_PER_STATEMENT } from './insert-versions.ts';
-import { lifecycleColumns, lifecycleOf } from './lifecycle-columns.ts';
-import { nextRevision } from './next-revision.ts';
+import { lifecycleOf } from './lifecycle-columns.ts';
 
 /** Tool versions in PostgreSQL. */
 export function postgresToolStore(database: Kysely<Tables>): ToolStore {
@@ -23,8 +23,11 @@ export function postgresToolStore(database: Kysely<Tables>): ToolStore {
       return outcome;
     },
     changedSince: (revision) => inDatabase('read the tool versions', () => changedSince(database, revision)),
-    changeState: (key, expected, lifecycle) =>
-      inDatabase('change the state of the tool version', () => changeState(database, key, expected, lifecycle)),
+    changeStates: (moves) =>
+      inDatabase('change the state of the tool versions', async () => {
+        if (moves.length <= MOVES_PER_STATEMENT) return changeStates(database, moves);
+        return database.transaction().execute((transaction) => changeStates(transaction, moves));
+      }),
     noteUses: (uses) => inDatabase('note which tool versions are used', () => noteUses(database, uses)),
     lastUses: (tenantId, toolId) =>
       inDatabase('read which tool versions are used', () => lastUses(database, tenantId, toolId)),
@@ -50,22 +53,6 @@ function versionOf(row: Selectable<Tables['sallyport.tool_versions']>): ToolVers
     ...(last_used_at === null ? {} : { lastUsedAt: last_used_at.toISOString() }),
   };
 }
-
-const changeState = async (
-  database: Kysely<Tables>,
-  ...[{ tenantId, toolId, version }, expected, to]: Parameters<ToolStore['changeState']>
-): Promise<boolean> => {
-  const { state, deprecated_in_favor_of, deprecated_at, removable_at, lifecycle } = lifecycleColumns(to);
-  const { numAffectedRows } = await sql`
-with ${nextRevision}
-update sallyport.tool_versions set revision = next_revision, state = ${state},
-  deprecated_in_favor_of = ${deprecated_in_favor_of}, deprecated_at = ${deprecated_at}::timestamptz,
-  removable_at = ${removable_at}::timestamptz, lifecycle = ${JSON.stringify(lifecycle)}::json
-from next_revision
-where tenant_id = ${keyText(tenantId)} and tool_id = ${keyText(toolId)} and version = ${keyText(version)}
-  and state = ${expected}`.execute(database);
-  return (numAffectedRows ?? 0n) > 0n;
-};
 
 /** Any number, the same in every version of the layer: two writers of the same notes must not wait in a circle. */
 const USES_LOCK = sql.raw('5317003');
