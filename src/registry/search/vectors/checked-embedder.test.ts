@@ -130,3 +130,12 @@ test('REG-06 an unknown model is measured once, with a few texts', async () => {
   await checked.traits();
   expect(embedder.asked).toHaveLength(REFERENCE_PAIRS.length * 2);
 });
+
+test('during the pause after a bad answer other texts are refused, but their answer was not bad', async () => {
+  const { embedder, checked } = setUp();
+  embedder.answer = async (texts) => texts.map(() => Float32Array.of(Number.NaN));
+  const bad = await checked.embed(['one'], 1000).catch((error: unknown) => error);
+  const pausing = await checked.embed(['other'], 1000).catch((error: unknown) => error);
+  expect([isBadAnswer(bad), isBadAnswer(pausing)]).toEqual([true, false]);
+  expect(embedder.asked).toEqual(['one']);
+});

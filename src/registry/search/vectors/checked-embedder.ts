@@ -164,10 +164,10 @@ const badAnswer = (what: string): ToolLayerError =>
 
 const closed = (): ToolLayerError => new ToolLayerError('E3005', 'The layer is being closed.');
 
+/** Without the details of the last failure: a pause is no bad answer to the texts that wait for its end. */
 const pausing = ({ askAgainAt, clock, trouble }: State): ToolLayerError =>
   new ToolLayerError('E3005', trouble?.message ?? 'The embedder failed a moment ago.', {
     retryAfterMs: Math.max(1, askAgainAt - clock.monotonic()),
-    ...(trouble?.details === undefined ? {} : { details: trouble.details }),
   });
 
 function embedderError(cause: unknown, timeoutMs: number): ToolLayerError {

@@ -16,7 +16,10 @@ export interface Wanted {
 
 /** How far the tools of one tenant are; each is in one place at most. */
 export interface Tenant {
+  /** To be looked for in the store: that is quick, so it comes before anything is made. */
   readonly pending: Map<string, Wanted>;
+  /** Not in the store: the embedder makes their vectors. */
+  readonly missing: Map<string, Wanted>;
   /** Content hash of the version whose vector is in the index, by tool. */
   readonly indexed: Map<string, string>;
   readonly failed: Map<string, string>;
@@ -26,8 +29,10 @@ export interface Tenant {
 export function want(tenant: Tenant, tool: ToolVersion): void {
   const toolId = tool.manifest.tool_id;
   if (tenant.indexed.get(toolId) === tool.contentHash || tenant.failed.get(toolId) === tool.contentHash) return;
-  if (tenant.pending.get(toolId)?.tool.contentHash === tool.contentHash) return;
+  const waiting = tenant.pending.get(toolId) ?? tenant.missing.get(toolId);
+  if (waiting?.tool.contentHash === tool.contentHash) return;
   tenant.failed.delete(toolId);
+  tenant.missing.delete(toolId);
   tenant.indexed.delete(toolId);
   tenant.pending.set(toolId, { tool, attempts: 0 });
 }
@@ -36,16 +41,19 @@ export function want(tenant: Tenant, tool: ToolVersion): void {
 export function tenantOf(tenants: Map<string, Tenant>, tenantId: string): Tenant {
   let tenant = tenants.get(tenantId);
   if (tenant === undefined) {
-    tenant = { pending: new Map(), indexed: new Map(), failed: new Map() };
+    tenant = { pending: new Map(), missing: new Map(), indexed: new Map(), failed: new Map() };
     tenants.set(tenantId, tenant);
   }
   return tenant;
 }
+
+/** Whether vectors of the tenant are still wanted. */
+export const isWaiting = ({ pending, missing }: Tenant): boolean => pending.size > 0 || missing.size > 0;
 
 /** Of one tenant, or of all. */
 export function progressOf(tenants: ReadonlyMap<string, Tenant>, tenantId: string | undefined): SearchProgress {
   const counted =
     tenantId === undefined ? [...tenants.values()] : [tenants.get(tenantId)].filter((one) => one !== undefined);
   const sum = (part: keyof Tenant): number => counted.reduce((total, tenant) => total + tenant[part].size, 0);
-  return { indexed: sum('indexed'), pending: sum('pending'), failed: sum('failed') };
+  return { indexed: sum('indexed'), pending: sum('pending') + sum('missing'), failed: sum('failed') };
 }

@@ -64,6 +64,54 @@ test('REG-06 a vector is made once: the store has it for the next start and for 
   expect(await second.near('rain')).toEqual(['a']);
 });
 
+test('REG-06 after a restart what was made before is found while the embedder still works on what is new', async () => {
+  const store = memoryVectorStore();
+  const before = Array.from({ length: 300 }, (_, at) => tool(`old-${at}`, `weather ${at}`));
+  const first = setUp({ store });
+  first.feed.want('acme', before);
+  await until(first.feed);
+  const second = setUp({ store });
+  const go = Promise.withResolvers<void>();
+  second.embedder.answer = async (texts) => {
+    await go.promise;
+    return texts.map(conceptVector);
+  };
+  second.feed.want(
+    'acme',
+    Array.from({ length: 300 }, (_, at) => tool(`new-${at}`, `mail ${at}`)),
+  );
+  second.feed.want('acme', before);
+  await expect.poll(() => second.feed.progress('acme')).toEqual({ indexed: 300, pending: 300, failed: 0 });
+  go.resolve();
+  await until(second.feed);
+  expect(second.feed.progress('acme')).toEqual({ indexed: 600, pending: 0, failed: 0 });
+});
+
+test('a tool wanted while another is made is looked for before the rest is made', async () => {
+  const store = memoryVectorStore();
+  const first = setUp({ store });
+  first.feed.want('acme', [tool('kept', 'weather')]);
+  await until(first.feed);
+  const second = setUp({ store });
+  const asked = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  second.embedder.answer = async (texts) => {
+    asked.resolve();
+    await go.promise;
+    return texts.map(conceptVector);
+  };
+  second.feed.want(
+    'acme',
+    Array.from({ length: 20 }, (_, at) => tool(`new-${at}`, 'mail')),
+  );
+  await asked.promise;
+  second.feed.want('acme', [tool('kept', 'weather')]);
+  go.resolve();
+  await until(second.feed);
+  expect(await second.near('rain')).toEqual(['kept']);
+  expect(second.feed.progress('acme')).toEqual({ indexed: 21, pending: 0, failed: 0 });
+});
+
 test('REG-06 another model makes its own vectors', async () => {
   const store = memoryVectorStore();
   const first = setUp({ store });

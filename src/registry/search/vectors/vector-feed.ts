@@ -4,7 +4,15 @@ import type { Clock } from '../../../std/clock.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import type { KeptVector, VectorIndex, VectorStore } from '../../vectors.port.ts';
 import { type CheckedEmbedder, isBadAnswer } from './checked-embedder.ts';
-import { progressOf, type SearchProgress, type Tenant, tenantOf, type Wanted, want } from './feed-tenants.ts';
+import {
+  isWaiting,
+  progressOf,
+  type SearchProgress,
+  type Tenant,
+  tenantOf,
+  type Wanted,
+  want,
+} from './feed-tenants.ts';
 import { type ToolTexts, toolTexts } from './tool-texts.ts';
 import { middleOf } from './unit-vector.ts';
 
@@ -66,7 +74,7 @@ export function createVectorFeed(parts: VectorFeedParts): VectorFeed {
     want(tenantId, tools) {
       const tenant = tenantOf(state.tenants, tenantId);
       for (const tool of tools) want(tenant, tool);
-      if (tenant.pending.size > 0) start(state);
+      if (isWaiting(tenant)) start(state);
     },
     drop(tenantId, toolIds) {
       const tenant = state.tenants.get(tenantId);
@@ -90,7 +98,7 @@ function start(state: State): void {
     .finally(() => {
       state.running = undefined;
       // Something may have been wanted after the last look.
-      if ([...state.tenants.values()].some(({ pending }) => pending.size > 0)) start(state);
+      if ([...state.tenants.values()].some(isWaiting)) start(state);
       tellIdle(state);
     });
 }
@@ -105,7 +113,7 @@ async function work(state: State): Promise<void> {
       const pause = embedder.pauseMs();
       if (pause > 0) await sleep(pause, undefined, { ref: false, signal: closing.signal });
       await state.index.open(embedder.model, (await embedder.traits()).dimensions);
-      await bring(state, next);
+      await (next.step === 'look' ? lookUp(state, next) : makeAll(state, next));
     } catch (cause) {
       if (closing.signal.aborted) return;
       // The embedder rests by itself; for whatever else failed, such as the store, this loop does.
@@ -130,6 +138,7 @@ async function prune(state: State): Promise<void> {
 const STORE_PAUSE_MS = 1000;
 
 interface Batch {
+  readonly step: Step;
   readonly tenantId: string;
   readonly tenant: Tenant;
   readonly items: readonly Item[];
@@ -139,19 +148,26 @@ interface Item extends ToolTexts {
   readonly wanted: Wanted;
 }
 
+/** Look in the store, or let the embedder make what is not there. */
+type Step = 'look' | 'make';
+
+/** After a restart everything that was made before is found within seconds, however much new work there is besides. */
+const nextBatch = (state: State): Batch | undefined => batchOf(state, 'look') ?? batchOf(state, 'make');
+
 /** One tenant after the other, so that a large one holds up the rest only for one batch. */
-function nextBatch(state: State): Batch | undefined {
+function batchOf(state: State, step: Step): Batch | undefined {
   for (const [tenantId, tenant] of state.tenants) {
-    if (tenant.pending.size === 0) continue;
+    const waiting = step === 'look' ? tenant.pending : tenant.missing;
+    if (waiting.size === 0) continue;
     state.tenants.delete(tenantId);
     state.tenants.set(tenantId, tenant);
-    const wanted = tenant.pending.values().take(LOOKED_UP_MAX).toArray();
-    return { tenantId, tenant, items: wanted.map((one) => ({ wanted: one, ...toolTexts(one.tool.manifest) })) };
+    const wanted = waiting.values().take(LOOKED_UP_MAX).toArray();
+    return { step, tenantId, tenant, items: wanted.map((one) => ({ wanted: one, ...toolTexts(one.tool.manifest) })) };
   }
   return undefined;
 }
 
-async function bring(state: State, { tenantId, tenant, items }: Batch): Promise<void> {
+async function lookUp(state: State, { tenantId, tenant, items }: Batch): Promise<void> {
   const { embedder, store } = state;
   const { dimensions } = await embedder.traits();
   const hashes = [...new Set(items.map(({ contentHash }) => contentHash))];
@@ -165,14 +181,23 @@ async function bring(state: State, { tenantId, tenant, items }: Batch): Promise<
     items.filter(({ contentHash }) => kept.has(contentHash)),
     kept,
   );
+  for (const item of items) {
+    const { tool_id } = item.wanted.tool.manifest;
+    if (kept.has(item.contentHash) || tenant.pending.get(tool_id) !== item.wanted) continue;
+    tenant.pending.delete(tool_id);
+    tenant.missing.set(tool_id, item.wanted);
+  }
+}
+
+/** Until something new is wanted, which may be in the store. */
+async function makeAll(state: State, { tenantId, tenant, items }: Batch): Promise<void> {
   // Texts of like length together: a model takes as long for each as for the longest.
-  const missing = items
-    .filter(({ contentHash }) => !kept.has(contentHash))
-    .sort((one, other) => lengthOf(one) - lengthOf(other));
-  for (let at = 0; at < missing.length; at += EMBEDDED_MAX) {
+  const sorted = items.toSorted((one, other) => lengthOf(one) - lengthOf(other));
+  for (let at = 0; at < sorted.length; at += EMBEDDED_MAX) {
     if (state.closing.signal.aborted) return;
-    await make(state, tenantId, tenant, missing.slice(at, at + EMBEDDED_MAX));
+    await make(state, tenantId, tenant, sorted.slice(at, at + EMBEDDED_MAX));
     tellIdle(state);
+    if ([...state.tenants.values()].some(({ pending }) => pending.size > 0)) return;
   }
 }
 
@@ -212,9 +237,9 @@ async function oneByOne(
     const { wanted } = only;
     const toolId = wanted.tool.manifest.tool_id;
     wanted.attempts += 1;
-    tenant.pending.delete(toolId);
+    tenant.missing.delete(toolId);
     // At the end of the queue, so that the others come first.
-    if (wanted.attempts < ATTEMPTS_MAX) tenant.pending.set(toolId, wanted);
+    if (wanted.attempts < ATTEMPTS_MAX) tenant.missing.set(toolId, wanted);
     else tenant.failed.set(toolId, wanted.tool.contentHash);
     state.log.warn('tool-not-embedded', { tenantId, toolId, attempt: wanted.attempts, reason: String(cause) });
   }
@@ -252,16 +277,21 @@ async function put(
     const { tool_id } = item.wanted.tool.manifest;
     if (stands(tenant, item)) {
       tenant.pending.delete(tool_id);
+      tenant.missing.delete(tool_id);
       tenant.indexed.set(tool_id, item.wanted.tool.contentHash);
-    } else if (!tenant.pending.has(tool_id)) quietly(state, state.index.remove(tenantId, [tool_id]));
+    } else if (!tenant.pending.has(tool_id) && !tenant.missing.has(tool_id))
+      quietly(state, state.index.remove(tenantId, [tool_id]));
   }
 }
 
 const stands = (tenant: Tenant, { wanted }: Item): boolean =>
-  tenant.pending.get(wanted.tool.manifest.tool_id) === wanted;
+  (tenant.pending.get(wanted.tool.manifest.tool_id) ?? tenant.missing.get(wanted.tool.manifest.tool_id)) === wanted;
 
 async function settled(state: State, tenantId: string, ms: number): Promise<void> {
-  const isPending = (): boolean => (state.tenants.get(tenantId)?.pending.size ?? 0) > 0;
+  const isPending = (): boolean => {
+    const tenant = state.tenants.get(tenantId);
+    return tenant !== undefined && isWaiting(tenant);
+  };
   if (!isPending() || state.running === undefined) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const look = (): void => {
