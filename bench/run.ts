@@ -27,6 +27,13 @@ const BENCHMARKS: readonly Benchmark[] = [
     run: async (options) => (await import('./registry/registry-benchmark.ts')).runRegistry(options),
   },
   {
+    name: 'policy',
+    summary:
+      'decisions with 1, 100 and 1 000 policies, remembered and not, beside Cedar alone, and how long a reload takes',
+    defaultSeconds: 2,
+    run: async (options) => (await import('./policy/policy-benchmark.ts')).runPolicy(options),
+  },
+  {
     name: 'startup',
     summary: 'first and later start to the first answer, and idle memory after the given time',
     defaultSeconds: 3,
@@ -43,6 +50,25 @@ const BENCHMARKS: readonly Benchmark[] = [
     summary: 'recall@5 on the shown sets or one of your own, latency at 1 000 to 100 000 tools, memory',
     defaultSeconds: 5,
     run: async (options) => (await import('./search/search-benchmark.ts')).runSearch(options),
+  },
+  {
+    name: 'detectors',
+    summary:
+      'what injection, redaction, command, address and instruction detectors catch and leave alone, and their CPU',
+    defaultSeconds: 2,
+    run: async (options) => (await import('./detectors/detectors-benchmark.ts')).runDetectors(options),
+  },
+  {
+    name: 'token',
+    summary: 'capability tokens verified, minted and revoked, API keys, beside jose alone; JWS vectors of Wycheproof',
+    defaultSeconds: 2,
+    run: async (options) => (await import('./token/token-benchmark.ts')).runToken(options),
+  },
+  {
+    name: 'validate',
+    summary: 'checks and compiling beside Ajv, the JSON Schema Test Suite, patterns that hang others, conversions',
+    defaultSeconds: 2,
+    run: async (options) => (await import('./validate/validate-benchmark.ts')).runValidate(options),
   },
 ];
 

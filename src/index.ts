@@ -19,6 +19,16 @@ export { SETTINGS, type Setting, type Settings } from './compose/settings.ts';
 export { ERRORS, type ErrorCode, type ErrorEntry } from './domain/error/catalogue.ts';
 export { ToolLayerError } from './domain/error/tool-layer-error.ts';
 export type { Caller, Door, Principal, Progress } from './domain/principal/principal.ts';
+export type {
+  AfterAnswer,
+  AfterHook,
+  BeforeAnswer,
+  BeforeHook,
+  Hook,
+  HookedCall,
+  HookedResult,
+  HookMatch,
+} from './hooks/hook.ts';
 export { OPERATIONS, type OperationInput, type OperationName, type OperationOutput } from './operations/catalogue.ts';
 export type { ToolLayer } from './operations/tool-layer.ts';
 export { type Clock, systemClock } from './std/clock.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { AgentDid, TenantId, Timestamp, VersionRange } from './identifiers.ts';
+import { AgentDid, JsonValue, TenantId, Timestamp, VersionRange } from './identifiers.ts';
 import { AccessMode } from './tool-manifest.ts';
 
 export const Role = Type.Enum(['agent', 'viewer', 'operator', 'approver', 'admin']);
@@ -9,7 +9,7 @@ export type Role = Static<typeof Role>;
 export const TrustLevel = Type.Enum(['untrusted', 'provisional', 'trusted']);
 export type TrustLevel = Static<typeof TrustLevel>;
 
-/** Claims of a capability token, 000 §4.1.1 (G-006). `roles` and `trust_level` are ours. */
+/** Claims of a capability token, 000 §4.1.1 (G-006). `roles`, `trust_level` and `max_tool_calls_per_session` are ours. */
 export const CapabilityClaims = Type.Object(
   {
     tool_id: Type.String({ minLength: 1, description: 'Tool id; * stands for any run of characters.' }),
@@ -38,6 +38,9 @@ export const CapabilityClaims = Type.Object(
     ),
     roles: Type.Optional(Type.Array(Role)),
     trust_level: Type.Optional(TrustLevel),
+    max_tool_calls_per_session: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Lowers the layer's own quota for this token's session." }),
+    ),
     exp: Type.Integer(),
     iat: Type.Integer(),
     iss: Type.String(),
@@ -76,6 +79,43 @@ export const TokenMintResponse = Type.Object(
   { additionalProperties: false },
 );
 export type TokenMintResponse = Static<typeof TokenMintResponse>;
+
+/** A token or API key to judge. It is not kept, and not in the answer. */
+export const TokenExplainRequest = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: 65_536 }) },
+  { additionalProperties: false },
+);
+export type TokenExplainRequest = Static<typeof TokenExplainRequest>;
+
+/** What a token says, and every reason why it would be refused here and now. */
+export const TokenExplanation = Type.Object(
+  {
+    kind: Type.Enum(['capability_token', 'access_token', 'api_key', 'unreadable']),
+    accepted: Type.Boolean(),
+    header: Type.Optional(
+      Type.Object(
+        { alg: Type.String(), kid: Type.Optional(Type.String()), typ: Type.Optional(Type.String()) },
+        { additionalProperties: false },
+      ),
+    ),
+    claims: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          value: JsonValue,
+          means: Type.Optional(Type.String({ description: 'Absent for a claim that means nothing to this layer.' })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    reasons: Type.Array(
+      Type.Object({ e_code: Type.String(), message: Type.String() }, { additionalProperties: false }),
+      { description: 'Empty when the token is accepted.' },
+    ),
+  },
+  { additionalProperties: false },
+);
+export type TokenExplanation = Static<typeof TokenExplanation>;
 
 /** Whom a token speaks for, and how far. */
 export const TokenHolder = Type.Object(

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { JsonObject, ToolId, Version } from './identifiers.ts';
+import { ManifestChange } from './registry/tool-comparison.ts';
 import { ImportResponse, OpenApiImportRequest, Registration } from './registry.ts';
-import { ManifestChange } from './tool-comparison.ts';
 
 const SourceName = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$',

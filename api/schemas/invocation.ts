@@ -181,6 +181,7 @@ export const ToolStatusResponse = Type.Object(
     invocation_id: InvocationId,
     status: InvocationStatus,
     state: LifecycleState,
+    phase: Type.Optional(InvocationPhase),
     tool_id: Type.String(),
     tool_version: Type.Optional(Type.String()),
     progress_percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),

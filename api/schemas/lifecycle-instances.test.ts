@@ -1,5 +1,5 @@
 import { checkSchema as check } from '../../test/check-schema.ts';
-import { ManifestChange, ToolDiffRequest, ToolDiffResponse } from './tool-comparison.ts';
+import { ManifestChange, ToolDiffRequest, ToolDiffResponse } from './registry/tool-comparison.ts';
 import {
   ComplianceReport,
   ManifestCheckRequest,
@@ -10,7 +10,7 @@ import {
   ToolRemoveResponse,
   ToolRestoreRequest,
   ToolSunsetRequest,
-} from './tool-lifecycle.ts';
+} from './registry/tool-lifecycle.ts';
 
 const AT = '2026-11-21T10:00:00.000Z';
 

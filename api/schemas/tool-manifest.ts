@@ -70,6 +70,14 @@ export const RateLimit = Type.Object(
 );
 export type RateLimit = Static<typeof RateLimit>;
 
+/**
+ * What an argument holds by intent, so that the sanitiser does not take it for an attack: `sql` SQL statements, `html`
+ * markup, `command` a shell command, `code` source text of any kind, `raw` anything at all, control characters included.
+ * `text` takes such a word back. In a schema the keyword `x-content` says the same.
+ */
+export const ArgumentContent = Type.Enum(['text', 'sql', 'html', 'command', 'code', 'raw']);
+export type ArgumentContent = Static<typeof ArgumentContent>;
+
 export const ExecutionConfig = Type.Object(
   {
     default_timeout_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400, default: 30 })),
@@ -80,6 +88,12 @@ export const ExecutionConfig = Type.Object(
     retry_policy: Type.Optional(RetryPolicy),
     circuit_breaker_config: Type.Optional(CircuitBreakerConfig),
     rate_limit: Type.Optional(RateLimit),
+    argument_content: Type.Optional(
+      Type.Record(Type.String({ maxLength: 512 }), ArgumentContent, {
+        maxProperties: 64,
+        description: 'JSON Pointer to an argument, "*" for any member or element, to what it holds.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -27,9 +27,9 @@ const PINNED: Readonly<Record<string, readonly [{ readonly enum: readonly string
   'event type': [
     EventType,
     'ai.agent.tool.state_changed ai.agent.tool.invoked ai.agent.tool.succeeded ai.agent.tool.failed ' +
-      'ai.agent.tool.timeout ai.agent.tool.checkpoint.created ai.agent.tool.rolled_back ai.agent.approval.decided ' +
-      'ai.agent.policy.decided ai.agent.registry.changed ai.agent.token.minted ai.agent.circuit.opened ' +
-      'ai.agent.circuit.half_opened ai.agent.circuit.closed',
+      'ai.agent.tool.timeout ai.agent.tool.checkpoint.created ai.agent.tool.rolled_back ai.agent.tool.dry_run ai.agent.approval.decided ' +
+      'ai.agent.policy.decided ai.agent.registry.changed ai.agent.token.minted ai.agent.identity.changed ' +
+      'ai.agent.circuit.opened ai.agent.circuit.half_opened ai.agent.circuit.closed',
   ],
   'deprecation state': [DeprecationState, 'active deprecated sunset removed'],
   'tool category': [Category, 'data_access computation external_api file_system llm_interaction'],

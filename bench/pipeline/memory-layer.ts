@@ -9,7 +9,7 @@ import { createCompositeExecutor } from '../../src/executors/composite.ts';
 import { createNativeExecutor } from '../../src/executors/native/native-executor.ts';
 import { createEnvironmentSecretStore } from '../../src/external/secret-stores/environment/environment-secret-store.ts';
 import { OPERATIONS } from '../../src/operations/catalogue.ts';
-import { invokeTool } from '../../src/operations/invoke-tool.ts';
+import { invokeTool } from '../../src/operations/invocations/invoke-tool.ts';
 import { createPolicyDecisions } from '../../src/permission/policy-decisions.ts';
 import { createCedarPolicyEngine } from '../../src/permission/policy-engines/cedar/cedar-policy-engine.ts';
 import { RunningCalls } from '../../src/pipeline/flight/running-calls.ts';
@@ -18,9 +18,11 @@ import { createPipeline, type RunCall } from '../../src/pipeline/run.ts';
 import { createVisibleTools } from '../../src/pipeline/visible-tools.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
 import { systemClock } from '../../src/std/clock.ts';
+import { memoryApiKeyStore } from '../../src/storage/memory/memory-api-key-store.ts';
 import { memoryIdempotencyStore } from '../../src/storage/memory/memory-idempotency-store.ts';
 import { memoryLedgerStore } from '../../src/storage/memory/memory-ledger-store.ts';
 import { memoryRateLimiter } from '../../src/storage/memory/memory-rate-limiter.ts';
+import { memoryRevocationStore } from '../../src/storage/memory/memory-revocation-store.ts';
 import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
 import { memoryVisibilityStore } from '../../src/storage/memory/memory-visibility-store.ts';
 import { silentLog } from '../../src/telemetry/log.ts';
@@ -38,15 +40,22 @@ export async function memoryLayer(
   onStage?: (stage: string, ms: number) => void,
 ): Promise<MeasuredLayer> {
   const settings = readSettings({ environment: {}, given: benchSettings(dataFolder) });
-  const identity = await openIdentity(settings, systemClock);
+  const identity = await openIdentity(
+    { settings, clock: systemClock, log: silentLog },
+    Promise.resolve({ revocationStore: memoryRevocationStore(), apiKeyStore: memoryApiKeyStore() }),
+  );
   const schemas = createSchemaValidator();
   const parts = await partsOf(settings, identity.identify, schemas);
   const tenantId = settings['tenant.default'];
   await parts.registry.register(tenantId, PURE_TOOL);
-  const minted = await identity.mint.mint({ tool_id: '*', tenant_id: tenantId });
+  const minted = await identity.operations.mintToken({ tool_id: '*', tenant_id: tenantId });
   const runCall = createPipeline(onStage === undefined ? parts : { ...parts, onStage });
   const ask = invocation(runCall, schemas, minted.capability_token);
-  return { call: ask, close: () => parts.ledger.close() };
+  const close = async (): Promise<void> => {
+    await parts.ledger.close();
+    await identity[Symbol.asyncDispose]();
+  };
+  return { call: ask, close };
 }
 
 /** The operation as `ask` runs it: its input checked, then the pipeline. */

@@ -1,8 +1,10 @@
 // Hot path: every call ends here.
+import { createRedactor, type Redactor } from '../detectors/redact.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { ChainHead } from './chain.ts';
 import { type ChainWriter, type ChainWriterParts, type LedgerEntry, openChainWriter } from './chain-writer.ts';
+import { createEntryRedaction } from './redaction.ts';
 
 /** The one writer of an instance's hash chain. */
 export interface Ledger {
@@ -24,6 +26,8 @@ export interface LedgerOptions extends ChainWriterParts {
   readonly batchMax?: number;
   /** Entries that may wait; default 10 000. */
   readonly queueMax?: number;
+  /** What takes personal data and secrets out of entries; default: all kinds but paths (AUD-04). */
+  readonly redactor?: Redactor;
 }
 
 interface Waiting {
@@ -39,6 +43,7 @@ const FLYING_MAX = 2;
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { log, batchMax = 16, queueMax = 10_000 } = options;
   const writer = await openChainWriter(options);
+  const redacted = createEntryRedaction(options.redactor ?? createRedactor());
   const queue: Waiting[] = [];
   /** Oldest first. */
   const flying: Batch[] = [];
@@ -68,7 +73,11 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       if (closed) return Promise.reject(refusal(new Error('the ledger is closed')));
       if (queue.length >= queueMax) return Promise.reject(full());
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      queue.push({ entry, resolve, reject });
+      try {
+        queue.push({ entry: redacted(entry), resolve, reject });
+      } catch (cause) {
+        return Promise.reject(refusal(cause));
+      }
       // Only a full batch goes ahead while another is on its way: smaller ones would grow in the meantime.
       if (draining === undefined) draining = drain();
       else if (queue.length >= batchMax && flying.length < FLYING_MAX && !failing) launch();

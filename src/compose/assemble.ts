@@ -1,5 +1,6 @@
 import type { OperationParts } from '../operations/parts.ts';
-import { createPolicyDecisions } from '../permission/policy-decisions.ts';
+import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
+import { createRehearsal } from '../pipeline/dry-run/rehearse.ts';
 import { RunningCalls } from '../pipeline/flight/running-calls.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
 import { recoverOpenCalls } from '../pipeline/record/recover.ts';
@@ -16,13 +17,12 @@ import { createHealth } from './health.ts';
 import { openSearch } from './open-search.ts';
 import { agentContextOf } from './parts/agent-bounds.ts';
 import type { Ingredients } from './parts/ingredients.ts';
-import { loadInstanceId } from './parts/instance-id.ts';
-import { openAudit } from './parts/open-audit.ts';
-import { openIdentity } from './parts/open-identity.ts';
-import { openPolicies } from './parts/open-policies.ts';
-import { openStorage, type Storage } from './parts/open-storage.ts';
+import { openFoundation } from './parts/open-foundation.ts';
+import type { Storage } from './parts/open-storage.ts';
 import { openTools } from './parts/open-tools.ts';
+import { openTrust } from './parts/open-trust.ts';
 import { limitsOf } from './parts/pipeline-limits.ts';
+import { valueRulesOf } from './parts/value-rules.ts';
 
 /** How often changes that other instances made to the registry are read, in ms. */
 const FOLLOW_MS = 2_000;
@@ -31,6 +31,8 @@ const FOLLOW_MS = 2_000;
 export interface AssembledLayer {
   readonly parts: OperationParts;
   readonly embeddedDatabase?: SocketConnection;
+  /** As {@link IdentityParts.operatorKey}. */
+  readonly operatorKey: () => string;
   close(): Promise<void>;
 }
 
@@ -38,34 +40,25 @@ export interface AssembledLayer {
 export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   await using opened = new AsyncDisposableStack();
   const { settings, clock, log } = from;
-  const opening = openStorage(from.server, settings, log).then((ready) =>
-    opened.adopt(ready, (storage) => storage.close()),
-  );
-  const beside = Promise.all([
-    openIdentity(settings, clock),
-    openPolicies(settings, log),
-    loadInstanceId(settings['data_folder']),
-  ]);
-  // The database is waited for even when something beside it failed: nothing could close it afterwards.
-  await Promise.allSettled([opening, beside]);
-  const storage = await opening;
-  const [identity, policies, instanceId] = await beside;
-  const ledger = await openAudit(opened, from, storage, identity.signer, instanceId);
+  const { storage, identity, policies, instanceId, ledger } = await openFoundation(opened, from);
   const tools = openTools(opened, from, storage);
   const { secrets, driver, quarantine, upstreams, registry } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const running = new RunningCalls();
   opened.defer(() => running.drain(settings['shutdown.grace_seconds'] * 1000));
+  const judges = await openTrust({ ...from, secrets, quotaStore: storage.database.quotaStore });
   const pipeline: PipelineParts = {
     clock,
     log,
     instanceId,
     limits: limitsOf(settings),
+    values: valueRulesOf(settings),
     agentContext: agentContextOf(settings),
     identify: identity.identify,
     ...tools,
+    ...judges,
     visible,
-    policy: createPolicyDecisions({ engine: policies, clock }),
+    policy: policies.decisions,
     rateLimiter: memoryRateLimiter({ clock }),
     idempotency: storage.database.idempotencyStore,
     ledger,
@@ -77,10 +70,11 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const upstreamsReady = quarantine.load().then(() => upstreams.start());
   await Promise.all([registry.load(), visibility.start(), recoverOpenCalls(pipeline, instanceId), upstreamsReady]);
   opened.use(registry.follow(FOLLOW_MS));
+  opened.use(followUnrecorded({ registry, ledger, clock, log }));
   // After the tools were read: only what changes from now on is work in the background.
   const toolSearch = await openSearch({ settings, clock, log, database: storage.database, secrets, registry });
   opened.defer(() => toolSearch.close());
-  const health = createHealth({ clock, driver, storage });
+  const health = createHealth({ clock, driver, storage, identity: identity.health });
   opened.defer(health.drain);
   const kept = opened.move();
   return {
@@ -88,19 +82,22 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       ...tools,
       ...pipeline,
       runCall: createPipeline(pipeline),
+      rehearseCall: createRehearsal(pipeline),
       toolSearch,
       importOpenApi,
       importMcp: importMcpTools,
       importLangChain,
       importSkills,
       signer: identity.signer,
-      mintToken: (request) => identity.mint.mint(request),
+      ...identity.operations,
       visibility,
+      policies: policies.administration,
       catalogTenant: settings['tenant.catalog'],
       defaultTenant: settings['tenant.default'],
       health: health.report,
     },
     ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
+    operatorKey: identity.operatorKey,
     close: () => kept.disposeAsync(),
   };
 }

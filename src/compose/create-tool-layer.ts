@@ -4,14 +4,17 @@ import type { ToolInvokeRequest, ToolInvokeResponse } from '../../api/schemas/in
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import { createNativeExecutor, type NativeExecutor } from '../executors/native/native-executor.ts';
+import type { Hook } from '../hooks/hook.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
 import { makeFolder } from '../std/make-folder.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
+import { redactedLog } from '../telemetry/redacted-log.ts';
 import type { AssembledLayer } from './assemble.ts';
 import { type FunctionTools, functionTools } from './function-tools.ts';
+import { redactFields, redactorOf } from './parts/redactor.ts';
 import { readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
@@ -29,6 +32,8 @@ export interface ToolLayerOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly log?: Log;
   readonly clock?: Clock;
+  /** Asked before and after calls, before the webhooks of the settings (PIPE-14). */
+  readonly hooks?: readonly Hook[];
   /** Told how long each stage of each call took, in ms. Costs time; for measurements. */
   readonly onStage?: (stage: string, ms: number) => void;
 }
@@ -39,6 +44,8 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   readonly log: Log;
   /** How to reach the embedded database, for its owner; absent with a database of the user's own. */
   readonly embeddedDatabase?: SocketConnection;
+  /** A new API key of an admin that only this process knows, until it ends: for the owner of the data folder. */
+  operatorKey(): string;
   /** `ask('tool.invoke')` as this program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
   /** Signs a capability token. */
@@ -52,7 +59,7 @@ export const LOCAL_CALLER: Caller = { door: 'library', local: true };
 
 /**
  * Starts the layer: settings, database, registry, upstreams and all; ready to be asked when the promise resolves.
- * @throws ToolLayerError E3801 for faulty settings, E3812 for the database, E3900 for keys and policies; each says what to change
+ * @throws ToolLayerError E3801 for faulty settings, E3812 for the database, E3900 for keys, E3214 for policies; each says what to change
  */
 export async function createToolLayer(options: ToolLayerOptions = {}): Promise<EmbeddedToolLayer> {
   const { environment = process.env, clock = systemClock } = options;
@@ -62,8 +69,10 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     ...(options.settings === undefined ? {} : { given: options.settings }),
   });
   const settings = { ...given, data_folder: await openDataFolder(given['data_folder']) };
-  const log = options.log ?? createPinoLog(settings['log.level']);
-  if (settings['tokens.mode'] === 'development') log.warn('tokens-not-required', { setting: 'tokens.mode' });
+  const redactor = redactorOf(settings);
+  const fields = redactFields(redactor);
+  const log =
+    options.log === undefined ? createPinoLog(settings['log.level'], fields) : redactedLog(options.log, fields);
   const { server, waiting } = startDatabase(settings, log);
   // Most of the code is loaded while the database starts: that takes other processes, and longer.
   await waiting;
@@ -73,7 +82,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     import('../operations/follow-upstreams.ts'),
   ]);
   const native = createNativeExecutor();
-  const { onStage } = options;
+  const { onStage, hooks } = options;
   const assembled = await assemble({
     settings,
     environment,
@@ -81,6 +90,8 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     log,
     native,
     server,
+    redactor,
+    ...(hooks === undefined ? {} : { hooks }),
     ...(onStage === undefined ? {} : { onStage }),
   });
   const stopFollowing = followUpstreams(assembled.parts);
@@ -108,6 +119,7 @@ function embedded(
     settings,
     log,
     ...(assembled.embeddedDatabase === undefined ? {} : { embeddedDatabase: assembled.embeddedDatabase }),
+    operatorKey: assembled.operatorKey,
     invoke: (request, caller) => layer.ask('tool.invoke', request, { door: 'library', ...caller }),
     ...functionTools(layer, native, LOCAL_CALLER),
     mintToken: (request) => layer.ask('token.mint', request, LOCAL_CALLER),

@@ -8,6 +8,7 @@ import { MiB } from '../std/bytes.ts';
 import { makeFolder } from '../std/make-folder.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
 import { settingsOf } from './open-layer.ts';
+import { checkPolicies } from './parts/open-policies.ts';
 import { readSettings } from './read-settings.ts';
 import { readRunningLayer } from './running-layer-file.ts';
 import type { Settings } from './settings.ts';
@@ -25,7 +26,12 @@ export async function doctor(options: LayerOptions): Promise<readonly DoctorFind
     settingsFinding,
     ...(settings === undefined
       ? []
-      : await Promise.all([checkDatabase(settings), checkDataFolder(settings), checkRunning(settings)])),
+      : await Promise.all([
+          checkDatabase(settings),
+          checkDataFolder(settings),
+          checkPolicies(settings),
+          checkRunning(settings),
+        ])),
     ...(await checkSandbox()),
   ];
 }

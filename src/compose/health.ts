@@ -17,23 +17,27 @@ export function createHealth({
   clock,
   driver,
   storage,
+  identity,
 }: {
   readonly clock: Clock;
   readonly driver: SandboxDriver;
   readonly storage: Storage;
+  /** Whether everything that says who asks can be had. */
+  readonly identity: () => Part;
 }): HealthParts {
   const startedAt = clock.monotonic();
   let draining = false;
   return {
     async report() {
       const [database, sandbox] = await Promise.all([databasePart(storage), sandboxPart(driver)]);
+      const callers = identity();
       const ready = database.ok && !draining;
       return {
-        status: draining ? 'draining' : !database.ok || !sandbox.ok ? 'degraded' : 'ready',
+        status: draining ? 'draining' : !database.ok || !sandbox.ok || !callers.ok ? 'degraded' : 'ready',
         ready,
         version: VERSION,
         uptime_seconds: Math.round(clock.monotonic() - startedAt) / 1000,
-        parts: { database, sandbox },
+        parts: { database, sandbox, identity: callers },
       };
     },
     drain() {

@@ -56,14 +56,16 @@ async function serveUntilStopped(options: LayerOptions & { host?: string; port?:
 
 /** Nothing but MCP goes to standard output; the client is an agent like any other, with a token of its own. */
 async function serveStandardStreams(options: StdioOptions): Promise<number> {
-  const [{ createGateway }, { serveStdio }, { createPinoLog }] = await Promise.all([
+  const [{ createGateway }, { serveStdio }, { createPinoLog }, { redactFields, redactorOf }] = await Promise.all([
     import('../doors/mcp-gateway/create-gateway.ts'),
     import('../doors/mcp-transports/stdio/serve-stdio.ts'),
     import('../telemetry/pino-log.ts'),
+    import('./parts/redactor.ts'),
   ]);
   const { layer, caller, close } = await openLayer(options);
-  const log = createPinoLog('warn');
-  const { 'mcp.tools': toolsMode, 'mcp.auto_tools_max': autoToolsMax } = readSettings({ given: settingsOf(options) });
+  const settings = readSettings({ given: settingsOf(options) });
+  const { 'mcp.tools': toolsMode, 'mcp.auto_tools_max': autoToolsMax } = settings;
+  const log = createPinoLog('warn', redactFields(redactorOf(settings)));
   const gateway = createGateway({ layer, log, version: VERSION, settings: { toolsMode, autoToolsMax } });
   try {
     const token = options.token ?? (await mintFor(layer, caller));

@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where a layer that serves this data folder can be asked, and the operator's token for it. */
+/** Where a layer that serves this data folder can be asked, and the operator's key for it. */
 export interface RunningLayer {
   readonly url: string;
   readonly pid: number;

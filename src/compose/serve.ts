@@ -1,5 +1,6 @@
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { EmbeddedToolLayer } from './create-tool-layer.ts';
+import { resourceOf } from './parts/resource.ts';
 import { removeRunningLayer, writeRunningLayer } from './running-layer-file.ts';
 import { VERSION } from './version.ts';
 
@@ -13,8 +14,6 @@ export interface Server extends AsyncDisposable {
 
 /** Addresses that only this machine can reach. */
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
-/** How long the operator's token of a running layer is good for: as long as one may run without a restart. */
-const OPERATOR_TOKEN_SECONDS = 30 * 24 * 3600;
 
 /**
  * Opens REST, the MCP gateway and the discovery server on one address.
@@ -26,37 +25,39 @@ export async function serve(
 ): Promise<Server> {
   const { settings, log } = layer;
   const { host = settings['server.host'], port = settings['server.port'] } = address;
-  if (settings['tokens.mode'] === 'development' && !LOOPBACK.has(host)) {
+  if (settings['tokens.mode'] !== 'required' && !LOOPBACK.has(host)) {
     throw new ToolLayerError(
       'E3801',
-      `tokens.mode is development, so the layer listens on loopback only, not on ${host}.`,
+      `tokens.mode is ${settings['tokens.mode']}, so the layer listens on loopback only, not on ${host}.`,
     );
   }
   // Loaded when doors are opened: a program that embeds the layer may never do that.
-  const [{ createRestDoor }, { createGateway }, { createDiscovery }, { mountMcp }, { openApiDocument }] =
+  const [{ createRestDoor }, { createGateway }, { createDiscovery }, { mountMcp }, { openApiDocument }, doors] =
     await Promise.all([
       import('../doors/rest/create-rest-door.ts'),
       import('../doors/mcp-gateway/create-gateway.ts'),
       import('../doors/mcp-discovery/create-discovery.ts'),
       import('../doors/mcp-transports/http/mount-mcp.ts'),
       import('./openapi/openapi-document.ts'),
+      import('../doors/protected-resource.ts'),
     ]);
   const { 'server.body_bytes_max': bodyBytesMax, 'server.allowed_hosts': allowedHosts } = settings;
+  const resource = doors.createProtectedResource(resourceOf(settings));
   const rest = createRestDoor({
     layer,
     log,
     host,
+    resource,
     openApi: openApiDocument(VERSION),
     settings: { bodyBytesMax, allowedHosts, documentBytesMax: bodyBytesMax * 16 },
   });
   const toolsMode = { toolsMode: settings['mcp.tools'], autoToolsMax: settings['mcp.auto_tools_max'] };
   const gateway = createGateway({ layer, log, version: VERSION, settings: toolsMode });
   const discovery = createDiscovery({ layer, log, version: VERSION });
-  mountMcp(rest.app, { path: '/mcp', serverOf: gateway.serverOf, log });
-  mountMcp(rest.app, { path: '/mcp/discovery', serverOf: () => discovery.server, log });
+  mountMcp(rest.app, { path: '/mcp', serverOf: gateway.serverOf, resource, log });
+  mountMcp(rest.app, { path: '/mcp/discovery', serverOf: () => discovery.server, resource, log });
   const url = await rest.listen(port);
-  const token = await layer.mintToken({ roles: ['operator'], expires_in_seconds: OPERATOR_TOKEN_SECONDS });
-  await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, token: token.capability_token });
+  await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, token: layer.operatorKey() });
   let closing: Promise<void> | undefined;
   const shut = async (): Promise<void> => {
     await removeRunningLayer(settings['data_folder']);

@@ -1,9 +1,15 @@
 import { AUDIT_SETTINGS } from './settings/audit.ts';
 import { CALLS_SETTINGS } from './settings/calls.ts';
 import { IDENTITY_SETTINGS } from './settings/identity.ts';
+import { OAUTH_SETTINGS } from './settings/oauth.ts';
+import { PERMISSION_SETTINGS } from './settings/permission.ts';
+import { REDACTION_SETTINGS } from './settings/redaction.ts';
 import { REGISTRY_SETTINGS } from './settings/registry.ts';
 import { SERVER_SETTINGS } from './settings/server.ts';
 import type { Setting } from './settings/setting.ts';
+import { SHELL_SETTINGS } from './settings/shell.ts';
+import { TRUST_SETTINGS } from './settings/trust.ts';
+import { VALIDATION_SETTINGS } from './settings/validation.ts';
 
 export type { Setting } from './settings/setting.ts';
 
@@ -12,8 +18,14 @@ export const SETTINGS = [
   ...SERVER_SETTINGS,
   ...REGISTRY_SETTINGS,
   ...IDENTITY_SETTINGS,
+  ...OAUTH_SETTINGS,
+  ...PERMISSION_SETTINGS,
+  ...TRUST_SETTINGS,
   ...CALLS_SETTINGS,
+  ...SHELL_SETTINGS,
   ...AUDIT_SETTINGS,
+  ...REDACTION_SETTINGS,
+  ...VALIDATION_SETTINGS,
 ] as const satisfies readonly Setting[];
 
 type Row = (typeof SETTINGS)[number];

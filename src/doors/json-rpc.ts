@@ -1,4 +1,5 @@
 // Hot path: every message is taken apart and answered through here.
+import type { Refusal } from './protected-resource.ts';
 
 /** Id of a request; MCP allows no null. */
 export type RpcId = string | number;
@@ -26,9 +27,9 @@ export interface RpcAnswer {
   readonly text: string;
   /** It is a JSON-RPC error. */
   readonly failed?: true;
-  /** HTTP status where it is not 200, and what to ask for with 401. */
+  /** HTTP status where it is not 200, and why another credential is asked for. */
   readonly http?: number;
-  readonly challenge?: string;
+  readonly challenge?: Refusal;
 }
 
 /** Codes of JSON-RPC 2.0 and of MCP 2026-07-28. */

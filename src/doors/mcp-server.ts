@@ -1,4 +1,5 @@
 // Hot path: every MCP request is answered from here, whatever transport it came by.
+import type { TokenHolder } from '../../api/schemas/capability-token.ts';
 import type { ToolErrorBody } from '../../api/schemas/error.ts';
 import { ERRORS, type ErrorCode, type ErrorEntry } from '../domain/error/catalogue.ts';
 import { errorBody } from '../domain/error/failure.ts';
@@ -15,6 +16,7 @@ import {
   resultAnswer,
 } from './json-rpc.ts';
 import { ALL_VERSIONS, CACHE_HINTS, type Era, META_SERVER, negotiate } from './mcp-protocol.ts';
+import { isChallenged, refusalOf } from './protected-resource.ts';
 
 /** Who sent a request, and how to reach them while it runs. */
 export interface Peer {
@@ -50,6 +52,13 @@ export interface Watch extends Disposable {
 export interface McpServer {
   /** Answers one request. Never throws. */
   answer(request: RpcRequest, peer: Peer): Promise<RpcAnswer>;
+  /**
+   * For whom a caller speaks, as a name that is the same for all tokens of the same agent and user of a tenant.
+   * @throws ToolLayerError E32xx for a token that is not good
+   */
+  holderOf(caller: Caller): Promise<string>;
+  /** A failure as the answer to a request that it ended. */
+  explain(id: RpcId | null, thrown: unknown): RpcAnswer;
   /** Refuses a caller who may not even see what the server offers; undefined for one who may. */
   refuseCaller(id: RpcId | null, caller: Caller): Promise<RpcAnswer | undefined>;
   /** @param wish SubscriptionFilter of 2026-07-28; what the server does not know of it is not granted */
@@ -74,12 +83,14 @@ export interface McpServerParts {
   readonly methods: Readonly<Record<Era, Iterable<readonly [string, Method]>>>;
   /** Throws for a caller who may not even see what the server offers. */
   readonly admit: (caller: Caller) => Promise<unknown>;
+  /** Says for whom a caller's token speaks; throws for one that is not good. */
+  readonly inspect: (caller: Caller) => Promise<TokenHolder>;
   readonly watch: McpServer['watch'];
 }
 
 /** Builds a server that answers in both eras; transports are mounted on it. */
 export function createMcpServer(parts: McpServerParts): McpServer {
-  const { log, methods, admit, watch } = parts;
+  const { log, methods, admit, inspect, watch } = parts;
   const known: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
     legacy: new Map([...legacyHandshake(parts), ...methods.legacy]),
     modern: new Map([modernHandshake(parts), ...methods.modern]),
@@ -104,6 +115,11 @@ export function createMcpServer(parts: McpServerParts): McpServer {
         () => undefined,
         (thrown) => explain(id, thrown),
       ),
+    holderOf: async (caller) => {
+      const { tenant_id, agent_did, user_did = '' } = await inspect(caller);
+      return JSON.stringify([tenant_id, agent_did, user_did]);
+    },
+    explain,
     watch,
   };
 }
@@ -117,17 +133,13 @@ export function protocolError(
   const { code, e_code, details } = error;
   const rpc = entry.rpc === 'result' ? RPC.internalError : entry.rpc;
   const answer = errorAnswer(id, rpc, error.message, { e_code, code, ...(details === undefined ? {} : { details }) });
-  return entry.http === 401 ? { ...answer, http: 401, challenge: challengeOf(e_code) } : answer;
+  if (!isChallenged(entry.http, e_code)) return answer;
+  return { ...answer, http: entry.http, challenge: refusalOf(e_code, details) };
 }
 
 /** The row of a code that came over the wire; of one that is not known, that of an unexpected failure. */
 export function errorEntry(code: string): ErrorEntry {
   return Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : ERRORS.E3900;
-}
-
-/** RFC 6750 §3: a request without a token is told the scheme only. */
-function challengeOf(code: string): string {
-  return code === 'E3212' ? 'Bearer realm="sallyport"' : 'Bearer realm="sallyport", error="invalid_token"';
 }
 
 /** A handshake is only for who may see what the server offers. */

@@ -91,7 +91,7 @@ function checkToken(operation: OperationName, caller: Caller, inBody?: string): 
   if (token === undefined) throw new ToolLayerError('E3212', 'The request carries no capability token.');
   if (token === 'expired') throw new ToolLayerError('E3202', 'The capability token has expired.');
   if (!/^(?:agent|operator)(?:-|$)/.test(token)) throw new ToolLayerError('E3201', 'The token is not valid.');
-  if (access === 'operator' && !token.startsWith('operator')) throw new ToolLayerError('E3213', 'Operators only.');
+  if (access !== 'token' && !token.startsWith('operator')) throw new ToolLayerError('E3213', 'Operators only.');
 }
 
 type Answers = Record<string, (input: Record<string, unknown>, caller: Caller) => unknown>;

@@ -37,6 +37,7 @@ export function createCompositeExecutor(chain: readonly Executor[]): CompositeEx
     executorOf,
     owns: (tool) => ownerOf(tool) !== undefined,
     requiresConfirmation: (call) => ownerOf(call.tool)?.requiresConfirmation(call) ?? false,
+    screen: (tool, parameters) => ownerOf(tool)?.screen?.(tool, parameters),
     definitions: () => firstOfEach(executors.flatMap((executor) => executor.definitions())),
     configFaults: (manifest) => configFaults(executors, manifest, kinds),
     isRetryable: (tool) => ownerOf(tool)?.isRetryable(tool) ?? false,

@@ -1,5 +1,6 @@
 import type { Fault } from '../../api/schemas/error.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import type { Failure } from '../domain/error/failure.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Usage } from '../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../domain/principal/principal.ts';
@@ -34,6 +35,11 @@ export interface Executor {
   owns(tool: ToolVersion): boolean;
   /** Whether this very call needs a person's yes beyond what the manifest says. */
   requiresConfirmation(call: ExecutorCall): boolean;
+  /**
+   * Looks at what a call would run, before any policy is asked and whatever it would say: what this refuses never runs.
+   * Pure and cheap; an executor without one refuses nothing. `execute` looks again.
+   */
+  screen?(tool: ToolVersion, parameters: Readonly<Record<string, unknown>>): Failure | undefined;
   /** Tools that exist without being registered by anyone. */
   definitions(): readonly ToolManifest[];
   /** Faults of `executor.config` of a manifest of this kind, with JSON Pointers from the manifest's root. */

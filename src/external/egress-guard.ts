@@ -1,8 +1,9 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import type { NetworkPermission } from '../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import { classifyAddress } from '../screens/check-url.ts';
 
 /** Finds the addresses of a name; rejects when there are none. */
 export type ResolveHost = (host: string) => Promise<readonly LookupAddress[]>;
@@ -67,11 +68,11 @@ export function createEgressGuard(resolveHost: ResolveHost = systemResolve): Egr
 
 /** Whether an IP address belongs to the public internet. */
 export function isPublic(address: string): boolean {
-  return !NOT_PUBLIC.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return classifyAddress(address) === 'public';
 }
 
 function isLoopback(address: string): boolean {
-  return LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return classifyAddress(address) === 'loopback';
 }
 
 /** Host and port of a URL; the port of the scheme when it names none. */
@@ -89,46 +90,3 @@ const noAddress = (host: string, cause?: unknown): ToolLayerError =>
   new ToolLayerError('E3310', `The name ${host} has no address. Check the base URL of the tool.`, { cause });
 
 const systemResolve: ResolveHost = (host) => systemLookup(host, { all: true, verbatim: true });
-
-const LOOPBACK = listOf(['127.0.0.0/8', '::1/128']);
-
-/** IANA special-purpose registries (RFC 6890 and its updates), and metadata services that sit on public addresses. */
-const NOT_PUBLIC = listOf([
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '168.63.129.16/32',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-  '::/96',
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-  '100::/64',
-  '2001::/23',
-  '2001:db8::/32',
-  '2002::/16',
-  '3fff::/20',
-  '5f00::/16',
-  'fc00::/7',
-  'fe80::/9',
-  'ff00::/8',
-]);
-
-function listOf(ranges: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/');
-    list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
-  }
-  return list;
-}

@@ -1,116 +1,104 @@
-// Hot path: `verify` runs for every call; a token that was seen before costs one hash and one look-up.
-import { LRUCache } from 'lru-cache';
-import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
+import type { CapabilityClaims, TokenExplanation } from '../../api/schemas/capability-token.ts';
 import { type Failure, failure, isFailure } from '../domain/error/failure.ts';
-import { KiB } from '../std/bytes.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
-import { sha256 } from '../std/sha256.ts';
-import type { VerificationKey } from './signing-keys.ts';
+import { fixedKeys, type KeySource, type VerificationKey } from './key-source.ts';
+import type { Algorithm } from './keys/algorithms.ts';
+import { type AccessTokenOptions, accessTokenReader } from './token/access-token.ts';
 import { readClaims } from './token/claims.ts';
-import { verifyJws } from './token/jws.ts';
+import { explainToken } from './token/explain-token.ts';
+import { issuerOf, verifySigned } from './token/signed-token.ts';
+import { type TokenReader, verifiedTokens } from './token/verified-tokens.ts';
 
-/** Bytes of a token; the wire contract allows no more either. */
-const TOKEN_BYTES_MAX = 16 * KiB;
-/** Verified tokens kept in memory. */
-const VERIFIED_MAX = 10_000;
-/** Seconds by which the issuer's clock may differ from ours. */
-const CLOCK_SKEW_SECONDS = 5;
-/** A larger configured skew would keep expired tokens alive. */
-const CLOCK_SKEW_SECONDS_MAX = 300;
+export { type Algorithm, isAlgorithm } from './keys/algorithms.ts';
+
+/** `typ` of a capability token: none, or JWT. A token made for something else is not one (RFC 8725 §3.11). */
+const TYPES: readonly (string | undefined)[] = [undefined, 'jwt'];
 
 /** What a verifier trusts. */
 export interface TokenVerifierOptions {
-  readonly keys: readonly VerificationKey[];
+  readonly keys: readonly VerificationKey[] | KeySource;
   /** Accepted `iss` values, exact. */
   readonly issuers: readonly string[];
   /** Accepted `alg` values; default RS256 alone. Symmetric algorithms and none cannot be configured. */
-  readonly algorithms?: readonly ('RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512')[];
+  readonly algorithms?: readonly Algorithm[];
   /** What this layer is called in `aud`; a token that has `aud` must name one of them. Default: none. */
   readonly audiences?: readonly string[];
   /** Default 5, at most 300. */
   readonly clockSkewSeconds?: number;
   /** Asked on every use of a token, also of a cached one, so it must be quick. Default: nothing is revoked. */
   readonly isRevoked?: (claims: CapabilityClaims) => boolean;
+  /** Access tokens of an authorization server, accepted beside capability tokens (PRM-10). Default: none. */
+  readonly accessTokens?: AccessTokenOptions;
   readonly clock?: Clock;
 }
 
-/** Verifies capability tokens (PRM-01, 000 §4.1.1). */
+/** Verifies capability tokens (PRM-01, 000 §4.1.1), and access tokens where they are configured. */
 export interface TokenVerifier {
   /**
    * The claims of a token: at once when it was verified before, else a promise, which never rejects. Claims are frozen
    * and the same object for the same token.
    * @returns E3212 no token; E3201 not by a configured key, algorithm, issuer or audience, not yet valid, too long, or
-   *   not of the right form; E3202 expired; E3207 claims are missing; E3208 revoked
+   *   not of the right form; E3202 expired; E3206 the keys of its issuer cannot be had; E3207 claims are missing; E3208
+   *   revoked
    */
   verify(token: string | undefined): CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
+  /**
+   * What a token says, claim by claim, and every reason why it would be refused; the token itself is not in the answer.
+   * Never rejects.
+   */
+  explain(token: string): Promise<TokenExplanation>;
 }
 
 /** Makes a verifier with its own cache of verified tokens, keyed by SHA-256 of the token. */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  const verified = new LRUCache<string, CapabilityClaims>({ max: VERIFIED_MAX });
-  const isCurrent = currentCheck(options);
-  const verifyNew = async (token: string, key: string): Promise<CapabilityClaims | Failure> => {
-    const claims = await readToken(token, options);
-    if (isFailure(claims)) return claims;
-    const refused = isTrusted(claims, options) ?? isCurrent(claims);
-    if (refused !== undefined) return refused;
-    verified.set(key, claims);
-    return claims;
-  };
+  const { clock = systemClock, accessTokens } = options;
+  const readCapability = capabilityReader(options);
+  const readAccess = accessTokens === undefined ? undefined : accessTokenReader(accessTokens);
+  const isAccess = (token: string): boolean => accessTokens !== undefined && issuerOf(token) === accessTokens.issuer;
+  const read: TokenReader = (token) =>
+    readAccess !== undefined && isAccess(token) ? readAccess(token) : readCapability(token);
   return {
-    verify(token) {
-      if (token === undefined || token === '')
-        return failure(
-          'E3212',
-          'The request carries no capability token. Send one as "Authorization: Bearer <token>".',
-        );
-      if (token.length > TOKEN_BYTES_MAX)
-        return failure('E3201', `The capability token is longer than ${TOKEN_BYTES_MAX} bytes.`);
-      const key = sha256(token);
-      const known = verified.get(key);
-      return known === undefined ? verifyNew(token, key) : (isCurrent(known) ?? known);
-    },
+    verify: verifiedTokens(read, { ...options, clock }),
+    explain: (token) =>
+      explainToken(token, {
+        ...options,
+        clock,
+        kind: isAccess(token) ? 'access_token' : 'capability_token',
+        read,
+      }),
   };
 }
 
-async function readToken(token: string, options: TokenVerifierOptions): Promise<CapabilityClaims | Failure> {
-  const { keys, algorithms = ['RS256'] } = options;
-  try {
-    return readClaims(await verifyJws(token, keys, algorithms));
-  } catch (cause) {
-    return failure(
-      'E3201',
-      `The capability token is not a JWT signed by a known key with ${algorithms.join(' or ')}. Ask for a new one.`,
-      { cause },
-    );
-  }
+function capabilityReader({
+  keys,
+  algorithms = ['RS256'],
+  issuers,
+  audiences = [],
+}: TokenVerifierOptions): TokenReader {
+  const source = 'lookAgain' in keys ? keys : fixedKeys(keys);
+  const signature = { keys: source, algorithms, types: TYPES, what: 'capability token' };
+  return async (token) => {
+    const verified = await verifySigned(token, signature);
+    if (isFailure(verified)) return verified;
+    const claims = readClaims(verified.payload);
+    if (isFailure(claims)) return claims;
+    return trustFault(claims, verified.key, issuers, audiences) ?? { claims, key: verified.key };
+  };
 }
 
 /** What stays true as long as the token exists. */
-function isTrusted(claims: CapabilityClaims, { issuers, audiences = [] }: TokenVerifierOptions): Failure | undefined {
-  if (!issuers.includes(claims.iss))
+function trustFault(
+  claims: CapabilityClaims,
+  key: VerificationKey,
+  issuers: readonly string[],
+  audiences: readonly string[],
+): Failure | undefined {
+  const speaksFor = key.issuers ?? issuers;
+  // One issuer's key says nothing of another issuer's tokens.
+  if (!issuers.includes(claims.iss) || !speaksFor.includes(claims.iss))
     return failure('E3201', 'The issuer of the capability token is not accepted here.');
   const meantFor = claims.aud === undefined ? undefined : [claims.aud].flat();
   if (meantFor !== undefined && !meantFor.some((audience) => audiences.includes(audience)))
     return failure('E3201', 'The capability token is meant for another audience.');
   return undefined;
-}
-
-/** What may change between two uses. */
-function currentCheck({ clock = systemClock, isRevoked, clockSkewSeconds = CLOCK_SKEW_SECONDS }: TokenVerifierOptions) {
-  const skew = Math.max(0, Math.min(clockSkewSeconds, CLOCK_SKEW_SECONDS_MAX));
-  return (claims: CapabilityClaims): Failure | undefined => {
-    const now = clock.now() / 1000;
-    if (now >= claims.exp + skew) return expired(claims.exp);
-    const notBefore = (claims as { nbf?: number }).nbf ?? claims.iat;
-    if (now < notBefore - skew || now < claims.iat - skew)
-      return failure('E3201', 'The capability token is not valid yet. Check the clocks of issuer and layer.');
-    if (isRevoked?.(claims) === true) return failure('E3208', 'The capability token was revoked. Ask for a new one.');
-    return undefined;
-  };
-}
-
-function expired(exp: number): Failure {
-  const at = new Date(Math.max(-8.64e15, Math.min(exp * 1000, 8.64e15))).toISOString();
-  return failure('E3202', `The capability token expired at ${at}. Ask for a new one.`, { details: { expired_at: at } });
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTokenVerifier } from './capability-token.ts';
+import { loadSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
 import { createTokenMint, type TokenMint } from './mint-token.ts';
-import { loadSigningKeys, type SigningKeys } from './signing-keys.ts';
 
 let folder: string;
 let keys: SigningKeys;

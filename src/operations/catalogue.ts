@@ -1,7 +1,9 @@
 import type { Static } from 'typebox';
+import { IDENTITY } from './catalogue/identity.ts';
 import { IMPORTS } from './catalogue/imports.ts';
 import { INVOCATIONS } from './catalogue/invocations.ts';
 import { OPERATOR } from './catalogue/operator.ts';
+import { POLICY } from './catalogue/policy.ts';
 import { TOOL_LIFECYCLE } from './catalogue/tool-lifecycle.ts';
 import { TOOLS } from './catalogue/tools.ts';
 import { UPSTREAMS } from './catalogue/upstreams.ts';
@@ -17,6 +19,8 @@ export const OPERATIONS = {
   ...IMPORTS,
   ...UPSTREAMS,
   ...VISIBILITY,
+  ...IDENTITY,
+  ...POLICY,
   ...OPERATOR,
 } as const;
 

@@ -1,11 +1,11 @@
 import type { Role } from '../../api/schemas/capability-token.ts';
 import { type Failure, failure, isFailure } from '../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../domain/error/tool-layer-error.ts';
-import type { Caller } from '../domain/principal/principal.ts';
+import type { Caller, Principal } from '../domain/principal/principal.ts';
 import type { CompiledSchema } from '../validation/schema-validator.ts';
 import { queryAudit } from './audit/query-audit.ts';
 import { verifyAudit } from './audit/verify-audit.ts';
-import { cancelTool } from './cancel-tool.ts';
+import { ROLES_FOR } from './catalogue/entry.ts';
 import {
   OPERATIONS,
   type OperationEntry,
@@ -13,35 +13,32 @@ import {
   type OperationName,
   type OperationOutput,
 } from './catalogue.ts';
+import { identityOperations } from './identity/identity-operations.ts';
 import { importsOperations } from './imports/imports-operations.ts';
-import { inspectToken } from './inspect-token.ts';
-import { invokeTool } from './invoke-tool.ts';
-import { mintToken } from './mint-token.ts';
+import { invocationsOperations } from './invocations/invocations-operations.ts';
 import type { Asker, Operations, Run } from './operation.ts';
 import type { OperationParts } from './parts.ts';
+import { policyOperations } from './policy/policy-operations.ts';
 import type { ToolLayer } from './tool-layer.ts';
-import { toolStatus } from './tool-status.ts';
 import { lifecycleOperations } from './tools/lifecycle-operations.ts';
 import { toolsOperations } from './tools/tools-operations.ts';
 import { upstreamsOperations } from './upstreams/upstreams-operations.ts';
 import { visibilityOperations } from './visibility/visibility-operations.ts';
 
-/** Roles that may use the operator's operations. */
-const OPERATORS: readonly Role[] = ['operator', 'admin'];
+/** A tool call finds out who asks in its own pipeline, where a refusal is put on record. */
+const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tool.invoke', 'tool.dry_run']);
 
 /** The layer in this process: checks input and access in one place, then does what was asked. */
 export function createOperations(parts: OperationParts): ToolLayer {
   const operations: Operations = {
-    'tool.invoke': invokeTool(parts),
-    'tool.status': toolStatus(parts),
-    'tool.cancel': cancelTool(parts),
+    ...invocationsOperations(parts),
     ...toolsOperations(parts),
     ...lifecycleOperations(parts),
     ...importsOperations(parts),
     ...upstreamsOperations(parts),
     ...visibilityOperations(parts),
-    'token.mint': mintToken(parts),
-    'token.inspect': inspectToken(),
+    ...policyOperations(parts),
+    ...identityOperations(parts),
     'audit.query': queryAudit(parts),
     'audit.verify': verifyAudit(parts),
     health: () => parts.health(),
@@ -81,7 +78,7 @@ async function ask<N extends OperationName>(
     const entry = OPERATIONS[name];
     const { faults } = inputs(name).check(input, { coerce: false });
     if (faults.length > 0) throw new ToolLayerError('E3801', malformed(name, faults), { details: { faults } });
-    const asker = name === 'tool.invoke' ? unidentified(parts, caller) : await askerOf(parts, entry, caller);
+    const asker = IN_PIPELINE.has(name) ? unidentified(parts, caller) : await askerOf(parts, entry, caller);
     if (isFailure(asker)) throw ToolLayerError.of(asker);
     const run: Run<N> = operations[name];
     const output = await run(input, asker);
@@ -106,7 +103,6 @@ function malformed(name: string, faults: readonly { path: string; message: strin
   return `The request for ${name} is not well formed: ${shown.join('; ')}${more}.`;
 }
 
-/** A tool call finds out who asks in its own pipeline, where a refusal is put on record. */
 const unidentified = (parts: OperationParts, caller: Caller): Asker => localAsker(parts, caller);
 
 function localAsker({ defaultTenant }: OperationParts, caller: Caller): Asker {
@@ -116,24 +112,44 @@ function localAsker({ defaultTenant }: OperationParts, caller: Caller): Asker {
   };
 }
 
+/** THE place where it is decided who may ask for what; what they may see is bounded by their tenant (PRM-10). */
 async function askerOf(parts: OperationParts, entry: OperationEntry, caller: Caller): Promise<Asker | Failure> {
-  const { access, method } = entry;
-  if (access === 'open' || (caller.local === true && caller.token === undefined)) return localAsker(parts, caller);
+  if (entry.access === 'open' || (caller.local === true && caller.token === undefined))
+    return localAsker(parts, caller);
   const identity = await parts.identify(caller);
   if (isFailure(identity)) return identity;
-  if (access === 'operator' && !identity.principal.roles.some((role) => OPERATORS.includes(role))) {
-    return failure(
-      'E3213',
-      `This operation needs the role ${OPERATORS.join(' or ')}; the token has ${identity.principal.roles.join(', ')}.`,
-    );
+  return (
+    roleMissing(entry, identity.principal) ?? ofAllTenants(parts, entry, identity.principal) ?? { ...identity, caller }
+  );
+}
+
+function roleMissing({ access }: OperationEntry, { roles }: Principal): Failure | undefined {
+  if (access === 'open' || access === 'token') return undefined;
+  const needed: readonly Role[] = ROLES_FOR[access];
+  if (roles.some((role) => needed.includes(role))) return undefined;
+  return failure(
+    'E3213',
+    `This operation needs the role ${needed.join(' or ')}; the token has ${roles.join(', ') || 'none'}.`,
+    { details: { roles: [...needed] } },
+  );
+}
+
+/** What every tenant shares is kept by the tenants that the layer is run by, and the catalogue's tools by its admins. */
+function ofAllTenants(
+  { catalogTenant, defaultTenant }: OperationParts,
+  { access, method, layerWide }: OperationEntry,
+  { tenantId, roles }: Principal,
+): Failure | undefined {
+  if (layerWide === true && tenantId !== catalogTenant && tenantId !== defaultTenant) {
+    return failure('E3213', 'This concerns all tenants: it is for the tenant that the layer is run by.');
   }
-  const { tenantId, roles } = identity.principal;
   const changes = access === 'operator' && method !== 'GET';
-  if (changes && tenantId === parts.catalogTenant && !roles.includes('admin')) {
-    return failure(
-      'E3213',
-      `The tools of ${tenantId} are on offer to every tenant: to change them takes the role admin.`,
-    );
-  }
-  return { ...identity, caller };
+  if (!changes || tenantId !== catalogTenant || roles.includes('admin')) return undefined;
+  return failure(
+    'E3213',
+    `The tools of ${tenantId} are on offer to every tenant: to change them takes the role admin.`,
+    {
+      details: { roles: ['admin'] },
+    },
+  );
 }

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { isFailure } from '../domain/error/failure.ts';
-import { createPolicyDecisions } from './policy-decisions.ts';
+import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import {
+  createPolicyDecisions,
+  type MadeDecision,
+  recordedDecision,
+  recordedDecisionText,
+} from './policy-decisions.ts';
 import type { PolicyDecision, PolicyQuestion } from './policy-engine.port.ts';
 
 const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
@@ -37,13 +43,14 @@ const fixture = (answer: () => PolicyDecision | Promise<PolicyDecision>) => {
   return { state, decisions: createPolicyDecisions({ engine, clock }) };
 };
 const ALLOW: PolicyDecision = { allowed: true, policies: ['p'] };
+const MADE = { ...ALLOW, engine: 'counting', version: '1' };
 
 describe('createPolicyDecisions', () => {
-  test('the same question is asked once in 300 s', () => {
+  test('PRM-05 the same question is asked once in 300 s', () => {
     const { state, decisions } = fixture(() => ALLOW);
     for (const now of [0, 299_999]) {
       state.now = now;
-      expect(decisions.decide(question())).toEqual(ALLOW);
+      expect(decisions.decide(question())).toEqual(MADE);
     }
     expect(state.asked).toBe(1);
     state.now = 300_000;
@@ -58,6 +65,9 @@ describe('createPolicyDecisions', () => {
     ['session', { principal: { tenantId: 't', agentDid: 'a', sessionId: 'x', roles: [] } }],
     ['roles', { principal: { tenantId: 't', agentDid: 'a', roles: ['operator'] } }],
     ['tool content', { contentHash: 'i' }],
+    ['phase', { phase: 'planner' }],
+    ['trust', { trust: 'provisional' }],
+    ["principal's own trust", { principal: { ...question().principal, trust: 'trusted' } }],
     ['grant', { grant: { ...question().grant, credentials: ['s'] } }],
     ['limits', { grant: { ...question().grant, limits: { ...question().grant.limits, memoryMb: 2 } } }],
   ])('another %s is another question', (_name, over) => {
@@ -112,6 +122,45 @@ describe('createPolicyDecisions', () => {
       expect(isFailure(failed) && failed.code).toBe('E3206');
       expect(state.asked).toBe(asked);
     }
+  });
+
+  test('an engine that says what is wrong is quoted', async () => {
+    const { decisions } = fixture(() => Promise.reject(new ToolLayerError('E3206', 'opa answered with status 500.')));
+    expect(await decisions.decide(question())).toMatchObject({ message: 'opa answered with status 500.' });
+  });
+
+  test('the same question is asked once while the engine thinks', async () => {
+    const { state, decisions } = fixture(() => Promise.resolve(ALLOW));
+    const answers = await Promise.all([decisions.decide(question()), decisions.decide(question())]);
+    expect(answers).toEqual([MADE, MADE]);
+    expect(state.asked).toBe(1);
+  });
+
+  test.each<[string, (state: { version: string }, clear: () => void) => void]>([
+    ['clear', (_state, clear) => clear()],
+    ['another version', (state) => Object.assign(state, { version: '2' })],
+  ])('PRM-05 an answer that was asked for before %s is not remembered', async (_name, change) => {
+    const { promise, resolve } = Promise.withResolvers<PolicyDecision>();
+    const { state, decisions } = fixture(() => (state.asked === 1 ? promise : { ...ALLOW, allowed: false }));
+    const first = decisions.decide(question());
+    change(state, decisions.clear);
+    expect(decisions.decide(question())).toMatchObject({ allowed: false });
+    resolve(ALLOW);
+    expect(await first).toEqual(MADE);
+    expect(decisions.decide(question())).toMatchObject({ allowed: false });
+  });
+
+  test('a decision on record says who decided and what shadow policies would have done, not the words of an engine', () => {
+    const { decisions } = fixture(() => ({
+      ...ALLOW,
+      reasons: ['foreign'],
+      shadow: { allowed: false, policies: ['s'] },
+    }));
+    const made = decisions.decide(question()) as MadeDecision;
+    const text =
+      '{"allowed":true,"engine":"counting","policies":["p"],"shadow":{"allowed":false,"policies":["s"]},"version":"1"}';
+    expect(recordedDecisionText(made)).toBe(text);
+    expect(recordedDecision(made)).toEqual(JSON.parse(text));
   });
 
   test('a denial is kept like a permission, and a later answer of a promise too', async () => {

@@ -1,4 +1,4 @@
-import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
+import type { CapabilityClaims, TrustLevel } from '../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
 import type { PolicyOverrides } from '../../api/schemas/visibility.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
@@ -42,11 +42,20 @@ export interface Validated {
 export interface Authorized {
   readonly grant: Grant;
   readonly executor: Executor;
+  /** Least of what the agent and the tool's source are trusted (PRM-06). */
+  readonly trust: TrustLevel;
+  /** A policy permits the call once a person has confirmed it. */
+  readonly policyAsks: boolean;
 }
 
 /** reuse: nobody has answered this request before. */
 export interface Fresh {
   readonly fresh: true;
+}
+
+/** consult: no hook objects. */
+export interface Consulted {
+  readonly consulted: true;
 }
 
 /** approve: no person has to be asked, or one has said yes. */
@@ -65,6 +74,11 @@ export interface Prepared {
 }
 
 /** execute: the tool has answered. */
+export interface Ran {
+  readonly ran: ExecutorOutcome;
+}
+
+/** review: what it answered, or what a hook made of it. */
 export interface Executed {
   readonly outcome: ExecutorOutcome;
 }
@@ -88,8 +102,10 @@ export type CallSoFar = CallRequest &
       Resolved &
       Validated &
       Authorized &
+      Consulted &
       Approved &
       Prepared &
+      Ran &
       Executed &
       Inspected &
       Fresh &

@@ -6,6 +6,9 @@ import { admit } from './stages/admit.ts';
 import { approve } from './stages/approve.ts';
 import { authorize } from './stages/authorize.ts';
 import { execute } from './stages/execute.ts';
+import { forTokenHolders } from './stages/grant/token-refusal.ts';
+import { consult } from './stages/hooked/consult.ts';
+import { review } from './stages/hooked/review.ts';
 import { inspect } from './stages/inspect.ts';
 import { prepare } from './stages/prepare.ts';
 import { reserve } from './stages/reserve.ts';
@@ -21,16 +24,20 @@ import { undoable } from './wrappers/undoable.ts';
 
 /** THE list: every call of every door passes these stages in this order, and nothing else runs a tool (PIPE-02). */
 export function stagesInOrder(parts: PipelineParts): readonly Stage<never, object>[] {
+  const validated = forTokenHolders(validate(parts));
+  const authorized = authorize(parts);
   return inOrder<CallRequest>()(
     admit(parts),
     resolve(parts),
-    validate(parts),
-    authorize(parts),
+    validated,
+    authorized,
     reuse(parts),
-    approve(),
+    consult(parts, { validate: validated, authorize: authorized }),
+    approve(parts),
     reserve(parts),
     prepare(parts),
     execute(),
+    review(parts),
     inspect(parts),
     settle(),
   );

@@ -5,8 +5,12 @@ import type { LedgerStore } from '../audit/ledger-store.port.ts';
 import type { CompositeExecutor } from '../executors/composite.ts';
 import type { RateLimiter } from '../external/rate-limiter.port.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
+import type { Hooks } from '../hooks/run-hooks.ts';
+import type { AdversarialGate } from '../permission/adversarial-gate.ts';
 import type { LayerLimits } from '../permission/compute-grant.ts';
 import type { PolicyDecisions } from '../permission/policy-decisions.ts';
+import type { Quota } from '../permission/quota.ts';
+import type { TrustRules } from '../permission/trust.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -14,6 +18,7 @@ import type { SchemaValidator } from '../validation/schema-validator.ts';
 import type { RunningCalls } from './flight/running-calls.ts';
 import type { IdempotencyStore } from './idempotency-store.port.ts';
 import type { Identify } from './stages/identify.ts';
+import type { ValueRules } from './value-rules.ts';
 import type { VisibleTools } from './visible-tools.ts';
 
 /** Bounds of the pipeline; every one is a setting. */
@@ -48,7 +53,17 @@ export interface PipelineParts {
   readonly registry: Registry;
   readonly visible: VisibleTools;
   readonly schemas: SchemaValidator;
+  /** How arguments and results are judged beside their schemas; the defaults for what is absent (VAL-02 to VAL-06). */
+  readonly values?: Partial<ValueRules>;
   readonly policy: PolicyDecisions;
+  /** Who is trusted how far, and what runs without confirmation; the defaults when absent (PRM-06). */
+  readonly trust?: TrustRules;
+  /** Calls that a session may make; no bound when absent (PRM-07). */
+  readonly quota?: Quota;
+  /** A language model that judges calls; none when absent (PRM-08). */
+  readonly gate?: AdversarialGate;
+  /** What an operator hangs before and after a call; nothing when absent (PIPE-14). */
+  readonly hooks?: Hooks;
   readonly executors: CompositeExecutor;
   readonly secrets: SecretStore;
   readonly rateLimiter: RateLimiter;

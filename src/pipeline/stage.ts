@@ -21,6 +21,8 @@ export interface Stage<Needs, Adds> {
   readonly begins?: LifecycleState;
   /** Lifecycle state that is reached when this stage is through. */
   readonly reaches?: LifecycleState;
+  /** What this stage takes or changes, in words: a dry run passes it by and says so (PIPE-15). */
+  readonly takes?: string;
   run(call: Needs, flight: Flight): StageEnd<Adds> | Promise<StageEnd<Adds>>;
 }
 

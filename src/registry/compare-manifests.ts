@@ -1,5 +1,5 @@
 import { compare, diff, major, minor, prerelease } from 'semver';
-import type { ChangeSeverity, ManifestChange, VersionStep } from '../../api/schemas/tool-comparison.ts';
+import type { ChangeSeverity, ManifestChange, VersionStep } from '../../api/schemas/registry/tool-comparison.ts';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { compareBehaviour } from './manifests/comparison/compare-behaviour.ts';
 import { comparePermissions } from './manifests/comparison/compare-permissions.ts';

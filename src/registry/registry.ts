@@ -1,7 +1,7 @@
 // Hot path: find() and noteUse() are asked once for every call.
 import type { Warning } from '../../api/schemas/invocation.ts';
+import type { ComplianceReport } from '../../api/schemas/registry/tool-lifecycle.ts';
 import type { ToolSummary } from '../../api/schemas/registry.ts';
-import type { ComplianceReport } from '../../api/schemas/tool-lifecycle.ts';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { type Failure, isFailure } from '../domain/error/failure.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
@@ -111,6 +111,13 @@ export interface Registry {
    * the versions that left; what is not there is passed over.
    */
   removeAll(tenantId: string, toolIds: readonly string[]): Promise<readonly ToolVersion[]>;
+  /** Notes that changes of these versions are on the audit record. */
+  recorded(versions: readonly ToolVersion[]): Promise<void>;
+  /**
+   * Versions that were added or moved longer ago than a time in ms, by whichever instance, without a note that this is on
+   * record: a crash came in between. At most 1 000.
+   */
+  unrecorded(olderThanMs: number): Promise<readonly ToolVersion[]>;
   /** Tells of each change after it took effect, until the handle is disposed. A listener that throws is logged. */
   onChanged(listener: (change: RegistryChange) => void): Disposable;
   /** How much is held in memory. */
@@ -143,10 +150,14 @@ export function createRegistry(parts: RegistryParts): Registry {
     move: (move) => moveVersions(state, move),
     remove: (tenantId, toolId, version) => remove(state, tenantId, toolId, version),
     removeAll: (tenantId, toolIds) => removeTools(state, tenantId, toolIds),
+    recorded: (versions) => state.store.markRecorded(versions.map(keyOf)),
+    unrecorded: (olderThanMs) => state.store.unrecorded(state.clock.now() - olderThanMs),
     onChanged: state.changes.subscribe,
     sizes: () => memory.sizesOf(state.catalogue),
   };
 }
+
+const keyOf = ({ tenantId, manifest: { tool_id, version } }: ToolVersion) => ({ tenantId, toolId: tool_id, version });
 
 function findAnywhere(state: RegistryState, find: Registry['find']): Registry['findAnywhere'] {
   let refreshedAt: number | undefined;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Warning } from '../../api/schemas/invocation.ts';
-import type { SearchMode } from '../../api/schemas/search.ts';
+import type { SearchMode } from '../../api/schemas/registry/search.ts';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
 import type { Clock } from '../std/clock.ts';

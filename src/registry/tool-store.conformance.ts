@@ -129,6 +129,28 @@ export function toolStoreConformance(test: TestCase, adapter: string, open: Open
     equal((await Promise.all(writers)).flat().filter(Boolean).length, tools.length);
   });
 
+  check('AUD-01 what was written and not yet marked as on record is told, whoever asks later', async (store) => {
+    const later = (): number => Date.now() + 60_000;
+    const ids = async (before: number): Promise<string[]> =>
+      (await store.unrecorded(before)).map(({ manifest }) => manifest.version).sort();
+    await store.insertAll([version({}), version({ version: '1.1.0' })]);
+    deepEqual(await ids(later()), ['1.0.0', '1.1.0']);
+    deepEqual(await ids(Date.now() - 60_000), []);
+    const { revision } = await store.changedSince(0);
+    await store.markRecorded([KEY, { ...KEY, version: '9.9.9' }]);
+    deepEqual(await ids(later()), ['1.1.0']);
+    deepEqual((await store.changedSince(revision)).versions, []);
+    await store.insert(version({}));
+    await move(store, KEY, 'sunset', { state: 'removed' });
+    deepEqual(await ids(later()), ['1.1.0']);
+    await move(store, KEY, 'active', { state: 'deprecated' });
+    const found = await store.unrecorded(later());
+    deepEqual(found.map(({ state }) => state).sort(), ['active', 'deprecated']);
+    await store.markRecorded([KEY, { ...KEY, version: '1.1.0' }]);
+    deepEqual(await store.unrecorded(later()), []);
+    await store.markRecorded([]);
+  });
+
   check('what changed since a revision is what was added or moved after it', async (store) => {
     await store.insert(version({}));
     const first = await store.changedSince(0);

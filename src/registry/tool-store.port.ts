@@ -49,6 +49,13 @@ export interface ToolStore {
    * nothing is written of it, for one that is not in the expected state or not there.
    */
   changeStates(moves: readonly StateMove[]): Promise<readonly boolean[]>;
+  /**
+   * Notes that what was last written of these versions is on the audit record too. Unknown ones are passed over. Is no
+   * change for `changedSince`.
+   */
+  markRecorded(keys: readonly VersionKey[]): Promise<void>;
+  /** Versions added or moved before a time, in ms since 1970, and not marked since; the oldest 1 000. */
+  unrecorded(before: number): Promise<readonly ToolVersion[]>;
   /** Keeps when versions were last called; an older time than the one kept changes nothing. Unknown versions are passed over. Is no change for `changedSince`. */
   noteUses(uses: readonly (VersionKey & { readonly lastUsedAt: string })[]): Promise<void>;
   /** When each version of a tool was last called, ISO 8601, as far as one of the instances noted it. */

@@ -1,14 +1,24 @@
 import { pino } from 'pino';
 import type { Log } from './log.ts';
+import { type RedactFields, redactedFields } from './redacted-log.ts';
 
 /** Levels of the log, least first; `silent` keeps nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Log lines as JSON on standard error: standard output belongs to what a command answers, or to the MCP protocol. */
-export function createPinoLog(level: LogLevel): Log {
+/**
+ * Log lines as JSON on standard error: standard output belongs to what a command answers, or to the MCP protocol.
+ * @param redact takes personal data and secrets out of the fields of the lines that are kept (AUD-04)
+ * @param fd file descriptor to write to; default 2
+ */
+export function createPinoLog(level: LogLevel, redact: RedactFields = (fields) => fields, fd = 2): Log {
   const log = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ fd: 2, sync: true }),
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { log: redactedFields(redact) },
+    },
+    pino.destination({ fd, sync: true }),
   );
   return {
     debug: (event, fields) => log.debug(fields ?? {}, event),

@@ -3,6 +3,7 @@ import type { Fault } from '../../api/schemas/error.ts';
 import type { ErrorCode } from '../domain/error/catalogue.ts';
 import { MiB } from '../std/bytes.ts';
 import { pointerTo } from '../std/json-pointer.ts';
+import { hasControl } from './control-characters.ts';
 
 /** Bounds of a payload. */
 export interface PayloadBounds {
@@ -38,8 +39,8 @@ interface Walk {
  * Checks in one pass that a value is plain JSON within bounds (VAL-06), before any schema is asked. `undefined` members
  * count as absent. Paths of deep faults are as long as the depth bound allows, names in them are shortened.
  * @returns E3810 for what is too deep or too large (which ends the walk); E3801 for what no JSON text should hold:
- *   numbers that are not finite, lone surrogates, U+0000, objects that are not plain, and the keys by which prototypes
- *   are polluted: `__proto__`, and `constructor` or `prototype` when they hold an object
+ *   numbers that are not finite, lone surrogates, U+0000, control characters in names, objects that are not plain, and
+ *   the keys by which prototypes are polluted: `__proto__`, and `constructor` or `prototype` when they hold an object
  */
 export function checkPayload(value: unknown, bounds: Partial<PayloadBounds> = {}): readonly Fault[] {
   const all = { ...PAYLOAD_BOUNDS, ...bounds };
@@ -119,6 +120,8 @@ function checkText(walk: Walk, text: string, what: string): void {
   else if (!text.isWellFormed())
     refuse(walk, 'unicode', `The ${what} holds half of a surrogate pair.`, 'Send well-formed Unicode.');
   else if (text.includes('\0')) refuse(walk, 'unicode', `The ${what} holds U+0000.`, 'Leave that character out.');
+  else if (what === 'property name' && hasControl(text))
+    refuse(walk, 'unicode', `The ${what} holds a control character or a byte order mark.`, 'Leave it out.');
 }
 
 function refuse(walk: Walk, keyword: string, message: string, hint: string, code: ErrorCode = 'E3801'): void {

@@ -6,14 +6,18 @@ import { type Failure, failure } from '../domain/error/failure.ts';
 import { canonicalJson } from '../std/canonical-json.ts';
 import { sha256 } from '../std/sha256.ts';
 import { coerceValue } from './coerce/coerce-value.ts';
-import { compileSchema, type Judge } from './schema/compile-schema.ts';
+import { COERCION, type CoercionRules } from './coerce/coercion-rules.ts';
 import type { Dialect } from './schema/dialect.ts';
-import { faultAt } from './schema/fault.ts';
-import { faultsOf } from './schema/fault-of.ts';
-import { type OwnNode, type OwnSchema, ownSchema } from './schema/own-schema.ts';
+import { faultAt } from './schema/faults/fault.ts';
+import { faultsOf } from './schema/faults/fault-of.ts';
+import { compileSchema, type Errors, type Judges } from './schema/judge/compile-schema.ts';
+import { addressOf, type KnownDocuments } from './schema/known-documents.ts';
+import type { OwnSchema } from './schema/own/own-node.ts';
+import { isFaults, ownSchema, type ReadOptions } from './schema/own/own-schema.ts';
 
+export type { CoercionRules } from './coerce/coercion-rules.ts';
 export type { Dialect } from './schema/dialect.ts';
-export { FAULTS_MAX } from './schema/fault-of.ts';
+export { FAULTS_MAX } from './schema/faults/fault-of.ts';
 export { SCHEMA_BOUNDS } from './schema/schema-bounds.ts';
 
 /** Generated validators kept when nothing else is said; one takes 10 to 60 KB. */
@@ -23,6 +27,15 @@ const VALIDATORS_MAX = 1000;
 export interface SchemaValidatorOptions {
   /** Generated validators kept in memory, the least recently used go first; default 1000. */
   readonly validatorsMax?: number;
+  /** What a coercion converts beside numbers and booleans; default: dates, no epochs. */
+  readonly coercion?: Partial<CoercionRules>;
+  /** Whether `format` judges or is only a remark, as 2020-12 has it when nobody asks; default `assert`. */
+  readonly formats?: 'assert' | 'annotate';
+  /**
+   * Schema documents by absolute address that references and `$schema` may name; nothing else outside a schema is ever
+   * looked at. The layer gives none: schemas of tools stand alone. The official meta-schemas are always known.
+   */
+  readonly known?: Readonly<Record<string, JsonSchemaObject>>;
 }
 
 /** What a check found. */
@@ -66,43 +79,55 @@ export interface SchemaValidator {
 /** Makes a validator with its own cache. One a process is enough; tenants and tools do not see each other through it. */
 export function createSchemaValidator({
   validatorsMax = VALIDATORS_MAX,
+  coercion,
+  formats = 'assert',
+  known,
 }: SchemaValidatorOptions = {}): SchemaValidator {
-  const judges = new LRUCache<string, Judges>({ max: validatorsMax });
+  const reading: ReadOptions = {
+    assertFormats: formats === 'assert',
+    ...(known === undefined ? {} : { known: knownBy(known) }),
+  };
+  const cache = new LRUCache<string, Compiled>({ max: validatorsMax });
+  const rules = { ...COERCION, ...coercion };
   const compiled = new WeakMap<JsonSchemaObject, CompiledSchema>();
   const compile = (schema: JsonSchemaObject): CompiledSchema | Failure => {
-    const own = ownSchema(schema);
+    const own = ownSchema(schema, reading);
     if (isFaults(own))
       return failure('E3008', 'The schema cannot be used; see details.faults.', { details: { faults: own } });
-    const hash = sha256(canonicalJson(schema));
-    const made = compiledSchema(own, hash, judges);
+    const made = compiledSchema(own, sha256(canonicalJson(schema)), cache, rules);
     compiled.set(schema, made);
     return made;
   };
   return {
     compile: (schema) => compiled.get(schema) ?? compile(schema),
     inspect(schema, pointer = '') {
-      const own = ownSchema(schema);
+      const own = ownSchema(schema, reading);
       if (!isFaults(own)) return [];
       return pointer === '' ? own : own.map((fault) => ({ ...fault, path: pointer + fault.path }));
     },
   };
 }
 
-const isFaults = (own: OwnSchema | readonly Fault[]): own is readonly Fault[] => Array.isArray(own);
+const knownBy = (known: Readonly<Record<string, JsonSchemaObject>>): KnownDocuments =>
+  new Map(Object.entries(known).map(([address, schema]) => [addressOf(address), schema]));
 
-/** The generated code of one schema: of the whole, and of the branches of unions that a coercion had to try. */
-interface Judges {
+/** The generated code of a schema, with the very nodes that it was generated from. */
+interface Compiled {
   readonly own: OwnSchema;
-  readonly whole: Judge;
-  readonly branches: Map<OwnNode, Judge>;
+  readonly judges: Judges;
 }
 
-function compiledSchema(own: OwnSchema, hash: string, cache: LRUCache<string, Judges>): CompiledSchema {
+function compiledSchema(
+  own: OwnSchema,
+  hash: string,
+  cache: LRUCache<string, Compiled>,
+  rules: CoercionRules,
+): CompiledSchema {
   const key = `${own.dialect} ${hash}`;
-  const judges = (): Judges => {
+  const compiled = (): Compiled => {
     const kept = cache.get(key);
     if (kept !== undefined) return kept;
-    const made: Judges = { own, whole: compileSchema(own), branches: new Map() };
+    const made: Compiled = { own, judges: compileSchema(own) };
     cache.set(key, made);
     return made;
   };
@@ -110,38 +135,35 @@ function compiledSchema(own: OwnSchema, hash: string, cache: LRUCache<string, Ju
     dialect: own.dialect,
     hash,
     check(value, { coerce }) {
-      const { own: shared, whole, branches } = judges();
-      const errors = whole(value);
-      if (errors.length === 0) return { value, faults: NONE };
-      if (!coerce || errors === 'too-complex') return { value, faults: faultsFor(errors, false) };
-      const coerced = coerceValue(shared, value, (branch, part) => isValid(shared, branches, branch, part));
-      const left = coerced === value ? errors : whole(coerced);
-      return { value: coerced, faults: left.length === 0 ? NONE : faultsFor(left, true) };
+      try {
+        const { own: shared, judges } = compiled();
+        judges.begin();
+        const errors = judges.errors(value);
+        if (errors.length === 0) return { value, faults: NONE };
+        return coerce ? coerced(shared, judges, rules, value, errors) : { value, faults: faultsOf(errors) };
+      } catch (error) {
+        // A budget that is spent, or a schema that refers to itself in place and overflows the stack.
+        if (error instanceof RangeError) return { value, faults: TOO_COMPLEX };
+        throw error;
+      }
     },
   };
 }
 
 const NONE: readonly Fault[] = [];
 
-function isValid(own: OwnSchema, branches: Map<OwnNode, Judge>, branch: OwnNode, value: unknown): boolean {
-  if (typeof branch === 'boolean') return branch;
-  let judge = branches.get(branch);
-  if (judge === undefined) {
-    judge = compileSchema(own, branch);
-    branches.set(branch, judge);
-  }
-  return judge(value).length === 0;
+function coerced(own: OwnSchema, judges: Judges, rules: CoercionRules, value: unknown, errors: Errors): CheckedValue {
+  const made = coerceValue({ own, rules, isValid: judges.isValid }, value);
+  const left = made === value ? errors : judges.errors(made);
+  return { value: made, faults: left.length === 0 ? NONE : faultsOf(left, rules) };
 }
 
-function faultsFor(errors: ReturnType<Judge>, coercing: boolean): readonly Fault[] {
-  if (errors !== 'too-complex') return faultsOf(errors, coercing);
-  return [
-    faultAt(
-      '',
-      'E3501',
-      'steps',
-      'Judging the value by its schema takes more work than allowed.',
-      'Give a smaller or less nested value.',
-    ),
-  ];
-}
+const TOO_COMPLEX: readonly Fault[] = [
+  faultAt(
+    '',
+    'E3501',
+    'steps',
+    'Judging the value by its schema takes more work than allowed.',
+    'Give a smaller or less nested value.',
+  ),
+];

@@ -1,16 +1,22 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../src/audit/ledger-store.conformance.ts';
 import { rateLimiterConformance } from '../../src/external/rate-limiter.conformance.ts';
+import { apiKeyStoreConformance } from '../../src/identity/conformance/api-key-store.conformance.ts';
+import { revocationStoreConformance } from '../../src/identity/conformance/revocation-store.conformance.ts';
 import { quarantineStoreConformance } from '../../src/mcp-servers/quarantine-store.conformance.ts';
 import { upstreamStoreConformance } from '../../src/mcp-servers/upstream-store.conformance.ts';
+import { quotaStoreConformance } from '../../src/permission/gates/quota-store.conformance.ts';
 import { idempotencyStoreConformance } from '../../src/pipeline/idempotency-store.conformance.ts';
 import { vectorIndexConformance } from '../../src/registry/search/conformance/vector-index.conformance.ts';
 import { vectorStoreConformance } from '../../src/registry/search/conformance/vector-store.conformance.ts';
 import { toolStoreConformance } from '../../src/registry/tool-store.conformance.ts';
+import { memoryApiKeyStore } from '../../src/storage/memory/memory-api-key-store.ts';
 import { memoryIdempotencyStore } from '../../src/storage/memory/memory-idempotency-store.ts';
 import { memoryLedgerStore } from '../../src/storage/memory/memory-ledger-store.ts';
 import { memoryQuarantineStore } from '../../src/storage/memory/memory-quarantine-store.ts';
+import { memoryQuotaStore } from '../../src/storage/memory/memory-quota-store.ts';
 import { memoryRateLimiter } from '../../src/storage/memory/memory-rate-limiter.ts';
+import { memoryRevocationStore } from '../../src/storage/memory/memory-revocation-store.ts';
 import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
 import { memoryUpstreamStore } from '../../src/storage/memory/memory-upstream-store.ts';
 import { memoryVectorIndex } from '../../src/storage/memory/memory-vector-index.ts';
@@ -33,9 +39,12 @@ describe('memory', () => {
   toolStoreConformance(test, 'memory', async () => ({ store: memoryToolStore(), close }));
   ledgerStoreConformance(test, 'memory', async () => ({ store: memoryLedgerStore(), close }));
   idempotencyStoreConformance(test, 'memory', async () => ({ store: memoryIdempotencyStore(), close }));
+  quotaStoreConformance(test, 'memory', async () => ({ store: memoryQuotaStore(), close }));
   upstreamStoreConformance(test, 'memory', async () => ({ store: memoryUpstreamStore(), close }));
   quarantineStoreConformance(test, 'memory', async () => ({ store: memoryQuarantineStore(), close }));
   visibilityStoreConformance(test, 'memory', async () => ({ store: memoryVisibilityStore(), close }));
+  revocationStoreConformance(test, 'memory', async () => ({ store: memoryRevocationStore(), close }));
+  apiKeyStoreConformance(test, 'memory', async () => ({ store: memoryApiKeyStore(), close }));
   vectorIndexConformance(test, 'memory', async () => ({ index: memoryVectorIndex(), close }));
   vectorStoreConformance(test, 'memory', async () => ({ store: memoryVectorStore(), close }));
   rateLimiterConformance(test, 'memory', async (clock) => ({ limiter: memoryRateLimiter({ clock }), close }));
@@ -72,8 +81,11 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   toolStoreConformance(test, adapter, open('toolStore'));
   ledgerStoreConformance(test, adapter, open('ledgerStore'));
   idempotencyStoreConformance(test, adapter, open('idempotencyStore'));
+  quotaStoreConformance(test, adapter, open('quotaStore'));
   upstreamStoreConformance(test, adapter, open('upstreamStore'));
   quarantineStoreConformance(test, adapter, open('quarantineStore'));
   visibilityStoreConformance(test, adapter, open('visibilityStore'));
+  revocationStoreConformance(test, adapter, open('revocationStore'));
+  apiKeyStoreConformance(test, adapter, open('apiKeyStore'));
   vectorStoreConformance(test, adapter, open('vectorStore'));
 }

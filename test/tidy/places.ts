@@ -6,7 +6,7 @@ const PLACES = [
 ].map((parts) => `/${parts.join('/')}`);
 
 /** A place within a longer path (`/srv/work/x`) is another place. */
-const PATTERN = new RegExp(`(?<![\\w.-])(?:${PLACES.join('|')})`);
+const PATTERN = new RegExp(`(?<![\\w.*-])(?:${PLACES.join('|')})`);
 
 /** Says where a file names a path of somebody's machine. */
 export function machinePaths(path: string, text: string): string[] {

@@ -1,15 +1,20 @@
 import { sign, verify } from 'node:crypto';
 import type { CheckpointSigner } from '../../audit/checkpoint.ts';
-import type { SigningKeys } from '../../identity/signing-keys.ts';
+import type { KeyRing } from '../../identity/key-ring.ts';
 
-/** Signs the heads of hash chains with the layer's own key, RSASSA-PKCS1-v1_5 with SHA-256. */
-export function checkpointSigner({ kid, privateKey, publicKey }: SigningKeys): CheckpointSigner {
+/**
+ * Signs the heads of hash chains with the layer's own key, RSASSA-PKCS1-v1_5 with SHA-256. What a key signed before it
+ * was replaced is verified with its public half, however long ago that was.
+ */
+export function checkpointSigner(ring: Pick<KeyRing, 'current' | 'publicKey'>): CheckpointSigner {
   return {
     async sign(text) {
+      const { kid, privateKey } = ring.current();
       return { keyId: kid, signature: sign('sha256', Buffer.from(text), privateKey).toString('base64url') };
     },
     async verify(text, keyId, signature) {
-      return keyId === kid && verify('sha256', Buffer.from(text), publicKey, Buffer.from(signature, 'base64url'));
+      const key = ring.publicKey(keyId);
+      return key !== undefined && verify('sha256', Buffer.from(text), key, Buffer.from(signature, 'base64url'));
     },
   };
 }

@@ -1,4 +1,6 @@
+import type { Redactor } from '../../detectors/redact.ts';
 import type { NativeExecutor } from '../../executors/native/native-executor.ts';
+import type { Hook } from '../../hooks/hook.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
@@ -10,8 +12,12 @@ export interface Ingredients {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly log: Log;
+  /** Takes personal data and secrets out of what is written (AUD-04). */
+  readonly redactor: Redactor;
   readonly native: NativeExecutor;
   /** Closed with what was assembled. */
   readonly server: Promise<DatabaseServer>;
+  /** Asked before and after calls, before those of the settings. */
+  readonly hooks?: readonly Hook[];
   readonly onStage?: (stage: string, ms: number) => void;
 }

@@ -10,7 +10,7 @@ import type { Storage } from './open-storage.ts';
 /** The ledger, the checkpoints of its chain, and the sinks that read from it; closed in the opposite order. */
 export async function openAudit(
   opened: AsyncDisposableStack,
-  { settings, clock, log }: Ingredients,
+  { settings, clock, log, redactor }: Ingredients,
   { database }: Storage,
   signer: OperationParts['signer'],
   chainId: string,
@@ -19,7 +19,7 @@ export async function openAudit(
   const sinks = settings['audit.jsonl'] ? [await openJsonlEventSink(join(settings['data_folder'], 'audit.jsonl'))] : [];
   const relay = startRelay({ store, chainId, sinks, log });
   opened.defer(() => relay.close());
-  const ledger = await openLedger({ store, chainId, log, onCommitted: relay.offer });
+  const ledger = await openLedger({ store, chainId, log, redactor, onCommitted: relay.offer });
   const everyMs = settings['audit.checkpoint_seconds'] * 1000;
   const checkpoints = startCheckpointTimer({ ledger, store, signer, chainId, everyMs, clock, log });
   opened.defer(() => checkpoints.close());

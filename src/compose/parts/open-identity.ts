@@ -1,62 +1,136 @@
 import { join } from 'node:path';
-import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { Health } from '../../../api/schemas/health.ts';
 import type { CheckpointSigner } from '../../audit/checkpoint.ts';
+import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
+import { type ApiKeys, createApiKeys } from '../../identity/api-keys.ts';
+import { createAuthenticator } from '../../identity/authenticator.ts';
 import { createTokenVerifier } from '../../identity/capability-token.ts';
-import { createTokenMint, type TokenMint } from '../../identity/mint-token.ts';
-import { loadSigningKeys, loadVerificationKeys } from '../../identity/signing-keys.ts';
+import { openKeyRing } from '../../identity/key-ring.ts';
+import { combinedKeys, type KeySource } from '../../identity/key-source.ts';
+import { createTokenMint, grantedClaims } from '../../identity/mint-token.ts';
+import type { RevocationStore } from '../../identity/revocations.port.ts';
+import { createRevocations, type Revocations } from '../../identity/revocations.ts';
+import { type KeySourceOptions, openKeyFile, openKeyUrl } from '../../identity/verification-keys.ts';
+import type { IdentityOperationParts } from '../../operations/identity/identity-parts.ts';
 import { createIdentify, type Identify } from '../../pipeline/stages/identify.ts';
-import type { Clock } from '../../std/clock.ts';
 import type { Settings } from '../settings.ts';
 import { checkpointSigner } from './checkpoint-signer.ts';
+import type { Ingredients } from './ingredients.ts';
+import { accessTokensOf, algorithmsOf, claimsWithoutToken, DEFAULT_AGENT, OWN_ISSUER } from './token-trust.ts';
 
-/** Agent that tokens are made for when nobody says. */
-const DEFAULT_AGENT = 'did:sallyport:agent';
-/** Issuer of the layer's own tokens. */
-const OWN_ISSUER = 'sallyport';
-
-/** Who may ask, and the keys that say so. */
-export interface IdentityParts {
-  readonly identify: Identify;
-  readonly mint: TokenMint;
-  readonly signer: CheckpointSigner;
+/** Where identities are kept for good. */
+export interface IdentityStores {
+  readonly revocationStore: RevocationStore;
+  readonly apiKeyStore: ApiKeyStore;
 }
 
-/** @throws E3900 naming the key file to mend */
-export async function openIdentity(settings: Settings, clock: Clock): Promise<IdentityParts> {
-  const own = await loadSigningKeys(join(settings['data_folder'], 'keys'));
-  const foreign = settings['tokens.public_key_file'];
-  const keys = [{ kid: own.kid, key: own.publicKey }, ...(foreign === '' ? [] : await loadVerificationKeys(foreign))];
-  const verifier = createTokenVerifier({
-    keys,
+/** Who may ask, and the keys that say so. Disposed before the database is closed. */
+export interface IdentityParts extends AsyncDisposable {
+  readonly identify: Identify;
+  readonly signer: CheckpointSigner;
+  readonly operations: IdentityOperationParts;
+  /** An admin's API key that only this process knows, until it ends: for the file by which its owner finds it. */
+  operatorKey(): string;
+  /** Whether callers must show who they are, and whether everything that says so can be had. */
+  health(): Health['parts'][string];
+}
+
+/**
+ * Reads the keys while the database starts, then what is revoked and which API keys there are.
+ * @throws E3900 naming the key file to mend; E3801 naming the setting to correct; E3812 for the database
+ */
+export async function openIdentity(
+  { settings, clock, log }: Pick<Ingredients, 'settings' | 'clock' | 'log'>,
+  opening: Promise<IdentityStores>,
+): Promise<IdentityParts> {
+  // A fault of the keys is told first; nobody waits for the database then.
+  opening.catch(() => undefined);
+  await using opened = new AsyncDisposableStack();
+  const folder = join(settings['data_folder'], 'keys');
+  const keyRing = opened.use(await openKeyRing({ folder, issuer: OWN_ISSUER, clock, log }));
+  const foreignKeys = await openForeignKeys(opened, settings, { ...keyTimes(settings), clock, log });
+  const accessTokens = accessTokensOf(settings, foreignKeys.oauth);
+  const trust = {
+    keys: combinedKeys([keyRing, foreignKeys.capability]),
     issuers: [...new Set([OWN_ISSUER, ...settings['tokens.issuers']])],
+    algorithms: algorithmsOf(settings, 'tokens.algorithms'),
+    audiences: settings['tokens.audiences'],
     clockSkewSeconds: settings['tokens.clock_skew_seconds'],
     clock,
-  });
-  const tenantId = settings['tenant.default'];
-  const mint = createTokenMint({ keys: own, issuer: OWN_ISSUER, tenantId, agentDid: DEFAULT_AGENT, clock });
-  const development = settings['tokens.mode'] === 'development' ? developmentClaims(tenantId) : undefined;
+    ...(accessTokens === undefined ? {} : { accessTokens }),
+  };
+  const { revocationStore, apiKeyStore } = await opening;
+  const revocations = opened.use(createRevocations({ store: revocationStore, clock, log }));
+  const { isRevoked } = revocations;
+  const apiKeys = opened.use(createApiKeys({ store: apiKeyStore, isRevoked, clock, log }));
+  await Promise.all([revocations.start(), apiKeys.start()]);
+  const authenticator = createAuthenticator(createTokenVerifier({ ...trust, isRevoked }), apiKeys);
+  const names = { issuer: OWN_ISSUER, tenantId: settings['tenant.default'], agentDid: DEFAULT_AGENT };
+  const mint = createTokenMint({ ...names, keys: keyRing.current, revokedBefore: revocations.issuedBefore, clock });
+  const withoutToken = claimsWithoutToken(settings);
+  if (withoutToken !== undefined) log.warn('tokens-not-required', { mode: settings['tokens.mode'] });
+  const everyForeignKey = combinedKeys([foreignKeys.capability, foreignKeys.oauth]);
+  const kept = opened.move();
   return {
-    identify: createIdentify(
-      (token) => verifier.verify(token),
-      development === undefined ? undefined : () => development,
-    ),
-    mint,
-    signer: checkpointSigner(own),
+    identify: createIdentify((presented) => authenticator.verify(presented), {
+      defaultTrust: settings['trust.default'],
+      ...(withoutToken === undefined ? {} : { withoutToken }),
+    }),
+    signer: checkpointSigner(keyRing),
+    operations: {
+      mintToken: (request) => mint.mint(request),
+      authenticator,
+      revocations,
+      apiKeys,
+      keyRing,
+      foreignKeys: everyForeignKey,
+      keyOverlapMs: settings['tokens.key_overlap_seconds'] * 1000,
+      defaultAgent: DEFAULT_AGENT,
+    },
+    operatorKey: () =>
+      apiKeys.createForProcess(
+        grantedClaims({ roles: ['operator', 'admin'] }, { ...names, agentDid: 'did:sallyport:operator' }),
+      ),
+    health: () => healthOf(settings, everyForeignKey, revocations, apiKeys),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
 
-/** What a caller without a token may do in development mode: everything, in the default tenant. */
-function developmentClaims(tenantId: string): CapabilityClaims {
-  return {
-    tool_id: '*',
-    agent_did: DEFAULT_AGENT,
-    tenant_id: tenantId,
-    allowed_operations: ['*'],
-    filesystem_permissions: { allowed_paths: ['/'], mode: 'rw' },
-    network_permissions: { allowed_hosts: ['*'], allowed_ports: [0] },
-    roles: ['agent', 'operator'],
-    exp: Number.MAX_SAFE_INTEGER,
-    iat: 0,
-    iss: OWN_ISSUER,
-  };
+const keyTimes = (settings: Settings) => ({
+  refreshMs: settings['tokens.jwks_refresh_seconds'] * 1000,
+  maxAgeMs: settings['tokens.jwks_max_age_seconds'] * 1000,
+  overlapMs: settings['tokens.key_overlap_seconds'] * 1000,
+});
+
+/** Each issuer's keys speak for that issuer alone. */
+async function openForeignKeys(
+  opened: AsyncDisposableStack,
+  settings: Settings,
+  options: KeySourceOptions,
+): Promise<{ readonly capability: KeySource; readonly oauth: KeySource }> {
+  const capability = { ...options, issuers: settings['tokens.issuers'] };
+  const file = settings['tokens.public_key_file'];
+  const url = settings['tokens.jwks_url'];
+  const sources = [
+    ...(file === '' ? [] : [opened.use(await openKeyFile(file, capability))]),
+    ...(url === '' ? [] : [opened.use(openKeyUrl(url, capability))]),
+  ];
+  const oauthUrl = settings['oauth.jwks_url'];
+  const oauthOptions = { ...options, issuers: [settings['oauth.issuer']] };
+  const oauth = oauthUrl === '' ? [] : [opened.use(openKeyUrl(oauthUrl, oauthOptions))];
+  for (const source of [...sources, ...oauth]) source.start();
+  return { capability: combinedKeys(sources), oauth: combinedKeys(oauth) };
+}
+
+function healthOf(settings: Settings, foreign: KeySource, revocations: Revocations, apiKeys: ApiKeys) {
+  const issuers = new Set([...settings['tokens.issuers'], settings['oauth.issuer']]);
+  const problems = new Set([
+    ...[...issuers].map((issuer) => foreign.problem(issuer)),
+    revocations.problem(),
+    apiKeys.problem(),
+  ]);
+  const said = [...problems].filter((problem) => problem !== undefined);
+  const mode = settings['tokens.mode'];
+  if (said.length > 0) return { ok: false, message: said.join('; ') };
+  return mode === 'required' ? { ok: true } : { ok: true, message: `tokens.mode is ${mode}: callers need no token` };
 }

@@ -2,6 +2,7 @@ import { createCompositeExecutor } from '../../executors/composite.ts';
 import { createHttpExecutor } from '../../executors/http/http-executor.ts';
 import { createMcpExecutor } from '../../executors/mcp/mcp-executor.ts';
 import { createShellExecutor } from '../../executors/shell/shell-executor.ts';
+import { createShellPolicy } from '../../executors/shell/shell-policy.ts';
 import { createSkillExecutor } from '../../executors/skill/skill-executor.ts';
 import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
@@ -9,7 +10,9 @@ import { createUpstreams } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
 import { createRegistry } from '../../registry/registry.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import type { CommandPolicy } from '../../screens/check-command.ts';
 import { createSchemaValidator } from '../../validation/schema-validator.ts';
+import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { Storage } from './open-storage.ts';
@@ -20,7 +23,9 @@ export function openTools(
   { settings, environment, clock, log, native }: Ingredients,
   { database }: Storage,
 ) {
-  const schemas = createSchemaValidator();
+  const schemas = createSchemaValidator({
+    coercion: { dates: settings['validation.coerce_dates'], epochs: settings['validation.coerce_epochs'] },
+  });
   const secrets = createEnvironmentSecretStore(environment);
   const driver = createBubblewrapDriver();
   const client = { name: 'sallyport', version: VERSION };
@@ -29,7 +34,7 @@ export function openTools(
   opened.defer(() => upstreams.close());
   const executors = createCompositeExecutor([
     native,
-    createShellExecutor({ driver }),
+    createShellExecutor({ driver, policy: createShellPolicy(shellPolicyOf(settings)) }),
     opened.use(createHttpExecutor({ clock })),
     createMcpExecutor(upstreams),
     createSkillExecutor(),
@@ -48,3 +53,11 @@ export function openTools(
   });
   return { schemas, secrets, driver, quarantine, upstreams, executors, registry };
 }
+
+/** What the operator adds to the rules of the command screen. */
+const shellPolicyOf = (settings: Settings): CommandPolicy => ({
+  mode: settings['shell.mode'],
+  blocked: settings['shell.blocked'],
+  allowed: settings['shell.allowed'],
+  asked: settings['shell.asked'],
+});

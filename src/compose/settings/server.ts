@@ -26,6 +26,14 @@ export const SERVER_SETTINGS = [
     sentence: 'Port to listen on; 0 takes a free one.',
   },
   {
+    key: 'server.public_url',
+    variable: 'SALLYPORT_PUBLIC_URL',
+    type: 'string',
+    default: '',
+    sentence:
+      'Address that clients know, such as https://tools.example.com, told to OAuth clients and accepted in aud of access tokens; empty: the one that a request names, over http.',
+  },
+  {
     key: 'server.body_bytes_max',
     variable: 'SALLYPORT_BODY_BYTES_MAX',
     type: 'integer',

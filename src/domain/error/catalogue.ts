@@ -151,6 +151,11 @@ export const ERRORS = {
   ),
   E3212: row(DENIED, UNAUTHENTICATED, 'the request carries no capability token'),
   E3213: row(DENIED, [403, 7, -32001], "the caller's role does not allow this operation"),
+  E3214: row(
+    ['invalid_parameters', 'InvalidParameters', 'ValidationError'],
+    [400, 3, -32602],
+    'the policies have a fault; those before them stay in force',
+  ),
 
   E3301: row(EXTERNAL, [503, 14, 'result'], 'the secret store cannot be reached', { retryable: true }),
   E3302: row(
@@ -312,6 +317,14 @@ export const ERRORS = {
     [409, 9, -32602],
     'the tool version is not in a state that allows this change',
   ),
+  E3815: row(
+    ['policy_blocked', 'PolicyBlocked', 'AuthorizationError'],
+    FORBIDDEN,
+    'a hook of the operator refused the call, or its result',
+  ),
+  E3816: row(DENIED, [403, 14, 'result'], 'a hook of the operator gave no usable answer, so the call is refused', {
+    retryable: true,
+  }),
 
   E3900: row(
     ['internal_error', 'ServerError', 'StateError'],

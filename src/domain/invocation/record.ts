@@ -1,7 +1,9 @@
-import type { ExecutionMetadata, LifecycleState, Warning } from '../../../api/schemas/invocation.ts';
+import type { TrustLevel } from '../../../api/schemas/capability-token.ts';
+import type { ExecutionMetadata, InvocationPhase, LifecycleState, Warning } from '../../../api/schemas/invocation.ts';
 import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
 import type { Failure } from '../error/failure.ts';
 import type { Door } from '../principal/principal.ts';
+import type { GateDecision } from './gate-decision.ts';
 
 /** The durable row of an invocation. Unique by tenant and invocation id; the newest write of a row wins. */
 export interface InvocationRecord {
@@ -17,6 +19,13 @@ export interface InvocationRecord {
   readonly contentHash?: string;
   readonly door: Door;
   readonly sideEffect?: SideEffectPolicy;
+  /** As the caller stated it; never guessed (PRM-09). */
+  readonly phase?: InvocationPhase;
+  /** Where the content of the arguments came from, in the words of the caller. */
+  readonly claimSource?: string;
+  /** Least of what the agent and the tool's source are trusted; absent when the call was not authorised. */
+  readonly trust?: TrustLevel;
+  readonly gateDecision?: GateDecision;
   readonly state: LifecycleState;
   /** Instance that runs it, for recovery. */
   readonly instanceId: string;

@@ -24,6 +24,49 @@ afterEach(async () => {
 const inputOf = (operation: string) => bench.layer.asked.find((asked) => asked.operation === operation)?.input;
 
 describe('invoke', () => {
+  it('PRM-09 says phase and claimed source as they were given, and refuses a phase that there is not', async () => {
+    await bench.run(['invoke', 'add', '--phase', 'planner', '--claim-source', 'a web page']);
+    expect(inputOf('tool.invoke')).toMatchObject({
+      execution_options: { phase: 'planner', claim_source: 'a web page' },
+    });
+    const odd = await bench.run(['invoke', 'add', '--phase', 'night']);
+    expect(odd).toMatchObject({ code: 2, err: expect.stringContaining('planner, executor') });
+  });
+
+  it('PIPE-15 --dry-run says what would happen and why, and asks for no call', async () => {
+    const stages = [
+      { stage: 'admit', outcome: 'passed' },
+      { stage: 'reuse', outcome: 'not_taken', takes: 'the key' },
+    ];
+    const policy_decision = { engine: 'e', version: '1', allowed: true, policies: ['a', 'b'] };
+    bench.layer.answers.set('tool.dry_run', () => ({ would: 'run', tool_id: 'add', stages, policy_decision }));
+    const run = await bench.run(['invoke', 'add', '{}', '--dry-run']);
+    expect(run).toMatchObject({ code: 0, err: '' });
+    expect(run.out.split('\n')).toEqual([
+      'The call would run.',
+      'STAGE  OUTCOME    NOTE',
+      'admit  passed',
+      'reuse  not taken  the key',
+      'policies: a, b',
+      '',
+    ]);
+    expect(inputOf('tool.invoke')).toBeUndefined();
+    const error = {
+      code: 'policy_blocked',
+      e_code: 'E3210',
+      category: 'PolicyBlocked',
+      message: 'No.',
+      retryable: false,
+    };
+    bench.layer.answers.set('tool.dry_run', () => ({ would: 'refuse', tool_id: 'add', stages, error }));
+    const refused = await bench.run(['invoke', 'add', '{}', '--dry-run']);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('E3210') });
+    expect(refused.out).toContain('be refused');
+    expect(JSON.parse((await bench.run(['invoke', 'add', '--dry-run', '--json'])).out)).toMatchObject({
+      would: 'refuse',
+    });
+  });
+
   it('API-05 makes a token for the tool, calls it and prints the result', async () => {
     const permissions = {
       filesystem: [

@@ -4,9 +4,11 @@ import { createCommandKit, withCommonOptions } from './command-kit.ts';
 import { addActivationsCommands } from './commands/activations.ts';
 import { addAuditCommands } from './commands/audit.ts';
 import { addAvailabilityCommands } from './commands/availability.ts';
+import { addCheckCommands } from './commands/check.ts';
 import { addInvokeCommand } from './commands/invoke.ts';
+import { addPolicyCommands } from './commands/policy.ts';
 import { addStartCommands } from './commands/start.ts';
-import { addTokenCommands } from './commands/token.ts';
+import { addTokenCommands } from './commands/token/token-commands.ts';
 import { addToolsCommands } from './commands/tools.ts';
 import { addUpstreamsCommands } from './commands/upstreams.ts';
 import { addViewsCommands } from './commands/views.ts';
@@ -59,7 +61,9 @@ function createProgram(parts: CliParts, finish: (code: number) => void): Command
   addAvailabilityCommands(program, kit);
   addActivationsCommands(program, kit);
   addViewsCommands(program, kit);
+  addPolicyCommands(program, kit);
   addTokenCommands(program, kit);
+  addCheckCommands(program, kit);
   addAuditCommands(program, kit);
   return program;
 }

@@ -71,12 +71,16 @@ describe('tokens', () => {
     },
   );
 
-  it("VIS-07 a session answers each request with that request's token", async () => {
+  it('VIS-07 PRM-11 a session answers nobody but its holder, as if it were not there', async () => {
     const session = await wire.openSession();
     expect(await read(session, AVAILABLE)).toHaveProperty('result');
     const elsewhere = { ...session, authorization: 'Bearer agent-elsewhere' };
-    expect(await read(elsewhere, AVAILABLE)).toMatchObject({ error: { code: -32002, data: { uri: AVAILABLE } } });
-    expect(await read(elsewhere, 'sallyport://tools/tool/launch')).toHaveProperty('result');
+    const unknown = { ...elsewhere, 'mcp-session-id': 'no-such-session' };
+    expect(await read(elsewhere, AVAILABLE)).toEqual(await read(unknown, AVAILABLE));
+    expect(await read(elsewhere, AVAILABLE)).toMatchObject({
+      error: { message: 'This session has ended. Send initialize.' },
+    });
+    expect(await read(session, AVAILABLE)).toHaveProperty('result');
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { createChangeBell } from '../change-bell.ts';
@@ -39,13 +40,15 @@ export function createDiscovery({ layer, log, version, settings: given }: Discov
   bell.onRing(watches.look);
   const methods = (era: Era) => resourceMethods({ layer, settings, read, identity, era });
   const capabilities = { resources: { subscribe: true, listChanged: true }, completions: {} };
+  const inspect = (caller: Caller) => layer.ask('token.inspect', {}, caller);
   const server = createMcpServer({
     log,
     identity,
     capabilities: { legacy: capabilities, modern: capabilities },
     instructions: INSTRUCTIONS,
     methods: { legacy: methods('legacy'), modern: methods('modern') },
-    admit: (caller) => layer.ask('token.inspect', {}, caller),
+    admit: inspect,
+    inspect,
     watch: watches.open,
   });
   return {

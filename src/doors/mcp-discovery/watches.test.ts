@@ -44,15 +44,16 @@ it('VIS-07 nothing is told of what happens in another tenant', async () => {
   stream.close();
 });
 
-it("VIS-07 another tenant's token on the stream is not told the URIs of the session", async () => {
+it("VIS-07 PRM-11 nobody opens the stream of another's session, or ends it", async () => {
   const session = await wire.openSession();
   await wire.ask(session, 'resources/subscribe', { uri: MAIL });
-  const stream = await wire.openStream({ ...session, authorization: 'Bearer agent-elsewhere' });
-  describeMail('Sends mail.');
-  server.world.get('globex')?.set('rocket', { description: 'Does rocket.', disabled: false });
-  server.layer.tellToolsChanged();
-  await expect.poll(stream.text).toContain('list_changed');
-  expect(stream.text()).not.toContain('mail');
+  for (const other of ['agent-elsewhere', 'agent-b']) {
+    const stolen = { ...session, authorization: `Bearer ${other}` };
+    expect((await wire.openStream(stolen)).status).toBe(404);
+    expect((await fetch(server.url, { method: 'DELETE', headers: stolen })).status).toBe(404);
+  }
+  const stream = await wire.openStream(session);
+  expect(stream.status).toBe(200);
   stream.close();
 });
 
@@ -92,7 +93,7 @@ it('a client, and all together, watch only so many resources', async () => {
   expect(await subscribe(first, 'calendar')).toBe(false);
   expect(await subscribe(second, 'mail')).toBe(true);
   expect(await subscribe(second, 'search')).toBe(false);
-  await fetch(server.url, { method: 'DELETE', headers: first });
+  await fetch(server.url, { method: 'DELETE', headers: { ...first, authorization: 'Bearer agent' } });
   expect(await subscribe(second, 'search')).toBe(true);
 });
 
@@ -120,8 +121,9 @@ it('streams that closed make room, however they closed', async () => {
     const stream = await wire.openStream(session);
     expect(stream.status).toBe(200);
     // The session's end closes its stream; the client's end does too.
-    if (round % 2 === 0) await fetch(server.url, { method: 'DELETE', headers: session });
-    else stream.close();
+    if (round % 2 === 0) {
+      await fetch(server.url, { method: 'DELETE', headers: { ...session, authorization: 'Bearer agent' } });
+    } else stream.close();
     const again = { method: 'GET', headers: { ...(await wire.openSession()), authorization: 'Bearer agent' } };
     await expect
       .poll(async () => {

@@ -74,8 +74,8 @@ function serverFor(mode: ToolsMode, { layer, log, settings, shelf, bell, identit
     return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });
   };
   // Whoever sees all tools needs their list next anyway; for the others a token that is good is enough.
-  const admit = (caller: Caller): Promise<unknown> =>
-    mode === 'meta' ? layer.ask('token.inspect', {}, caller) : shelf.list(caller);
+  const inspect = (caller: Caller) => layer.ask('token.inspect', {}, caller);
+  const admit = (caller: Caller): Promise<unknown> => (mode === 'meta' ? inspect(caller) : shelf.list(caller));
   return createMcpServer({
     log,
     identity,
@@ -83,22 +83,35 @@ function serverFor(mode: ToolsMode, { layer, log, settings, shelf, bell, identit
     instructions: instructionsIn(mode),
     methods: { legacy: [LOG_LEVEL, ...methods('legacy')], modern: methods('modern') },
     admit,
+    inspect,
     // The meta-tools never change.
-    watch: async (wish, _caller, tell) => watchTools(bell, mode !== 'meta' && wish['toolsListChanged'] === true, tell),
+    watch: async (wish, _caller, tell) =>
+      watchTools({ shelf, bell, log }, mode !== 'meta' && wish['toolsListChanged'] === true, tell),
   });
 }
 
-function watchTools(bell: ChangeBell, granted: boolean, tell: Tell): Watch {
+/** Tells whoever listens when what they see changed: of the tools of others nothing is told, not even that they changed. */
+function watchTools({ shelf, bell, log }: Pick<Shared, 'shelf' | 'bell' | 'log'>, granted: boolean, tell: Tell): Watch {
   let ringing: Disposable | undefined;
   const stop = (): void => {
     ringing?.[Symbol.dispose]();
     ringing = undefined;
   };
+  const look = async (caller: Caller): Promise<string> => (await shelf.list(caller)).print();
   return {
     granted: granted ? { toolsListChanged: true } : {},
     listen: async (caller) => {
       stop();
-      if (granted && caller !== undefined) ringing = bell.onRing(() => tell('notifications/tools/list_changed'));
+      if (!granted || caller === undefined) return;
+      let seen = await look(caller);
+      const lookAgain = async (): Promise<void> => {
+        const now = await look(caller);
+        if (now === seen) return;
+        seen = now;
+        tell('notifications/tools/list_changed');
+      };
+      // A token that ran out sees nothing any more: there is nothing that could be told.
+      ringing = bell.onRing(() => void lookAgain().catch((cause: unknown) => log.debug('mcp-look-failed', { cause })));
     },
     [Symbol.dispose]: stop,
   };

@@ -3,6 +3,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { createProtectedResource, type ProtectedResource } from '../protected-resource.ts';
 import { answerClientError } from './client-error.ts';
 import { addOperationRoutes } from './operation-routes.ts';
 import { addOwnRoutes } from './own-routes.ts';
@@ -18,6 +19,8 @@ export interface RestDoorParts {
   readonly openApi: object;
   /** Address to bind. Default 127.0.0.1; a loopback address turns the check of the `Host` header on. */
   readonly host?: string;
+  /** What the door says of itself to OAuth clients. Default: no authorization server. */
+  readonly resource?: ProtectedResource;
   readonly settings?: Partial<RestSettings>;
 }
 
@@ -40,11 +43,12 @@ export interface RestDoor {
 export function createRestDoor(parts: RestDoorParts): RestDoor {
   const settings = { ...REST_DEFAULTS, ...parts.settings };
   const host = parts.host ?? '127.0.0.1';
-  const app = createApp(settings);
+  const { resource = createProtectedResource() } = parts;
+  const app = createApp(settings, resource);
   const guard = createRequestGuard(host, settings);
-  refuseMisuse(app, guard, parts.log);
-  addOperationRoutes(app, parts.layer, settings);
-  addOwnRoutes(app, parts.layer, parts.openApi);
+  refuseMisuse(app, guard, resource, parts.log);
+  addOperationRoutes(app, parts.layer, resource, settings);
+  addOwnRoutes(app, parts.layer, parts.openApi, resource);
 
   let closing: Promise<void> | undefined;
   return {
@@ -62,7 +66,7 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
   };
 }
 
-function createApp(settings: RestSettings): FastifyInstance {
+function createApp(settings: RestSettings, resource: ProtectedResource): FastifyInstance {
   return fastify({
     logger: false,
     bodyLimit: settings.bodyBytesMax,
@@ -72,7 +76,7 @@ function createApp(settings: RestSettings): FastifyInstance {
     http: { maxHeaderSize: settings.headBytesMax, headersTimeout: settings.requestTimeoutMs },
     routerOptions: { maxParamLength: 512 },
     clientErrorHandler: answerClientError,
-    frameworkErrors: (thrown, request, reply) => answerFrameworkError(thrown, request, reply),
+    frameworkErrors: (thrown, request, reply) => answerFrameworkError(thrown, request, reply, resource),
   });
 }
 

@@ -10,7 +10,8 @@ import {
   type OperationName,
 } from '../../operations/catalogue.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
-import { bearerToken } from '../bearer.ts';
+import { presentedCredential } from '../bearer.ts';
+import type { ProtectedResource } from '../protected-resource.ts';
 import { readBody } from '../request-body.ts';
 import { readWireJson } from '../wire-json.ts';
 import { createInputReader } from './input-of-request.ts';
@@ -24,6 +25,7 @@ type Query = Readonly<Record<string, unknown>>;
 export function addOperationRoutes(
   app: FastifyInstance,
   layer: ToolLayer,
+  resource: ProtectedResource,
   settings: Pick<RestSettings, 'bodyBytesMax' | 'documentBytesMax'>,
 ): void {
   app.removeAllContentTypeParsers();
@@ -35,10 +37,10 @@ export function addOperationRoutes(
     if (!read.ok) throw ToolLayerError.of(read.failure);
     return read.value;
   });
-  for (const name of Object.keys(OPERATIONS) as OperationName[]) addRoute(app, layer, name);
+  for (const name of Object.keys(OPERATIONS) as OperationName[]) addRoute(app, layer, resource, name);
 }
 
-function addRoute(app: FastifyInstance, layer: ToolLayer, name: OperationName): void {
+function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedResource, name: OperationName): void {
   const entry: OperationEntry = OPERATIONS[name];
   const reader = createInputReader(entry);
   const inBody = entry.method === 'POST';
@@ -48,7 +50,7 @@ function addRoute(app: FastifyInstance, layer: ToolLayer, name: OperationName): 
     // The operation checks the input itself: whatever came in is passed on as it is.
     const answer = await layer.ask(name, input as OperationInput<typeof name>, callerOf(request, reply));
     reply.hijack();
-    if (name === 'tool.invoke') sendInvocation(reply.raw, answer as ToolInvokeResponse);
+    if (name === 'tool.invoke') sendInvocation(reply.raw, answer as ToolInvokeResponse, resource);
     else sendJson(reply.raw, statusOf(entry, answer), answer);
   };
   const url = entry.path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -62,12 +64,12 @@ function statusOf(entry: OperationEntry, answer: object): number {
 
 /** What this door knows of who asks. The signal ends with the connection, when that comes before the answer. */
 export function callerOf(request: FastifyRequest, reply: FastifyReply): Caller {
-  const { authorization, traceparent } = request.headers;
+  const { traceparent } = request.headers;
   const gone = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
-  const token = bearerToken(authorization);
+  const token = presentedCredential(request.headers);
   return {
     door: 'rest',
     signal: gone.signal,

@@ -1,12 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { send, sendPage } from '../http-answer.ts';
+import { METADATA_PATH, type ProtectedResource } from '../protected-resource.ts';
 import { INDEX_PAGE, INDEX_STYLE } from './index-page.ts';
 import { callerOf } from './operation-routes.ts';
 import { JSON_TYPE, sendJson } from './reply.ts';
 
-/** Routes that are no operation: the index page, readiness and the OpenAPI document. */
-export function addOwnRoutes(app: FastifyInstance, layer: ToolLayer, openApi: object): void {
+/** Paths of the resources that have metadata of their own; REST is the one at ''. */
+const RESOURCE_PATHS = ['', '/mcp', '/mcp/discovery'];
+
+/** Routes that are no operation: the index page, readiness, the OpenAPI document and the metadata for OAuth clients. */
+export function addOwnRoutes(
+  app: FastifyInstance,
+  layer: ToolLayer,
+  openApi: object,
+  resource: ProtectedResource,
+): void {
   const document = JSON.stringify(openApi);
   app.get('/', (_request, reply) => {
     reply.hijack();
@@ -21,4 +30,10 @@ export function addOwnRoutes(app: FastifyInstance, layer: ToolLayer, openApi: ob
     reply.hijack();
     sendJson(reply.raw, ready ? 200 : 503, { ready, status });
   });
+  for (const path of RESOURCE_PATHS) {
+    app.get(`${METADATA_PATH}${path}`, (request, reply) => {
+      reply.hijack();
+      sendJson(reply.raw, 200, resource.metadata(request.raw, path));
+    });
+  }
 }

@@ -2,19 +2,31 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { refuseCredentials } from '../bearer.ts';
+import type { ProtectedResource } from '../protected-resource.ts';
 import { sendProblem } from './reply.ts';
 import type { createRequestGuard } from './request-guard.ts';
 import { type KnownRoute, OPERATION_ROUTES, OWN_ROUTES, refuseRoute } from './route-table.ts';
 
 /** The MCP door is mounted beside the operations. */
-const MCP_ROUTES: readonly KnownRoute[] = ['POST', 'GET', 'DELETE'].map((method) => ({ method, path: '/mcp' }));
+const MCP_ROUTES: readonly KnownRoute[] = ['POST', 'GET', 'DELETE'].flatMap((method) =>
+  ['/mcp', '/mcp/discovery'].map((path) => ({ method, path })),
+);
 
 /** Answers everything that does not reach an operation: foreign hosts, unknown routes, unreadable requests, faults. */
-export function refuseMisuse(app: FastifyInstance, guard: ReturnType<typeof createRequestGuard>, log: Log): void {
+export function refuseMisuse(
+  app: FastifyInstance,
+  guard: ReturnType<typeof createRequestGuard>,
+  resource: ProtectedResource,
+  log: Log,
+): void {
+  const problem = problems(resource);
   app.addHook('onRequest', (request, reply, done) => {
     const refused = guard(request.headers);
-    if (refused === undefined) done();
-    else problem(reply, refused, 403);
+    const misplaced = refused === undefined ? refuseCredentials(request.raw) : undefined;
+    if (refused !== undefined) problem(reply, refused, 403);
+    else if (misplaced !== undefined) problem(reply, misplaced, 400);
+    else done();
   });
 
   const known = [...OPERATION_ROUTES, ...OWN_ROUTES, ...MCP_ROUTES];
@@ -32,9 +44,14 @@ export function refuseMisuse(app: FastifyInstance, guard: ReturnType<typeof crea
 }
 
 /** Answers what the framework refuses before it looks for a route, such as a path that cannot be decoded. */
-export function answerFrameworkError(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+export function answerFrameworkError(
+  thrown: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: ProtectedResource,
+): void {
   const [failed, status] = explain(thrown, request);
-  problem(reply, failed, status);
+  problems(resource)(reply, failed, status);
 }
 
 /** A failure for whatever was thrown; what the framework itself refuses is the client's fault, not ours. */
@@ -53,7 +70,9 @@ function explain(
   return [failureOf(thrown), undefined];
 }
 
-function problem(reply: FastifyReply, failed: Failure, status?: number | undefined, headers?: readonly string[]): void {
-  reply.hijack();
-  sendProblem(reply.raw, failed, status, headers);
-}
+const problems =
+  (resource: ProtectedResource) =>
+  (reply: FastifyReply, failed: Failure, status?: number | undefined, headers?: readonly string[]): void => {
+    reply.hijack();
+    sendProblem(reply.raw, failed, resource, status, headers);
+  };

@@ -5,6 +5,7 @@ import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
 import { ERRORS, type ErrorCode } from '../../domain/error/catalogue.ts';
 import { entryOf, errorBody, type Failure } from '../../domain/error/failure.ts';
 import { send } from '../http-answer.ts';
+import { isChallenged, type ProtectedResource, refusalOf } from '../protected-resource.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -18,12 +19,13 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
 export function sendProblem(
   response: ServerResponse,
   failed: Failure,
+  resource: ProtectedResource,
   status: number = entryOf(failed.code).http,
   headers: readonly string[] = [],
 ): void {
   send(response, status, PROBLEM_TYPE, JSON.stringify(problemOf(failed, status)), [
     ...headers,
-    ...(status === 401 ? ['www-authenticate', challengeOf(failed.code)] : []),
+    ...challengeFor(response, resource, status, failed),
     ...(failed.retryAfterMs === undefined ? [] : ['retry-after', retryAfter(failed.retryAfterMs)]),
   ]);
 }
@@ -41,7 +43,11 @@ export function problemOf(failed: Failure, status: number = entryOf(failed.code)
 }
 
 /** Sends the answer of a tool call, whatever became of it, with the status that the catalogue gives its error. */
-export function sendInvocation(response: ServerResponse, answer: ToolInvokeResponse): void {
+export function sendInvocation(
+  response: ServerResponse,
+  answer: ToolInvokeResponse,
+  resource: ProtectedResource,
+): void {
   const { error } = answer;
   // The common case first: a call that went well has no headers of its own.
   if (error === undefined) {
@@ -50,7 +56,7 @@ export function sendInvocation(response: ServerResponse, answer: ToolInvokeRespo
   }
   const status = isErrorCode(error.e_code) ? ERRORS[error.e_code].http : 500;
   send(response, status, JSON_TYPE, JSON.stringify(answer), [
-    ...(status === 401 ? ['www-authenticate', challengeOf(error.e_code)] : []),
+    ...challengeFor(response, resource, status, { code: error.e_code }),
     ...(error.retry_after_ms === undefined ? [] : ['retry-after', retryAfter(error.retry_after_ms)]),
   ]);
 }
@@ -59,9 +65,15 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
 
-/** RFC 6750 §3: a request without a token is told the scheme only. */
-function challengeOf(code: string): string {
-  return code === 'E3212' ? 'Bearer realm="sallyport"' : 'Bearer realm="sallyport", error="invalid_token"';
+/** Name and value of the header that says which credential to bring, where one would help. */
+function challengeFor(
+  { req }: ServerResponse,
+  resource: ProtectedResource,
+  status: number,
+  { code, details }: { readonly code: string; readonly details?: Readonly<Record<string, unknown>> },
+): readonly string[] {
+  if (!isChallenged(status, code)) return [];
+  return ['www-authenticate', resource.challenge(req, '', refusalOf(code, details))];
 }
 
 /** Whole seconds, rounded up (RFC 9110 §10.2.3). */

@@ -38,6 +38,7 @@ describe('operations', () => {
       'upstreams.add': { upstream: { name: 'u', transport: { type: 'http', url: 'http://localhost:1' } } },
       'upstreams.import': { configuration: '{}' },
       'tool.invoke': { tool_id: 'add' },
+      'tool.dry_run': { tool_id: 'add' },
       'visibility.list': { list: 'catalog' },
       'availability.set': { tool_id: 'add', available: true },
       'activations.set': { agent_did: 'did:x', tool_id: 'add' },
@@ -48,9 +49,18 @@ describe('operations', () => {
       'tools.diff': { from: '1.0.0' },
       'tools.check': { manifest: manifestOf('x') },
       'tools.import-langchain': { tools: [{ name: 'x', url: 'http://localhost:1' }] },
+      'token.explain': { token: 'a.b.c' },
+      'token.revoke': { jti: 'j' },
+      'api_keys.create': { name: 'k' },
       'tools.import-skill': { files: [{ path: 'SKILL.md', content: '' }] },
     };
-    const members: Record<string, string> = { invocation_id: 'call-1', tool_id: 'add', name: 'u' };
+    const members: Record<string, string> = {
+      invocation_id: 'call-1',
+      tool_id: 'add',
+      name: 'u',
+      revocation_id: 'r',
+      key_id: 'k',
+    };
     for (const [name, entry] of Object.entries<OperationEntry>(OPERATIONS) as [OperationName, OperationEntry][]) {
       running.layer.answers.set(name, () => ({ name, status: 'success' }));
       const inPath = [...entry.path.matchAll(/\{(\w+)\}/g)].map(([, member]) => String(member));
@@ -114,7 +124,8 @@ describe('errors', () => {
       expect([code, listed.status]).toEqual([code, http]);
       expect(listed.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
       expect(listed.headers.get('retry-after')).toBe('2');
-      expect(listed.headers.has('www-authenticate')).toBe(http === 401);
+      const challenged = http === 401 || code === 'E3209' || code === 'E3213';
+      expect(listed.headers.has('www-authenticate')).toBe(challenged);
       expect(await listed.json()).toMatchObject({ status: http, e_code: code, category, detail: `It was ${code}.` });
     }
   });
@@ -129,11 +140,12 @@ describe('errors', () => {
     expect(running.errors).toEqual(['rest-request-failed']);
   });
 
-  it('no token is asked for with the scheme, a bad one with the reason', async () => {
+  it('PRM-11 no token is asked for with the scheme, a bad one with the reason', async () => {
     const none = await running.ask('GET', '/v1/tools', undefined, { authorization: '' });
-    expect(none.headers.get('www-authenticate')).toBe('Bearer realm="sallyport"');
+    const metadata = `resource_metadata="${running.url}/.well-known/oauth-protected-resource"`;
+    expect(none.headers.get('www-authenticate')).toBe(`Bearer realm="sallyport", ${metadata}`);
     const forged = await running.ask('GET', '/v1/tools', undefined, { authorization: 'bearer forged' });
-    expect(forged.headers.get('www-authenticate')).toBe('Bearer realm="sallyport", error="invalid_token"');
+    expect(forged.headers.get('www-authenticate')).toBe(`Bearer realm="sallyport", error="invalid_token", ${metadata}`);
   });
 
   it('an asynchronous call that was accepted answers with 202', async () => {

@@ -21,6 +21,7 @@ export const OWN_ROUTES: readonly KnownRoute[] = [
   { method: 'GET', path: '/' },
   { method: 'GET', path: '/readyz' },
   { method: 'GET', path: '/openapi.json' },
+  { method: 'GET', path: '/.well-known/oauth-protected-resource' },
 ];
 
 export const OPERATION_ROUTES: readonly KnownRoute[] = Object.values<OperationEntry>(OPERATIONS);

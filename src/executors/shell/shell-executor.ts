@@ -1,4 +1,5 @@
 // Hot path: runs for every call to a shell tool.
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { type CollectedOutput, collectOutput, type OutputBounds } from '../../sandbox/collect-output.ts';
 import type { SandboxDriver, SandboxExit } from '../../sandbox/driver.port.ts';
@@ -9,17 +10,32 @@ import { configFaults } from './config-faults.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import { resultOf } from './shell-outcome.ts';
 import { inputOf, planOf, type ShellPlan, specOf } from './shell-plan.ts';
+import { createShellPolicy, type ShellPolicy } from './shell-policy.ts';
+import { createShellScreen } from './shell-screen.ts';
+
+/** What the shell executor needs. */
+export interface ShellExecutorParts {
+  readonly driver: SandboxDriver;
+  /** Which commands are refused; the rules of `checkCommand` alone when absent. */
+  readonly policy?: ShellPolicy;
+}
 
 /**
  * Runs programs in a sandbox. The manifest holds the command with places for parameters; no shell reads it, so a value
- * is never more than one argument.
+ * is never more than one argument. Every command is screened with the policy of the moment, whoever asks for it (EXE-02).
  */
-export function createShellExecutor({ driver }: { readonly driver: SandboxDriver }): Executor {
-  const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => runTool(driver, call, signal);
+export function createShellExecutor({ driver, policy = createShellPolicy() }: ShellExecutorParts): Executor {
+  const screen = createShellScreen(policy);
+  const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
+    const refused = screen(call.tool, call.parameters);
+    if (refused !== undefined) throw ToolLayerError.of(refused);
+    return runTool(driver, call, signal);
+  };
   return {
     kind: 'shell',
     owns: ({ manifest }) => manifest.executor.kind === 'shell',
     requiresConfirmation: () => false,
+    screen,
     definitions: () => [],
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),

@@ -61,7 +61,15 @@ export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets }: Ex
 }
 
 /** What the tool reads from its input; undefined for nothing. */
-export function inputOf({ config, stdinParameter }: ShellPlan, { parameters }: ExecutorCall): string | undefined {
+export function inputOf(plan: ShellPlan, { parameters }: ExecutorCall): string | undefined {
+  return inputText(plan, parameters);
+}
+
+/** The same, for parameters that are not yet those of a call. */
+export function inputText(
+  { config, stdinParameter }: ShellPlan,
+  parameters: ExecutorCall['parameters'],
+): string | undefined {
   if (config.stdin === 'json') return JSON.stringify(parameters);
   return stdinParameter === undefined ? undefined : stdinText(stdinParameter, parameters);
 }

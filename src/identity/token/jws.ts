@@ -1,41 +1,101 @@
-import { compactVerify } from 'jose';
-import type { VerificationKey } from '../signing-keys.ts';
+import type { VerificationKey } from '../key-source.ts';
+import { fitsAlgorithm, isAlgorithm, isSignedBy } from '../keys/algorithms.ts';
+import { strictObject } from './strict-json.ts';
 
 /** Header members by which a token would choose its own key or demand processing that we do not do. */
 const FORBIDDEN_HEADERS = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'zip', 'enc'];
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+$/;
+const KID_LENGTH_MAX = 1024;
+/** Keys that are tried for a token that names none of them. */
+const TRIED_MAX = 64;
+
+/** Header members of a JWS that matter here. */
+export interface JwsHeader {
+  readonly alg: string;
+  readonly kid?: string;
+  readonly typ?: string;
+}
+
+/** A JWS whose signature is good. */
+export interface VerifiedJws {
+  readonly header: JwsHeader;
+  readonly payload: Uint8Array;
+  /** The key that made the signature. */
+  readonly key: VerificationKey;
+}
+
+/** What is wrong with a JWS, for operators. `unknownKey`: a look for newer keys may help. */
+export class JwsFault extends Error {
+  readonly unknownKey: boolean;
+
+  constructor(message: string, unknownKey = false) {
+    super(message);
+    this.name = 'JwsFault';
+    this.unknownKey = unknownKey;
+  }
+}
 
 /**
- * The payload of a compact JWS (RFC 7515), when one of our keys signed it by an algorithm that we accept. A key named by
- * `kid` is the only one tried; a token that names none of ours is tried with all.
- * @throws Error when the token is not of that form or nobody we know signed it
+ * A compact JWS (RFC 7515), when one of our keys signed it by an algorithm that we accept. A key named by `kid` is the
+ * only one tried; a token that names none of ours is tried with the keys that nobody but us named.
+ * @throws JwsFault when the token is not of that form or nobody we know signed it
  */
-export async function verifyJws(
-  token: string,
-  keys: readonly VerificationKey[],
-  algorithms: readonly string[],
-): Promise<Uint8Array> {
-  if (!COMPACT.test(token) || !token.split('.').every(isCanonicalBase64Url)) throw new Error('not a compact JWS');
+export function verifyJws(token: string, keys: readonly VerificationKey[], algorithms: readonly string[]): VerifiedJws {
   const header = headerOf(token);
-  const forbidden = FORBIDDEN_HEADERS.find((name) => Object.hasOwn(header, name));
-  if (forbidden !== undefined) throw new Error(`header member ${forbidden}`);
-  if (typeof header['alg'] !== 'string' || !algorithms.includes(header['alg'])) throw new Error('algorithm');
-  const named = keys.filter(({ kid }) => kid === header['kid']);
-  for (const { key } of named.length > 0 ? named : keys) {
-    try {
-      return (await compactVerify(token, key, { algorithms: [...algorithms] })).payload;
-    } catch {
-      // The next key may be the right one.
-    }
+  const { alg } = header;
+  if (!isAlgorithm(alg) || !algorithms.includes(alg))
+    throw new JwsFault(`its algorithm is not ${algorithms.join(' or ')}`);
+  const { candidates, isNamed } = candidatesFor(header, keys);
+  const signedEnd = token.lastIndexOf('.');
+  const signed = token.slice(0, signedEnd);
+  const signature = Buffer.from(token.slice(signedEnd + 1), 'base64url');
+  const key = candidates.find((candidate) => isSignedBy(candidate.key, alg, signed, signature));
+  if (key !== undefined) {
+    const payload = Buffer.from(signed.slice(signed.indexOf('.') + 1), 'base64url');
+    return { header, payload, key };
   }
-  throw new Error('signature');
+  const why = candidates.length === 0 ? 'no key that is known here fits it' : 'its signature is by no key known here';
+  throw new JwsFault(why, !isNamed);
+}
+
+/** The header of a compact JWS, whoever signed it. @throws JwsFault when it is none that is taken here */
+export function headerOf(token: string): JwsHeader {
+  if (!COMPACT.test(token) || !token.split('.').every(isCanonicalBase64Url)) throw new JwsFault('it is no compact JWS');
+  const header = objectOf(token.slice(0, token.indexOf('.')), 'header');
+  const forbidden = FORBIDDEN_HEADERS.find((name) => Object.hasOwn(header, name));
+  if (forbidden !== undefined) throw new JwsFault(`its header has the member ${forbidden}, which is not accepted`);
+  const { alg, kid, typ } = header;
+  if (typeof alg !== 'string') throw new JwsFault('its header names no algorithm');
+  if (kid !== undefined && (typeof kid !== 'string' || kid.length > KID_LENGTH_MAX))
+    throw new JwsFault('its kid is odd');
+  if (typ !== undefined && typeof typ !== 'string') throw new JwsFault('its typ is odd');
+  return { alg, ...(kid === undefined ? {} : { kid }), ...(typ === undefined ? {} : { typ }) };
+}
+
+/** The payload of a compact JWS, whoever signed it. @throws JwsFault when it is no JSON object */
+export function payloadOf(token: string): Record<string, unknown> {
+  const [, payload = ''] = token.split('.');
+  return objectOf(payload, 'payload');
+}
+
+function objectOf(part: string, what: string): Record<string, unknown> {
+  try {
+    return strictObject(Buffer.from(part, 'base64url'));
+  } catch (cause) {
+    throw new JwsFault(`its ${what} cannot be read: ${cause instanceof Error ? cause.message : ''}`);
+  }
+}
+
+function candidatesFor({ alg, kid }: JwsHeader, keys: readonly VerificationKey[]) {
+  const fitting = keys.filter(
+    ({ key, algorithm }) => (algorithm === undefined || algorithm === alg) && fitsAlgorithm(key, alg),
+  );
+  // A name of ours means that key, even where it does not fit: the algorithm must not choose another one.
+  if (kid !== undefined && keys.some((each) => each.kid === kid))
+    return { candidates: fitting.filter((each) => each.kid === kid), isNamed: true };
+  const others = kid === undefined ? fitting : fitting.filter((each) => each.named !== true);
+  return { candidates: others.slice(0, TRIED_MAX), isNamed: false };
 }
 
 /** Other spellings of the same bytes are refused, so that a token has one spelling only. */
 const isCanonicalBase64Url = (part: string): boolean => Buffer.from(part, 'base64url').toString('base64url') === part;
-
-function headerOf(token: string): Record<string, unknown> {
-  const header: unknown = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString('utf8'));
-  if (typeof header !== 'object' || header === null || Array.isArray(header)) throw new Error('header');
-  return header as Record<string, unknown>;
-}

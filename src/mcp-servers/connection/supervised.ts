@@ -1,5 +1,6 @@
 // Hot path: `call` runs for every call to an upstream.
 import type { UpstreamDefinition, UpstreamState, UpstreamStatus } from '../../../api/schemas/upstream.ts';
+import { redact } from '../../detectors/redact.ts';
 import type { Failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
@@ -179,7 +180,8 @@ export class Supervised {
   #become(state: UpstreamState, error?: string): void {
     this.#state = state;
     this.#changedAt = this.#parts.clock.now();
-    if (error !== undefined) this.#lastError = error.slice(0, LAST_ERROR_CHARS_MAX);
+    // Redacted before it is cut: half a secret would not be known as one.
+    if (error !== undefined) this.#lastError = String(redact(error).value).slice(0, LAST_ERROR_CHARS_MAX);
   }
 
   async #open(tell: boolean): Promise<ToolListing> {

@@ -1,3 +1,4 @@
+import { DryRunResponse } from '../../../api/schemas/dry-run.ts';
 import {
   ToolCancelRequest,
   ToolCancelResponse,
@@ -18,6 +19,15 @@ export const INVOCATIONS = {
     access: 'token',
     input: ToolInvokeRequest,
     output: ToolInvokeResponse,
+  },
+  'tool.dry_run': {
+    summary: 'Say what would become of an invocation, and why; nothing is run or taken',
+    method: 'POST',
+    path: '/v1/dry-runs',
+    status: 200,
+    access: 'token',
+    input: ToolInvokeRequest,
+    output: DryRunResponse,
   },
   'tool.status': {
     summary: 'Status of an invocation (BC-2)',

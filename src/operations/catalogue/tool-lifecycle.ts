@@ -1,4 +1,4 @@
-import { ToolDiffRequest, ToolDiffResponse } from '../../../api/schemas/tool-comparison.ts';
+import { ToolDiffRequest, ToolDiffResponse } from '../../../api/schemas/registry/tool-comparison.ts';
 import {
   ManifestCheckRequest,
   ManifestCheckResponse,
@@ -10,7 +10,7 @@ import {
   ToolLifecycleResponse,
   ToolRestoreRequest,
   ToolSunsetRequest,
-} from '../../../api/schemas/tool-lifecycle.ts';
+} from '../../../api/schemas/registry/tool-lifecycle.ts';
 import type { OperationEntry } from './entry.ts';
 
 /** How versions come and go, what differs between them, and how well they are described. */
@@ -47,7 +47,7 @@ export const TOOL_LIFECYCLE = {
     method: 'GET',
     path: '/v1/tools/{tool_id}/history',
     status: 200,
-    access: 'operator',
+    access: 'viewer',
     input: ToolHistoryRequest,
     output: ToolHistoryResponse,
   },

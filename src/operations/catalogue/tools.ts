@@ -1,3 +1,5 @@
+import { ToolSearchRequest, ToolSearchResponse } from '../../../api/schemas/registry/search.ts';
+import { ToolRemoveRequest, ToolRemoveResponse } from '../../../api/schemas/registry/tool-lifecycle.ts';
 import {
   ManifestListRequest,
   ManifestListResponse,
@@ -8,8 +10,6 @@ import {
   ToolListResponse,
   ToolRegisterRequest,
 } from '../../../api/schemas/registry.ts';
-import { ToolSearchRequest, ToolSearchResponse } from '../../../api/schemas/search.ts';
-import { ToolRemoveRequest, ToolRemoveResponse } from '../../../api/schemas/tool-lifecycle.ts';
 import type { OperationEntry } from './entry.ts';
 
 /** Which tools there are, and their versions. */

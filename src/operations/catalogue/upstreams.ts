@@ -5,7 +5,7 @@ import {
   QuarantineListRequest,
   QuarantineListResponse,
   QuarantineRejectResponse,
-} from '../../../api/schemas/quarantine.ts';
+} from '../../../api/schemas/registry/quarantine.ts';
 import {
   UpstreamAddRequest,
   UpstreamAddResponse,
@@ -23,7 +23,7 @@ export const UPSTREAMS = {
     method: 'GET',
     path: '/v1/upstreams',
     status: 200,
-    access: 'operator',
+    access: 'viewer',
     input: NoInput,
     output: UpstreamListResponse,
   },
@@ -32,7 +32,7 @@ export const UPSTREAMS = {
     method: 'GET',
     path: '/v1/upstreams/{name}',
     status: 200,
-    access: 'operator',
+    access: 'viewer',
     input: UpstreamNameRequest,
     output: UpstreamDetail,
   },
@@ -59,7 +59,7 @@ export const UPSTREAMS = {
     method: 'GET',
     path: '/v1/quarantine',
     status: 200,
-    access: 'operator',
+    access: 'viewer',
     input: QuarantineListRequest,
     output: QuarantineListResponse,
   },

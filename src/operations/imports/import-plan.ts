@@ -1,5 +1,5 @@
 import { inc } from 'semver';
-import type { ManifestChange } from '../../../api/schemas/tool-comparison.ts';
+import type { ManifestChange } from '../../../api/schemas/registry/tool-comparison.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { type Failure, isFailure } from '../../domain/error/failure.ts';
 import { contentHash, type ToolVersion } from '../../domain/tool/tool-version.ts';

@@ -49,7 +49,10 @@ export async function importReport(
     ? wanted.map((manifest) => (manifest === undefined ? undefined : tried(parts, tenantId, manifest)))
     : await register(parts, asker, wanted);
   const registrations = plans.map((plan, index) => reportOf(plan, wanted[index], ends[index]));
-  if (!dry_run) await record(parts, asker, imported.source, registrations, retiredIn(ends));
+  if (!dry_run) {
+    await record(parts, asker, imported.source, registrations, retiredIn(ends));
+    await parts.registry.recorded([...createdIn(ends), ...retiredIn(ends)]);
+  }
   return {
     source: imported.source,
     registrations,
@@ -153,6 +156,9 @@ function missingOf({ registry }: Parts, tenantId: string, imported: ImportedTool
     .map(({ tool_id }) => tool_id)
     .filter((id) => !there.has(id));
 }
+
+const createdIn = (ends: readonly (End | Failure | undefined)[]): readonly ToolVersion[] =>
+  ends.flatMap((end) => (end === undefined || isFailure(end) || end.outcome !== 'created' ? [] : (end.version ?? [])));
 
 const retiredIn = (ends: readonly (End | Failure | undefined)[]): readonly ToolVersion[] =>
   ends.flatMap((end) => (end === undefined || isFailure(end) ? [] : (end.retired ?? [])));

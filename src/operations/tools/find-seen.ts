@@ -1,5 +1,5 @@
+import type { ToolSearchRequest } from '../../../api/schemas/registry/search.ts';
 import type { ToolSummary } from '../../../api/schemas/registry.ts';
-import type { ToolSearchRequest } from '../../../api/schemas/search.ts';
 import type { Tier } from '../../../api/schemas/visibility.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import { type SeenTool, summaryOf } from '../../pipeline/visible-tools.ts';

@@ -1,4 +1,4 @@
-import type { ToolHistoryEntry } from '../../../api/schemas/tool-lifecycle.ts';
+import type { ToolHistoryEntry } from '../../../api/schemas/registry/tool-lifecycle.ts';
 import type { HistoryEntry } from '../../registry/registry.ts';
 
 /** One version with what became of it, as the wire has it. */

@@ -1,4 +1,4 @@
-import type { ToolLifecycleResponse } from '../../../api/schemas/tool-lifecycle.ts';
+import type { ToolLifecycleResponse } from '../../../api/schemas/registry/tool-lifecycle.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { MoveDetails, VersionMove } from '../../registry/registry.ts';
 import type { Asker, Run } from '../operation.ts';
@@ -72,7 +72,7 @@ async function move(parts: Parts, asker: Asker, wanted: Wanted): Promise<readonl
 
 /** One event for the versions of a tool that went to the same state. */
 export async function recordMoves(
-  parts: Pick<Parts, 'ledger' | 'clock'>,
+  parts: Pick<Parts, 'ledger' | 'clock' | 'registry'>,
   asker: Asker,
   moved: readonly ToolVersion[],
   more: Record<string, unknown> = {},
@@ -91,6 +91,7 @@ export async function recordMoves(
       ...more,
     });
   }
+  await parts.registry.recorded(moved);
 }
 
 async function answer(

@@ -22,6 +22,7 @@ export function registerTool(
         content_hash: version.contentHash,
       });
       await recordMoves(parts, asker, retired);
+      await parts.registry.recorded([version]);
     }
     return { tool_id, version: number, outcome, content_hash: version.contentHash, warnings: [...warnings] };
   };

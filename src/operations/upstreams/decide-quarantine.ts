@@ -3,9 +3,10 @@ import type { UpstreamTool } from '../../mcp-servers/quarantine.ts';
 import type { OperationInput } from '../catalogue.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { recordMoves } from '../tools/move-tool.ts';
 import { isNamed, servedManifest, type WaitingTool, waitingTools } from './list-quarantine.ts';
 import { recordToolChanges } from './record-tool-changes.ts';
-import { registerListed, registrationOf } from './register-listed.ts';
+import { noteRecorded, registerListed, registrationOf } from './register-listed.ts';
 
 /** Registers what a server serves now as a new version, and lets it be called (REG-09). */
 export function acceptQuarantined(parts: OperationParts): Run<'upstreams.accept'> {
@@ -79,6 +80,7 @@ async function accept(parts: OperationParts, asker: Asker, name: string, tools: 
   }
   await parts.quarantine.put(accepted);
   await recordToolChanges(parts, asker, name, 'tools-accepted', accepted);
+  await noteRecorded(parts, ends);
   for (const { tool } of candidates) await deprecateFormer(parts, asker, tool);
   return candidates.map(({ manifest }, at) => {
     return registrationOf(manifest, ends[at] ?? failure('E3900', 'The registry gave no answer.'));
@@ -86,15 +88,12 @@ async function accept(parts: OperationParts, asker: Asker, name: string, tools: 
 }
 
 /** The version that was accepted before describes what the server no longer does; a call of it still goes there. */
-async function deprecateFormer(
-  { registry, quarantine }: OperationParts,
-  asker: Asker,
-  { tenantId, toolId, version }: WaitingTool,
-) {
+async function deprecateFormer(parts: OperationParts, asker: Asker, { tenantId, toolId, version }: WaitingTool) {
+  const { registry, quarantine } = parts;
   const now = quarantine.find(tenantId, toolId)?.version;
   const former = registry.versions(tenantId, toolId).find(({ manifest }) => manifest.version === version);
   if (former?.state !== 'active' || now === undefined || now === version) return;
-  await registry.move({
+  const moved = await registry.move({
     tenantId,
     toolId,
     version: former.manifest.version,
@@ -103,4 +102,5 @@ async function deprecateFormer(
     by: asker.principal.agentDid,
     reason: 'An operator accepted what its server serves now.',
   });
+  await recordMoves(parts, asker, moved);
 }

@@ -1,4 +1,4 @@
-import type { DefinitionChange } from '../../../api/schemas/quarantine.ts';
+import type { DefinitionChange } from '../../../api/schemas/registry/quarantine.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { pointerTo } from '../../std/json-pointer.ts';
 

@@ -1,4 +1,4 @@
-import type { QuarantinedTool, QuarantineReason } from '../../../api/schemas/quarantine.ts';
+import type { QuarantinedTool, QuarantineReason } from '../../../api/schemas/registry/quarantine.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ServedDefinition, UpstreamTool } from '../../mcp-servers/quarantine.ts';
 import type { Run } from '../operation.ts';

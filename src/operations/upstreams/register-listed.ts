@@ -35,6 +35,14 @@ export async function registerListed(
   return ends;
 }
 
+/** Notes that what a registration wrote is on record: the versions themselves, and those that left for them. */
+export function noteRecorded({ registry }: Pick<OperationParts, 'registry'>, ends: readonly (Registered | Failure)[]) {
+  const written = ends.flatMap((end) =>
+    isFailure(end) || end.outcome !== 'created' ? [] : [end.version, ...end.retired],
+  );
+  return registry.recorded(written);
+}
+
 /** As answers of operations tell it. */
 export function registrationOf(
   { tool_id, version }: Pick<ToolManifest, 'tool_id' | 'version'>,

@@ -12,8 +12,9 @@ export function removeUpstream(parts: OperationParts): Run<'upstreams.remove'> {
     const leaving = parts.registry.manifests(tenantId).flatMap(({ manifest: { tool_id, executor } }) => {
       return executor.kind === 'mcp' && executor.config?.['upstream'] === name ? [tool_id] : [];
     });
-    await parts.registry.removeAll(tenantId, leaving);
+    const left = await parts.registry.removeAll(tenantId, leaving);
     await recordChange(parts, asker, name, { change: 'upstream-removed', upstream: name, tool_ids: leaving });
+    await parts.registry.recorded(left);
     return { name, removed_tools: leaving };
   };
 }

@@ -15,7 +15,7 @@ import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { isOfSameTool, sameDefinition } from './next-version.ts';
 import { recordToolChanges } from './record-tool-changes.ts';
-import { type Candidate, registerListed, registrationOf } from './register-listed.ts';
+import { type Candidate, noteRecorded, registerListed, registrationOf } from './register-listed.ts';
 
 /** What taking a listing stands on. */
 export type ListingParts = Pick<
@@ -167,6 +167,7 @@ async function accept(work: Work, tools: readonly ServedTool[]): Promise<Registr
   }
   await parts.quarantine.put(remembered);
   await recordToolChanges(parts, asker, current.definition.name, 'imported', created);
+  await noteRecorded(parts, ends);
   return candidates.map(({ manifest }, at) => registrationOf(manifest, ends[at] ?? NO_ANSWER));
 }
 

@@ -1,8 +1,12 @@
+import type { TrustLevel } from '../../../api/schemas/capability-token.ts';
 import type { LifecycleState, Warning } from '../../../api/schemas/invocation.ts';
 import type { Failure } from '../../domain/error/failure.ts';
+import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { HookVerdict } from '../../hooks/hook.ts';
+import type { MadeDecision } from '../../permission/policy-decisions.ts';
 import type { CallRequest, CallSoFar } from '../call.ts';
-import { UndoLog } from '../undo-log.ts';
+import { UndoLog } from './undo-log.ts';
 
 /** One change of state, as it is audited (PIPE-01). */
 export interface Transition {
@@ -33,6 +37,14 @@ export interface Flight {
   /** Monotonic ms at the start. */
   readonly startedAt: number;
   trace?: Trace;
+  /** Nothing of the call will run, and nothing of it is taken (PIPE-15). */
+  readonly rehearsal: boolean;
+  /** What was decided on the call, for the record: a refusal establishes nothing in `call`. */
+  trust: TrustLevel | undefined;
+  policyDecision: MadeDecision | undefined;
+  gateDecision: GateDecision | undefined;
+  /** In the order in which hooks were asked. */
+  hookVerdicts: readonly HookVerdict[] | undefined;
   /** Attempts that reached the executor. */
   attempts: number;
   /** Moves the call to its next state. A promise when a durable write has to come first (system design §4). */
@@ -50,7 +62,7 @@ export interface FlightEnd {
 }
 
 /** A call that has just come in. */
-export function newFlight(request: CallRequest, startedAt: number): Flight {
+export function newFlight(request: CallRequest, startedAt: number, rehearsal = false): Flight {
   return {
     call: { ...request },
     controller: new AbortController(),
@@ -58,6 +70,11 @@ export function newFlight(request: CallRequest, startedAt: number): Flight {
     warnings: [],
     transitions: [],
     startedAt,
+    rehearsal,
+    trust: undefined,
+    policyDecision: undefined,
+    gateDecision: undefined,
+    hookVerdicts: undefined,
     attempts: 0,
     enter: () => undefined,
   };

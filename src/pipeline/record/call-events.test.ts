@@ -83,3 +83,56 @@ test('AUD-01 PIPE-01 each transition says state, hash of the input and capabilit
   expect(said.at(-1).execution_metadata).toMatchObject({ attempts: 0 });
   expect(JSON.stringify(said)).not.toContain('never told');
 });
+
+const decided = (made: Flight): Flight => {
+  made.policyDecision = {
+    engine: HOSTILE,
+    version: HOSTILE,
+    allowed: true,
+    policies: [HOSTILE],
+    shadow: { allowed: false, policies: [HOSTILE], error: HOSTILE },
+  };
+  made.gateDecision = { allowed: true, answer: 'ALLOW', model: HOSTILE, version: 'v', ms: 1 };
+  made.hookVerdicts = [
+    { id: 'a', at: 'before', outcome: 'rewrite', ms: 1, input_hash_before: 'c'.repeat(64) },
+    { id: 'b', at: 'after', outcome: 'failed', ms: 2, went_on: true },
+  ];
+  return made;
+};
+
+test('PRM-08 PRM-09 PIPE-14 what was decided stands in the events as canonical JSON, each where it belongs', () => {
+  const stated = { ...most, phase: 'autonomous', trust: 'provisional', claimSource: HOSTILE } as const;
+  const said = eventsOf(decided(flight()), stated, 0).map(({ written }) => {
+    const all = JSON.parse(written.text);
+    expect(canonicalJson(all)).toBe(written.text);
+    expect({ ...JSON.parse(`{${written.shared}}`), ...JSON.parse(`{${written.own}}`) }).toEqual(all);
+    return all;
+  });
+  for (const data of said)
+    expect(data).toMatchObject({ phase: 'autonomous', trust: 'provisional', claim_source: HOSTILE });
+  const places = said.map(({ policy_decision, adversarial_policy_decision, hooks }) => [
+    policy_decision !== undefined,
+    adversarial_policy_decision !== undefined,
+    (hooks ?? []).map(({ id }: { id: string }) => id),
+  ]);
+  expect(places).toEqual([
+    [false, false, []],
+    [false, false, []],
+    [true, true, []],
+    [false, false, ['a']],
+    [false, false, ['b']],
+  ]);
+});
+
+test('a call that was refused tells at its end what was decided, and all that hooks said', () => {
+  const made = decided(flight());
+  made.transitions.splice(3, 2, { state: 'DENIED', at: 3 });
+  const end = eventsOf(made, { ...most, state: 'DENIED' }, 0).at(-1)?.written.text ?? '';
+  const said = JSON.parse(end);
+  expect(canonicalJson(said)).toBe(end);
+  expect(said).toMatchObject({
+    policy_decision: {},
+    adversarial_policy_decision: {},
+    hooks: [{ id: 'a' }, { id: 'b' }],
+  });
+});

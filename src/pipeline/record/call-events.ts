@@ -10,10 +10,12 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { quoted } from '../../std/json-text.ts';
 import type { Flight, Transition } from '../flight/flight.ts';
+import { gateText, hooksText, policyText } from './decision-texts.ts';
 
 /**
  * The events of the transitions from place `from` on (AUD-01, PIPE-01): each with time, capabilities and the hash of the
- * input; the last one also with the hash of the output, the duration and, where there is one, the error. Arguments and
+ * input; the last one also with the hash of the output, the duration and, where there is one, the error. What was decided
+ * stands in AUTHORIZED or DENIED, what hooks said in the event behind them (PRM-08, PRM-09, PIPE-14). Arguments and
  * results themselves stay out: nothing here can hold a secret.
  * @param answeredBy id of the earlier call whose answer this one got
  */
@@ -25,7 +27,8 @@ export function eventsOf(flight: Flight, record: InvocationRecord, from: number,
   for (let i = from; i < transitions.length; i += 1) {
     const { state, at } = transitions[i] as Transition;
     const isEnd = i === transitions.length - 1 && state !== 'EXECUTING';
-    const written = isEnd ? endOf(members, record, state) : stepOf(members, record, state);
+    const said = decisionsOf(flight, state);
+    const written = isEnd ? endOf(members, said, record, state) : stepOf(members, said, record, state);
     drafts.push({ id: randomUUID(), type: typeOf(state, record), time: at, tenantId, subject: invocationId, written });
   }
   return drafts;
@@ -37,6 +40,8 @@ interface SharedMembers {
   readonly first: string;
   /** Up to where the end tells the hash of the output. */
   readonly second: string;
+  /** Up to the policy's decision; empty or with a comma behind it. */
+  readonly phase: string;
   /** Up to the state; empty or with a comma behind it. */
   readonly third: string;
   /** Behind the state. */
@@ -46,16 +51,19 @@ interface SharedMembers {
 }
 
 function sharedMembers({ call, trace }: Flight, record: InvocationRecord, answeredBy?: string): SharedMembers {
-  const { inputHash, sessionId, userDid } = record;
+  const { inputHash, sessionId, userDid, trust } = record;
   const first =
     `"agent_did":${quoted(record.agentDid)}${optional('answered_by', answeredBy)}` +
-    `${optional('called_as', record.calledAs)},"capabilities":${capabilitiesText(call.grant)},"door":${quoted(record.door)}`;
+    `${optional('called_as', record.calledAs)},"capabilities":${capabilitiesText(call.grant)}` +
+    `${optional('claim_source', record.claimSource)},"door":${quoted(record.door)}`;
   const second = `${inputHash === undefined ? '' : `"input_hash":"${inputHash}",`}"invocation_id":${quoted(record.invocationId)}`;
+  const phase = record.phase === undefined ? '' : `"phase":"${record.phase}",`;
   const third = sessionId === undefined ? '' : `"session_id":${quoted(sessionId)},`;
   const last =
     `"tenant_id":${quoted(record.tenantId)},"tool_id":${quoted(record.toolId)}` +
-    `${optional('tool_version', record.toolVersion)}${optional('trace_id', trace?.traceId)}${optional('user_did', userDid)}`;
-  return { first, second, third, last, all: `${first},${second},${third}${last}` };
+    `${optional('tool_version', record.toolVersion)}${optional('trace_id', trace?.traceId)}` +
+    `${trust === undefined ? '' : `,"trust":"${trust}"`}${optional('user_did', userDid)}`;
+  return { first, second, phase, third, last, all: `${first},${second},${phase}${third}${last}` };
 }
 
 const optional = (name: string, value: string | undefined): string =>
@@ -73,22 +81,71 @@ function capabilitiesText(grant: Grant | undefined): string {
   return text;
 }
 
-function stepOf({ first, second, third, last, all }: SharedMembers, record: InvocationRecord, state: LifecycleState) {
-  const own = `"state":"${state}"`;
-  return payloadText(record, `{${first},${second},${third}${own},${last}}`, all, own);
+/** What one event says of the decisions on its call, each as members with a comma behind them. */
+interface DecisionTexts {
+  readonly gate: string;
+  readonly hooks: string;
+  readonly policy: string;
 }
 
-function endOf({ first, second, third, last, all }: SharedMembers, record: InvocationRecord, state: LifecycleState) {
+const NOTHING_DECIDED: DecisionTexts = { gate: '', hooks: '', policy: '' };
+
+/**
+ * The end of a call that was refused says what was decided, and AUTHORIZED what let it through: after a hook rewrote the
+ * arguments these are not the same.
+ */
+function decisionsOf(flight: Flight, state: LifecycleState): DecisionTexts {
+  const { policyDecision, gateDecision, hookVerdicts, transitions } = flight;
+  if (state === 'AUTHORIZED') {
+    const permitted = policyDecision?.allowed === true || policyDecision?.ask === true;
+    return {
+      gate: gateText(gateDecision?.allowed === true ? gateDecision : undefined),
+      hooks: '',
+      policy: policyText(permitted ? policyDecision : undefined),
+    };
+  }
+  if (state === 'DECLARED' || state === 'VALIDATED') return NOTHING_DECIDED;
+  const said = hookVerdicts === undefined ? '' : hooksText(verdictsFor(state, hookVerdicts, transitions));
+  if (state === 'DENIED') return { gate: gateText(gateDecision), hooks: said, policy: policyText(policyDecision) };
+  return said === '' ? NOTHING_DECIDED : { ...NOTHING_DECIDED, hooks: said };
+}
+
+/** EXECUTING tells of the hooks before it, the end of those after it. */
+function verdictsFor(
+  state: LifecycleState,
+  verdicts: NonNullable<Flight['hookVerdicts']>,
+  transitions: Flight['transitions'],
+): NonNullable<Flight['hookVerdicts']> {
+  if (state === 'EXECUTING') return verdicts.filter(({ at }) => at === 'before');
+  const ran = transitions.some((each) => each.state === 'EXECUTING');
+  return ran ? verdicts.filter(({ at }) => at === 'after') : verdicts;
+}
+
+function stepOf(members: SharedMembers, said: DecisionTexts, record: InvocationRecord, state: LifecycleState) {
+  const { first, second, phase, third, last, all } = members;
+  const { gate, hooks, policy } = said;
+  const own = `"state":"${state}"`;
+  return payloadText(
+    record,
+    `{${gate}${first},${hooks}${second},${phase}${policy}${third}${own},${last}}`,
+    all,
+    `${gate}${hooks}${policy}${own}`,
+  );
+}
+
+function endOf(members: SharedMembers, said: DecisionTexts, record: InvocationRecord, state: LifecycleState) {
+  const { first, second, phase, third, last, all } = members;
+  const { gate, hooks, policy } = said;
   const { failure, metadata, outputHash } = record;
   const error = failure === undefined ? '' : `"error":${canonicalJson(withoutDetails(failure))},`;
-  const early = `"duration_ms":${JSON.stringify(metadata?.duration_ms ?? 0)},${error}"execution_metadata":${usageText(record)},`;
+  const early = `"duration_ms":${JSON.stringify(metadata?.duration_ms ?? 0)},${error}"execution_metadata":${usageText(record)},${hooks}`;
   const hash = outputHash === undefined ? '' : `"output_hash":"${outputHash}",`;
   const own = `"state":"${state}"`;
   return payloadText(
     record,
-    `{${first},${early}${second},${hash}${third}${own},${last}}`,
+    `{${gate}${first},${early}${second},${hash}${phase}${policy}${third}${own},${last}}`,
     all,
-    `${early}${hash}${own}`,
+    `${gate}${early}${hash}${policy}${own}`,
   );
 }
 

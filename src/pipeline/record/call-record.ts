@@ -18,7 +18,7 @@ export function recordOf(
   flight: Flight,
   end: FlightEnd,
 ): InvocationRecord {
-  const { call, warnings } = flight;
+  const { call, warnings, trust } = flight;
   const { tool, principal, request, inputHash, outputHash } = call;
   const record: Open<InvocationRecord> = {
     invocationId: call.invocationId ?? request.invocation_id ?? randomUUID(),
@@ -41,6 +41,11 @@ export function recordOf(
     record.contentHash = tool.contentHash;
     record.sideEffect = sideEffectOf(tool.manifest);
   }
+  const options = request.execution_options;
+  if (options?.phase !== undefined) record.phase = options.phase;
+  if (options?.claim_source !== undefined) record.claimSource = options.claim_source;
+  if (trust !== undefined) record.trust = trust;
+  if (flight.gateDecision !== undefined) record.gateDecision = flight.gateDecision;
   if (inputHash !== undefined) record.inputHash = inputHash;
   if (outputHash !== undefined) record.outputHash = outputHash;
   if (end.failure !== undefined) record.failure = withoutCause(end.failure);
@@ -56,7 +61,7 @@ function withoutCause({
 }
 
 function metadataOf({ clock }: Pick<PipelineParts, 'clock'>, flight: Flight, { state }: FlightEnd): ExecutionMetadata {
-  const usage = flight.call.outcome?.usage ?? NO_USAGE;
+  const usage = flight.call.ran?.usage ?? NO_USAGE;
   const started = flight.transitions[0]?.at ?? clock.now();
   const metadata: ExecutionMetadata = {
     duration_ms: Math.round((clock.monotonic() - flight.startedAt) * 1000) / 1000,

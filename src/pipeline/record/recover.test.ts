@@ -32,7 +32,7 @@ describe('what a crash left open', () => {
     expect(await recoverOpenCalls(parts, 'one')).toBe(0);
   });
 
-  test('PIPE-02 the list holds the eleven stages in their order', async () => {
+  test('PIPE-02 the list holds the eleven stages of a call in their order, and the hooks among them', async () => {
     const seen: string[] = [];
     const { add, call } = await pipeline({ onStage: (stage) => seen.push(stage) });
     await add(manifest('double'), () => 1);
@@ -43,10 +43,12 @@ describe('what a crash left open', () => {
       'validate',
       'authorize',
       'reuse',
+      'consult',
       'approve',
       'reserve',
       'prepare',
       'execute',
+      'review',
       'inspect',
       'settle',
     ]);

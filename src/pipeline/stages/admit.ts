@@ -26,7 +26,7 @@ export function admit({
       const givenParameters = request.parameters ?? {};
       return (
         unsupported(request) ??
-        outOfBounds(givenParameters, limits) ?? {
+        argumentsOutOfBounds(givenParameters, limits) ?? {
           invocationId: request.invocation_id ?? randomUUID(),
           acceptedAt: clock.now(),
           givenParameters,
@@ -36,7 +36,11 @@ export function admit({
   };
 }
 
-function outOfBounds(parameters: Record<string, unknown>, limits: PipelineParts['limits']): Failure | undefined {
+/** What is wrong with the size or depth of arguments, before any schema sees them. */
+export function argumentsOutOfBounds(
+  parameters: Readonly<Record<string, unknown>>,
+  limits: PipelineParts['limits'],
+): Failure | undefined {
   const faults = checkPayload(parameters, {
     depthMax: limits.argumentDepthMax,
     stringBytesMax: limits.argumentBytesMax,

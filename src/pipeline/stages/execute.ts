@@ -6,9 +6,10 @@ import type {
   Approved,
   Authorized,
   CallRequest,
-  Executed,
+  Consulted,
   Fresh,
   Prepared,
+  Ran,
   Reserved,
   Resolved,
   Validated,
@@ -17,13 +18,22 @@ import type { Flight } from '../flight/flight.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 import { executorCall } from './executor-call.ts';
 
-type Needs = CallRequest & Admitted & Resolved & Validated & Authorized & Fresh & Approved & Reserved & Prepared;
+type Needs = CallRequest &
+  Admitted &
+  Resolved &
+  Validated &
+  Authorized &
+  Fresh &
+  Consulted &
+  Approved &
+  Reserved &
+  Prepared;
 
 /** How long an executor may take to stop after its call was aborted; then the call ends without it. */
 const ABORT_GRACE_MS = 5_000;
 
 /** Stage 9: one attempt, with the grant's timeout. Cancel and timeout reach the running tool (PIPE-06). */
-export function execute(): Stage<Needs, Executed> {
+export function execute(): Stage<Needs, Ran> {
   return {
     name: 'execute',
     begins: 'EXECUTING',
@@ -34,7 +44,7 @@ export function execute(): Stage<Needs, Executed> {
   };
 }
 
-async function attempt(call: Needs, executorCall: ExecutorCall, flight: Flight): Promise<StageEnd<Executed>> {
+async function attempt(call: Needs, executorCall: ExecutorCall, flight: Flight): Promise<StageEnd<Ran>> {
   const { controller } = flight;
   const { timeoutMs } = call.grant.limits;
   const timer = setTimeout(() => controller.abort(timedOut(timeoutMs)), timeoutMs);
@@ -42,7 +52,7 @@ async function attempt(call: Needs, executorCall: ExecutorCall, flight: Flight):
     const running = call.confirmed
       ? call.executor.executeConfirmed(executorCall, controller.signal)
       : call.executor.execute(executorCall, controller.signal);
-    return { outcome: await orAbandoned(running, controller.signal) };
+    return { ran: await orAbandoned(running, controller.signal) };
   } catch (thrown) {
     // The reason of the abort wins over whatever the executor made of it.
     return failureOf(controller.signal.aborted ? controller.signal.reason : thrown);

@@ -1,4 +1,4 @@
-import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { CapabilityClaims, TrustLevel } from '../../../api/schemas/capability-token.ts';
 import { type Failure, isFailure } from '../../domain/error/failure.ts';
 import type { Caller, Principal } from '../../domain/principal/principal.ts';
 
@@ -19,15 +19,24 @@ export type VerifyToken = (
   token: string | undefined,
 ) => CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
 
-/**
- * @param developmentClaims claims of callers without a token; absent where tokens are required (PRM-02)
- */
-export function createIdentify(verify: VerifyToken, developmentClaims?: () => CapabilityClaims): Identify {
+/** What holds where a caller, or its token, says nothing. */
+export interface IdentifyOptions {
+  /** Claims of callers without a token, always the same object; absent where tokens are required (PRM-02). */
+  readonly withoutToken?: CapabilityClaims;
+  /** Of callers whose token names no trust level; default trusted (PRM-06). */
+  readonly defaultTrust?: TrustLevel;
+}
+
+/** A token that is presented must be good: nobody falls back to what callers without one may do. */
+export function createIdentify(
+  verify: VerifyToken,
+  { withoutToken, defaultTrust = 'trusted' }: IdentifyOptions = {},
+): Identify {
   const identities = new WeakMap<CapabilityClaims, Identity>();
   const identityOf = (claims: CapabilityClaims): Identity => {
     const known = identities.get(claims);
     if (known !== undefined) return known;
-    const identity = { claims, principal: principalOf(claims) };
+    const identity = { claims, principal: principalOf(claims, defaultTrust) };
     identities.set(claims, identity);
     return identity;
   };
@@ -36,18 +45,18 @@ export function createIdentify(verify: VerifyToken, developmentClaims?: () => Ca
 
   return (caller, token) => {
     const presented = caller.token ?? token;
-    if (presented === undefined && developmentClaims !== undefined) return identityOf(developmentClaims());
+    if (presented === undefined && withoutToken !== undefined) return identityOf(withoutToken);
     const verified = verify(presented);
     return verified instanceof Promise ? verified.then(answer) : answer(verified);
   };
 }
 
-function principalOf(claims: CapabilityClaims): Principal {
+function principalOf(claims: CapabilityClaims, defaultTrust: TrustLevel): Principal {
   return {
     tenantId: claims.tenant_id,
     agentDid: claims.agent_did,
     roles: claims.roles ?? ['agent'],
-    trust: claims.trust_level ?? 'trusted',
+    trust: claims.trust_level ?? defaultTrust,
     ...(claims.user_did === undefined ? {} : { userDid: claims.user_did }),
     ...(claims.session_id === undefined ? {} : { sessionId: claims.session_id }),
   };

@@ -1,5 +1,4 @@
-import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
-import type { ErrorCode } from '../../domain/error/catalogue.ts';
+// Hot path: runs once for every call.
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
@@ -7,51 +6,41 @@ import type { Authorized, Executed, Inspected, Resolved } from '../call.ts';
 import type { Flight } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
+import { VALUE_RULES, type ValueRules } from '../value-rules.ts';
+import { fitResult } from './values/fit-result.ts';
+import { markResult, warnTainted } from './values/mark-result.ts';
 
 type Needs = Resolved & Authorized & Executed;
 
-/** Stage 10: the result is JSON, matches the tool's schema, and fits the budget (VAL-03, MOD-10). */
-export function inspect({ schemas }: Pick<PipelineParts, 'schemas'>): Stage<Needs, Inspected> {
+/** Stage 10: the result is JSON, matches the tool's schema, is marked where it is not to be trusted, and fits the budget (VAL-01, VAL-03, MOD-10). */
+export function inspect({ schemas, values }: Pick<PipelineParts, 'schemas' | 'values'>): Stage<Needs, Inspected> {
+  const rules = { ...VALUE_RULES, ...values };
+  const { scanOutput: _unasked, ...ownRules } = rules;
   return {
     name: 'inspect',
     run({ outcome, tool, grant }, flight) {
-      const text = jsonOf(outcome.result);
-      if (text === undefined) return failure('E3501', 'The tool returned something that JSON cannot hold.');
-      if (outcome.toolError === true) return reportedError(outcome.result);
-      const refused = mismatch(schemas, tool.manifest.result_schema, outcome.result);
-      if (refused !== undefined) return refused;
-      const outputHash = sha256(text);
-      return { result: cut(outcome.result, text, grant.limits.outputBytesMax, flight), outputHash };
+      const judging = rules.ownExecutors.includes(tool.manifest.executor.kind) ? ownRules : rules;
+      if (outcome.toolError === true) return reportedError(judging, outcome.result, flight);
+      const fitting = fitResult(schemas, rules, tool.manifest, outcome.result, flight.warnings);
+      if (isFailure(fitting)) return fitting;
+      const marked = markResult(judging, fitting.result, flight.warnings);
+      if (isFailure(marked)) return marked;
+      const text = canonicalJson(marked.result);
+      return { result: cut(marked.result, text, grant.limits.outputBytesMax, flight), outputHash: sha256(text) };
     },
   };
 }
 
-function jsonOf(result: unknown): string | undefined {
+/** A tool's own words of what went wrong are data of a stranger too. */
+function reportedError(rules: ValueRules, result: unknown, { warnings }: Flight): Failure {
   try {
-    return canonicalJson(result);
+    canonicalJson(result);
   } catch {
-    return undefined;
+    return failure('E3501', 'The tool reported an error that JSON cannot hold.');
   }
+  warnTainted(rules, result, warnings);
+  return failure('E3109', 'The tool reported an error; its own words are in details.result.', { details: { result } });
 }
-
-function mismatch(
-  schemas: PipelineParts['schemas'],
-  document: JsonSchemaObject | undefined,
-  result: unknown,
-): Failure | undefined {
-  if (document === undefined) return undefined;
-  const schema = schemas.compile(document);
-  if (isFailure(schema)) return schema;
-  const { faults } = schema.check(result, { coerce: false });
-  if (faults.length === 0) return undefined;
-  const code = faults.length === 1 ? (faults[0]?.code as ErrorCode) : 'E3501';
-  return failure(code, 'The tool answered, but not as its result schema promises. Tell the owner of the tool.', {
-    details: { faults },
-  });
-}
-
-const reportedError = (result: unknown): Failure =>
-  failure('E3109', 'The tool reported an error; its own words are in details.result.', { details: { result } });
 
 /** A result beyond the budget becomes its first part, and says so. */
 function cut(result: unknown, text: string, bytesMax: number, { warnings }: Flight): unknown {

@@ -11,6 +11,7 @@ export function prepare({
 }: Pick<PipelineParts, 'secrets'>): Stage<Resolved & Authorized & Reserved, Prepared> {
   return {
     name: 'prepare',
+    takes: 'the granted credentials from the secret store',
     run({ principal, grant }) {
       if (grant.credentials.length === 0) return { secrets: NO_SECRETS };
       return secrets.read(principal.tenantId, grant.credentials).then((values) => ({ secrets: values }), failureOf);

@@ -20,11 +20,11 @@ export function resolve({
     found: FoundTool | Failure,
     identity: Identity,
     { givenParameters }: Needs,
-    { warnings }: Flight,
+    { warnings, rehearsal }: Flight,
   ): StageEnd<Resolved> => {
     if (isFailure(found)) return found;
     const { tool, overrides, rule } = found;
-    registry.noteUse(tool);
+    if (!rehearsal) registry.noteUse(tool);
     warnings.push(...found.warnings);
     const preset = rule?.default_arguments;
     return {

@@ -18,6 +18,7 @@ const POLL_MS = 25;
 export function reuse(parts: Parts): Stage<Needs, Fresh> {
   return {
     name: 'reuse',
+    takes: 'the invocation id and the idempotency key',
     run(call, flight) {
       const { request, principal, invocationId } = call;
       const key = request.execution_options?.idempotency_key;

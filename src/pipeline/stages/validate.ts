@@ -1,36 +1,64 @@
-import { failure, isFailure } from '../../domain/error/failure.ts';
+// Hot path: runs once for every call.
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { type Failure, isFailure } from '../../domain/error/failure.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
+import { withoutControls } from '../../validation/control-characters.ts';
 import type { Admitted, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
+import { VALUE_RULES, type ValueRules } from '../value-rules.ts';
+import { argumentsRefused } from './values/argument-failures.ts';
+import { contentOf, sanitiseArguments } from './values/sanitise-arguments.ts';
 
 /** Fields in which a model thinks aloud; nothing behind this stage ever sees them (MOD-02). */
 const THINK_FIELD = '_tafc_think';
 
-/** Stage 3: the arguments match the tool's schema, converted where that loses nothing (VAL-01, VAL-02). */
-export function validate({ schemas }: Pick<PipelineParts, 'schemas'>): Stage<Admitted & Resolved, Validated> {
+type Parameters = Readonly<Record<string, unknown>>;
+
+/**
+ * Stage 3: the arguments match the tool's schema, converted where that loses nothing, and hold neither control characters
+ * nor attacks (VAL-01, VAL-02, VAL-04, VAL-06).
+ */
+export function validate({
+  schemas,
+  values,
+}: Pick<PipelineParts, 'schemas' | 'values'>): Stage<Admitted & Resolved, Validated> {
+  const rules = { ...VALUE_RULES, ...values };
   return {
     name: 'validate',
     reaches: 'VALIDATED',
-    run({ givenParameters, tool }) {
-      const schema = schemas.compile(tool.manifest.parameters_schema);
+    run({ givenParameters, tool: { manifest } }, { warnings }) {
+      const schema = schemas.compile(manifest.parameters_schema);
       if (isFailure(schema)) return schema;
-      const { value, faults } = schema.check(withoutThoughts(givenParameters), { coerce: true });
-      if (faults.length > 0) {
-        const places = faults.length === 1 ? 'One argument has a fault' : `${faults.length} faults in the arguments`;
-        return failure('E3509', `${places}: ${faults.slice(0, 3).map(inWords).join('; ')}`, { details: { faults } });
-      }
-      const parameters = value as Readonly<Record<string, unknown>>;
+      const given = withoutControlCharacters(withoutThoughts(givenParameters), rules, manifest);
+      if (isFailure(given)) return given;
+      const { value, faults } = schema.check(given, { coerce: rules.coerceArguments });
+      if (faults.length > 0) return argumentsRefused(faults);
+      const checked = value as Parameters;
+      const { argumentSanitiser } = rules;
+      const parameters =
+        argumentSanitiser === undefined
+          ? checked
+          : sanitiseArguments(argumentSanitiser, schema, manifest, checked, warnings);
+      if (isFailure(parameters)) return parameters;
       return { parameters, inputHash: sha256(canonicalJson(parameters)) };
     },
   };
 }
 
-const inWords = ({ path, message, hint }: { path: string; message: string; hint?: string }): string =>
-  `${path === '' ? 'the arguments' : path} ${message}${hint === undefined ? '' : ` (${hint})`}`;
+function withoutControlCharacters(
+  parameters: Parameters,
+  { controlCharacters }: ValueRules,
+  manifest: ToolManifest,
+): Parameters | Failure {
+  if (controlCharacters === 'allow') return parameters;
+  const content = contentOf(manifest);
+  const { value, faults } = withoutControls(parameters, controlCharacters, content?.isRaw);
+  return faults.length > 0 ? argumentsRefused(faults) : (value as Parameters);
+}
 
-function withoutThoughts(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function withoutThoughts(parameters: Parameters): Parameters {
   for (const name in parameters) {
     if (name.startsWith(THINK_FIELD)) {
       return Object.fromEntries(Object.entries(parameters).filter(([key]) => !key.startsWith(THINK_FIELD)));

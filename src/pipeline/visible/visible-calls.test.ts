@@ -203,7 +203,7 @@ describe('REG-13 calls through a view', () => {
     const { as, visibility } = await bench();
     const tools = [{ tool: 'double', default_arguments: { n: 'many' } }];
     await visibility.putView('acme', view([A], { sources: [{ source: 'local', tools }] }));
-    expect((await as(A, 'double', {})).failure?.code).toBe('E3509');
+    expect((await as(A, 'double', {})).failure?.code).toBe('E3502');
   });
 
   test('what is not in the view does not exist for its agents, the id of a renamed tool neither', async () => {

@@ -1,4 +1,4 @@
-import type { ComplianceReport } from '../../../api/schemas/tool-lifecycle.ts';
+import type { ComplianceReport } from '../../../api/schemas/registry/tool-lifecycle.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { pointerTo } from '../../std/json-pointer.ts';
 

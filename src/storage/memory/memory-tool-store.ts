@@ -1,6 +1,9 @@
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { StateMove, ToolStore, VersionKey } from '../../registry/tool-store.port.ts';
 
+/** Versions that one question names. */
+const UNRECORDED_MAX = 1_000;
+
 /** Tool versions in this process: nothing is durable, everything else as the port says. */
 export function memoryToolStore(): ToolStore {
   /** JSON text by key, so that no caller holds what the store holds. */
@@ -8,9 +11,13 @@ export function memoryToolStore(): ToolStore {
   /** The key that each revision wrote. */
   const written: string[] = [];
   const uses = createUses();
+  /** When a key was written that was not marked since, in ms since 1970; the oldest first. */
+  const unrecorded = new Map<string, number>();
 
   const write = (key: string, version: ToolVersion): void => {
     written.push(key);
+    unrecorded.delete(key);
+    unrecorded.set(key, Date.now());
     rows.set(key, JSON.stringify(version));
   };
   const insert: ToolStore['insert'] = async (version) => {
@@ -40,6 +47,13 @@ export function memoryToolStore(): ToolStore {
       return { versions: changed.map((text) => uses.addTo(versionOf(text))), revision: written.length };
     },
     changeStates: async (moves) => moves.map(move),
+    async markRecorded(keys) {
+      for (const key of keys) unrecorded.delete(keyOf(key));
+    },
+    async unrecorded(before) {
+      const due = [...unrecorded].filter(([, since]) => since < before).slice(0, UNRECORDED_MAX);
+      return due.flatMap(([key]) => rows.get(key) ?? []).map((text) => uses.addTo(versionOf(text)));
+    },
     async noteUses(noted) {
       for (const use of noted) if (rows.has(keyOf(use))) uses.note(use, use.lastUsedAt);
     },

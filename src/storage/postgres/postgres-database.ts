@@ -2,24 +2,30 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool } from 'pg';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
+import type { RevocationStore } from '../../identity/revocations.port.ts';
 import type { QuarantineStore } from '../../mcp-servers/quarantine-store.port.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
+import type { QuotaStore } from '../../permission/quota-store.port.ts';
 import type { IdempotencyStore } from '../../pipeline/idempotency-store.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
 import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { VisibilityStore } from '../../visibility/visibility-store.port.ts';
+import { postgresIdempotencyStore } from './calls/postgres-idempotency-store.ts';
+import { postgresQuotaStore } from './calls/postgres-quota-store.ts';
 import { databaseError, inDatabase } from './database-error.ts';
+import { postgresApiKeyStore } from './identity/postgres-api-key-store.ts';
+import { postgresRevocationStore } from './identity/postgres-revocation-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
-import { postgresIdempotencyStore } from './postgres-idempotency-store.ts';
 import { postgresLedgerStore } from './postgres-ledger-store.ts';
 import { postgresQuarantineStore } from './postgres-quarantine-store.ts';
 import { postgresUpstreamStore } from './postgres-upstream-store.ts';
-import { postgresVisibilityStore } from './postgres-visibility-store.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
 import { postgresToolStore } from './tools/postgres-tool-store.ts';
+import { postgresVisibilityStore } from './tools/postgres-visibility-store.ts';
 import { hasPgvector, pgvectorIndex, type SendStatement } from './vectors/pgvector-index.ts';
 import { postgresVectorStore } from './vectors/postgres-vector-store.ts';
 
@@ -39,9 +45,12 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly toolStore: ToolStore;
   readonly ledgerStore: LedgerStore;
   readonly idempotencyStore: IdempotencyStore;
+  readonly quotaStore: QuotaStore;
   readonly upstreamStore: UpstreamStore;
   readonly quarantineStore: QuarantineStore;
   readonly visibilityStore: VisibilityStore;
+  readonly revocationStore: RevocationStore;
+  readonly apiKeyStore: ApiKeyStore;
   readonly vectorStore: VectorStore;
   /**
    * Vectors in the database itself.
@@ -94,9 +103,12 @@ export async function openPostgres({
     toolStore: postgresToolStore(database),
     ledgerStore: postgresLedgerStore(sender, database),
     idempotencyStore: postgresIdempotencyStore(pool),
+    quotaStore: postgresQuotaStore(pool),
     upstreamStore: postgresUpstreamStore(database),
     quarantineStore: postgresQuarantineStore(database),
     visibilityStore: postgresVisibilityStore(database),
+    revocationStore: postgresRevocationStore(database),
+    apiKeyStore: postgresApiKeyStore(database),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
     ping: () => inDatabase('answer', async () => void (await pool.query('select 1'))),

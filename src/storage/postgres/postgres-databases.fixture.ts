@@ -85,6 +85,9 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'sink_positions',
     'embedding_vectors',
     'visibility_rules',
+    'revocations',
+    'api_keys',
+    'quota_sessions',
   ];
   const triggers = (what: 'disable' | 'enable') =>
     appendOnly.map((table) => `alter table sallyport.${table} ${what} trigger append_only`);

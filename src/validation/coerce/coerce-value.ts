@@ -1,18 +1,24 @@
 import { canonicalJson } from '../../std/canonical-json.ts';
-import type { OwnNode, OwnSchema, OwnSchemaObject } from '../schema/own-schema.ts';
+import { isDated } from '../schema/judge/formats.ts';
+import { type OwnNode, type OwnSchema, type OwnSchemaObject, referredBy } from '../schema/own/own-node.ts';
+import { dateFrom, dateTimeFrom, dateTimeFromEpoch } from './coerce-date.ts';
 import { convertScalar, isOfType } from './coerce-scalar.ts';
+import type { CoercionRules } from './coercion-rules.ts';
 
-/** Whether a value is valid against a branch of a union as it stands. */
-export type BranchCheck = (branch: OwnNode, value: unknown) => boolean;
+/** What a coercion goes by. */
+export interface CoercionParts {
+  readonly own: OwnSchema;
+  readonly rules: CoercionRules;
+  /** Whether a value is valid by a node as it stands. */
+  isValid(node: OwnNode, value: unknown): boolean;
+}
 
 /** Schemas visited in one coercion; beyond it values stay as they are. */
 const VISITS_MAX = 10_000;
 /** Branches of a union that are tried; a wider union is left alone. */
 const BRANCHES_MAX = 32;
 
-interface Coercion {
-  readonly own: OwnSchema;
-  readonly isValid: BranchCheck;
+interface Coercion extends CoercionParts {
   visitsLeft: number;
 }
 
@@ -21,14 +27,14 @@ interface Coercion {
  * only (VAL-02). Goes through objects, lists and references; through a union only when exactly one branch can be met.
  * The input is never changed: what differs is a copy, what does not is the input itself.
  */
-export function coerceValue(own: OwnSchema, value: unknown, isValid: BranchCheck): unknown {
-  return coerce({ own, isValid, visitsLeft: VISITS_MAX }, own.root, value);
+export function coerceValue(parts: CoercionParts, value: unknown): unknown {
+  return coerce({ ...parts, visitsLeft: VISITS_MAX }, parts.own.root, value);
 }
 
 function coerce(run: Coercion, node: OwnNode | undefined, value: unknown): unknown {
   if (typeof node !== 'object' || run.visitsLeft-- <= 0) return value;
-  let result = coerceOwn(node, value);
-  if (typeof node['$ref'] === 'string') result = coerce(run, definition(run.own, node['$ref']), result);
+  let result = coerceOwn(run.rules, node, value);
+  result = coerce(run, referredBy(run.own, node), result);
   for (const part of listOf(node['allOf'])) result = coerce(run, part, result);
   for (const union of [node['anyOf'], node['oneOf']]) result = coerceUnion(run, listOf(union), result);
   if (Array.isArray(result)) return coerceItems(run, node, result);
@@ -37,13 +43,14 @@ function coerce(run: Coercion, node: OwnNode | undefined, value: unknown): unkno
 }
 
 const listOf = (held: unknown): readonly OwnNode[] => (Array.isArray(held) ? held : []);
-const definition = (own: OwnSchema, reference: string): OwnNode | undefined =>
-  own.definitions[reference.slice('#/$defs/'.length)];
 
-/** By `type`, or by the members of `enum` and `const` where no type is given. */
-function coerceOwn(node: OwnSchemaObject, value: unknown): unknown {
+/** By `type` and `format`, or by the members of `enum` and `const` where no type is given. */
+function coerceOwn(rules: CoercionRules, node: OwnSchemaObject, value: unknown): unknown {
   if (typeof value === 'object') return value;
   const types = [node['type']].flat().filter((type) => typeof type === 'string');
+  const { format } = node;
+  if (rules.dates && (format === 'date' || format === 'date-time') && (types.length === 0 || types.includes('string')))
+    return dated(rules, format, types, value);
   if (types.length > 0) {
     if (types.some((type) => isOfType(value, type))) return value;
     return only(
@@ -57,6 +64,21 @@ function coerceOwn(node: OwnSchemaObject, value: unknown): unknown {
     allowed.map((member) => (convertScalar(value, typeof member) === member ? member : undefined)),
     value,
   );
+}
+
+/** A day or an instant; a number stays what it is, unless it can only be an instant and epochs are asked for. */
+function dated(
+  { epochs }: CoercionRules,
+  format: 'date' | 'date-time',
+  types: readonly string[],
+  value: unknown,
+): unknown {
+  if (typeof value === 'string') {
+    if (isDated(format, value)) return value;
+    return (format === 'date' ? dateFrom(value) : dateTimeFrom(value)) ?? value;
+  }
+  if (typeof value !== 'number' || !epochs || format === 'date') return value;
+  return types.some((type) => isOfType(value, type)) ? value : (dateTimeFromEpoch(value) ?? value);
 }
 
 /** The single distinct candidate, or the value as it was. */

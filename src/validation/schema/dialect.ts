@@ -4,7 +4,9 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
-import { faultAt } from './fault.ts';
+import { faultAt } from './faults/fault.ts';
+import { addressOf, type KnownDocuments } from './known-documents.ts';
+import { keywordsLeftOut } from './vocabulary.ts';
 
 /** The dialects by which a schema can be judged (REG-12). */
 export type Dialect = 'draft-07' | '2019-09' | '2020-12';
@@ -18,11 +20,11 @@ const DIALECTS: Readonly<Record<Dialect, DialectEntry>> = {
   'draft-07': { metaSchema: 'http://json-schema.org/draft-07/schema', create: (options) => new Ajv(options) },
   '2019-09': {
     metaSchema: 'https://json-schema.org/draft/2019-09/schema',
-    create: (options) => new Ajv2019({ ...options, dynamicRef: false }) as unknown as Ajv,
+    create: (options) => new Ajv2019(options) as unknown as Ajv,
   },
   '2020-12': {
     metaSchema: 'https://json-schema.org/draft/2020-12/schema',
-    create: (options) => new Ajv2020({ ...options, dynamicRef: false }) as unknown as Ajv,
+    create: (options) => new Ajv2020(options) as unknown as Ajv,
   },
 };
 
@@ -34,26 +36,45 @@ const BY_URI: ReadonlyMap<string, Dialect> = new Map([
   ['json-schema.org/draft/2020-12/schema', '2020-12'],
 ]);
 
+/** How a schema is to be judged. */
+export interface Declared {
+  readonly dialect: Dialect;
+  /** Keywords that a known meta-schema leaves out of its vocabularies. */
+  readonly without: ReadonlySet<string>;
+}
+
 /**
  * The dialect that a schema declares, 2020-12 when silent; a fault for any other. draft-04 is refused: its boolean
  * `exclusiveMinimum` and its `id` mean something else today, so leniency would judge wrongly.
+ * @param known documents among which a meta-schema of one's own is looked for
  */
-export function dialectOf(schema: JsonSchemaObject): Dialect | Fault {
+export function dialectOf(schema: JsonSchemaObject, known?: KnownDocuments): Declared | Fault {
   const declared = Object.hasOwn(schema, '$schema') ? schema['$schema'] : undefined;
-  if (declared === undefined) return '2020-12';
-  const known =
-    typeof declared === 'string' ? BY_URI.get(declared.replace(/^https?:\/\//, '').replace(/#$/, '')) : undefined;
-  return (
-    known ??
-    faultAt(
-      '/$schema',
-      'E3008',
-      '$schema',
-      'The schema declares a dialect that is not supported.',
-      'Use draft-07, 2019-09 or 2020-12, for example "https://json-schema.org/draft/2020-12/schema", or leave $schema out.',
-    )
-  );
+  if (declared === undefined) return { dialect: '2020-12', without: NONE };
+  const dialect = typeof declared === 'string' ? byUri(declared) : undefined;
+  if (dialect !== undefined) return { dialect, without: NONE };
+  const own = typeof declared === 'string' ? known?.get(addressOf(declared)) : undefined;
+  return (own === undefined ? undefined : declaredBy(own)) ?? unsupported();
 }
+
+const NONE: ReadonlySet<string> = new Set();
+const byUri = (uri: string): Dialect | undefined => BY_URI.get(uri.replace(/^https?:\/\//, '').replace(/#$/, ''));
+
+/** What a meta-schema of one's own says by its `$vocabulary`; undefined when it asks for one that nobody knows. */
+function declaredBy(metaSchema: JsonSchemaObject): Declared | undefined {
+  const dialect = byUri(String(metaSchema['$schema']));
+  const without = keywordsLeftOut(metaSchema['$vocabulary']);
+  return dialect === undefined || without === undefined ? undefined : { dialect, without };
+}
+
+const unsupported = (): Fault =>
+  faultAt(
+    '/$schema',
+    'E3008',
+    '$schema',
+    'The schema declares a dialect that is not supported.',
+    'Use draft-07, 2019-09 or 2020-12, for example "https://json-schema.org/draft/2020-12/schema", or leave $schema out.',
+  );
 
 /** A fresh Ajv of a dialect. Each schema gets its own, since an Ajv never lets go of what it compiled. */
 export function createAjv(dialect: Dialect, options: Options): Ajv {

@@ -1,4 +1,5 @@
 import type { Dialect } from './dialect.ts';
+import { VALUE_KEYWORDS } from './vocabulary.ts';
 
 /**
  * What stands under a keyword: one schema, a list of them, a map of them, a plain value, a list of property names, or
@@ -12,9 +13,7 @@ const EVERYWHERE: readonly Group[] = [
   ['schema', ['additionalProperties', 'contains', 'not', 'if', 'then', 'else', 'propertyNames']],
   ['schemas', ['allOf', 'anyOf', 'oneOf']],
   ['schema-map', ['properties', 'patternProperties']],
-  ['value', ['type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength']],
-  ['value', ['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum']],
-  ['value', ['maxItems', 'minItems', 'uniqueItems', 'maxProperties', 'minProperties']],
+  ['value', ['format', ...VALUE_KEYWORDS]],
   ['names', ['required']],
 ];
 const SINCE_2019: readonly Group[] = [

@@ -1,7 +1,7 @@
 import type { Fault } from '../../../api/schemas/error.ts';
 import { KiB } from '../../std/bytes.ts';
 import { pointerTo } from '../../std/json-pointer.ts';
-import { faultAt } from './fault.ts';
+import { faultAt } from './faults/fault.ts';
 
 /** Bounds of a foreign schema (VAL-05). */
 export const SCHEMA_BOUNDS = {

@@ -1,12 +1,17 @@
 import type { Command } from 'commander';
+import type { DryRunResponse } from '../../../../api/schemas/dry-run.ts';
 import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
-import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import {
+  InvocationPhase,
+  type ToolInvokeRequest,
+  type ToolInvokeResponse,
+} from '../../../../api/schemas/invocation.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { ERRORS, type ErrorCode } from '../../../domain/error/catalogue.ts';
 import { failure } from '../../../domain/error/failure.ts';
 import { EXIT } from '../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../command-kit.ts';
-import { seconds } from '../input/option-values.ts';
+import { oneOf, seconds } from '../input/option-values.ts';
 import { readArguments } from '../input/read-json.ts';
 import type { Printer } from '../output/printer.ts';
 
@@ -20,6 +25,9 @@ interface InvokeOptions {
   readonly token?: string;
   readonly timeout?: number;
   readonly idempotencyKey?: string;
+  readonly phase?: InvocationPhase;
+  readonly claimSource?: string;
+  readonly dryRun?: boolean;
 }
 
 /** `invoke TOOL [ARGUMENTS]`. */
@@ -32,24 +40,38 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     .option('--version <range>', 'version or SemVer range of the tool')
     .option('--token <token>', 'capability token; without it one is made for this call')
     .option('--timeout <duration>', 'longest time the tool may run, for example 30s', seconds)
-    .option('--idempotency-key <key>', 'calls with the same key run once');
+    .option('--idempotency-key <key>', 'calls with the same key run once')
+    .option(
+      '--phase <phase>',
+      `when in its reasoning the agent calls: ${InvocationPhase.enum.join(', ')}`,
+      oneOf(InvocationPhase.enum),
+    )
+    .option('--claim-source <words>', 'where the content of the arguments came from')
+    .option('--dry-run', 'say what would become of the call, and why; run nothing');
   kit.asking<InvokeOptions>(invoke, async (work, [tool, given], options) => {
     const parameters = await readArguments(given as string | undefined, work.parts.io);
     const request = requestOf(String(tool), parameters, options);
     const token = options.token ?? work.parts.io.env['SALLYPORT_TOKEN'] ?? (await mintFor(work, request, options));
-    const response = await work.layer.ask('tool.invoke', request, { ...work.caller, token });
+    const caller = { ...work.caller, token };
+    if (options.dryRun === true) return foretell(await work.layer.ask('tool.dry_run', request, caller), work.print);
+    const response = await work.layer.ask('tool.invoke', request, caller);
     return tell(response, work.print);
   });
 }
 
 function requestOf(toolId: string, parameters: Record<string, unknown>, options: InvokeOptions): ToolInvokeRequest {
-  const { version, timeout, idempotencyKey } = options;
+  const { version, timeout, idempotencyKey, phase, claimSource } = options;
+  const execution_options = {
+    ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
+    ...(phase === undefined ? {} : { phase }),
+    ...(claimSource === undefined ? {} : { claim_source: claimSource }),
+  };
   return {
     tool_id: toolId,
     parameters,
     ...(version === undefined ? {} : { tool_version: version }),
     ...(timeout === undefined ? {} : { resource_limits: { timeout_seconds: timeout } }),
-    ...(idempotencyKey === undefined ? {} : { execution_options: { idempotency_key: idempotencyKey } }),
+    ...(Object.keys(execution_options).length === 0 ? {} : { execution_options }),
   };
 }
 
@@ -93,6 +115,29 @@ function tell(response: ToolInvokeResponse, print: Printer): number {
     else tellError(response.error, print);
   }
   return response.error === undefined ? EXIT.ok : EXIT.refused;
+}
+
+/** Exit code as the call itself would have had it. */
+function foretell(told: DryRunResponse, print: Printer): number {
+  const { would, stages, error, policy_decision, trust, warnings = [] } = told;
+  if (print.json) print.value(told);
+  else {
+    print.line(`The call would ${would === 'ask' ? 'wait for a person' : would === 'run' ? 'run' : 'be refused'}.`);
+    print.table(
+      ['STAGE', 'OUTCOME', 'NOTE'],
+      stages.map(({ stage, outcome, takes }) => [stage, outcome.replace('_', ' '), takes ?? '']),
+    );
+    if (trust !== undefined) print.line(`trust: ${trust}`);
+    if (policy_decision !== undefined) {
+      const { policies, shadow } = policy_decision;
+      print.line(`policies: ${policies.join(', ') || 'none'}`);
+      if (shadow !== undefined)
+        print.line(`shadow: ${shadow.allowed ? 'allows' : 'denies'} by ${shadow.policies.join(', ') || 'none'}`);
+    }
+    for (const { code, message } of warnings) print.note(`${code}: ${message}`);
+    if (error !== undefined) tellError(error, print);
+  }
+  return would === 'run' ? EXIT.ok : EXIT.refused;
 }
 
 function tellError(error: ToolErrorBody, print: Printer): void {

@@ -13,10 +13,10 @@ import type { CommandKit, CommandWork } from '../command-kit.ts';
 import { collect } from '../input/option-values.ts';
 import { readManifests } from '../input/read-json.ts';
 import { REGISTRATION_HEAD, registrationRow } from '../output/registrations.ts';
-import { addToolsImportCommands } from './tools-import.ts';
-import { addToolsLifecycleCommands } from './tools-lifecycle.ts';
-import { addToolsSearchCommand } from './tools-search.ts';
-import { addToolsVersionCommands } from './tools-versions.ts';
+import { addToolsImportCommands } from './tools/import.ts';
+import { addToolsLifecycleCommands } from './tools/lifecycle.ts';
+import { addToolsSearchCommand } from './tools/search.ts';
+import { addToolsVersionCommands } from './tools/versions.ts';
 
 /** Tools asked for at once. */
 const PAGE_SIZE = 200;

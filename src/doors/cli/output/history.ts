@@ -1,4 +1,4 @@
-import type { ToolHistoryEntry } from '../../../../api/schemas/tool-lifecycle.ts';
+import type { ToolHistoryEntry } from '../../../../api/schemas/registry/tool-lifecycle.ts';
 
 export const HISTORY_HEAD = [
   'VERSION',

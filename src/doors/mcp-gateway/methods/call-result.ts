@@ -1,4 +1,5 @@
 // Hot path: every tools/call is answered here.
+import type { DryRunResponse } from '../../../../api/schemas/dry-run.ts';
 import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
 import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
 import { isObject, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
@@ -53,6 +54,16 @@ export function ownAnswer(id: RpcId, result: object, frame: ResultFrame): RpcAns
   const json = JSON.stringify(result);
   const meta = frame.metaOpening === '' ? '' : `,"_meta":{${frame.metaOpening.slice(0, -1)}}`;
   return resultAnswer(id, `{${frame.opening}"content":${contentOf(result, json)},"structuredContent":${json}${meta}}`);
+}
+
+/**
+ * The answer of a dry run. It is an error to clients, because the tool did not run: of a happy answer they would check
+ * that its structured content is what the tool promises.
+ */
+export function dryRunAnswer(id: RpcId, told: DryRunResponse, frame: ResultFrame): RpcAnswer {
+  const json = JSON.stringify(told);
+  const meta = `{${frame.metaOpening}"sallyport/dry_run":${json}}`;
+  return resultAnswer(id, `{${frame.opening}"content":${contentOf(told, json)},"isError":true,"_meta":${meta}}`);
 }
 
 /** The answer of a call that did not go well: for the model where it can act on it, otherwise a protocol error. */

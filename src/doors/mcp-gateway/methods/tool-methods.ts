@@ -15,7 +15,15 @@ import {
 } from '../../json-rpc.ts';
 import { CACHE_HINTS, type Era, META_SERVER, metaOf } from '../../mcp-protocol.ts';
 import type { Method, Peer, ServerIdentity } from '../../mcp-server.ts';
-import { happyAnswer, looksLikeCallResult, type ResultFrame, resultFrame, unhappyAnswer } from './call-result.ts';
+import { callOptions } from './call-options.ts';
+import {
+  dryRunAnswer,
+  happyAnswer,
+  looksLikeCallResult,
+  type ResultFrame,
+  resultFrame,
+  unhappyAnswer,
+} from './call-result.ts';
 import type { ToolShelf } from './tool-shelf.ts';
 
 /** What the methods about tools need. */
@@ -50,8 +58,12 @@ export function toolMethods({ layer, shelf, identity, era, modelNames = false }:
 
   const invoke: ToolMethods['invoke'] = async (input, request, peer) => {
     let response: ToolInvokeResponse;
+    const asked = callOptions(input, request.params);
+    if (typeof asked === 'string') return errorAnswer(request.id, RPC.invalidParams, asked);
     try {
-      response = await layer.ask('tool.invoke', input, callingAs(request, peer));
+      const caller = callingAs(request, peer);
+      if (asked.dryRun) return dryRunAnswer(request.id, await layer.ask('tool.dry_run', asked.input, caller), frame);
+      response = await layer.ask('tool.invoke', asked.input, caller);
     } catch (thrown) {
       return unhappyAnswer(request.id, errorBody(failureOf(thrown)), undefined, frame);
     }

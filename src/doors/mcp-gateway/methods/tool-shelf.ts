@@ -4,6 +4,7 @@ import type { ExecutorKind, ToolManifest } from '../../../../api/schemas/tool-ma
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
+import { sha256 } from '../../../std/sha256.ts';
 import type { McpSettings } from '../settings.ts';
 import { toolView } from './tool-view.ts';
 
@@ -12,6 +13,8 @@ export interface ToolList {
   /** JSON text of one page, without the braces: `"tools":[…]` and, where there is more, `,"nextCursor":…`. */
   page(cursor: string | undefined): string;
   readonly kinds: ReadonlyMap<string, ExecutorKind>;
+  /** The same for the same list. */
+  print(): string;
 }
 
 /** Lists of tools by token, until the tools change. */
@@ -32,10 +35,14 @@ export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolSh
   const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
   const kinds = new LRUCache<string, ExecutorKind>({ max: settings.toolsMax, ...bounds });
 
-  const list: ToolShelf['list'] = (caller) => {
+  const list: ToolShelf['list'] = async (caller) => {
     const key = caller.token ?? '';
     const known = lists.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // A token may have been revoked, or have expired, since the list was made.
+      await layer.ask('token.inspect', {}, caller);
+      return known;
+    }
     const loading = load(layer, caller, settings);
     lists.set(key, loading);
     // A refusal is not kept: the next request asks again.
@@ -87,7 +94,12 @@ function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolL
   const sorted = manifests.toSorted((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
   const texts = sorted.map((manifest) => JSON.stringify(toolView(manifest)));
   const pages = new Map<number, string>();
+  let print: string | undefined;
   return {
+    print: () => {
+      print ??= sha256(texts.join());
+      return print;
+    },
     kinds: new Map(sorted.map((manifest) => [manifest.tool_id, manifest.executor.kind])),
     page: (cursor) => {
       const start = cursor === undefined ? 0 : startAfter(sorted, cursor);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../../../telemetry/log.ts';
 import type { McpServer } from '../../mcp-server.ts';
+import type { ProtectedResource } from '../../protected-resource.ts';
 import type { TransportSettings } from '../settings.ts';
 import type { Sessions } from './sessions.ts';
 import type { Streams } from './streams.ts';
@@ -9,6 +10,9 @@ import type { Streams } from './streams.ts';
 export interface Endpoint {
   /** The server that a request is for; throws ToolLayerError E3801 for a request that names none there is. */
   readonly serverOf: (request: IncomingMessage) => McpServer;
+  /** Path of its address. */
+  readonly path: string;
+  readonly resource: ProtectedResource;
   readonly log: Log;
   readonly settings: TransportSettings;
   readonly sessions: Sessions;

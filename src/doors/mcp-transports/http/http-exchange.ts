@@ -1,9 +1,10 @@
 // Hot path: every MCP request over HTTP is answered through here.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../../domain/principal/principal.ts';
-import { bearerToken } from '../../bearer.ts';
-import { send } from '../../http-answer.ts';
+import { presentedCredential } from '../../bearer.ts';
+import { STREAM_HEADERS, send } from '../../http-answer.ts';
 import { errorAnswer, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
+import type { Endpoint } from './endpoint.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 
 /** One HTTP request and its answer: JSON, or a stream of events once something is to be told before the answer. */
@@ -23,7 +24,11 @@ export interface HttpExchange {
   empty(status: number): void;
 }
 
-export function createHttpExchange(request: IncomingMessage, response: ServerResponse): HttpExchange {
+export function createHttpExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { resource, path }: Pick<Endpoint, 'resource' | 'path'>,
+): HttpExchange {
   const { headers } = request;
   const gone = new AbortController();
   let stream: EventStream | undefined;
@@ -34,7 +39,8 @@ export function createHttpExchange(request: IncomingMessage, response: ServerRes
   const answer: HttpExchange['answer'] = ({ text, http = 200, challenge }, more = []) => {
     if (stream !== undefined) stream.end(text);
     else {
-      const asked = challenge === undefined ? more : [...more, 'www-authenticate', challenge];
+      const asked =
+        challenge === undefined ? more : [...more, 'www-authenticate', resource.challenge(request, path, challenge)];
       send(response, http, 'application/json', text, asked);
     }
   };
@@ -50,13 +56,14 @@ export function createHttpExchange(request: IncomingMessage, response: ServerRes
     answer,
     refuse: (status, code, message, id = null, more) => answer(errorAnswer(id, code, message, undefined, status), more),
     empty: (status) => {
-      if (!response.headersSent) response.writeHead(status, ['content-length', '0']).end();
+      if (!response.headersSent) response.writeHead(status, ['content-length', '0', ...STREAM_HEADERS]).end();
     },
   };
 }
 
-function callerOf({ authorization, traceparent }: IncomingHttpHeaders): Caller {
-  const token = bearerToken(authorization);
+function callerOf(headers: IncomingHttpHeaders): Caller {
+  const { traceparent } = headers;
+  const token = presentedCredential(headers);
   return {
     door: 'mcp',
     ...(token === undefined ? {} : { token }),

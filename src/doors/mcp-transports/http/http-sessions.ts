@@ -18,7 +18,7 @@ export async function answerLegacy(
     await openSession(request, server, exchange, endpoint);
     return;
   }
-  const session = sessionOf(exchange, endpoint, request.id);
+  const session = await sessionOf(exchange, endpoint, request.id);
   if (session === undefined) return;
   const { caller, gone } = exchange;
   // Nothing is kept for a client that reconnects: whoever goes away cannot have the answer, so the call ends too.
@@ -44,20 +44,27 @@ async function openSession(
     exchange.answer(answer);
     return;
   }
-  const session = await endpoint.sessions.create(negotiate(request.params['protocolVersion']), (send) =>
+  const version = negotiate(request.params['protocolVersion']);
+  const of = { version, holder: await server.holderOf(caller), token: caller.token };
+  const session = await endpoint.sessions.create(of, (send) =>
     server.watch(SESSION_WISH, caller, (method, params) => send(notificationText(method, params))),
   );
   exchange.answer(answer, ['mcp-session-id', session.id]);
 }
 
 /** Takes a notification; of all of them only a cancellation changes anything here. */
-export function notifyLegacy(method: string, params: Params, exchange: HttpExchange, endpoint: Endpoint): void {
+export async function notifyLegacy(
+  method: string,
+  params: Params,
+  exchange: HttpExchange,
+  endpoint: Endpoint,
+): Promise<void> {
   if (isModernVersion(exchange.headers['mcp-protocol-version'])) {
     // 2026-07-28 defines none over HTTP: the end of a connection cancels.
     exchange.empty(202);
     return;
   }
-  const session = sessionOf(exchange, endpoint, null);
+  const session = await sessionOf(exchange, endpoint, null);
   if (session === undefined) return;
   if (method === 'notifications/cancelled') session.running.get(params['requestId'] as RpcId)?.abort();
   exchange.empty(202);
@@ -69,7 +76,7 @@ export async function openSessionStream(exchange: HttpExchange, endpoint: Endpoi
     exchange.refuse(406, RPC.invalidRequest, 'The header Accept must list text/event-stream.');
     return;
   }
-  const session = sessionOf(exchange, endpoint, null);
+  const session = await sessionOf(exchange, endpoint, null);
   if (session === undefined) return;
   const refused = await endpoint.serverOf(exchange.request).refuseCaller(null, exchange.caller);
   if (refused !== undefined) exchange.answer(refused);
@@ -98,19 +105,19 @@ async function keepSessionStream(session: Session, exchange: HttpExchange, endpo
   session.stream = stream;
   endpoint.streams.keep(stream, release);
   // The session may have ended meanwhile; its stream ends with it.
-  if (!endpoint.sessions.has(session.id)) stream.end();
+  if (endpoint.sessions.find(session.id) === undefined) stream.end();
 }
 
 /** DELETE: ends the session. */
-export function endSession(exchange: HttpExchange, endpoint: Endpoint): void {
-  const session = sessionOf(exchange, endpoint, null);
+export async function endSession(exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
+  const session = await sessionOf(exchange, endpoint, null);
   if (session === undefined) return;
   endpoint.sessions.end(session.id);
   exchange.empty(204);
 }
 
-/** The session that the request names; undefined when the request was refused instead. */
-function sessionOf(exchange: HttpExchange, endpoint: Endpoint, id: RpcId | null): Session | undefined {
+/** The session that the request names, when it is its holder's; undefined when the request was refused instead. */
+async function sessionOf(exchange: HttpExchange, endpoint: Endpoint, id: RpcId | null): Promise<Session | undefined> {
   const { 'mcp-session-id': named, 'mcp-protocol-version': version } = exchange.headers;
   if (version !== undefined && !isLegacyVersion(version)) {
     const message = `Protocol version ${String(version).slice(0, 40)} is not spoken in sessions here.`;
@@ -121,7 +128,26 @@ function sessionOf(exchange: HttpExchange, endpoint: Endpoint, id: RpcId | null)
     exchange.refuse(400, RPC.invalidRequest, 'The header Mcp-Session-Id is missing. Send initialize first.', id);
     return undefined;
   }
-  const session = endpoint.sessions.find(named);
-  if (session === undefined) exchange.refuse(404, RPC.invalidRequest, 'This session has ended. Send initialize.', id);
-  return session;
+  const { sessions } = endpoint;
+  const session = sessions.find(named);
+  try {
+    if (session !== undefined && (await isHolder(session, exchange, endpoint))) {
+      session.usedAt = performance.now();
+      return session;
+    }
+  } catch (thrown) {
+    exchange.answer(endpoint.serverOf(exchange.request).explain(id, thrown));
+    return undefined;
+  }
+  // Of somebody else's session nothing is told, not even that there is one.
+  exchange.refuse(404, RPC.invalidRequest, 'This session has ended. Send initialize.', id);
+  return undefined;
+}
+
+/** Whether the caller is who opened the session: with the same token, or with another one of theirs. */
+async function isHolder(session: Session, { caller, request }: HttpExchange, { serverOf }: Endpoint): Promise<boolean> {
+  if (caller.token === session.token) return true;
+  if ((await serverOf(request).holderOf(caller)) !== session.holder) return false;
+  session.token = caller.token;
+  return true;
 }

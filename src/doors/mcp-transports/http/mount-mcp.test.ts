@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { manifestOf } from '../../tool-layer.fixture.ts';
 import { type McpServer, startMcpServer } from './mcp-http.fixture.ts';
 
@@ -79,8 +80,9 @@ describe('sessions of the 2025 era', () => {
     expect((await server.post(ping)).status).toBe(400);
     const session = await openSession();
     expect(await (await server.post(ping, session)).json()).toEqual({ jsonrpc: '2.0', id: 2, result: {} });
-    const ended = await fetch(server.url, { method: 'DELETE', headers: session });
-    expect(ended.status).toBe(204);
+    expect((await fetch(server.url, { method: 'DELETE', headers: session })).status).toBe(401);
+    const headers = { ...session, authorization: 'Bearer agent' };
+    expect((await fetch(server.url, { method: 'DELETE', headers })).status).toBe(204);
     expect((await server.post(ping, session)).status).toBe(404);
   });
 
@@ -128,6 +130,7 @@ describe('sessions of the 2025 era', () => {
     const stream = await get({ authorization: 'Bearer agent' });
     expect(stream.headers.get('content-type')).toBe('text/event-stream');
     expect((await get({ authorization: 'Bearer agent' })).status).toBe(409);
+    server.layer.addTool(manifestOf('fresh'), () => 'fresh');
     server.layer.tellToolsChanged();
     const { value } = (await stream.body?.getReader().read()) ?? {};
     expect(Buffer.from(value ?? []).toString()).toContain('"method":"notifications/tools/list_changed"');
@@ -200,9 +203,10 @@ describe('requests of the 2026 era', () => {
 
 describe('tokens', () => {
   it.each([
-    ['no token', '', 'Bearer realm="sallyport"'],
-    ['an expired token', 'Bearer expired', 'Bearer realm="sallyport", error="invalid_token"'],
-  ])('%s is asked for with 401 and a challenge, by every method', async (_what, authorization, challenge) => {
+    ['no token', '', 'Bearer realm="sallyport", '],
+    ['an expired token', 'Bearer expired', 'Bearer realm="sallyport", error="invalid_token", '],
+  ])('PRM-11 %s is asked for with 401 and a challenge, by every method', async (_what, authorization, challenge) => {
+    const METADATA = `${new URL(server.url).origin}/.well-known/oauth-protected-resource/mcp`;
     const headers = { authorization };
     const answers = [
       await server.post(INITIALIZE, headers),
@@ -213,17 +217,22 @@ describe('tokens', () => {
     ];
     for (const answer of answers) {
       expect(answer.status).toBe(401);
-      expect(answer.headers.get('www-authenticate')).toBe(challenge);
+      expect(answer.headers.get('www-authenticate')).toBe(`${challenge}resource_metadata="${METADATA}"`);
       expect(answer.headers.has('mcp-session-id')).toBe(false);
       expect(await answer.json()).toMatchObject({ error: { code: -32001 } });
     }
   });
 
-  it('the tools of one token are not shown to another', async () => {
+  it('PRM-01 PRM-11 the tools of one token are not shown to another', async () => {
     await modern('tools/list');
-    const asked = server.layer.asked.length;
+    const listings = () => server.layer.asked.filter(({ operation }) => operation === 'tools.manifests').length;
+    const asked = listings();
     await modern('tools/list');
-    expect(server.layer.asked.length).toBe(asked);
+    expect(listings()).toBe(asked);
+    // The list is kept, not the trust in the token.
+    server.layer.answers.set('token.inspect', () => Promise.reject(new ToolLayerError('E3208', 'It was revoked.')));
+    expect((await modern('tools/list')).status).toBe(401);
+    server.layer.answers.delete('token.inspect');
     await modern('tools/list', {}, { authorization: 'Bearer operator' });
     expect(server.layer.asked.at(-1)).toMatchObject({ operation: 'tools.manifests', caller: { token: 'operator' } });
   });

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { classify, RPC, type RpcMessage } from '../../json-rpc.ts';
+import { createProtectedResource } from '../../protected-resource.ts';
 import { readBody } from '../../request-body.ts';
 import { readWireJson } from '../../wire-json.ts';
 import { isModern } from '../modern-envelope.ts';
@@ -14,7 +15,7 @@ import { createSessions } from './sessions.ts';
 import { createStreams } from './streams.ts';
 
 /** What an MCP endpoint over HTTP needs. */
-export interface McpEndpoint extends Pick<Endpoint, 'serverOf' | 'log'> {
+export interface McpEndpoint extends Pick<Endpoint, 'serverOf' | 'log'>, Partial<Pick<Endpoint, 'resource'>> {
   /** Path of the address; a query is for `serverOf` to read. */
   readonly path: string;
   readonly settings?: Partial<TransportSettings>;
@@ -24,9 +25,16 @@ export interface McpEndpoint extends Pick<Endpoint, 'serverOf' | 'log'> {
  * Adds an MCP endpoint to an HTTP server, for both eras. `Host` and `Origin` are the server's to check.
  * Closing the server ends every stream and session; the MCP server itself is closed by its owner.
  */
-export function mountMcp(app: FastifyInstance, { path, serverOf, log, settings: given }: McpEndpoint): void {
+export function mountMcp(app: FastifyInstance, { path, settings: given, ...parts }: McpEndpoint): void {
   const settings = { ...TRANSPORT_DEFAULTS, ...given };
-  const endpoint = { serverOf, log, settings, sessions: createSessions(settings), streams: createStreams(settings) };
+  const endpoint = {
+    resource: createProtectedResource(),
+    ...parts,
+    path,
+    settings,
+    sessions: createSessions(settings),
+    streams: createStreams(settings),
+  };
   app.addHook('preClose', (done) => {
     endpoint.streams.close();
     endpoint.sessions.endAll();
@@ -52,7 +60,7 @@ function addRoute(scope: FastifyInstance, url: string, method: string, endpoint:
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       reply.hijack();
-      const exchange = createHttpExchange(request.raw, reply.raw);
+      const exchange = createHttpExchange(request.raw, reply.raw, endpoint);
       try {
         await answer(exchange, endpoint);
       } catch (thrown) {
@@ -85,7 +93,7 @@ async function answerPost(exchange: HttpExchange, endpoint: Endpoint): Promise<v
       await (isModern(message, exchange.headers) ? answerModern : answerLegacy)(message, server, exchange, endpoint);
       break;
     case 'notification':
-      notifyLegacy(message.method, message.params, exchange, endpoint);
+      await notifyLegacy(message.method, message.params, exchange, endpoint);
       break;
     case 'response':
       // This server asks its clients nothing, so no answer is waited for.

@@ -4,10 +4,17 @@ import type { Watch } from '../../mcp-server.ts';
 import type { TransportSettings } from '../settings.ts';
 import type { EventStream } from './event-stream.ts';
 
-/** What a client of the 2025 era and this server hold in common. It grants nothing: every request shows its own token. */
+/**
+ * What a client of the 2025 era and this server hold in common. It grants nothing: every request shows its own token,
+ * and one of the same holder.
+ */
 export interface Session {
   readonly id: string;
   readonly version: string;
+  /** For whom the session was opened; nobody else has part in it. */
+  readonly holder: string;
+  /** The last token that was known to be the holder's. */
+  token: string | undefined;
   /** Requests that run, so that they can be cancelled. */
   readonly running: Map<RpcId, AbortController>;
   /** What its client is told of on the GET stream. */
@@ -20,13 +27,14 @@ export interface Session {
   usedAt: number;
 }
 
+/** Whose session it is, and in which version of the protocol. */
+export type SessionOf = Pick<Session, 'version' | 'holder' | 'token'>;
+
 export interface Sessions {
   /** @param watch makes what the session is told of, given how to tell it; disposed with the session */
-  create(version: string, watch: (tell: (text: string) => void) => Promise<Watch>): Promise<Session>;
-  /** undefined for one that never was or has ended. */
+  create(of: SessionOf, watch: (tell: (text: string) => void) => Promise<Watch>): Promise<Session>;
+  /** undefined for one that never was or has ended. Asking does not count as use. */
   find(id: string): Session | undefined;
-  /** Whether there is such a session; asking does not count as use. */
-  has(id: string): boolean;
   /** Ends a session, its stream and its requests; false when there is none. */
   end(id: string): boolean;
   endAll(): void;
@@ -56,14 +64,14 @@ export function createSessions(settings: Pick<TransportSettings, 'sessionsMax' |
   };
 
   return {
-    create: async (version, watch) => {
+    create: async (of, watch) => {
       let session: Session | undefined;
       const watching = await watch((text) => void session?.stream?.send(text));
       const usedAt = performance.now();
       makeRoom(usedAt);
       session = {
         id: randomUUID(),
-        version,
+        ...of,
         running: new Map(),
         watch: watching,
         stream: undefined,
@@ -73,12 +81,7 @@ export function createSessions(settings: Pick<TransportSettings, 'sessionsMax' |
       sessions.set(session.id, session);
       return session;
     },
-    find: (id) => {
-      const session = sessions.get(id);
-      if (session !== undefined) session.usedAt = performance.now();
-      return session;
-    },
-    has: (id) => sessions.has(id),
+    find: (id) => sessions.get(id),
     end,
     endAll: () => {
       for (const id of [...sessions.keys()]) end(id);

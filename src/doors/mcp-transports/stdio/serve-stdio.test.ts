@@ -72,6 +72,7 @@ it('serves the 2026 era on the same pipe', async () => {
   expect(await heard()).toMatchObject({ id: 'd', result: { resultType: 'complete' } });
   say({ id: 'l', method: 'subscriptions/listen', params: { _meta, notifications: { toolsListChanged: true } } });
   expect(await heard()).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
+  layer.addTool(manifestOf('fresh'), () => 'fresh');
   layer.tellToolsChanged();
   expect(await heard()).toMatchObject({ method: 'notifications/tools/list_changed' });
   say({ id: 'x', method: 'server/discover', params: {} });
@@ -146,6 +147,7 @@ it('a session is told of changes after its handshake, and nobody before', async 
   layer.tellToolsChanged();
   say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } });
   expect(await heard()).toMatchObject({ id: 1 });
+  layer.addTool(manifestOf('fresh'), () => 'fresh');
   layer.tellToolsChanged();
   expect(await heard()).toMatchObject({ method: 'notifications/tools/list_changed' });
 });

@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { policyQuestion } from '../../policies/policy.fixture.ts';
+import { policyEngineConformance } from '../../policies/policy-engine.conformance.ts';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
 import { createCedarPolicyEngine } from './cedar-policy-engine.ts';
 import { DEFAULT_POLICIES, DEFAULT_POLICY_FILE, defaultPolicies } from './default-policies.ts';
@@ -16,7 +18,7 @@ afterEach(async () => {
 });
 
 const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
-  principal: { tenantId: 'acme', agentDid: 'did:a', roles: ['agent'] },
+  principal: { tenantId: 'acme', agentDid: 'did:a', roles: ['agent'], trust: 'provisional' },
   toolId: 'files__write',
   toolVersion: '1.0.0',
   contentHash: 'h',
@@ -26,6 +28,7 @@ const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
   tags: ['disk'],
   sideEffect: 'irreversible',
   trust: 'trusted',
+  phase: 'planner',
   grant: {
     filesystem: [{ path: '/work', mode: 'rw' }],
     network: [{ host: 'api.example.com', port: 443 }],
@@ -36,6 +39,39 @@ const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
 });
 const write = (name: string, text: string) => writeFile(join(folder, name), text);
 const PERMIT = 'permit (principal, action, resource);\n';
+
+const SUITE = `
+permit (principal in Tenant::"acme", action, resource in Source::"files");
+forbid (principal, action, resource) when { resource.sideEffect == "irreversible" };
+forbid (principal, action, resource) when { context has phase && context.phase == "planner" };
+forbid (principal, action, resource) when { context.trust == "untrusted" };
+`;
+const over = (...files: [name: string, text: string][]) =>
+  createCedarPolicyEngine({ files: files.map(([name, text]) => ({ name, text })) });
+
+policyEngineConformance(
+  test,
+  'cedar',
+  async () => ({ store: await over(['a.cedar', SUITE]), close: async () => undefined }),
+  policyQuestion,
+);
+
+// Large enough to be asked in parts.
+const OTHERS = Array.from(
+  { length: 60 },
+  (_, index) => `forbid (principal == Agent::"did:${index}", action, resource in Source::"s${index}");`,
+).join('\n');
+policyEngineConformance(
+  test,
+  'cedar, many policies',
+  async () => {
+    const store = await over(['a.cedar', SUITE], ['b.cedar', OTHERS]);
+    await store.warm();
+    for (let turn = 0; turn < 3; turn += 1) store.decide(policyQuestion());
+    return { store, close: async () => undefined };
+  },
+  policyQuestion,
+);
 
 describe('createCedarPolicyEngine', () => {
   test('a new folder gets the default policy, which permits by name', async () => {
@@ -62,18 +98,30 @@ describe('createCedarPolicyEngine', () => {
     ['context.writes.contains("/work") && context.reads.contains("/work")'],
     ['context.addresses.contains("api.example.com:443") && context.ports.contains(443)'],
     ['context.credentials.contains("key") && context.memoryMb <= 64'],
+    ['resource in Server::"files"'],
+    ['principal.trust == "provisional" && context.trust == "trusted"'],
+    ['context has phase && context.phase == "planner"'],
+    ['context.writesUnder.contains("/") && context.readsUnder.contains("/work")'],
+    ['context.domains.contains("example.com") && context.hosts.contains("api.example.com")'],
+    ['(if context.memoryMb < 65 then principal else principal).did == "did:a"'],
+    ['[context.trust, "x"].contains("trusted") && resource.category like "file*"'],
   ])('a policy can judge by %s', async (condition) => {
     await write('a.cedar', `${PERMIT}@id("no")\nforbid (principal, action, resource) when { ${condition} };`);
     const engine = await createCedarPolicyEngine({ folder });
     expect(engine.decide(question())).toEqual({ allowed: false, policies: ['a.cedar:no'] });
-    const elsewhere = question({
+    const { phase: _phase, ...unphased } = question();
+    const elsewhere: PolicyQuestion = {
+      ...unphased,
       principal: { tenantId: 'other', agentDid: 'did:b', userDid: 'u', roles: [] },
       toolId: 'x',
       source: '',
+      executor: 'native',
+      category: '',
       sideEffect: 'pure',
+      trust: 'untrusted',
       tags: [],
       grant: { filesystem: [], network: [], credentials: [], limits: { ...question().grant.limits, memoryMb: 65 } },
-    });
+    };
     expect(engine.decide(elsewhere)).toEqual({ allowed: true, policies: ['a.cedar:1'] });
   });
 
@@ -89,11 +137,13 @@ describe('createCedarPolicyEngine', () => {
     ['bad.cedar', `${PERMIT}permit (principal == ?principal, action, resource);`, 2],
     ['bad.cedar', `@id("a")\n${PERMIT}@id("a")\n${PERMIT}`, 3],
     ['bad.cedar', 'rubbish', 1],
+    ['bad.cedar', `${PERMIT}permit (principal, action, resource) when { resource.sideEffect == "irreversable" };`, 2],
+    ['bad.cedar', `${PERMIT}@mode("shadwo")\nforbid (principal, action, resource);`, 2],
   ])('%s with a fault is an error with file and line (%#)', async (name, text, line) => {
     await write('good.cedar', PERMIT);
     await write(name, text);
     await expect(createCedarPolicyEngine({ folder })).rejects.toMatchObject({
-      code: 'E3900',
+      code: 'E3214',
       message: expect.stringContaining(`${name}, line ${line}:`),
     });
   });
@@ -120,7 +170,7 @@ describe('createCedarPolicyEngine', () => {
     const engine = await createCedarPolicyEngine({ folder });
     const before = engine.version();
     await write('a.cedar', 'permit (');
-    await expect(engine.reload()).rejects.toMatchObject({ code: 'E3900' });
+    await expect(engine.reload()).rejects.toMatchObject({ code: 'E3214' });
     expect(engine.version()).toBe(before);
     expect(engine.decide(question())).toMatchObject({ allowed: true });
     await write('a.cedar', `@id("closed")\nforbid (principal, action, resource);`);
@@ -140,8 +190,144 @@ describe('createCedarPolicyEngine', () => {
   });
 });
 
+test('hundreds of policies decide alike whether they are asked whole or in parts', async () => {
+  const texts = Array.from({ length: 300 }, (_, at) =>
+    at % 7 === 0
+      ? `permit (principal in Tenant::"t${at % 3}", action, resource == Tool::"tool${at % 20}");`
+      : at % 11 === 0
+        ? `forbid (principal is Agent in User::"u${at % 4}", action == Action::"invoke", resource is Tool);`
+        : `forbid (principal == Agent::"did:${at % 40}", action in [Action::"invoke"], resource in Server::"s${at % 5}");`,
+  );
+  const engine = await over(['a.cedar', texts.join('\n')]);
+  const questions = Array.from({ length: 120 }, (_, at) => {
+    const user = at % 2 === 0 ? {} : { userDid: `u${at % 5}` };
+    const principal = { tenantId: `t${at % 4}`, agentDid: `did:${at % 50}`, roles: [], ...user };
+    return question({ principal, toolId: `tool${at % 25}`, source: at % 3 === 0 ? `s${at % 6}` : '' });
+  });
+  const before = questions.map((asked) => engine.decide(asked));
+  expect(new Set(before.map((made) => 'allowed' in made && made.allowed)).size).toBe(2);
+  await engine.warm();
+  for (let turn = 0; turn < 3; turn += 1) expect(questions.map((asked) => engine.decide(asked))).toEqual(before);
+});
+
+describe('shadow mode', () => {
+  const FORBID = '@id("no")\n@mode("shadow")\nforbid (principal, action, resource);\n';
+
+  test('PIPE-15 a policy in shadow mode is told where it would decide otherwise, and not enforced', async () => {
+    const engine = await over(['a.cedar', PERMIT + FORBID]);
+    expect(engine.decide(question())).toEqual({
+      allowed: true,
+      policies: ['a.cedar:1'],
+      shadow: { allowed: false, policies: ['a.cedar:no'] },
+    });
+    expect(engine.policies().map(({ name, effect, mode }) => [name, effect, mode])).toEqual([
+      ['a.cedar:1', 'allow', 'enforce'],
+      ['a.cedar:no', 'deny', 'shadow'],
+    ]);
+  });
+
+  test('where it would decide alike nothing is told; a file can be in shadow mode as a whole', async () => {
+    const engine = await over(
+      ['a.cedar', PERMIT],
+      ['b.shadow.cedar', 'forbid (principal == Agent::"did:b", action, resource);'],
+    );
+    expect(engine.decide(question())).toEqual({ allowed: true, policies: ['a.cedar:1'] });
+    const asked = question({ principal: { ...question().principal, agentDid: 'did:b' } });
+    expect(engine.decide(asked)).toMatchObject({
+      allowed: true,
+      shadow: { allowed: false, policies: ['b.shadow.cedar:1'] },
+    });
+  });
+
+  test('a permit in shadow mode permits nothing', async () => {
+    const engine = await over(['a.shadow.cedar', PERMIT]);
+    expect(engine.decide(question())).toEqual({
+      allowed: false,
+      policies: [],
+      shadow: { allowed: true, policies: ['a.shadow.cedar:1'] },
+    });
+  });
+
+  test('PIPE-15 one that fails while it judges changes nothing, and is told', async () => {
+    const fails = 'forbid (principal, action, resource) when { context.memoryMb * 9223372036854775807 > 0 };';
+    const engine = await over(['a.cedar', PERMIT], ['b.shadow.cedar', fails]);
+    expect(engine.decide(question())).toMatchObject({
+      allowed: true,
+      shadow: { allowed: false, error: expect.stringContaining('b.shadow.cedar:1') },
+    });
+  });
+
+  test.each([
+    ['b.shadow.cedar', 'rubbish'],
+    ['b.shadow.cedar', 'forbid (principal, action, resource) when { resource.nme == "x" };'],
+    ['b.cedar', '@mode("shadow")\nforbid (principal, action, resource) when { resource.nme == "x" };'],
+  ])('a fault in shadow mode leaves the others in force and is told (%#)', async (name, text) => {
+    const engine = await over(['a.cedar', PERMIT], [name, text]);
+    expect(engine.decide(question())).toEqual({ allowed: true, policies: ['a.cedar:1'] });
+    expect(engine.faults()).toMatchObject([{ file: name, line: expect.any(Number) }]);
+  });
+});
+
+describe('explain', () => {
+  test('a forbid is told with the conditions that held', async () => {
+    const rule =
+      '@id("night")\nforbid (principal, action, resource in Source::"files")\nwhen { resource.sideEffect == "irreversible" && !principal.roles.contains("operator") };';
+    const explained = await (await over(['a.cedar', PERMIT + rule])).explain(question());
+    expect(explained).toMatchObject({ engine: 'cedar', allowed: false, nearest: [] });
+    expect(explained.decided).toEqual([
+      {
+        name: 'a.cedar:night',
+        effect: 'deny',
+        mode: 'enforce',
+        file: 'a.cedar',
+        line: 2,
+        text: rule,
+        held: [
+          'resource in Source::"files"',
+          'resource.sideEffect == "irreversible"',
+          '!principal.roles.contains("operator")',
+        ],
+        unmet: [],
+      },
+    ]);
+  });
+
+  test('without a permit the nearest are told with what they lack, fewest first', async () => {
+    const engine = await over([
+      'a.cedar',
+      `permit (principal == Agent::"did:b", action, resource) when { context.memoryMb < 10 };
+       permit (principal is Agent in Tenant::"acme", action, resource) unless { resource.tags.contains("disk") };`,
+    ]);
+    const { nearest, changes } = await engine.explain(question());
+    expect(nearest.map(({ name, unmet }) => [name, unmet])).toEqual([
+      ['a.cedar:2', ['not (resource.tags.contains("disk"))']],
+      ['a.cedar:1', ['principal == Agent::"did:b"', 'context.memoryMb < 10']],
+    ]);
+    expect(changes[0]).toContain('a.cedar:2 would permit it');
+  });
+
+  test('a policy that fails is told', async () => {
+    const engine = await over([
+      'a.cedar',
+      `${PERMIT}forbid (principal, action, resource) when { context.memoryMb * 9223372036854775807 > 0 };`,
+    ]);
+    expect(await engine.explain(question())).toMatchObject({
+      allowed: false,
+      error: expect.stringContaining('a.cedar:2'),
+    });
+  });
+});
+
+test('a folder that has lost its policies keeps those in force: the default is for new folders only', async () => {
+  await write('a.cedar', '@id("closed")\nforbid (principal, action, resource);');
+  const engine = await createCedarPolicyEngine({ folder });
+  await rm(join(folder, 'a.cedar'));
+  await expect(engine.reload()).rejects.toMatchObject({ code: 'E3214' });
+  expect(engine.decide(question())).toEqual({ allowed: false, policies: ['a.cedar:closed'] });
+});
+
 test('the default policies that are loaded unread are those of the default file', async () => {
   const cedar = await import('@cedar-policy/cedar-wasm/nodejs');
   const files = [{ name: DEFAULT_POLICY_FILE, text: defaultPolicies() }];
-  expect(parsePolicies(cedar, files)).toEqual(DEFAULT_POLICIES);
+  expect(parsePolicies(cedar, files)).toEqual({ policies: DEFAULT_POLICIES, leftOut: [] });
 });

@@ -1,26 +1,36 @@
+import type { ParsedPolicy } from './policy-set.ts';
+
 /** Name of the file that a new policy folder starts with. */
 export const DEFAULT_POLICY_FILE = 'default.cedar';
 
-const PERMIT = `@id("permit-what-the-token-allows")
+const ID = 'permit-what-the-token-allows';
+const PERMIT = `@id("${ID}")
 permit (principal, action == Action::"invoke", resource);`;
 
-/** What that file holds, as text by name; a test holds it against the file. */
-export const DEFAULT_POLICIES: Readonly<Record<string, string>> = {
-  'default.cedar:permit-what-the-token-allows': PERMIT,
-};
+/** What that file holds, read already; a test holds it against the file. */
+export const DEFAULT_POLICIES: readonly ParsedPolicy[] = [
+  {
+    name: `${DEFAULT_POLICY_FILE}:${ID}`,
+    text: PERMIT,
+    effect: 'allow',
+    file: DEFAULT_POLICY_FILE,
+    line: 12,
+    shadow: false,
+  },
+];
 
 /** The text of that file: whatever a valid capability token allows may run. */
 export function defaultPolicies(): string {
-  return `// Policies of this tool layer, in the Cedar language (https://docs.cedarpolicy.com).
+  return `// Policies of this tool layer, in the Cedar language (https://docs.cedarpolicy.com). docs/policies.md says more.
 //
 // Every *.cedar file of this folder counts. A call runs when at least one policy permits it and none forbids it; without
 // a permit nothing runs. By the time policies are asked, the capability token has been verified and what the tool needs
 // lies within the token, the manifest and the agent's sandbox context. Policies can only narrow that further.
 //
-//   principal  Agent   did, tenant, user, session, roles; in Tenant
+//   principal  Agent   did, tenant, user, session, roles, trust; in User, in Tenant
 //   action     Action::"invoke"
-//   resource   Tool    id, version, contentHash, source, executor, category, tags, sideEffect; in Source, in Tenant
-//   context            reads, writes, hosts, ports, addresses ("host:port"), credentials, timeoutMs, cpuMillicores, memoryMb
+//   resource   Tool    id, version, contentHash, source, executor, category, tags, sideEffect; in Source, Server, Tenant
+//   context            phase, trust, reads, writes, hosts, addresses ("host:port"), credentials, timeoutMs and more
 
 ${PERMIT}
 

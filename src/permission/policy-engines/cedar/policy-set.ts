@@ -1,84 +1,164 @@
 import type { DetailedError } from '@cedar-policy/cedar-wasm/nodejs';
-import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { PolicyFile } from '../../policies/policy-files.ts';
+import type { PolicyFault } from '../../policy-engine.port.ts';
+import { impossibleComparison } from './attributes-used.ts';
+import { type Cedar, readPolicy } from './cedar-module.ts';
 import { CEDAR_SCHEMA } from './cedar-schema.ts';
-import type { PolicyFile } from './policy-files.ts';
+import { policyHead } from './policy-head.ts';
 
-/** The WebAssembly module's functions. */
-export type Cedar = typeof import('@cedar-policy/cedar-wasm/nodejs');
+/** One policy with its place. */
+export interface ParsedPolicy {
+  /** `<file>:<@id>`, or `<file>:<place in the file>` without one. */
+  readonly name: string;
+  readonly text: string;
+  readonly effect: 'allow' | 'deny';
+  readonly file: string;
+  /** Where it begins, from 1. */
+  readonly line: number;
+  /** Decides on paper only (PIPE-15). */
+  readonly shadow: boolean;
+}
+
+/** What some files came to. */
+export interface ParsedPolicies {
+  readonly policies: readonly ParsedPolicy[];
+  /** Policies in shadow mode that have faults; they never keep the others out of force. */
+  readonly leftOut: readonly PolicyFault[];
+}
+
+/** Policies of one folder. */
+const POLICIES_MAX = 10_000;
+/** A file whose policies are all in shadow mode. */
+const SHADOW_FILE = /\.shadow\.cedar$/;
+
+/**
+ * Policies as one text, which the module reads four times as fast as a table of them. It numbers them in order:
+ * `policy0`, `policy1` and so on.
+ */
+export const joined = (policies: readonly { readonly text: string }[]): string =>
+  policies.map(({ text }) => text).join('\n');
+
+/** The place of a policy in a joined text, by the name that the module gave it. */
+export const placeOf = (policyId: string): number => Number(policyId.slice('policy'.length));
 
 /** Where a policy stands in its file. */
-interface Origin {
-  readonly file: PolicyFile;
+interface Placed extends ParsedPolicy {
+  readonly source: PolicyFile;
   /** Byte offset in the file's UTF-8. */
   readonly offset: number;
 }
 
 /**
- * The policies of some files as a map from name to text. A policy is named by its file and its `@id` annotation, or its
- * position in the file when it has none: `default.cedar:permit-all`, `default.cedar:2`.
- * @throws E3900 with file and line for what does not parse, does not fit the schema, is a template or has a name twice
+ * Reads policies. One is named by its file and its `@id` annotation, or its position in the file when it has none.
+ * @throws E3214 with file and line for what does not parse, does not fit the schema, can never match, is a template or
+ * has a name twice; for policies in shadow mode that is told in `leftOut` instead
  */
-export function parsePolicies(cedar: Cedar, files: readonly PolicyFile[]): Readonly<Record<string, string>> {
-  const policies: Record<string, string> = {};
-  const origins = new Map<string, Origin>();
+export function parsePolicies(cedar: Cedar, files: readonly PolicyFile[]): ParsedPolicies {
+  const leftOut: PolicyFault[] = [];
+  const taken = new Map<string, Placed>();
   for (const file of files) {
-    for (const { name, text, offset } of policiesOf(cedar, file)) {
-      if (origins.has(name)) throw faultIn(file, offset, `the name "${name}" is used twice. Change its @id.`);
-      policies[name] = text;
-      origins.set(name, { file, offset });
+    const inFile = orLeftOut(SHADOW_FILE.test(file.name), leftOut, () => policiesOf(cedar, file)) ?? [];
+    for (const policy of inFile) {
+      orLeftOut(policy.shadow, leftOut, () => {
+        checkAlone(cedar, policy, taken);
+        taken.set(policy.name, policy);
+      });
     }
+    if (taken.size > POLICIES_MAX)
+      throw new ToolLayerError('E3214', `There are more than ${POLICIES_MAX} policies. Say more with fewer.`);
   }
-  checkAgainstSchema(cedar, policies, origins);
-  return policies;
+  for (const [name, fault] of schemaFaults(cedar, taken)) {
+    orLeftOut(taken.get(name)?.shadow === true, leftOut, () => {
+      throw fault;
+    });
+    taken.delete(name);
+  }
+  const policies = [...taken.values()].map(({ source: _source, offset: _offset, ...policy }) => policy);
+  return { policies, leftOut };
 }
 
-function policiesOf(cedar: Cedar, file: PolicyFile): { name: string; text: string; offset: number }[] {
+/** Does it; a fault of what is only in shadow mode is put down and goes no further. */
+function orLeftOut<T>(shadow: boolean, leftOut: PolicyFault[], work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (thrown) {
+    if (!shadow) throw thrown;
+    const { message, details } = failureOf(thrown);
+    leftOut.push({ message, ...details });
+    return undefined;
+  }
+}
+
+function policiesOf(cedar: Cedar, file: PolicyFile): readonly Placed[] {
   const parts = cedar.policySetTextToParts(file.text);
   if (parts.type === 'failure') throw faultOf(file, 0, parts.errors[0]);
-  const template = parts.policy_templates[0];
+  const [template] = parts.policy_templates;
   if (template !== undefined)
-    throw faultIn(
-      file,
-      byteOffset(file.text, file.text.indexOf(template)),
-      'templates are not supported. Name the entities.',
-    );
-  // The parts come in another order than they stand in the file.
-  const taken = new Set<number>();
-  const placed = parts.policies.map((text) => {
-    let at = file.text.indexOf(text);
-    while (taken.has(at) && at !== -1) at = file.text.indexOf(text, at + 1);
-    taken.add(at);
-    return { text, at };
-  });
-  placed.sort((a, b) => a.at - b.at);
-  return placed.map(({ text, at }, index) => {
-    const offset = byteOffset(file.text, at);
-    const json = cedar.policyToJson(text);
-    if (json.type === 'failure') throw faultOf(file, offset, json.errors[0]);
-    return { name: `${file.name}:${json.json.annotations?.['id'] ?? index + 1}`, text, offset };
+    throw faultIn(file, byteOffset(file.text, template), 'templates are not supported. Name the entities.');
+  let [line, offset, from] = [1, 0, 0];
+  return placed(file.text, parts.policies).map(({ text, at }, index) => {
+    const before = file.text.slice(from, at);
+    line += before.split('\n').length - 1;
+    offset += Buffer.byteLength(before);
+    from = at;
+    const { effect, annotations } = policyHead(cedar, text);
+    const shadow = modeOf(file, offset, annotations['mode']) === 'shadow' || SHADOW_FILE.test(file.name);
+    const name = `${file.name}:${annotations['id'] ?? index + 1}`;
+    return { name, text, effect, file: file.name, line, shadow, source: file, offset };
   });
 }
 
-function checkAgainstSchema(
+/** The module gives the policies in the order of their numbers as text: 0, 1, 10, 11, 2. */
+function placed(file: string, parts: readonly string[]): readonly { text: string; at: number }[] {
+  const order = parts.map((_, index) => index).sort((a, b) => (String(a) < String(b) ? -1 : 1));
+  const inFile: string[] = [];
+  for (const [index, number] of order.entries()) inFile[number] = parts[index] ?? '';
+  let from = 0;
+  return inFile.map((text) => {
+    const at = Math.max(from, file.indexOf(text, from));
+    from = at + text.length;
+    return { text, at };
+  });
+}
+
+function modeOf(file: PolicyFile, offset: number, mode: string | undefined): 'enforce' | 'shadow' {
+  if (mode === undefined || mode === 'enforce') return 'enforce';
+  if (mode === 'shadow') return 'shadow';
+  throw faultIn(file, offset, `@mode("${mode}") is not known. Write "shadow" or "enforce".`);
+}
+
+function checkAlone(cedar: Cedar, { source, offset, name, text }: Placed, taken: ReadonlyMap<string, Placed>): void {
+  if (taken.has(name)) throw faultIn(source, offset, `the name "${name}" is used twice. Change its @id.`);
+  const impossible = impossibleComparison(text, () => readPolicy(cedar, text).conditions);
+  if (impossible !== undefined) throw faultIn(source, offset, `${impossible}.`);
+}
+
+/** By name of the policy. */
+function schemaFaults(
   cedar: Cedar,
-  staticPolicies: Record<string, string>,
-  origins: ReadonlyMap<string, Origin>,
-): void {
+  policies: ReadonlyMap<string, Placed>,
+): readonly (readonly [string, ToolLayerError])[] {
+  const inOrder = [...policies.values()];
   const answer = cedar.validate({
     schema: CEDAR_SCHEMA,
-    policies: { staticPolicies },
+    policies: { staticPolicies: joined(inOrder) },
     validationSettings: { mode: 'strict' },
   });
   if (answer.type === 'failure')
     throw new ToolLayerError(
-      'E3900',
+      'E3214',
       `The policies cannot be checked: ${answer.errors[0]?.message ?? 'no reason given'}.`,
     );
-  const [fault] = answer.validationErrors;
-  const origin = fault === undefined ? undefined : origins.get(fault.policyId);
-  if (fault !== undefined && origin === undefined)
-    throw new ToolLayerError('E3900', `The policies do not fit the schema: ${fault.error.message}.`);
-  if (fault !== undefined && origin !== undefined) throw faultOf(origin.file, origin.offset, fault.error);
+  return answer.validationErrors.map(({ policyId, error }) => {
+    const place = placeOf(policyId);
+    const policy = inOrder[place];
+    if (policy === undefined)
+      throw new ToolLayerError('E3214', `The policies do not fit the schema: ${error.message}.`);
+    // The module counts bytes in the text of all of them.
+    const before = inOrder.slice(0, place).reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0);
+    return [policy.name, faultOf(policy.source, policy.offset - before, error)];
+  });
 }
 
 function faultOf(file: PolicyFile, base: number, error: DetailedError | undefined): ToolLayerError {
@@ -90,9 +170,10 @@ function faultOf(file: PolicyFile, base: number, error: DetailedError | undefine
 
 function faultIn(file: PolicyFile, offset: number, what: string): ToolLayerError {
   const line = Buffer.from(file.text).subarray(0, offset).toString().split('\n').length;
-  return new ToolLayerError('E3900', `Policy file ${file.name}, line ${line}: ${what}`, {
+  return new ToolLayerError('E3214', `Policy file ${file.name}, line ${line}: ${what}`, {
     details: { file: file.name, line },
   });
 }
 
-const byteOffset = (text: string, index: number): number => Buffer.byteLength(text.slice(0, Math.max(0, index)));
+const byteOffset = (text: string, part: string): number =>
+  Buffer.byteLength(text.slice(0, Math.max(0, text.indexOf(part))));

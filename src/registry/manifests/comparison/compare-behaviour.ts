@@ -1,4 +1,4 @@
-import type { ChangeSeverity } from '../../../../api/schemas/tool-comparison.ts';
+import type { ChangeSeverity } from '../../../../api/schemas/registry/tool-comparison.ts';
 import type { SideEffectPolicy, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import { canonicalJson } from '../../../std/canonical-json.ts';

@@ -1,4 +1,4 @@
-import type { ChangeSeverity } from '../../../../api/schemas/tool-comparison.ts';
+import type { ChangeSeverity } from '../../../../api/schemas/registry/tool-comparison.ts';
 import { MiB } from '../../../std/bytes.ts';
 import { canonicalJson } from '../../../std/canonical-json.ts';
 import { pointerTo } from '../../../std/json-pointer.ts';

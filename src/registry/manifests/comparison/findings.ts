@@ -1,4 +1,4 @@
-import type { ManifestChange } from '../../../../api/schemas/tool-comparison.ts';
+import type { ManifestChange } from '../../../../api/schemas/registry/tool-comparison.ts';
 
 /** Changes that one comparison names. */
 const CHANGES_MAX = 500;

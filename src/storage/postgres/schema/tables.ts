@@ -4,6 +4,8 @@ import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import type { StateChange } from '../../../domain/tool/tool-version.ts';
+import type { GrantedClaims } from '../../../identity/api-keys.port.ts';
+import type { RevocationKind } from '../../../identity/revocations.port.ts';
 import type { BlockReason, ServedDefinition } from '../../../mcp-servers/quarantine-store.port.ts';
 import type { RuleKind } from '../../../visibility/visibility-store.port.ts';
 import type { PackedEvents } from '../ledger/packed-events.ts';
@@ -40,6 +42,7 @@ export interface Tables {
     removable_at: ColumnType<Date | null, string | null, string | null>;
     last_used_at: ColumnType<Date | null, string | null, string | null>;
     lifecycle: Json<StoredLifecycle>;
+    unrecorded_since: ColumnType<Date | null, string | null, string | null>;
   };
   'sallyport.tool_invocations': {
     tenant_id: string;
@@ -105,4 +108,34 @@ export interface Tables {
     updated_at: Generated<Date>;
   };
   'sallyport.visibility_revision': { only_row: Generated<boolean>; revision: Bigint };
+  'sallyport.identity_revisions': { kind: 'revocations' | 'api-keys'; revision: Bigint };
+  'sallyport.revocations': {
+    tenant_id: string;
+    kind: RevocationKind;
+    subject_hash: string;
+    revocation_id: string;
+    subject: string;
+    issued_before: number | null;
+    expires_at: ColumnType<Date | null, Date | null, Date | null>;
+    revoked_at: Time;
+    revoked_by: string;
+    reason: string | null;
+    lifted_at: ColumnType<Date | null, Date | null, Date | null>;
+    revision: Bigint;
+  };
+  'sallyport.api_keys': {
+    key_id: string;
+    tenant_id: string;
+    name: string;
+    key_hash: string;
+    prefix: string;
+    claims: Json<GrantedClaims>;
+    created_at: Time;
+    created_by: string;
+    expires_at: ColumnType<Date | null, Date | null, Date | null>;
+    revoked_at: ColumnType<Date | null, Date | null, Date | null>;
+    last_used_at: ColumnType<Date | null, Date | null, Date | null>;
+    revision: Bigint;
+  };
+  'sallyport.quota_sessions': { tenant_id: string; session_hash: string; calls: Bigint; expires_at: Time };
 }

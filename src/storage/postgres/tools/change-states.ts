@@ -34,7 +34,7 @@ async function changeSome(database: Kysely<Tables>, moves: readonly StateMove[])
   }
   const { rows } = await sql<{ readonly at: number }>`
 with ${nextRevision}
-update sallyport.tool_versions as kept set revision = next_revision, state = given.state,
+update sallyport.tool_versions as kept set revision = next_revision, unrecorded_since = clock_timestamp(), state = given.state,
   deprecated_in_favor_of = given.deprecated_in_favor_of, deprecated_at = given.deprecated_at,
   removable_at = given.removable_at, lifecycle = given.lifecycle
 from next_revision, rows from (

@@ -87,8 +87,8 @@ with ${nextRevision}, given as (
       executor text)
   ) with ordinality as given (manifest)
 ), created as (
-  insert into sallyport.tool_versions (${WRITTEN}, manifest, revision)
-  select ${WRITTEN}, manifest, next_revision from given, next_revision
+  insert into sallyport.tool_versions (${WRITTEN}, manifest, revision, unrecorded_since)
+  select ${WRITTEN}, manifest, next_revision, clock_timestamp() from given, next_revision
   on conflict do nothing
   returning tenant_id, tool_id, version
 ), described as (

@@ -7,6 +7,7 @@ import type { Tables } from '../schema/tables.ts';
 import { changeStates, MOVES_PER_STATEMENT } from './change-states.ts';
 import { insertVersions, VERSIONS_PER_STATEMENT } from './insert-versions.ts';
 import { lifecycleOf } from './lifecycle-columns.ts';
+import { markRecorded, unrecordedRows } from './unrecorded.ts';
 
 /** Tool versions in PostgreSQL. */
 export function postgresToolStore(database: Kysely<Tables>): ToolStore {
@@ -28,6 +29,9 @@ export function postgresToolStore(database: Kysely<Tables>): ToolStore {
         if (moves.length <= MOVES_PER_STATEMENT) return changeStates(database, moves);
         return database.transaction().execute((transaction) => changeStates(transaction, moves));
       }),
+    markRecorded: (keys) => inDatabase('note what is on record', () => markRecorded(database, keys)),
+    unrecorded: (before) =>
+      inDatabase('look for what is not on record', async () => (await unrecordedRows(database, before)).map(versionOf)),
     noteUses: (uses) => inDatabase('note which tool versions are used', () => noteUses(database, uses)),
     lastUses: (tenantId, toolId) =>
       inDatabase('read which tool versions are used', () => lastUses(database, tenantId, toolId)),

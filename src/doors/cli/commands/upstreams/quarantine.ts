@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { DefinitionChange, QuarantinedTool } from '../../../../../api/schemas/quarantine.ts';
+import type { DefinitionChange, QuarantinedTool } from '../../../../../api/schemas/registry/quarantine.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
 import { usageError } from '../../input/usage-error.ts';

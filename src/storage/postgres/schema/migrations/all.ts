@@ -4,6 +4,9 @@ import { toolLifecycle } from './0002-tool-lifecycle.ts';
 import { vectors } from './0003-vectors.ts';
 import { upstreamTools } from './0004-upstream-tools.ts';
 import { visibility } from './0005-visibility.ts';
+import { identity } from './0006-identity.ts';
+import { quotas } from './0007-quotas.ts';
+import { unrecordedVersions } from './0008-unrecorded-versions.ts';
 
 /** Every migration by name, in order. A migration that was released is never changed; a new one follows it. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -12,4 +15,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0003-vectors': vectors,
   '0004-upstream-tools': upstreamTools,
   '0005-visibility': visibility,
+  '0006-identity': identity,
+  '0007-quotas': quotas,
+  '0008-unrecorded-versions': unrecordedVersions,
 };

@@ -1,0 +1,28 @@
+import type { Ingredients } from './ingredients.ts';
+import { loadInstanceId } from './instance-id.ts';
+import { openAudit } from './open-audit.ts';
+import { openIdentity } from './open-identity.ts';
+import { openPolicies } from './open-policies.ts';
+import { openStorage } from './open-storage.ts';
+
+/** What everything else stands on: the database, who asks, the policies, and the ledger of this instance. */
+export async function openFoundation(opened: AsyncDisposableStack, from: Ingredients) {
+  const { settings, log } = from;
+  const opening = openStorage(from.server, settings, log).then((ready) =>
+    opened.adopt(ready, (storage) => storage.close()),
+  );
+  const beside = Promise.all([
+    openIdentity(
+      from,
+      opening.then(({ database }) => database),
+    ).then((ready) => opened.use(ready)),
+    openPolicies(from).then((ready) => opened.use(ready)),
+    loadInstanceId(settings['data_folder']),
+  ]);
+  // The database is waited for even when something beside it failed: nothing could close it afterwards.
+  await Promise.allSettled([opening, beside]);
+  const storage = await opening;
+  const [identity, policies, instanceId] = await beside;
+  const ledger = await openAudit(opened, from, storage, identity.signer, instanceId);
+  return { storage, identity, policies, instanceId, ledger };
+}

@@ -1,0 +1,180 @@
+// Hot path: looks at every character that a shell gives a meaning.
+import type { Report } from '../finding.ts';
+import { type Reading, SIGN } from '../text/reading.ts';
+import { detectExecution } from './detect-execution.ts';
+import { COMMAND } from './names.ts';
+import { type Command, readCommand } from './read-command.ts';
+import { hasArgument, isAlone, isAssignment, isEnumeration, isProseBefore, startsAsCommand } from './surroundings.ts';
+
+/** Characters between a separator and the command after it. */
+const GAP_MAX = 64;
+/** Findings after which the rest of the text is not looked at. */
+const FINDINGS_MAX = 16;
+
+interface Scan {
+  readonly text: string;
+  readonly strict: boolean;
+  readonly report: Report;
+  /** The text is a document: several paragraphs or a program. */
+  readonly document: boolean;
+  findings: number;
+}
+
+/** Looks for shell syntax that was put behind a value. A text that is a command line as a whole passes by default. */
+export function detectCommand(reading: Reading, strict: boolean, report: Report): void {
+  const { text, codes, signs, marks, markCount } = reading;
+  const scan: Scan = { text, strict, report, document: !strict && isDocument(text), findings: 0 };
+  if (!scan.document) detectExecution(reading, strict, report);
+  if ((signs & (SIGN.shell | SIGN.escape | SIGN.less)) === 0 || (!strict && startsAsCommand(text))) return;
+  let passed = 0;
+  for (let mark = 0; mark < markCount && scan.findings < FINDINGS_MAX; mark++) {
+    const at = marks[mark] ?? 0;
+    if (at < passed) continue;
+    const code = codes[at] ?? 0;
+    // Of many in a row the last one decides.
+    if (code === codes[at + 1] && (code === 96 || code === 10 || code === 13)) continue;
+    if (code === 59 || code === 124 || code === 38) passed = separated(scan, at, code);
+    else if (code === 96) substituted(scan, at, at + 1, 'backtick');
+    else if (code === 36) dollar(scan, at);
+    else if (code === 60) redirected(scan, at);
+    else if (code === 10 || code === 13 || (code === 92 && isEscapedLine(text, at))) lined(scan, at);
+  }
+}
+
+/** More lines than these are no value. */
+const VALUE_LINES_MAX = 3;
+
+function isDocument(text: string): boolean {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
+    if (++lines > VALUE_LINES_MAX) return true;
+  return false;
+}
+
+/** Behind `;`, `|`, `&` and their doubles. Returns the offset after the separator. */
+function separated(scan: Scan, at: number, code: number): number {
+  const { text, strict, report } = scan;
+  let start = at;
+  while (start < at + GAP_MAX && isGap(text.charCodeAt(start))) start++;
+  const placeholder = placeholderLength(scan, start);
+  if (placeholder > 0) {
+    tell(scan, 'separated_command', at, start + placeholder);
+    return start + placeholder;
+  }
+  const command = readCommand(text, start);
+  if (command !== undefined && isEnded(text, command.end) && isCommand(scan, at, code, start, command)) {
+    tell(scan, 'separated_command', at, command.end);
+  } else if (isAssignment(text, start)) tell(scan, 'separated_assignment', at, start);
+  else if (strict && code !== 38 && start - at <= 2) report('separator', at, start);
+  return start;
+}
+
+function tell(scan: Scan, rule: string, start: number, end: number): void {
+  scan.findings++;
+  scan.report(rule, start, end);
+}
+
+/** Separators, blanks, quotes that a value was in, groups. */
+function isGap(code: number): boolean {
+  if (code <= 32) return true;
+  return (
+    code === 59 ||
+    code === 124 ||
+    code === 38 ||
+    code === 39 ||
+    code === 34 ||
+    code === 40 ||
+    code === 64 ||
+    code === 96
+  );
+}
+
+/** `{cat,/etc/passwd}` is a command with its arguments. */
+function placeholderLength({ text, document }: Scan, start: number): number {
+  if (document || text.charCodeAt(start) !== 123) return 0;
+  const found = /^\{(\w{1,18})(,[^\s}]{1,80})?\}/.exec(text.slice(start, start + 128));
+  return found === null ? 0 : found[0].length;
+}
+
+/** After the name of a command comes an end, a blank, a redirection or another separator. */
+function isEnded(text: string, end: number): boolean {
+  const code = text.charCodeAt(end);
+  return Number.isNaN(code) || code <= 32 || ENDS.has(code);
+}
+
+const ENDS: ReadonlySet<number> = new Set([...';|&<>)\'"`$%#,\\}'].map((each) => each.charCodeAt(0)));
+
+function isCommand(scan: Scan, at: number, code: number, start: number, command: Command): boolean {
+  const { text, strict, document } = scan;
+  if (strict || command.marked) return true;
+  const argument = hasArgument(text, command.end, command.name);
+  if (command.kind === COMMAND.plain) return argument || !document;
+  if (document) return false;
+  if (isEnumeration(text, at, code)) return false;
+  const bare = isAlone(text, command.end);
+  if (isProseBefore(text, at) || (code === 38 && isWordBefore(text, at))) return argument && !bare;
+  return start >= at && (argument || bare);
+}
+
+/** `Food & Wine`. */
+function isWordBefore(text: string, at: number): boolean {
+  return /[a-z]\s$/i.test(text.slice(Math.max(0, at - 2), at));
+}
+
+/** `$(id)`, `${IFS}`, `$;cmd`. */
+function dollar(scan: Scan, at: number): void {
+  const next = scan.text.charCodeAt(at + 1);
+  if (next === 40) substituted(scan, at, at + 2, 'substitution');
+  else if (next === 123 && scan.text.startsWith('${IFS', at)) tell(scan, 'hidden_blank', at, at + 6);
+}
+
+function substituted(scan: Scan, at: number, from: number, rule: string): void {
+  const { text, document } = scan;
+  // Markdown writes commands between backticks, and so do documents about shells.
+  if (document) return;
+  let start = from;
+  while (start < from + GAP_MAX && (text.charCodeAt(start) <= 32 || text.charCodeAt(start) === 96)) start++;
+  const length = placeholderLength(scan, start);
+  const command = length > 0 ? undefined : readCommand(text, start);
+  if (length === 0 && (command === undefined || !isEnded(text, command.end))) return;
+  if (!scan.strict && (isProseBefore(text, at) || isProseAfter(text, start))) return;
+  tell(scan, rule, at, command?.end ?? start + length);
+}
+
+function isProseAfter(text: string, start: number): boolean {
+  const end = text.indexOf('`', start);
+  return end >= 0 && /^[^\w;|&$]{0,3}\s[a-z]+ [a-z]+/i.test(text.slice(end + 1, end + 48));
+}
+
+/** `<{command}`: no language of markup or types begins so. */
+function redirected(scan: Scan, at: number): void {
+  const length = placeholderLength(scan, at + 1);
+  if (length > 0) tell(scan, 'redirection', at, at + 1 + length);
+}
+
+/** A line feed written as two characters. */
+function isEscapedLine(text: string, at: number): boolean {
+  const next = text.charCodeAt(at + 1);
+  return next === 110 || next === 114;
+}
+
+/** Behind a line feed, in a value of few lines. */
+function lined(scan: Scan, at: number): void {
+  const { text, strict, document } = scan;
+  if (document) return;
+  let start = text.charCodeAt(at) === 92 ? at + 2 : at + 1;
+  while (start < at + GAP_MAX && isGap(text.charCodeAt(start))) start++;
+  const length = placeholderLength(scan, start);
+  if (length > 0) tell(scan, 'separated_command', at, start + length);
+  const command = readCommand(text, start);
+  if (command === undefined || !isEnded(text, command.end)) return;
+  const written = text.charCodeAt(at) === 92 && hasArgument(text, command.end, command.name);
+  const alone = isAlone(text, command.end) || text.charCodeAt(command.end) === 10;
+  if (strict || command.marked || (alone && !isProseBefore(text, at)) || written || isShellLine(text, command)) {
+    tell(scan, 'separated_command', at, command.end);
+  }
+}
+
+function isShellLine(text: string, { kind, end, name }: Command): boolean {
+  return kind === COMMAND.plain && hasArgument(text, end, name);
+}

@@ -1,0 +1,96 @@
+import type { Report } from '../finding.ts';
+import { callsOneOf } from '../text/calls-one-of.ts';
+import { type Reading, SIGN } from '../text/reading.ts';
+import { COMMAND } from './names.ts';
+import { readCommand } from './read-command.ts';
+import { isAlone, isAssignment, isProseBefore } from './surroundings.ts';
+
+/** Files whose reading shows that a command ran. */
+const SENSITIVE =
+  /\b(?:cat|more|less|head|tail|tac|nl|type|cp|grep|strings)\s[^\n]{0,40}(?:\/etc\/(?:passwd|shadow|group|hosts|issue|sudoers)|\/proc\/(?:self|version|cpuinfo)|boot\.ini|win\.ini|\\repair\\(?:sam|system)|\\system32\\config)/i;
+/** The same in a call of a function. */
+const SENSITIVE_CALL = /\w\(\s{0,4}["'](?:file:\/\/)?\/etc\/(?:passwd|shadow|group|hosts|sudoers)\b/i;
+/** Commands that open a machine to others. */
+const OPENS =
+  /\bnet1?\s+(?:user|localgroup)\s[^\n]{1,80}\/add\b|\bnetsh\s[^\n]{0,20}firewall\s[^\n]{0,40}(?:disable|off)\b|\bfDenyTSConnections\b/i;
+/** A shell that somebody else holds the other end of. */
+const REVERSE_SHELL =
+  /\/dev\/(?:tcp|udp)\/|\bnc(?:at)?\b[^\n]{0,60}\s-[a-z]{0,8}[ec]\b|\bsh\s+-i\b|\bbash\s+-i\b|\bmkfifo\s[^\n]{0,80}\|/i;
+const SHELLSHOCK = /\(\)\s{0,8}\{\s{0,8}:?[^\n]{0,16};\s{0,8}\}\s{0,8};/;
+const SERVER_SIDE =
+  /<\?(?:php|=)[^\n]{0,200}\(|<!--#(?:exec|include)|\$\{@?(?:print|eval|system|sleep|phpinfo)\b|\{\s{0,4}\$\{/i;
+/** Functions of scripting languages that start a program or run a text. */
+const EXECUTES =
+  /(?:^|[^\w.$>])(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|phpinfo|phpversion|os\.system|subprocess\.\w{1,16}|runtime\.getruntime)\s{0,8}\(/i;
+/** The last names of those; `subprocess` has several. */
+const EXECUTING: ReadonlySet<string> = new Set(
+  (
+    'system exec shell_exec passthru popen proc_open pcntl_exec assert eval phpinfo phpversion getruntime call ' +
+    'check_call check_output run'
+  ).split(' '),
+);
+/** A quote and a blank at the beginning: the value leaves the argument that it was put into. */
+const QUOTED = /^["'] +(?=\w)/;
+
+/** Looks for what shows in the text as a whole, whatever separates it: a value, not a document. */
+export function detectExecution(reading: Reading, strict: boolean, report: Report): void {
+  const { text, signs } = reading;
+  const told = (rule: string, pattern: RegExp): void => {
+    const found = pattern.exec(text);
+    if (found !== null) report(rule, found.index, found.index + found[0].length);
+  };
+  if ((signs & (SIGN.slash | SIGN.other)) !== 0 && mayReach(text)) told('reverse_shell', REVERSE_SHELL);
+  if ((signs & SIGN.open) !== 0) execution(reading, strict, report);
+  if ((signs & (SIGN.less | SIGN.bracket)) !== 0) told('server_side', SERVER_SIDE);
+  if ((signs & (SIGN.equals | SIGN.shell)) === (SIGN.equals | SIGN.shell) && isAssignment(text, 0)) {
+    report('separated_assignment', 0, text.length);
+  }
+  if ((signs & SIGN.quote) !== 0) quoted(text, report);
+  if ((signs & (SIGN.slash | SIGN.escape)) !== 0) sensitive(text, strict, report);
+}
+
+/** Without one of these the pattern has nothing to find; a search for them costs next to nothing. */
+function mayReach(text: string): boolean {
+  if (
+    text.includes(' -') &&
+    (text.includes('nc ') || text.includes('ncat') || text.includes('sh -') || text.includes('sh  -'))
+  )
+    return true;
+  return text.includes('/dev/') || text.includes('mkfifo ');
+}
+
+function execution(reading: Reading, strict: boolean, report: Report): void {
+  const { text } = reading;
+  const shock = text.includes('()') ? SHELLSHOCK.exec(text) : null;
+  if (shock !== null) report('shellshock', shock.index, shock.index + shock[0].length);
+  const executes = callsOneOf(reading, EXECUTING) ? EXECUTES.exec(text) : null;
+  if (executes !== null && (strict || isAtBoundary(text, executes.index)))
+    report('execution', executes.index, text.length);
+}
+
+/** At the beginning, or where one statement ended. */
+function isAtBoundary(text: string, index: number): boolean {
+  return index === 0 || /[;&|'"`{@]\s{0,8}$/.test(text.slice(Math.max(0, index - 8), index + 1));
+}
+
+function quoted(text: string, report: Report): void {
+  const found = QUOTED.exec(text);
+  const command = found === null ? undefined : readCommand(text, found[0].length);
+  if (command?.kind === COMMAND.plain && isAlone(text, command.end)) report('quoted_command', 0, command.end);
+}
+
+/** Without one of these the patterns have nothing to find; a search for them costs next to nothing. */
+const OPENING = ['netsh', 'net user', 'net localgroup', 'net1 ', 'fDenyTS'];
+const SENSITIVE_PLACES = ['/etc/', '/proc/', '.ini'];
+const WINDOWS_PLACES = /\\(?:repair|system32)\\/i;
+
+function sensitive(text: string, strict: boolean, report: Report): void {
+  const opens = OPENING.some((each) => text.includes(each)) ? OPENS.exec(text) : null;
+  if (opens !== null) report('opened_machine', opens.index, opens.index + opens[0].length);
+  const call = text.includes('/etc/') ? SENSITIVE_CALL.exec(text) : null;
+  if (call !== null) report('sensitive_file', call.index, call.index + call[0].length);
+  if (!SENSITIVE_PLACES.some((each) => text.includes(each)) && !WINDOWS_PLACES.test(text)) return;
+  const found = SENSITIVE.exec(text);
+  if (found === null || (!strict && isProseBefore(text, found.index))) return;
+  report('sensitive_file', found.index, found.index + found[0].length);
+}

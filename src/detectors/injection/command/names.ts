@@ -1,0 +1,36 @@
+/** How sure a word is to be a command where one could stand. */
+export const COMMAND = { none: 0, english: 1, plain: 2 } as const;
+
+/** Names of programs that are no words of a language. */
+const PLAIN =
+  'whoami uname ifconfig ipconfig netstat wget curl nc ncat netcat telnet nslookup traceroute tracert systeminfo sysinfo ' +
+  'tasklist taskkill passwd chmod chown chgrp mkdir rmdir rm mv cp ln ls ps df du pwd cd awk gawk sed grep egrep fgrep xargs tee ' +
+  'python python2 python3 perl ruby php node bash sh zsh ksh csh dash ash powershell pwsh cmd wmic netsh schtasks ' +
+  'certutil bitsadmin mshta rundll32 regsvr32 cscript wscript icacls cacls attrib xcopy robocopy fsutil vssadmin ' +
+  'bcdedit gpresult getmac arp arping dig nmap masscan ssh scp sftp rsync ftp tftp smbclient socat openssl base64 xxd ' +
+  'hexdump gcc cc make apt apt-get yum dnf apk pip npm npx git svn docker kubectl systemctl crontab killall pkill ' +
+  'nohup sudo su doas setsid env printenv lsof lsblk lspci lsusb lsmod dmesg iptables ip6tables useradd usermod userdel ' +
+  'adduser groupadd ifup ifdown mysql mysqldump psql sqlite3 mongo redis-cli tar gzip gunzip bzip2 unzip tac printf ' +
+  'eval pushd popd findstr doskey driverquery hostname chcp ver vol nbtstat pathping qwinsta quser wevtutil ' +
+  'sysctl uptime busybox xterm tcpdump strace gdb vim nano emacs';
+
+/** Names of programs that are words as well; they need more around them. */
+const ENGLISH =
+  'id cat dir type net reg echo ping sleep find sort more less head tail cut date time who w which whereis locate last ' +
+  'host kill at test read set export copy move del erase ren start shutdown reboot halt mail mount umount touch file ' +
+  'finger users groups history route service exec source split join paste nl od strings diff cmp patch watch top free ' +
+  'man info jobs bg fg wait true false yes exit logout help tree fc ip ss dd vi ed ex uniq tr wc stat assoc path ' +
+  'format label print call goto title color cls net1 sc at query runas call command invoke-expression iex iwr';
+
+const NAMES: ReadonlyMap<string, number> = new Map([
+  ...ENGLISH.split(' ').map((name) => [name, COMMAND.english] as const),
+  ...PLAIN.split(' ').map((name) => [name, COMMAND.plain] as const),
+]);
+
+/** Longest name of the table, in characters. */
+export const COMMAND_LENGTH_MAX = 18;
+
+/** How sure this word is a command; in lower case. */
+export function commandKind(name: string): number {
+  return NAMES.get(name) ?? COMMAND.none;
+}

@@ -1,0 +1,71 @@
+import { COMMAND } from './names.ts';
+import { readCommand } from './read-command.ts';
+
+/** Characters before a separator that are read to tell a sentence from a value. */
+const BEFORE_MAX = 64;
+/** Characters of arguments that are read. */
+const ARGUMENT_MAX = 96;
+
+/** What an argument of a command looks like and a word of a sentence does not. */
+const ARGUMENT =
+  /^\s+(?:-{1,2}\w|\/\w|[\w.~]*[/\\]|[a-z]:\\|\$[\w{(]|%\w+%|\.{1,2}(?:\s|$|[/\\])|~|\*|["'`]|\d+(?:\s|$|[;|&)'"%.])|https?:|[<>]|\w+[\w.-]*\.\w+|@)/i;
+/** First words of those that take a word of their own. */
+const SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
+  net: /^\s+(?:user|users|view|share|use|localgroup|group|start|stop|accounts|session|config|time)\b/i,
+  netsh: /^\s+\w+/,
+  reg: /^\s+(?:add|query|delete|save|export|import)\b/i,
+  sc: /^\s+(?:query|config|create|stop|start)\b/i,
+  echo: /^\s*\S/,
+  which: /^\s+\S+\s*(?:$|[;|&])/,
+  ping: /^\s+[\w.-]+\.\w+|^\s+localhost/,
+};
+
+/** Whether what follows a command looks like its arguments. */
+export function hasArgument(text: string, end: number, name: string): boolean {
+  const rest = text.slice(end, end + ARGUMENT_MAX);
+  return ARGUMENT.test(rest) || SUBCOMMANDS[name]?.test(rest) === true;
+}
+
+/** Two words stand side by side before this place, as in a sentence. */
+export function isProseBefore(text: string, at: number): boolean {
+  return /[a-z]{2,}[,.:]? [a-z]{2,}/i.test(text.slice(Math.max(0, at - BEFORE_MAX), at));
+}
+
+/** Parts that a list in one value may have at least. */
+const PARTS_MIN = 3;
+/** Characters on both sides that are searched for more of the same separator. */
+const LIST_LOOK = 120;
+
+/** `id|name|type` and `name;date;type` are lists of names; none of their parts is empty. */
+export function isEnumeration(text: string, at: number, code: number): boolean {
+  const sign = String.fromCharCode(code);
+  const parts = text.slice(Math.max(0, at - LIST_LOOK), at + LIST_LOOK).split(sign);
+  return parts.length >= PARTS_MIN && parts.every((part) => /^\s?[\w.: -]+\s?$/.test(part) && /\w/.test(part));
+}
+
+/** The text is a command line of its own, as a shell tool is given one. */
+export function startsAsCommand(text: string): boolean {
+  // A line feed before it is no way to begin.
+  const first = text.search(/[^ \t]/);
+  if (first < 0 || !isLetterOrFolder(text.charCodeAt(first))) return false;
+  const command = readCommand(text, first);
+  if (command === undefined) return false;
+  const after = text.charCodeAt(command.end);
+  if (!(Number.isNaN(after) || after <= 32 || after === 59 || after === 124 || after === 38)) return false;
+  return command.kind === COMMAND.plain || command.marked || hasArgument(text, command.end, command.name);
+}
+
+function isLetterOrFolder(code: number): boolean {
+  return ((code | 32) >= 97 && (code | 32) <= 122) || code === 47 || code === 46;
+}
+
+/** Nothing but another separator or a quote comes after the command. */
+export function isAlone(text: string, end: number): boolean {
+  return /^\s{0,8}(?:$|[;|&)'"`#\\<>%])/.test(text.slice(end, end + 10));
+}
+
+/** `CMD=…;$CMD`. */
+export function isAssignment(text: string, start: number): boolean {
+  const found = /^([A-Za-z_]\w{0,20})=\S{1,120}?[;&|]\s{0,8}\$\{?(\w+)/.exec(text.slice(start, start + 180));
+  return found !== null && found[1] === found[2];
+}

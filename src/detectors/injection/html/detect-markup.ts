@@ -1,0 +1,228 @@
+// Hot path: looks at every `<` and every `=` of a text.
+import type { Report } from '../finding.ts';
+import type { Reading } from '../text/reading.ts';
+import { ACTIVE_ELEMENTS, EVENTS, NEEDS_ATTRIBUTE, TYPE_LIKE } from './names.ts';
+import { hasScriptScheme, plainStyle } from './read-value.ts';
+
+/** Characters between `<` and the name of an element that browsers or filters pass over. */
+const JUNK_MAX = 12;
+/** Characters of the name of an element or an attribute. */
+const NAME_MAX = 40;
+/** Characters of a style that are read. */
+const STYLE_MAX = 2_048;
+
+const LESS = 60;
+const EQUALS = 61;
+const OPEN = 40;
+const RISKY_STYLE =
+  /expression\s*\(|-moz-binding|behaviou?r\s*:|@import|(?:java|vb)script\s*:|url\s*\(\s*["']?\s*data:text/;
+
+interface Scan {
+  readonly text: string;
+  readonly strict: boolean;
+  readonly report: Report;
+  /** Where the last element began, -1 before the first. */
+  element: number;
+  /** The next `>` behind it, where the text ends when there is none; good while no element begins after it. */
+  close: number;
+  /** Styles were read up to here. */
+  styleEnd: number;
+}
+
+/** Looks for elements, attributes and addresses that run when a browser shows the text. */
+export function detectMarkup({ text, codes, marks, markCount }: Reading, strict: boolean, report: Report): void {
+  const scan: Scan = { text, strict, report, element: -1, close: -1, styleEnd: 0 };
+  for (let mark = 0; mark < markCount; mark++) {
+    const at = marks[mark] ?? 0;
+    const code = codes[at];
+    if (code === LESS) element(scan, at);
+    else if (code === EQUALS) attribute(scan, at);
+    else if (code === OPEN) address(scan, at);
+  }
+}
+
+function element(scan: Scan, at: number): void {
+  const { text, strict, report } = scan;
+  const start = nameStart(text, at + 1);
+  const second = text.charCodeAt(at + 1);
+  if (second === 33 || second === 63) {
+    if (declaration(text, at)) report('active_declaration', at, at + 2);
+    return;
+  }
+  if (start < 0) return;
+  scan.element = at;
+  if (scan.close < at) scan.close = closeAfter(text, at);
+  const name = readName(text, start);
+  const end = start + name.length;
+  const local = name.slice(name.indexOf(':') + 1);
+  if (second === 47 && CLOSED_FIRST.has(name)) {
+    if (!isOpened(text, at, name)) report('element_closed', at, end);
+  } else if (local === 'style') style(scan, at, end);
+  else if (ACTIVE_ELEMENTS.has(local) && isActive(text, at, end, local, name)) report('active_element', at, end);
+  else if (strict && name !== '' && isElementEnd(text.charCodeAt(end))) report('element', at, end);
+}
+
+/** Elements in which text is no markup: whoever closes one that is not his leaves the place he was put into. */
+const CLOSED_FIRST: ReadonlySet<string> = new Set(
+  'script style title textarea noscript iframe xmp template noembed plaintext head body html'.split(' '),
+);
+/** Characters before the end of an element in which its beginning is looked for. */
+const OPENED_LOOK = 4_096;
+
+function isOpened(text: string, at: number, name: string): boolean {
+  if (at > OPENED_LOOK) return true;
+  return text.slice(0, at).toLowerCase().includes(`<${name}`);
+}
+
+function closeAfter(text: string, at: number): number {
+  const close = text.indexOf('>', at);
+  return close < 0 ? text.length : close;
+}
+
+/** First letter of the name, after what is passed over; -1 when no name begins. */
+function nameStart(text: string, from: number): number {
+  let at = from;
+  while (at < from + JUNK_MAX) {
+    const code = text.charCodeAt(at);
+    if (isLetter(code)) return at;
+    // A blank is not passed over by browsers, and is what stands after a "less than".
+    if (code !== 47 && code !== 60 && (code >= 32 || Number.isNaN(code)) && code !== 0xfeff) return -1;
+    at++;
+  }
+  return -1;
+}
+
+/** In lower case, what is invisible left out at the end. */
+function readName(text: string, start: number): string {
+  let at = start;
+  while (at < start + NAME_MAX && isNamePart(text.charCodeAt(at))) at++;
+  return text.slice(start, at).toLowerCase();
+}
+
+function isNamePart(code: number): boolean {
+  return isLetter(code) || (code >= 48 && code <= 58) || code === 45;
+}
+
+/** `Map<object>` is a type, `</script>` of an honest page closes nothing of ours, `<link>` alone does nothing. */
+function isActive(text: string, at: number, end: number, local: string, name: string): boolean {
+  const after = text.charCodeAt(end);
+  if (after === 46 || after === 44 || after === 124) return false;
+  const typed = at > 0 && isLetter(text.charCodeAt(at - 1)) && TYPE_LIKE.has(local) && local !== 'script';
+  if (typed && !hasAttribute(text, end, local)) return false;
+  if ((name.includes(':') && !NEEDS_ATTRIBUTE.has(local)) || local === 'script')
+    return isElementEnd(after) || !isLetter(after);
+  if (text.charCodeAt(at + 1) === 47) return false;
+  return isElementEnd(after) && (!NEEDS_ATTRIBUTE.has(local) || hasAttribute(text, end, local));
+}
+
+/** Characters of an element in which its attributes are looked for. */
+const ATTRIBUTES_MAX = 200;
+
+function hasAttribute(text: string, end: number, local: string): boolean {
+  const rest = text.slice(end, end + ATTRIBUTES_MAX);
+  // Of what `meta` says, only this acts.
+  if (local === 'meta') return /http-equiv/i.test(rest);
+  return /^[^<>=]*[\s/"'][^<>=]*=/.test(rest);
+}
+
+function isElementEnd(code: number): boolean {
+  return Number.isNaN(code) || code <= 32 || code === 47 || code === 62 || code === 34 || code === 39 || code === 60;
+}
+
+/** Server-side includes, entities, and processing instructions that load a style sheet. */
+function declaration(text: string, at: number): boolean {
+  const head = text.slice(at + 2, at + 18).toLowerCase();
+  if (text.charCodeAt(at + 1) === 63) return /^(?:xml-stylesheet|import)\b/.test(head);
+  return /^(?:--#(?:exec|include|config|echo)|entity\b|attlist\b|\[cdata\[.*<|--\[if)/.test(head);
+}
+
+function attribute(scan: Scan, at: number): void {
+  const { text, report } = scan;
+  const next = text.charCodeAt(at + 1);
+  // A comparison or an arrow of a program.
+  if (next === EQUALS || next === 62) return;
+  const inside = scan.element >= 0 && scan.close > at;
+  const end = nameEnd(text, at, inside);
+  let start = end;
+  while (start > 0 && end - start < NAME_MAX && isLetter(text.charCodeAt(start - 1))) start--;
+  // Most equal signs are those of programs, where no element stands.
+  if (scan.element < 0 && !mayRun(text.charCodeAt(start), text.charCodeAt(start + 1))) return;
+  const name = text.slice(start, end).toLowerCase();
+  if (name === 'style') style(scan, start, at + 1);
+  if (isHandler(scan, name, start, at, inside)) report('event_handler', start, at + 1);
+  else if (scan.element >= 0 && hasScriptScheme(text, at + 1)) report('script_address', start, at + 1);
+}
+
+/** Begins like `on…` or `style`. */
+function mayRun(first: number, second: number): boolean {
+  return ((first | 32) === 111 && (second | 32) === 110) || ((first | 32) === 115 && (second | 32) === 116);
+}
+
+/** Between the name and its sign stand blanks; within an element more is passed over. */
+function nameEnd(text: string, at: number, inside: boolean): number {
+  let end = at;
+  while (end > 0 && at - end < NAME_MAX && isBetween(text.charCodeAt(end - 1), inside)) end--;
+  return end;
+}
+
+function isBetween(code: number, inside: boolean): boolean {
+  if (code <= 32) return true;
+  return inside && !isLetter(code) && !(code >= 48 && code <= 57) && code !== 62 && code !== 34 && code !== 39;
+}
+
+function isHandler(scan: Scan, name: string, start: number, at: number, inside: boolean): boolean {
+  const { text, strict } = scan;
+  if (!name.startsWith('on') || name.length < 4) return false;
+  // JSX hands over a function, a template fills it in later.
+  if (!strict && text.charCodeAt(at + 1) === 123) return false;
+  const known = EVENTS.has(name.slice(2));
+  const before = start === 0 ? 32 : text.charCodeAt(start - 1);
+  if (isLetter(before) || before === 46 || before === 95 || (before >= 48 && before <= 57)) return false;
+  if (!strict && isProgram(text, start, at + 1)) return false;
+  if (inside) return true;
+  if (!known) return false;
+  if (scan.element >= 0) return true;
+  // Without an element it has to leave an attribute first.
+  let from = start - 1;
+  while (from >= 0 && start - from < JUNK_MAX && text.charCodeAt(from) <= 32) from--;
+  if (from < 0) return hasCall(text, at + 1);
+  const code = text.charCodeAt(from);
+  if (code === 34 || code === 39 || code === 96 || code === 62 || code === 47) return true;
+  return start <= LEFT_MAX && LEFT.test(text.slice(0, start));
+}
+
+/** `const onload = (event) => …`: what a program names so is no attribute. */
+function isProgram(text: string, start: number, value: number): boolean {
+  if (/\b(?:const|let|var|readonly|private|public)\s$/.test(text.slice(Math.max(0, start - 10), start))) return true;
+  return /^\s*(?:\([\w\s,:]*\)\s*(?::[^=]{0,40})?=>|async\b|function\b|\w+\s*=>)/.test(
+    text.slice(value, value + NAME_MAX * 2),
+  );
+}
+
+/** A quote that ends the attribute before, and attributes without an element: `" autofocus `. */
+const LEFT = /^[^"'<>\n]*["'][\s/]+(?:[a-z-]+(?:=["']?\w*["']?)?[\s/]+)*$/i;
+const LEFT_MAX = 64;
+
+/** Something is called soon. */
+function hasCall(text: string, from: number): boolean {
+  const open = text.indexOf('(', from);
+  return (open >= 0 && open - from <= NAME_MAX) || /^["'`]/.test(text.charAt(from));
+}
+
+/** `url(javascript:…)` and the target of a Markdown link. */
+function address({ text, report }: Scan, at: number): void {
+  const before = text.charCodeAt(at - 1);
+  const link = before === 93;
+  const url = (before | 32) === 108 && text.slice(at - 3, at).toLowerCase() === 'url';
+  if ((link || url) && hasScriptScheme(text, at + 1)) report('script_address', at, at + 1);
+}
+
+function style(scan: Scan, start: number, from: number): void {
+  if (from < scan.styleEnd) return;
+  scan.styleEnd = Math.min(scan.text.length, from + STYLE_MAX);
+  if (RISKY_STYLE.test(plainStyle(scan.text, from, scan.styleEnd))) scan.report('active_style', start, scan.styleEnd);
+}
+
+function isLetter(code: number): boolean {
+  return (code | 32) >= 97 && (code | 32) <= 122;
+}

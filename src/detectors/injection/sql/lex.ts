@@ -1,0 +1,311 @@
+// Hot path: runs over every text once.
+import type { Reading } from '../text/reading.ts';
+import { closeTokens, FLAG, KIND, type Tokens, tokensFor } from './tokens.ts';
+import { foldCode, IS, kindsAt, slotOf } from './words.ts';
+
+/** One text while it is cut. */
+interface Cut {
+  readonly text: string;
+  readonly codes: Uint16Array;
+  readonly length: number;
+  readonly tokens: Tokens;
+  readonly plusIsBlank: boolean;
+  /** Leaves out comments with what follows them on their line. */
+  readonly skipLines: boolean;
+  /** Quotes of each sort on this line. */
+  single: number;
+  double: number;
+  /** No comment ends from here on, so that a text of nothing but openings stays linear; -1 when unknown. */
+  noClosingFrom: number;
+}
+
+const SIMPLE: ReadonlySet<number> = new Set([...'(),;.%^~[]{}?:$'].map((each) => each.charCodeAt(0)));
+
+/** For every UTF-16 unit: 1 blank, 2 letter, 3 digit, 4 a sign that means the same everywhere, 0 the others. */
+const CLASS = new Uint8Array(1 << 16);
+/** For every UTF-16 unit: in lower case when words are made of it, 0 for the rest. */
+const FOLD = new Uint16Array(1 << 16);
+for (let code = 0; code < CLASS.length; code++) {
+  const kind = classOf(code);
+  CLASS[code] = kind;
+  if (kind === 2 || kind === 3 || code === 36) FOLD[code] = foldCode(code);
+}
+
+function classOf(code: number): number {
+  if (code >= 128) return isForeignSign(code) ? 0 : 2;
+  if (code <= 32) return 1;
+  if (isDigit(code)) return 3;
+  if (SIMPLE.has(code)) return 4;
+  return code === 95 || ((code | 32) >= 97 && (code | 32) <= 122) ? 2 : 0;
+}
+
+/** Words at which a rule begins. */
+const ANCHORS = IS.connective | IS.union | IS.statement | IS.place | IS.delay | IS.attack | IS.scalar | IS.about;
+
+/** Cuts a text into tokens, in linear time. The result is good until the next call. */
+export function lex({ text, codes }: Reading, plusIsBlank: boolean, skipLines: boolean): Tokens {
+  const { length } = text;
+  const tokens = tokensFor(text, length);
+  const cut: Cut = { text, codes, length, tokens, plusIsBlank, skipLines, single: 0, double: 0, noClosingFrom: -1 };
+  let at = 0;
+  while (at < length) {
+    const code = codes[at] as number;
+    const kind = CLASS[code];
+    if (kind === 1) {
+      // Hardly any text goes on in the next line, so that a quote too many spoils one line only.
+      if (code === 10) cut.single = cut.double = 0;
+      at++;
+    } else if (kind === 2) at = words(cut, at);
+    else if (kind === 3) at = number(cut, at);
+    else if (kind === 4) at = push(cut, KINDS[code] as number, code, at, at + 1);
+    else at = sign(cut, at, code);
+  }
+  closeTokens(tokens, length);
+  return tokens;
+}
+
+function push({ tokens }: Cut, kind: number, slot: number, start: number, end: number): number {
+  const { count } = tokens;
+  tokens.kinds[count] = kind;
+  tokens.slots[count] = slot;
+  tokens.starts[count] = start;
+  tokens.ends[count] = end;
+  tokens.count = count + 1;
+  return end;
+}
+
+function anchor({ tokens }: Cut): void {
+  tokens.anchors[tokens.anchorCount++] = tokens.count - 1;
+}
+
+/** A word and those after it, with nothing but blanks between: most texts are little else. */
+function words({ codes, tokens }: Cut, from: number): number {
+  const { kinds, slots, starts, ends, anchors } = tokens;
+  let { count } = tokens;
+  let prose = 0;
+  let plain = 0;
+  let at = from;
+  do {
+    const start = at;
+    let hash = 0;
+    let folded = FOLD[codes[at] as number] as number;
+    while (folded !== 0) {
+      hash = (Math.imul(hash, 31) + folded) | 0;
+      folded = FOLD[codes[++at] as number] as number;
+    }
+    const slot = slotOf(hash, at - start);
+    if (slot >= 0) {
+      if ((kindsAt(slot) & ANCHORS) !== 0) anchors[tokens.anchorCount++] = count;
+      plain = 0;
+    } else if (++plain > 1) prose++;
+    if (plain > PLAIN_MAX) ends[count - 1] = at;
+    else {
+      kinds[count] = KIND.word;
+      slots[count] = slot;
+      starts[count] = start;
+      ends[count] = at;
+      count++;
+    }
+    if (codes[at] === BLANK) at++;
+  } while (CLASS[codes[at] as number] === 2);
+  tokens.count = count;
+  tokens.prosePairs += prose;
+  return at;
+}
+
+const BLANK = 32;
+/** Words that SQL does not know, in a row; the last token takes in those after them, for no rule looks further. */
+const PLAIN_MAX = 2;
+
+/** Digits with a fraction and an exponent, or hexadecimal; a keyword may follow without a blank. */
+function number(cut: Cut, start: number): number {
+  const { codes } = cut;
+  let at = start + 1;
+  const second = (codes[at] ?? 0) | 32;
+  if (codes[start] === 48 && (second === 120 || second === 98)) {
+    at++;
+    while (isHexDigit(codes[at] ?? 0)) at++;
+    return push(cut, KIND.number, -1, start, at);
+  }
+  at = afterDigits(codes, at);
+  if (codes[at] === 46) at = afterDigits(codes, at + 1);
+  if (((codes[at] ?? 0) | 32) === 101 && isDigit(codes[at + 1] ?? 0)) at = afterDigits(codes, at + 1);
+  const suffix = (codes[at] ?? 0) | 32;
+  // Oracle reads the D of 1DUNION as part of the number.
+  if ((suffix === 100 || suffix === 102) && ((codes[at + 1] ?? 0) | 32) === 117) at++;
+  return push(cut, KIND.number, -1, start, at);
+}
+
+function afterDigits(codes: Uint16Array, from: number): number {
+  let at = from;
+  while (isDigit(codes[at] ?? 0)) at++;
+  return at;
+}
+
+const KINDS = new Uint8Array(128).fill(KIND.other);
+const KINDS_OF_SIGNS: readonly (readonly [kind: number, characters: string])[] = [
+  [KIND.open, '('],
+  [KIND.close, ')'],
+  [KIND.comma, ','],
+  [KIND.semicolon, ';'],
+  [KIND.arithmetic, '+%^~'],
+  [KIND.dot, '.'],
+];
+for (const [kind, characters] of KINDS_OF_SIGNS) for (const each of characters) KINDS[each.charCodeAt(0)] = kind;
+
+function sign(cut: Cut, at: number, code: number): number {
+  const { codes, plusIsBlank } = cut;
+  const second = codes[at + 1] ?? 0;
+  if (code >= 128) return foreign(cut, at, code);
+  switch (code) {
+    case 34:
+    case 39:
+    case 96:
+      return quote(cut, at, code);
+    case 47:
+    case 42:
+      return slash(cut, at, code, second);
+    case 35:
+      return comment(cut, at, code);
+    case 45:
+      return second === code ? comment(cut, at, code) : push(cut, KIND.arithmetic, code, at, at + 1);
+    case 38:
+    case 124:
+      return junction(cut, at, code, second);
+    case 33:
+    case 60:
+    case 61:
+    case 62:
+      return comparison(cut, at, code, second);
+    case 64:
+      return variable(cut, at);
+    case 92:
+      // A backslash before a quote does not keep it from closing a text in most databases.
+      return second === 39 || second === 34 ? at + 1 : push(cut, KIND.other, code, at, at + 1);
+    default:
+      return code === 43 && plusIsBlank ? at + 1 : push(cut, KINDS[code] ?? KIND.other, code, at, at + 1);
+  }
+}
+
+function junction(cut: Cut, at: number, code: number, second: number): number {
+  if (second !== code) return push(cut, KIND.arithmetic, code, at, at + 1);
+  push(cut, KIND.logic, code, at, at + 2);
+  anchor(cut);
+  return at + 2;
+}
+
+/** Division, a product, or a comment. */
+function slash(cut: Cut, at: number, code: number, second: number): number {
+  const { codes, tokens, text } = cut;
+  if (code === 42) {
+    // The end of a version comment, whose content was read as text.
+    const closes = second === 47 && tokens.versionComment;
+    return closes ? at + 2 : push(cut, KIND.arithmetic, code, at, at + 1);
+  }
+  if (second !== 42) return push(cut, KIND.arithmetic, code, at, at + 1);
+  if (codes[at + 2] === 33) {
+    tokens.versionComment = true;
+    return afterDigits(codes, at + 3);
+  }
+  const end = cut.noClosingFrom >= 0 ? -1 : text.indexOf('*/', at + 2);
+  if (end >= 0) return end + 2;
+  cut.noClosingFrom = at;
+  return push(cut, KIND.openComment, -1, at, at + 2);
+}
+
+function comment(cut: Cut, at: number, code: number): number {
+  const { codes, tokens, text, skipLines } = cut;
+  let end = at + 1;
+  while (codes[end] === code) end++;
+  if (skipLines) {
+    const line = text.indexOf('\n', end);
+    if (line >= 0) return line;
+  } else tokens.lineComments ||= isBehindValue(cut, at);
+  return push(cut, KIND.comment, code, at, end);
+}
+
+/** Something that is no word of prose stands before the comment on its line: it may hide what a rule should see. */
+function isBehindValue({ codes, tokens }: Cut, at: number): boolean {
+  const last = tokens.count - 1;
+  if (last < 0) return false;
+  for (let from = tokens.ends[last] ?? 0; from < at; from++) if (codes[from] === 10) return false;
+  return tokens.kinds[last] !== KIND.word || kindsAt(tokens.slots[last] ?? -1) !== 0;
+}
+
+/** Typographic quotes and dashes do what plain ones do once somebody normalises them. */
+function foreign(cut: Cut, at: number, code: number): number {
+  if (isCurlyQuote(code)) return quote(cut, at, code >= 0x201c && code < 0x2020 ? 34 : 39);
+  return code === 0x2013 || code === 0x2014 ? push(cut, KIND.comment, 45, at, at + 1) : at + 1;
+}
+
+function isForeignSign(code: number): boolean {
+  return (code >= 0x2000 && code < 0x2070) || code === 0xa0 || code === 0x3000 || code === 0xfeff || isCurlyQuote(code);
+}
+
+function isCurlyQuote(code: number): boolean {
+  return (code >= 0x2018 && code <= 0x201f) || code === 0xb4 || code === 0xff07;
+}
+
+function quote(cut: Cut, at: number, code: number): number {
+  const { codes, tokens } = cut;
+  const { count } = tokens;
+  push(cut, KIND.quote, code, at, at + 1);
+  tokens.flags[count] = 0;
+  // It may close a text all the same, but most of them belong to a word.
+  if (code === 39 && at > 0 && isLetter(codes[at - 1] ?? 0) && isApostrophe(cut, at + 1)) {
+    tokens.flags[count] = FLAG.apostrophe;
+    return at + 1;
+  }
+  if (code === 34) tokens.doubleQuotes++;
+  else if (code === 39) tokens.quotes++;
+  const before = code === 34 ? cut.double++ : code === 39 ? cut.single++ : 1;
+  if (before % 2 === 0) {
+    tokens.flags[count] = FLAG.odd;
+    anchor(cut);
+  }
+  return at + 1;
+}
+
+/** A letter follows, and no word with which a splice goes on: `d'or` may, and then decides what comes after it. */
+function isApostrophe({ codes, text }: Cut, next: number): boolean {
+  if (!isLetter(codes[next] ?? 0)) return false;
+  CONTINUES.lastIndex = next;
+  return !CONTINUES.test(text);
+}
+
+const CONTINUES =
+  /(?:or|and|xor|union|like|is|having|regexp|rlike|between|group|order|declare|select|exec|procedure)\b/iy;
+
+/** `==`, `=>` and `!x` are of other languages. */
+function comparison(cut: Cut, at: number, code: number, second: number): number {
+  const { codes } = cut;
+  let end = at + 1;
+  while (end < at + 3 && isComparison(codes[end] ?? 0)) end++;
+  if (code === 33 && second !== 61) return push(cut, KIND.arithmetic, code, at, at + 1);
+  const isForeign = (code === 61 || code === 33) && end - at > (code === 61 ? 1 : 2);
+  return push(cut, isForeign ? KIND.other : KIND.comparison, code, at, end);
+}
+
+function variable(cut: Cut, start: number): number {
+  const { codes } = cut;
+  const twice = codes[start + 1] === 64;
+  let at = start + (twice ? 2 : 1);
+  while (FOLD[codes[at] ?? 0] !== 0) at++;
+  return push(cut, KIND.variable, twice ? 64 : -1, start, at);
+}
+
+function isComparison(code: number): boolean {
+  return code >= 60 && code <= 62;
+}
+
+function isLetter(code: number): boolean {
+  return CLASS[code] === 2;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+function isHexDigit(code: number): boolean {
+  return isDigit(code) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
+}

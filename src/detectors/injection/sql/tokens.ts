@@ -1,0 +1,111 @@
+import { KiB } from '../../../std/bytes.ts';
+import { kindsAt } from './words.ts';
+
+/** Kinds of tokens. Quotes are tokens of their own, for a splice opens and closes them at will. */
+export const KIND = {
+  end: 0,
+  word: 1,
+  number: 2,
+  quote: 3,
+  open: 4,
+  close: 5,
+  comma: 6,
+  semicolon: 7,
+  comparison: 8,
+  arithmetic: 9,
+  logic: 10,
+  comment: 11,
+  openComment: 12,
+  variable: 13,
+  dot: 14,
+  other: 15,
+} as const;
+
+/** What is known of a quote. */
+export const FLAG = {
+  /** A quote that may close a text which was open before ours began: an even number of its sort came before. */
+  odd: 1,
+  /** A quote between two letters. */
+  apostrophe: 2,
+} as const;
+
+/** The tokens of one text. Past the last one stands `end`. */
+export interface Tokens {
+  text: string;
+  readonly kinds: Uint8Array;
+  /** Slot in the table of words, or the character of a one-character token; -1 for an unknown word. */
+  readonly slots: Int32Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  /** Bits of FLAG; only of quotes. */
+  readonly flags: Uint8Array;
+  /** Indices of the tokens that rules begin at. */
+  readonly anchors: Int32Array;
+  anchorCount: number;
+  count: number;
+  /** Pairs of neighbouring words that SQL does not know: prose has many, a splice hardly any. */
+  prosePairs: number;
+  /** Whether a MySQL version comment stands in the text. */
+  versionComment: boolean;
+  /** A comment behind a value on its line is followed by another line. */
+  lineComments: boolean;
+  /** How many quotes of each sort came, apostrophes within words aside. */
+  quotes: number;
+  doubleQuotes: number;
+}
+
+/** Tokens that the kept buffers hold; longer texts get buffers of their own. */
+const KEPT_TOKENS_MAX = 64 * KiB;
+/** Room past the last token, so that rules may look ahead without a check. */
+const ROOM = 16;
+const kept = createTokens(KEPT_TOKENS_MAX + ROOM);
+
+/** Empty, with room for so many tokens; the kept one when it is large enough. */
+export function tokensFor(text: string, count: number): Tokens {
+  const tokens = count <= KEPT_TOKENS_MAX ? kept : createTokens(count + ROOM);
+  tokens.text = text;
+  tokens.count = tokens.anchorCount = tokens.prosePairs = tokens.quotes = tokens.doubleQuotes = 0;
+  tokens.versionComment = tokens.lineComments = false;
+  return tokens;
+}
+
+function createTokens(size: number): Tokens {
+  return {
+    text: '',
+    kinds: new Uint8Array(size),
+    slots: new Int32Array(size),
+    starts: new Int32Array(size),
+    ends: new Int32Array(size),
+    flags: new Uint8Array(size),
+    anchors: new Int32Array(size),
+    anchorCount: 0,
+    count: 0,
+    prosePairs: 0,
+    versionComment: false,
+    lineComments: false,
+    quotes: 0,
+    doubleQuotes: 0,
+  };
+}
+
+/** Marks the end, past which rules may look. */
+export function closeTokens(tokens: Tokens, length: number): void {
+  const { count } = tokens;
+  tokens.kinds.fill(KIND.end, count, count + ROOM);
+  tokens.starts[count] = tokens.ends[count] = length;
+}
+
+/** Kinds of the word at an index; 0 for an unknown word and for what is none. */
+export function wordKinds({ kinds, slots }: Tokens, index: number): number {
+  return kinds[index] === KIND.word ? kindsAt(slots[index] ?? -1) : 0;
+}
+
+/** Whether a blank or a comment stands before a token. */
+export function isApart({ starts, ends }: Tokens, index: number): boolean {
+  return index > 0 && starts[index] !== ends[index - 1];
+}
+
+/** Whether the token is a quote that may close a text which was open before ours began. */
+export function isOddQuote({ kinds, flags }: Tokens, index: number): boolean {
+  return kinds[index] === KIND.quote && ((flags[index] ?? 0) & FLAG.odd) !== 0;
+}

@@ -1,0 +1,55 @@
+/** A part of a Markdown text that is shown as it stands. */
+export interface CodeSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Pairs of words outside of code that make a text a document with code in it, and not code with a word before it. */
+const PROSE_PAIRS_MIN = 4;
+/** Characters of code within a line. */
+const INLINE_MAX = 400;
+
+/**
+ * The parts between fences and backticks of a text that is prose around them; none for a text that is not. A renderer of
+ * Markdown shows them with every character escaped.
+ */
+export function codeSpans(text: string): readonly CodeSpan[] {
+  if (!text.includes('`')) return [];
+  const spans: CodeSpan[] = [];
+  let prose = 0;
+  let fence = -1;
+  for (let line = 0; line < text.length; ) {
+    const feed = text.indexOf('\n', line);
+    const end = feed < 0 ? text.length : feed;
+    if (isFence(text, line, end)) {
+      if (fence >= 0) spans.push({ start: fence, end });
+      fence = fence >= 0 ? -1 : line;
+    } else if (fence < 0) prose += inlineSpans(text, line, end, spans);
+    line = end + 1;
+  }
+  return prose >= PROSE_PAIRS_MIN ? spans : [];
+}
+
+function isFence(text: string, start: number, end: number): boolean {
+  return /^ {0,3}(?:```|~~~)/.test(text.slice(start, Math.min(end, start + 8)));
+}
+
+/** Adds the code of one line; returns how many pairs of words stand beside it. */
+function inlineSpans(text: string, start: number, end: number, spans: CodeSpan[]): number {
+  let prose = 0;
+  let from = start;
+  while (from < end) {
+    const open = text.indexOf('`', from);
+    if (open < 0 || open >= end) break;
+    const close = text.indexOf('`', open + 1);
+    if (close < 0 || close >= end) break;
+    prose += wordPairs(text, from, open);
+    if (close - open <= INLINE_MAX) spans.push({ start: open, end: close + 1 });
+    from = close + 1;
+  }
+  return prose + wordPairs(text, from, end);
+}
+
+function wordPairs(text: string, start: number, end: number): number {
+  return text.slice(start, end).match(/[a-z]{2,} (?=[a-z]{2,})/gi)?.length ?? 0;
+}

@@ -1,0 +1,70 @@
+/** A text that stood encoded in another. */
+export interface EncodedText {
+  readonly decoded: string;
+  /** Place of the encoded form, in UTF-16 units. */
+  readonly start: number;
+  readonly end: number;
+  /** Whether the form itself is there to be read and not to be found: words with their letters apart. */
+  readonly evasive: boolean;
+}
+
+/** Encoded texts of one text that are read. */
+const TEXTS_MAX = 16;
+/** Longest encoded text, in characters; what follows is left out. */
+const TEXT_CHARS_MAX = 4096;
+/** Shorter ones hold no demand. */
+const TEXT_CHARS_MIN = 12;
+
+/** Base64, hexadecimal, percent-encoding, escapes of programming languages and of HTML, letters apart. */
+const ENCODED =
+  /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,4096}={0,2}|(?:%[0-9a-fA-F]{2}){8,1024}|(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){6,1024}|(?:&#(?:x[0-9a-fA-F]{1,6}|\d{1,7});){6,1024}|(?<![A-Za-z])[A-Za-z](?:[ ._-]{1,4}[A-Za-z'](?![A-Za-z])){8,512}/g;
+
+/** Readable texts that stand encoded in a text. Linear. */
+export function* encodedTexts(text: string): Generator<EncodedText> {
+  let count = 0;
+  for (const { 0: form, index } of text.matchAll(ENCODED)) {
+    const decoded = decode(form.slice(0, TEXT_CHARS_MAX));
+    if (decoded === undefined || decoded.length < TEXT_CHARS_MIN) continue;
+    yield { decoded, start: index, end: index + form.length, evasive: isApart(form) && WORDS.test(decoded) };
+    count += 1;
+    if (count === TEXTS_MAX) return;
+  }
+}
+
+/** Some words, so that no row of single letters counts. */
+const WORDS = /^(?:.*?\b[A-Za-z']{3,20}\b){3}/;
+
+const isApart = (form: string): boolean => /^[A-Za-z][ ._-]/.test(form) && !/[A-Za-z]{2}/.test(form);
+
+function decode(form: string): string | undefined {
+  if (form.startsWith('%')) return readable(Buffer.from(form.replaceAll('%', ''), 'hex'));
+  if (form.startsWith('\\') || form.startsWith('&#')) return readable(Buffer.from(unescaped(form)));
+  if (isApart(form)) return apart(form);
+  if (/^(?:[0-9a-f]{2}){12,}$/i.test(form)) return readable(Buffer.from(form, 'hex'));
+  return readable(Buffer.from(form, 'base64'));
+}
+
+function unescaped(form: string): string {
+  return form.replace(/\\[ux]([0-9a-fA-F]{2,4})|&#x([0-9a-fA-F]{1,6});|&#(\d{1,7});/g, (_, hex, htmlHex, decimal) => {
+    const code = Number.parseInt(hex ?? htmlHex ?? decimal, decimal === undefined ? 16 : 10);
+    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : '';
+  });
+}
+
+/** Letters apart read as words only where a wider gap parts words; without one it is one word, which no rule needs. */
+function apart(form: string): string | undefined {
+  const words = form.split(/[ ._-]{2,4}/);
+  return words.map((word) => word.replace(/[ ._-]/g, '')).join(' ');
+}
+
+/** Undefined for bytes that are no text of words. */
+function readable(bytes: Buffer): string | undefined {
+  const text = bytes.toString('utf8');
+  if (!/[A-Za-z]{2}[^A-Za-z]{1,3}[A-Za-z]{2}/.test(text)) return undefined;
+  let odd = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if ((code < 32 && code !== 9 && code !== 10 && code !== 13) || code === 0xff_fd) odd += 1;
+  }
+  return odd * 20 <= text.length ? text : undefined;
+}

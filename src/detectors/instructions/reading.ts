@@ -1,0 +1,94 @@
+import { BLANK, withBlanks } from './hidden-characters.ts';
+
+/** A text as a model reads it: lower case, one spelling of each letter, nothing hidden. */
+export interface Reading {
+  readonly text: string;
+  /** The place in the original at which a place of `text` stands, in UTF-16 units. */
+  readonly original: (at: number) => number;
+}
+
+/** Letters that look like Latin ones, as they stand in texts that mean to be read and not found (Unicode TR 39). */
+const LOOKALIKES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{
+      а: 'a',
+      в: 'b',
+      е: 'e',
+      ё: 'e',
+      һ: 'h',
+      і: 'i',
+      ї: 'i',
+      ј: 'j',
+      к: 'k',
+      м: 'm',
+      н: 'h',
+      о: 'o',
+      р: 'p',
+      с: 'c',
+    },
+    ...{ ѕ: 's', т: 't', у: 'y', х: 'x', ԁ: 'd', ɡ: 'g', ո: 'n', ս: 'u', ѵ: 'v', ԝ: 'w', ʟ: 'l', ı: 'i' },
+    ...{ α: 'a', ε: 'e', ι: 'i', κ: 'k', ν: 'v', ο: 'o', ρ: 'p', τ: 't', υ: 'u', χ: 'x' },
+  }),
+);
+/** Punctuation that stands for ASCII ones. */
+const PUNCTUATION: ReadonlyMap<string, string> = new Map(
+  Object.entries({ '‘': "'", '’': "'", '“': '"', '”': '"', '‐': '-', '‑': '-', '–': '-', '—': '-', [BLANK]: '' }),
+);
+/** Letters of other alphabets count as look-alikes only in a word that has Latin ones too. */
+const OTHER_ALPHABET = /[\u0370-\u052f\u0560-\u058f]/;
+const WORD = /[^\s]+/g;
+/** Spellings that are remembered; there are not many letters. */
+const SPELLINGS_MAX = 8_192;
+const SPELLINGS = new Map<string, string>();
+
+/** Reads a text. Linear; without a detour for ASCII. */
+export function readingOf(text: string): Reading {
+  if (/^\p{ASCII}*$/u.test(text)) return { text: withoutControls(text).toLowerCase(), original: (at) => at };
+  let read = '';
+  /** Where each run of ASCII and each other character begins: in the reading, and in the original. */
+  const places: number[] = [];
+  const originals: number[] = [];
+  for (const { 0: run, index } of withBlanks(text).matchAll(/\p{ASCII}+|\P{ASCII}/gu)) {
+    places.push(read.length);
+    originals.push(index);
+    read += run.charCodeAt(0) < 128 ? withoutControls(run).toLowerCase() : spelt(run);
+  }
+  const original = (place: number): number => {
+    const at = lastAtMost(places, place);
+    const next = originals[at + 1] ?? text.length;
+    return Math.min(next, (originals[at] ?? 0) + place - (places[at] ?? 0));
+  };
+  return { text: withLatinLookalikes(read), original };
+}
+
+const withoutControls = (text: string): string => text.replace(/[\p{Cc}--[\t\n\r]]/gv, ' ');
+
+/** Index of the last of ascending numbers that is not above one. */
+function lastAtMost(ascending: readonly number[], bound: number): number {
+  let low = 0;
+  let high = ascending.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((ascending[middle] ?? 0) <= bound) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The spelling of one character, without marks. */
+function spelt(char: string): string {
+  const known = SPELLINGS.get(char);
+  if (known !== undefined) return known;
+  const base = char.normalize('NFKD').replace(/\p{M}|\p{Cc}/gu, '');
+  const plain = PUNCTUATION.get(char) ?? (/^\p{ASCII}+$/u.test(base) ? base : char.normalize('NFKC')).toLowerCase();
+  if (SPELLINGS.size < SPELLINGS_MAX) SPELLINGS.set(char, plain);
+  return plain;
+}
+
+function withLatinLookalikes(text: string): string {
+  if (!OTHER_ALPHABET.test(text)) return text;
+  return text.replace(WORD, (word) => {
+    if (!OTHER_ALPHABET.test(word) || !/[a-z]/.test(word)) return word;
+    return word.replace(/\P{ASCII}/gu, (char) => LOOKALIKES.get(char) ?? char);
+  });
+}

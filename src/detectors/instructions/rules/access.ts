@@ -1,0 +1,143 @@
+import type { InstructionRule } from './instruction-rule.ts';
+import { ADDRESS, CONVERSATION, PASS, SECRET_PLACE, SINK } from './words.ts';
+
+/** The imperative, not "the file to read" or "reads". */
+const ORDERED =
+  /(?:^|[.,:;!?>)\]"'`*-] ?|\b(?:must|always|first|also|then|please|and|you should|should|need to|needs to|have to|has to|required to|to|ensure|before|after|you will|additionally|silently|secretly|never forget to|remember to|be sure to|now|next|simply|just|instead) (?:you (?:must |should |need to |have to )?)?(?:also |first |always |then |silently |secretly |please )*)(?:read|open|access|load|fetch|extract|collect|gather|retrieve|copy|grab|get|obtain|locate|find|dump|scan|query|cat|print|harvest|capture|include|append|attach|embed|pass|provide|send|use|call|run|execute|search|check|list|look)\b/;
+
+/** Demands for what belongs to the user: secrets, files, the conversation. */
+export const ACCESS_RULES: readonly InstructionRule[] = [
+  {
+    rule: 'secret-access',
+    weight: 0.9,
+    why: 'It asks the model to fetch secrets and to hand them on.',
+    reach: 2,
+    all: [
+      SECRET_PLACE,
+      ORDERED,
+      /\b(?:contents?|output|results?|values?|data|it|them|found|all|any|everything|files?|history|full|raw|these|this|those|what)\b/,
+      PASS,
+      SINK,
+      /\b(?:first|(?:before|prior to) (?:using|calling|providing|invoking|you|any|proceeding|returning|answering|responding|each|every|executing|performing|running|this|it)|after (?:using|calling|each|every|executing|completing)|always|must|also|in order to|otherwise|required?|every|in addition|additionally|for (?:verification|authentication|audit|debug|logging|compliance|security|validation|context|telemetry|diagnostics?)\w{0,6}|to (?:verify|authenticate|validate|ensure|initialize|work|function|complete)|please|then)\b/,
+    ],
+    none: [
+      /\b(?:do not|don't|never|avoid|must not|should not|without|cannot) (?:include|includ|including|pass|passing|send|sending|put|putting|share|sharing|store|storing|add|provide|log|return|expose|commit|hard-?code|use|reveal|ask|request|read|print)\b/,
+      /\b(?:password|token|key|secret|credential|cookie)s? (?:to (?:use|authenticate|set|sign)|for (?:the|this|your|authentication)|parameter|field|is required|header|of the (?:user|new))\b/,
+      /\bthe (?:api|access|secret|private|ssh|auth)?[ _-]?(?:password|token|key|secret|credential|cookie)s? (?:must|should|is|are|has|can|will|may) /,
+      /\b(?:your|an?|valid) (?:api|access|auth|secret|bearer|oauth|personal|subscription)[ _-](?:key|token)s?\b/,
+    ],
+  },
+  {
+    rule: 'secret-access',
+    weight: 0.7,
+    why: 'It asks the model to read a file of secrets.',
+    all: [
+      /~\/\.|\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|(?:^|[\s/`'"(])\.env\b|\/etc\/(?:passwd|shadow)\b|\.aws\/|\.kube\/|\.netrc\b|\bmcp\.json\b|\bclaude_desktop_config\b|\.bash_history\b|\b[a-z]{2,16}:\/\/(?:config|secrets?|admin|confidential|internal|credentials?)\b/,
+      /\b(?:read|open|load|fetch|extract|collect|gather|retrieve|copy|grab|obtain|dump|cat|harvest|access|include|supply|send|attach|upload|forward|paste|contents? of)\b/,
+      /\b(?:first|(?:before|prior to) (?:using|calling|providing|invoking|you|any|proceeding|returning|answering|responding|each|every|executing|performing)|ask|supply|always|must|also|otherwise|then|in addition|additionally|include (?:the|its|their|it|them|that|all)|after (?:using|calling|each|every)|please|pass)\b/,
+    ],
+    none: [
+      /\b(?:must not|never|do not|don't|cannot|excluding|excludes?|except|refuses?|denied|blocked|forbidden|not allowed|e\.g\.|example|default(?:s)? (?:to|is|path|location)|stored in|located (?:at|in)|configured in)\b/,
+    ],
+  },
+  {
+    rule: 'secret-access',
+    weight: 0.6,
+    why: 'It asks the model to hand over secrets of the user.',
+    all: [
+      /\b(?:includ(?:e|ing)|pass(?:ing)?|put|add(?:ing)?|append(?:ing)?|attach(?:ing)?|provid(?:e|ing)|suppl(?:y|ying)|embed(?:ding)?|insert(?:ing)?|plac(?:e|ing)|send(?:ing)?|paste|reveal|leak|share|disclose|forward)\b(?: (?:all|any|every|of|the|and|or|full|raw|plaintext|available|stored|known|current|contents?|values?)){0,5} (?:user's|users'|their|owner's|customer's|human's|environment|saved|stored|collected|extracted|found|discovered|any|all)(?: [\w'-]{1,16}){0,3} (?:api keys?|passwords?|credentials?|secrets?|private keys?|ssh keys?|access tokens?|tokens|session cookies?|cookies|variables|keys)\b/,
+      SINK,
+      /\b(?:must|always|in order|verify|first|required|also|before|after|otherwise|every|each|please|to (?:authenticate|complete|continue|proceed|ensure|work)|for)\b/,
+    ],
+    none: [/\b(?:do not|don't|never|avoid|must not|should not|cannot|returns?|whether|if true|if set|boolean)\b/],
+  },
+  {
+    rule: 'secret-access',
+    weight: 0.4,
+    why: 'It asks for what stands in a file of secrets.',
+    all: [
+      /\bcontents? (?:of|from) (?:the |a |your |all )*(?:(?:user|owner|developer|human)(?:'s|s') )?(?:[\w-]{1,16} ){0,3}?(?:private key|ssh|credentials?|wallet|password|cookies?|\.env|~\/|\/etc\/|keychain|id_rsa|secrets?)/,
+      /\b(?:pass|include|provide|supply|put|paste|send|place|insert|required|must|always|first|read)\b/,
+    ],
+    none: [/\b(?:returns?|created?|updated?|retrieves?|upload|secret (?:version|manager|to))\b/],
+  },
+  {
+    rule: 'conversation-access',
+    weight: 0.6,
+    why: 'It wants the conversation, its instructions or secrets in a parameter.',
+    all: [
+      /\b(?:must|should|has to|needs to|shall|is required to|always|will) (?:always |also )?(?:contain|include|hold|carry|be (?:set to|filled with|populated with|given))\b/,
+      /\b(?:field|parameters?|arguments?|property|value|input|this|it|call|context|metadata)\b/,
+      /\b(?:(?:entire|full|complete|whole|raw|verbatim|exact) (?:[a-z]{1,12} ){0,2}(?:conversation|chat|dialog(?:ue)?|message history|transcript|prompt|context window|session)|conversation (?:history |context |log )?so far|system (?:prompt|messages?|instructions?)|all (?:of )?(?:the )?(?:user's|users'|previous|prior) (?:messages|prompts)|private key|(?:user's|users') (?:credentials?|passwords?|api keys?|secrets))\b/,
+    ],
+    none: [/\b(?:role|array|object|messages? array|url|id|returns?|response|token count|model)\b/],
+  },
+  {
+    rule: 'secret-access',
+    weight: 0.6,
+    why: 'It asks the model to hand over whatever secrets it finds.',
+    all: [
+      /\b(?:attach|send|forward|upload|e-?mail|leak|post|share|include|append|report|store|save|record|collect)\b(?: [\w',-]{1,20}){0,8} (?:any|all|every|whatever)(?: [\w-]{1,16}){0,2} (?:api[ _-]?keys?|passwords?|credentials?|secrets?|tokens?|private keys?|ssh keys?|cookies)(?: (?:that|which))?(?: (?:you|they|it|is|are|the))? (?:find|finds|found|see|have|has|know|encounter|discover|can|come across|present|visible|available|user)\b/,
+    ],
+    none: [/\b(?:do not|don't|never|avoid|must not|should not|returns?|lists?|whether)\b/],
+  },
+  {
+    rule: 'secret-access',
+    weight: 0.55,
+    why: 'It names a file of secrets and an address in one breath.',
+    all: [
+      /~\/\.\w|(?:^|[\s/`'"(])\.env\b|\bid_(?:rsa|ed25519|ecdsa)\b|\.ssh\b|\/etc\/(?:passwd|shadow)\b|\.aws\/cred/,
+      ADDRESS,
+      /https?:\/\/|@/,
+    ],
+    none: [
+      /\b(?:see|docs?|documentation|stored|located|saved|config(?:ured|uration)? (?:file|in|at|path)|default|example|e\.g|clone|git@|ssh -|returns?|login|install)\b/,
+    ],
+  },
+  {
+    rule: 'file-access',
+    weight: 0.6,
+    why: 'It asks for files of the user that the call does not need.',
+    all: [
+      /\b(?:include|pass|provide|send|attach|append|insert|embed|put|supply|paste|upload|place)(?:ing)?\b(?: [\w'-]{1,16}){0,3} contents? of (?:the |any |all )*(?:user|owner|developer|human|victim|customer|person)(?:'s|s')(?: [\w-]{1,16}){0,4} (?:files?|director(?:y|ies)|folders?|desktop|home|documents?|clipboard|inbox|mailbox|config\w{0,12}|database|disk|workspace|browser|keychain|contacts)\b/,
+      SINK,
+    ],
+  },
+  {
+    rule: 'conversation-access',
+    weight: 0.6,
+    why: 'It asks the model to hand over the conversation.',
+    all: [
+      /\b(?:call|invoke|use|send|attach|e-?mail|forward|post|upload|pass|share|message|notify)\b(?: [\w'"`.-]{1,30}){0,6} (?:full|entire|complete|whole|previous|current) (?:conversation|chat|transcript|message history|chat history|prompt|context window|dialog(?:ue)?|message list|chat list)\b/,
+      /\b(?:after|before|always|must|first|every|each|also|then|when(?:ever)?|silently|ensure)\b/,
+    ],
+    none: [/\b(?:returns?|returned|retrieves?|whether|if (?:true|set)|summari[sz]e the|optional)\b/],
+  },
+  {
+    rule: 'conversation-access',
+    weight: 0.75,
+    why: 'It asks the model to hand over the conversation, its instructions or the list of tools.',
+    reach: 1,
+    all: [
+      CONVERSATION,
+      PASS,
+      SINK,
+      /\b(?:must|always|first|before|every|each|all|full|entire|complete|whole|verbatim|raw|exact|also|required|mandatory|otherwise|please|whenever|original|ensure|make sure|never)\b/,
+      ORDERED,
+    ],
+    none: [
+      /\b(?:returns?|retrieves?|lists?|gets?|updates?|creates?|deletes?|adds?|sends?|represents?|contains?|specif(?:y|ies)) (?:the |an? |all )?(?:full |entire |complete |whole |list of |all )?(?:chat|message|conversation|thread|prompt|session|request)s?\b/,
+      /\b(?:thread_id|conversation_id|message_id|session_id|chat_id)\b/,
+      /\b(?:message|chat|conversation|session|query|request|prompt) (?:history|log|context|content|contents|thread|logs|transcript|transcripts) (?:id|object|resource|endpoint|page|api|type|to|is|are|for)\b/,
+    ],
+  },
+  {
+    rule: 'conversation-access',
+    weight: 0.6,
+    why: 'It asks for what the model was told.',
+    all: [
+      /\b(?:reveal|print|repeat|output|show|disclose|leak|display|quote|summari[sz]e|include|send|share|provide|pass|insert|dump|copy|paste|append|write|store)\b(?: [\w'’-]{1,20}){0,6} (?:your (?:(?:initial|full|original|complete|hidden|own|exact|current) )*(?:instructions|system prompt|prompt|memory|context|training|guidelines|reasoning|chain of thought|thinking|rules)|(?:the |its |full |entire |complete )*system (?:prompt|message|instructions)|chain[- ]of[- ]thought|conversation so far|(?:the )?(?:entire|full|complete|whole) (?:conversation|chat|prompt|context window|message history))\b/,
+    ],
+    none: [/\b(?:your (?:agent|assistant|bot)|if true|when true|whether to|optional|boolean)\b/],
+  },
+];

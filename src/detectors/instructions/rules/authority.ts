@@ -1,0 +1,95 @@
+import type { InstructionRule } from './instruction-rule.ts';
+import { MODEL } from './words.ts';
+
+const ORDERS =
+  '(?:instructions?|rules?|prompts?|polic(?:y|ies)|guidelines?|messages?|directives?|constraints?|restrictions?|safeguards?|guardrails?|commands?|context|training|protocols?|orders?|safety (?:checks?|measures?|filters?|features?)|content filters?|programming)';
+
+/** Claims to stand above the user, the system or other instructions. */
+export const AUTHORITY_RULES: readonly InstructionRule[] = [
+  {
+    rule: 'override',
+    weight: 0.95,
+    why: 'It asks the model to leave its instructions.',
+    all: [
+      new RegExp(
+        `\\b(?:ignore|disregard|forget|override|bypass|discard|abandon|supersede|set aside|do not (?:follow|obey)|don't (?:follow|obey)|stop following|neglect|violate)(?: (?:all|any|the|your|these|those|of|every|my|our|whatever|everything|each|and|both))* ?(?:(?:previous|previously|prior|above|earlier|preceding|former|existing|original|initial|other|current|system|safety|security|default|developer|ethical|content|user's|user|old|past|given|foregoing)(?:,? (?:and |or )?[a-z]{1,14})?|your) ${ORDERS}\\b`,
+      ),
+    ],
+    none: [
+      /\b(?:that|which) (?:tell|ask|instruct|urge|order|direct)s? (?:the|an?|any|your) (?:agent|model|ai|llm|assistant)s? to\b/,
+      /\b(?:does not|doesn't|cannot|can't|never|must not|should not|attempts? to|tries to|trying to|detects?|such as|designed to) (?:[a-z]{1,14} )?(?:ignore|disregard|override|bypass|forget)\b|\b(?:option|flag|setting|parameter|header|configuration)s? (?:to|that|which) (?:override|bypass|ignore)/,
+    ],
+  },
+  {
+    rule: 'override',
+    weight: 0.9,
+    why: 'It asks the model to leave its instructions.',
+    all: [
+      new RegExp(
+        `\\b(?:ignore|disregard|forget) (?:all |everything |anything |whatever )?(?:of )?(?:the |what (?:was|came|is|has been) |you(?:'ve| have) been |that (?:was|came) )?(?:told |said |written |instructed )?(?:above|before|previously|so far|prior|until now)\\b|\\bforget everything\\b|\\b(?:previous|prior|earlier|above|existing|original|system|safety|all other) (?:[a-z]{1,14} )?${ORDERS} (?:no longer|do not|don't|does not) (?:apply|count|matter|hold)|\\b(?:previous|prior|earlier|above|existing|original|system|safety) (?:[a-z]{1,14} )?${ORDERS} (?:are|is|were|was|have been|has been) (?:now )?(?:void|cancell?ed|revoked|replaced|superseded|suspended|overridden|obsolete|lifted|disabled|invalid)|\\bnew (?:system )?(?:instructions?|directives?|orders?|task|objective|goal)s? ?:|\\b(?:ignore|bypass|disable|turn off|circumvent|evade) (?:all |any |your |the )*(?:safety|security|content|ethical|moderation|guard ?rail)s?(?: [a-z]{1,14})? (?:${ORDERS}|filters?|checks?|measures?|restrictions?|controls?|warnings?)\\b`,
+      ),
+    ],
+    none: [/\b(?:option|flag|parameter|if true|if set|whether to|boolean|when true)\b/],
+  },
+  {
+    rule: 'override',
+    weight: 0.7,
+    why: 'It gives the model another role.',
+    all: [
+      /\byou are (?:now|no longer|hereby)\b|\bfrom now on,? (?:you|always|never|every|all|your|act|respond|treat|use)\b|\b(?:enter|enable|activate|switch to|switching to|you are in|now in) (?:developer|debug|admin|god|maintenance|unrestricted|dan|jailbreak|sudo|root|diagnostic) mode\b|\b(?:act|behave|respond|pretend|roleplay) as (?:if you (?:are|were|have)|an? (?:unrestricted|uncensored|different|jailbroken|unfiltered|evil|admin\w*|root))\b|\bdo anything now\b|\bjailbr(?:eak|oken) (?:mode|prompt|yourself)\b|\byou are jailbroken\b/,
+    ],
+    none: [
+      /\bdetect|\bscan|\bclassif|\bmoderat|\bguard|you are now (?:ready|able|connected|done|logged|authenticated|subscribed|following)/,
+    ],
+  },
+  {
+    rule: 'authority-claim',
+    weight: 0.7,
+    why: 'It speaks to the model with an authority that a tool does not have.',
+    all: [
+      new RegExp(
+        `\\bsystem ?: (?:the (?:ai|assistant|model|agent|llm|user has)|you (?:are|must|should|will)|always|never|ignore|this tool (?:is|has|must)|all (?:previous|requests|tools|safety)|from now)\\b|\\b(?:(?:system|security|admin(?:istrator)?|developer|platform|override|hidden|secret|important system|critical system|internal system)[ _-]?(?:override|directive|instructions?|prompt|notice|alert|message|mandate|command|notes?|reminder|policy update|announcement)|(?:priority|internal|mandatory|critical|urgent|compliance)[ _-]?(?:override|directive|mandate|command))s?(?: (?:to|for) (?:the |all |any )?${MODEL})?(?: \\[[^\\]]{1,60}\\])? ?[:\\]>*]`,
+      ),
+    ],
+    none: [
+      /\b(?:error|status|commit|log|warning|chat|alert|system|the|a|an|push|display|text|welcome|of|each|send|custom) (?:system |alert |admin )?(?:message|notice|alert|prompt|note|instruction|command|reminder|announcement)s?(?: [a-z]{1,12}){0,2} ?[:\]]/,
+      /^[ `'"*]*(?:system|developer|security|admin)[ _-](?:message|prompt|instruction|note|notice|alert|command)s? ?:(?! ?(?:you|always|ignore|before|the (?:ai|model|assistant|agent)|all|this|never|when|must|do|for))/,
+    ],
+  },
+  {
+    rule: 'addressed-to-model',
+    weight: 0.4,
+    why: 'It speaks to the model by name.',
+    all: [
+      new RegExp(
+        `\\b(?:note|attention|notice|message|instructions?|reminder|important|memo|hint|directive|command)s?(?: (?:to|for) (?:the |all |any |an? |your )*${MODEL}\\b|,? ${MODEL}) ?[:!*\\])]`,
+      ),
+    ],
+  },
+  {
+    rule: 'authority-claim',
+    weight: 0.6,
+    why: 'It claims to come before what the user or the system says.',
+    all: [
+      /\b(?:takes?|taking|has|have|with|of) (?:the )?(?:absolute |highest |top |full )?(?:precedence|priority) (?:over|above)\b|\b(?:overrides?|supersedes?|outranks?|trumps?) (?:all|any|every|the|your|other|previous|user)\b|\b(?:highest|top|maximum|absolute) priority\b/,
+      new RegExp(
+        `\\b(?:all|any|every|other|previous|prior|your|user|user's|system|existing) (?:[a-z]{1,14} )?(?:${ORDERS}|requests?|tools?)\\b|\\b(?:instructions?|directives?|this tool)\\b`,
+      ),
+    ],
+    none: [
+      /\b(?:setting|settings|header|parameter|argument|param|flag|option|field|value|query|filter|property|config|configuration|environment|variable|ticket|issue|queue|task|incident|job|flow|rule|rules|policy|policies|firewall|role|route|acl|version)s?\b/,
+    ],
+  },
+  {
+    rule: 'authority-claim',
+    weight: 0.6,
+    why: 'It claims that somebody has already agreed.',
+    all: [
+      /\b(?:user|owner|admin\w*|operator|security team|developer|anthropic|openai|google|microsoft|company|management|legal|compliance) (?:team )?(?:has|have|had) (?:already |previously |explicitly |pre-?)*(?:authori[sz]ed|approved|consented|agreed|granted|given (?:consent|permission|approval)|opted in|confirmed)\b|\bpre-?(?:authori[sz]ed|approved) by (?:the )?(?:user|system|admin\w*|security|developer|operator)/,
+      /\b(?:this|all|any|every|do not|don't|no need|already|so you|without|these)\b/,
+    ],
+    none: [
+      /\b(?:returns?|checks?|whether|if|once|after|until|unless|only when|list|must have|apps?|applications?|oauth)\b/,
+    ],
+  },
+];

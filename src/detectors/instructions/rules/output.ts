@@ -1,0 +1,50 @@
+import type { InstructionRule } from './instruction-rule.ts';
+import { MODEL } from './words.ts';
+
+/** What data has no reason to say: orders to whoever reads it. */
+export const OUTPUT_RULES: readonly InstructionRule[] = [
+  {
+    rule: 'task-hijack',
+    weight: 0.7,
+    why: 'It sets the model a task of its own.',
+    only: 'output',
+    all: [
+      /\b(?:before (?:you (?:can |may |start |begin |continue |proceed |solve|answer|respond|complete|finish|do|help)|(?:solving|answering|completing|continuing|proceeding|responding|performing))|(?:please|you must|you should|you need to|you have to)(?: also| now| first)? (?:do|perform|execute|complete|carry out|follow|strictly adhere to|adhere to|comply with) (?:the )?(?:following|this|these)|strictly adhere to|your (?:new|real|actual|next|only|true|primary) (?:task|objective|goal|instructions?|mission|job) (?:is|are)|(?:stop|abandon|pause) (?:what you are doing|your current task|the current task)|(?:original|current|previous|user's) task (?:is|was|has been) (?:cancel|complete|done|finished|abort)\w{0,4})/,
+      /\b(?:task|instructions?|following|first|me|you|please|do|user|this)\b/,
+      new RegExp(
+        `\\b(?:task|instructions?|${MODEL}|user (?:asked|request)|tool|function|command|e-?mail|send|solve|actions?|steps?)\\b`,
+      ),
+      /\b(?:you|your|me)\b/,
+    ],
+    none: [
+      /\b(?:git|npm|pip|install|contribut\w{1,6}|pull request|issue|license|survey|form|exercise|homework|chapter|lesson|tutorial|readme)\b/,
+    ],
+  },
+  {
+    rule: 'tool-demand',
+    weight: 0.6,
+    why: 'It tells the model which tool to call.',
+    only: 'output',
+    all: [
+      /\b(?:call|invoke|use|execute|run|trigger) (?:the |your )?[`'"]?\w{2,40}[`'"]? (?:tool|function|plugin|action)\b|\b(?:call|invoke|use|execute) [`'"]?[a-z]{2,20}_[a-z_]{2,40}[`'"]?(?:\(| (?:with|to|on|and|using|for))|\buse your (?:\w{1,14} )?(?:tools?|access|permissions?|capabilit\w{1,4})\b/,
+      /\b(?:must|immediately|now|first|always|required|to (?:proceed|continue|complete|resolve|fix)|before|then|please|silently|without|instead|and (?:send|forward|pass|delete|transfer|include|share|upload))\b/,
+      new RegExp(`\\b(?:you|your|${MODEL}|user's|instructions?|tools?)\\b`),
+    ],
+    none: [
+      /\b(?:not|never) (?:call|use|invoke|run|execute)\b/,
+      /\b(?:example|e\.g\.?|docs?|documentation|returns?|deprecated|import|console|const|developers? can|you can|can be)\b/,
+    ],
+  },
+  {
+    rule: 'addressed-to-model',
+    weight: 0.6,
+    why: 'Data speaks to the model that reads it.',
+    only: 'output',
+    all: [
+      /\b(?:if you(?:'re| are)|when (?:you(?:'re| are)|an?|the)|to (?:any|all|the|every)|dear|hey|attention,?|attn:?|note (?:to|for)|instructions? (?:to|for)|for|as|you are) (?:an? |the |any |all |automated |helpful )*(?:ai|llms?|language models?|chatbots?|(?:ai |llm )(?:agents?|assistants?|models?|bots?))(?: (?:agents?|assistants?|models?|bots?))?(?: (?:reading|processing|parsing|summari[sz]ing|analy[sz]ing|reviewing|viewing|that|which|who))?\b/,
+      /\b(?:you must|must|ignore|please|always|do not|don't|send|reply|respond|include|recommend|say|output|execute|follow|instead|immediately|disregard|rate|approve|give|state|forward|transfer|delete|click|visit)\b/,
+      /\b(?:reading|processing|parsing|summari[sz]ing|analy[sz]ing|reviewing|viewing|ignore|instructions?|attention|if you|must|disregard|immediately|instead|note (?:to|for)|dear|hey)\b/,
+    ],
+    none: [/\b(?:paper|research|startup|course|library|framework|sdk|we (?:built|present|propose|train))\b/],
+  },
+];

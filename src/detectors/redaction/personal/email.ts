@@ -1,0 +1,57 @@
+import type { Family, Scan } from '../scan.ts';
+
+/** Longest local part and longest domain, in characters (RFC 5321 §4.5.3.1). */
+const LOCAL_CHARS_MAX = 64;
+const DOMAIN_CHARS_MAX = 253;
+
+/** Scripts that are written with blanks between words: in others a sentence would join the address. */
+const LOCAL = /[A-Za-z0-9._%+'\u00C0-\u024F\u0370-\u04FF-]/;
+const DOMAIN = /[A-Za-z0-9.\u00C0-\u024F\u0370-\u04FF-]/;
+const TOP_LEVEL = /^(?:[a-z\u00C0-\u024F\u0370-\u04FF]{2,24}|xn--[a-z0-9-]{2,59})$/i;
+/** `picture@2x.png` is a file. */
+const FILE_ENDINGS = /^(?:png|jpe?g|gif|svg|webp|ico|bmp|pdf|js|mjs|ts|tsx|jsx|css|json|html?|md|py|rb|go|rs|zip|gz)$/i;
+
+/** Addresses of electronic mail with a domain that could exist. */
+export const emailFamily: Family = {
+  kinds: ['email'],
+  mayHold: ({ at, dots }) => at && dots,
+  find(scan) {
+    const { text } = scan;
+    for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) findAround(scan, at);
+  },
+};
+
+function findAround({ text, add }: Scan, at: number): void {
+  let start = at;
+  while (start > 0 && at - start < LOCAL_CHARS_MAX && LOCAL.test(text[start - 1] as string)) start -= 1;
+  while (start < at && /[.'%-]/.test(text[start] as string)) start += 1;
+  let end = at + 1;
+  while (end < text.length && end - at <= DOMAIN_CHARS_MAX && DOMAIN.test(text[end] as string)) end += 1;
+  while (end > at && /[.-]/.test(text[end - 1] as string)) end -= 1;
+  if (start === at || isRemote(text, start, at)) return;
+  const domain = endsAtDash(text.slice(at + 1, end));
+  if (isDomain(domain)) add('email', 'email', start, at + 1 + domain.length);
+}
+
+/** Farthest beginning of a URL that is looked for, in characters. */
+const URL_CHARS_MAX = 200;
+
+/** `git@host.example` and what stands before the host of a URL name a server, not a person. */
+function isRemote(text: string, start: number, at: number): boolean {
+  if (text.slice(start, at) === 'git') return true;
+  return /:\/\/[^\s/?#@]*$/.test(text.slice(Math.max(0, start - URL_CHARS_MAX), start));
+}
+
+/** No top-level domain has a dash, but for those in other scripts: what follows it is not part of the address. */
+function endsAtDash(domain: string): string {
+  const top = domain.lastIndexOf('.') + 1;
+  const dash = domain.indexOf('-', top);
+  return dash < 0 || domain.startsWith('xn--', top) ? domain : domain.slice(0, dash);
+}
+
+function isDomain(domain: string): boolean {
+  const labels = domain.split('.');
+  const top = labels.at(-1) ?? '';
+  if (labels.length < 2 || !TOP_LEVEL.test(top) || FILE_ENDINGS.test(top)) return false;
+  return labels.every((label) => label.length > 0 && label.length <= 63 && !label.startsWith('-'));
+}

@@ -1,0 +1,76 @@
+import { createRequire } from 'node:module';
+import type { CountryCode } from 'libphonenumber-js/min';
+import { announced, isAlone } from '../announced.ts';
+import type { Family, Scan } from '../scan.ts';
+
+type PhoneNumbers = typeof import('libphonenumber-js/min');
+
+/** Numbers of one text that are looked up in the numbering plans; the shape decides about those behind. */
+const LOOKUPS_MAX = 64;
+const CANDIDATE = /(?=[(+\d])(?<![\w.+@#$%=/:(-]|\d )\(?\+?\(?\d(?:[ .()/-]{0,3}\d){6,16}(?![\w%]|[.,:/-]\d)/g;
+/** As people in North America write them. */
+const NORTH_AMERICA = /^(?:1|\d{1,3}[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([.-]))\d{3}\1?[ .-]?\d{4}$/;
+/** Words for nothing but telephones: any number behind them is one. */
+const NOUNS =
+  /\b(?:phones?|tel|telephone|mobile|cell|cellular|fax|sms|whats\s?app|hotline|tel[eé]fono?|telepono|telefon|t[ée]l[ée]phone|handy)\b(?:\D(?!\b(?:id|code|error|model)\b)){0,25}$/i;
+/** What is done with telephones, and with other things. */
+const VERBS =
+  /\b(?:call(?:ed|ing)?|dial|ring|reach|contact|text|ph)\b(?:\D(?!\b(?:id|code|error|order|ref)\b)){0,25}$/i;
+const FIELD = /\b(?:phones?|tel|telephone|mobile|cell|cellphone|fax|sms|whats\s?app)(?: (?:number|no|num|nr))?$/i;
+/** `my number is`, but not `the order number is`. */
+const NUMBER_WORDS =
+  /(?<!\b(?:account|order|invoice|tracking|reference|ref|id|ticket|serial|confirmation|case|booking|policy|member|part|model|version|card|flight|item|issue|line|port|page|bank|customer|registration|plate|licen[cs]e|passport)\s)\bnumber(?:\sis|:|\s=)\s*$/i;
+/** Regions whose way of writing numbers at home is known without a word about it. */
+const REGIONS: readonly CountryCode[] = ['US', 'GB', 'DE', 'FR', 'IN', 'IL', 'CN', 'BR', 'TR', 'PH', 'IT', 'ES', 'AU'];
+
+let loaded: PhoneNumbers | undefined;
+
+/** Telephone numbers: international ones by the numbering plan, others by the way they are written and the words before. */
+export const phoneFamily: Family = {
+  kinds: ['phone'],
+  mayHold: ({ digits }) => digits >= 7,
+  find(scan) {
+    let lookups = 0;
+    for (const match of scan.text.matchAll(CANDIDATE)) {
+      const shown = balanced(match[0]);
+      const start = match.index + match[0].indexOf(shown);
+      const judge = lookups < LOOKUPS_MAX ? byPlan : byShape;
+      lookups += 1;
+      if (isPhone(scan, shown, start, judge)) scan.add('phone', 'phone', start, start + shown.length);
+    }
+  },
+};
+
+/** A bracket that opens before the number belongs to the sentence when it does not close within. */
+const balanced = (shown: string): string => (shown.startsWith('(') && !shown.includes(')') ? shown.slice(1) : shown);
+
+function isPhone(scan: Scan, shown: string, start: number, judge: Judge): boolean {
+  const digits = shown.replace(/\D/g, '');
+  if (digits.length > 15 || /^0+$/.test(digits) || looksLikeDate(shown)) return false;
+  if (/^\(?\+/.test(shown)) return digits.length >= 8 && judge(shown, undefined);
+  if (NORTH_AMERICA.test(shown)) return true;
+  if (announced(scan, start, NOUNS, FIELD)) return true;
+  const isCut = shown.length > digits.length;
+  if (isCut && announced(scan, start, VERBS, undefined)) return true;
+  if (announced(scan, start, NUMBER_WORDS, undefined)) return REGIONS.some((region) => judge(shown, region));
+  const isWritten = digits.length >= 10 && (/^\(?0[1-9]/.test(shown) || shown.length > digits.length + 1);
+  return isWritten && isAlone(scan, start, start + shown.length) && REGIONS.some((region) => judge(shown, region));
+}
+
+/** Whether a number could be one of this region; without a region, by its country code. */
+type Judge = (shown: string, region: CountryCode | undefined) => boolean;
+
+const byPlan: Judge = (shown, region) => phoneNumbers().parsePhoneNumberFromString(shown, region)?.isValid() === true;
+const byShape: Judge = () => true;
+
+/** Dates, times and ranges of years have as many digits. */
+const looksLikeDate = (shown: string): boolean =>
+  /^(?:19|20)\d\d[-./ ]?(?:0[1-9]|1[0-2])[-./ ]?(?:0[1-9]|[12]\d|3[01])(?!\d)|^\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|^(?:19|20)\d\d ?- ?(?:19|20)\d\d$/.test(
+    shown,
+  );
+
+/** The numbering plans take tens of milliseconds to load, and most texts need none. */
+function phoneNumbers(): PhoneNumbers {
+  loaded ??= createRequire(import.meta.url)('libphonenumber-js/min') as PhoneNumbers;
+  return loaded;
+}

@@ -1,0 +1,102 @@
+// Hot path: looks only at the signs that give a value to a name, which are few.
+import type { Family, Scan } from '../scan.ts';
+import { nameBefore } from './name-before.ts';
+import { isPassword } from './password.ts';
+import { isPlaceholder } from './placeholder.ts';
+import { looksDrawn } from './randomness.ts';
+import { type SecretWord, secretWordOf } from './secret-words.ts';
+
+/** Longest line of cookies that is looked at, in characters. */
+const LINE_CHARS_MAX = 4096;
+const REGISTRY_CHARS_MAX = 300;
+const COOKIE_CHARS_MIN = 12;
+
+const BEHIND_SIGN = /[=:>]{0,2}\s{0,3}(?:[rbuf](?=["']))?(\\?["'`]|)/iy;
+/** What is judged of a value, and what belongs to it when it is a secret. */
+const QUOTED = { judged: /[^"'`\\\n]{1,256}/y, whole: /[^"'`\\\n]{1,8192}/y };
+/** `=` only at the end of what is judged, as padding: a chain of assignments is several values. */
+const PLAIN = { judged: /[^\s"'`,;)}\]<>|&\\=]{1,256}={0,2}/y, whole: /[^\s"'`,;)}\]<>|&\\]{1,8192}/y };
+/** What keys and tokens are written with (RFC 6750 §2.1), and what joins parts of them. */
+const TOKEN = /^[A-Za-z0-9._~+/=:!-]+$/;
+/** The scheme in front of what authorises (RFC 9110 §11.1). */
+const SCHEME = /(?:Bearer|Basic|Token|ApiKey|Digest|Negotiate)\s{1,3}/iy;
+const OPTION = /--([\w-]{2,64})\s/y;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** What is given to a name that says it is secret: `password = "…"`, `Authorization: Bearer …`, `--api-key …`. */
+export const assignedFamily: Family = {
+  kinds: ['password', 'token', 'api_key'],
+  mayHold: () => true,
+  find(scan) {
+    const { text, traits } = scan;
+    if (traits.equals) eachPlace(text, '=', (at) => findValue(scan, at, at + 1));
+    if (traits.colons) eachPlace(text, ':', (at) => findValue(scan, at, at + 1));
+    eachPlace(text, ' is ', (at) => findValue(scan, at, at + 4));
+    eachPlace(text, '--', (at) => findOption(scan, at));
+  },
+};
+
+/** @param visit answers with the place until which nothing else has to be looked at */
+function eachPlace(text: string, sign: string, visit: (at: number) => number): void {
+  for (let at = text.indexOf(sign); at >= 0; ) {
+    const until = visit(at);
+    at = text.indexOf(sign, Math.max(until, at + sign.length));
+  }
+}
+
+function findOption(scan: Scan, at: number): number {
+  OPTION.lastIndex = at;
+  return OPTION.test(scan.text) ? findValue(scan, OPTION.lastIndex - 1, OPTION.lastIndex) : at;
+}
+
+/** @param at where the name ends @param from where the value may begin */
+function findValue({ text, add }: Scan, at: number, from: number): number {
+  const name = nameBefore(text, at);
+  const word = name === '' ? undefined : secretWordOf(name);
+  if (word === undefined) return from;
+  BEHIND_SIGN.lastIndex = from;
+  const isQuoted = (BEHIND_SIGN.exec(text)?.[1] ?? '') !== '';
+  const start = behindScheme(text, BEHIND_SIGN.lastIndex);
+  if (word.kind === 'cookie') return findCookie(text, start, add);
+  const { judged, whole } = isQuoted ? QUOTED : PLAIN;
+  const value = trimmed(taken(judged, text, start));
+  if (!isSecret(word, value, isQuoted) || isPlaceholder(value) || isTemplate(name, value, text, at)) return from;
+  const end = start + Math.max(value.length, trimmed(taken(whole, text, start)).length);
+  add(word.kind, `assigned-${word.kind.replace('_', '-')}`, start, end);
+  return end;
+}
+
+function taken(shape: RegExp, text: string, start: number): string {
+  shape.lastIndex = start;
+  return shape.exec(text)?.[0] ?? '';
+}
+
+/** The end of a sentence is no part of its last word. */
+const trimmed = (value: string): string => (/[.,:]$/.test(value) ? value.slice(0, -1) : value);
+
+const isSecret = ({ kind, charactersMin }: SecretWord, value: string, isQuoted: boolean): boolean =>
+  kind === 'password' ? isPassword(value, isQuoted) : looksDrawn(value, charactersMin) && TOKEN.test(value);
+
+/** A line of `.npmrc` without the registry that the token is for is a form to be filled in. */
+const isTemplate = (name: string, value: string, text: string, at: number): boolean =>
+  name.endsWith('_authToken') &&
+  UUID.test(value) &&
+  !/\/\/[\w.-]{1,200}(?::\d{1,5})?\/[^\s]{0,200}:_authToken\s{0,3}$/.test(
+    text.slice(Math.max(0, at - REGISTRY_CHARS_MAX), at),
+  );
+
+function behindScheme(text: string, start: number): number {
+  SCHEME.lastIndex = start;
+  return SCHEME.test(text) ? SCHEME.lastIndex : start;
+}
+
+/** All cookies of a line, when one of them may open something. */
+function findCookie(text: string, start: number, add: Scan['add']): number {
+  const line = text.slice(start, start + LINE_CHARS_MAX).split(/[\r\n"'`]/, 1)[0] ?? '';
+  const hasSecret = line.split(';').some((pair) => {
+    const at = pair.indexOf('=');
+    return at > 0 && looksDrawn(pair.slice(at + 1).trim(), COOKIE_CHARS_MIN);
+  });
+  if (hasSecret) add('token', 'cookie', start, start + line.length);
+  return start + line.length;
+}

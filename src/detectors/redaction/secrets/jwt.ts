@@ -1,0 +1,25 @@
+import type { Family } from '../scan.ts';
+
+const SHAPE = /(?<![\w-])eyJ[\w-]{6,2000}\.eyJ[\w-]{4,8000}(?:\.[\w-]{0,2000})?/g;
+
+/** JSON web tokens (RFC 7519): two parts or three, of which the first is a header. */
+export const jwtFamily: Family = {
+  kinds: ['token'],
+  mayHold: ({ dots, dense }) => dots && dense.length > 0,
+  find({ text, add }) {
+    if (!text.includes('eyJ')) return;
+    for (const { index, 0: shown } of text.matchAll(SHAPE)) {
+      if (isHeader(shown.slice(0, shown.indexOf('.')))) add('token', 'jwt', index, index + shown.length);
+    }
+  },
+};
+
+function isHeader(part: string): boolean {
+  if (part.length % 4 === 1) return false;
+  try {
+    const header: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof header === 'object' && header !== null && ('alg' in header || 'typ' in header || 'enc' in header);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Family } from '../scan.ts';
+import { isPlaceholder } from './placeholder.ts';
+
+const PASSWORD = /([^\s/?#@:"'`<>\\]{0,128}):([^\s/?#"'`<>\\]{1,256})@(?=[\w[-])/y;
+/** `AccountKey=` and the like of connection strings in `name=value;` form. */
+const PAIRS = /\b(?:AccountKey|SharedAccessKey|SharedSecretIssuer|Password|Pwd)\s?=\s?([^\s;"'`<>]{4,256})/gi;
+/** Other pairs that show that it is a connection string. */
+const PAIR_BESIDE =
+  /\b(?:AccountName|Endpoint|SharedAccessKeyName|Server|Data Source|Host|User ID|Uid|Initial Catalog|Database|DefaultEndpointsProtocol)\s?=/i;
+const BESIDE_CHARS = 300;
+
+/** User and password within a URL, and keys within connection strings. */
+export const urlCredentialsFamily: Family = {
+  kinds: ['connection_string'],
+  mayHold: ({ at, equals, colons }) => (at && colons) || equals,
+  find({ text, traits, add }) {
+    if (traits.at) findInUrls(text, (start, end) => add('connection_string', 'url-credentials', start, end));
+    if (!traits.equals) return;
+    for (const match of text.matchAll(PAIRS)) {
+      const value = match[1] ?? '';
+      const end = match.index + match[0].length;
+      const around = text.slice(Math.max(0, match.index - BESIDE_CHARS), end + BESIDE_CHARS);
+      if (!isPlaceholder(value) && PAIR_BESIDE.test(around)) {
+        add('connection_string', 'connection-string', end - value.length, end);
+      }
+    }
+  },
+};
+
+function findInUrls(text: string, add: (start: number, end: number) => void): void {
+  for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at + 3)) {
+    PASSWORD.lastIndex = at + 3;
+    const match = PASSWORD.exec(text);
+    if (match === null || isPlaceholder(match[2] ?? '')) continue;
+    // The user's name stays out too: it may be the key, as with access tokens.
+    add(at + 3, PASSWORD.lastIndex - 1);
+  }
+}

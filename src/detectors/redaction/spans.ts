@@ -1,0 +1,63 @@
+import type { RedactionKind } from './kinds.ts';
+import type { Family, Span } from './scan.ts';
+import { traitsOf } from './traits.ts';
+
+const NOTHING: readonly Span[] = [];
+/** What cannot hold anything: shorter than the shortest of all forms, which is an unspecified address. */
+const TEXT_CHARS_MIN = 2;
+
+/** All sensitive places of a text in order, none overlapping another. */
+export function spansOf(
+  text: string,
+  families: readonly Family[],
+  kinds: ReadonlySet<RedactionKind>,
+  name: string,
+): readonly Span[] {
+  if (text.length < TEXT_CHARS_MIN) return NOTHING;
+  const traits = traitsOf(text);
+  let found: Found[] | undefined;
+  const add = (kind: RedactionKind, rule: string, start: number, end: number): void => {
+    if (!kinds.has(kind) || end <= start) return;
+    found ??= [];
+    found.push({ kind, rule, start, end, order: found.length });
+  };
+  const scan = { text, traits, name, add };
+  for (const family of families) if (family.mayHold(traits)) family.find(scan);
+  return found === undefined ? NOTHING : withoutOverlap(found);
+}
+
+/** A place with its turn: families that know more of what they find come first. */
+interface Found extends Span {
+  readonly order: number;
+}
+
+/** Overlapping places become one; the family that came first says what it is. */
+function withoutOverlap(found: Found[]): readonly Span[] {
+  found.sort((a, b) => a.start - b.start);
+  const kept: Found[] = [];
+  for (const span of found) {
+    const last = kept.at(-1);
+    if (last === undefined || span.start >= last.end) {
+      kept.push(span);
+      continue;
+    }
+    const { kind, rule, order } = span.order < last.order ? span : last;
+    kept[kept.length - 1] = { kind, rule, order, start: last.start, end: Math.max(last.end, span.end) };
+  }
+  return kept.map(({ kind, rule, start, end }) => ({ kind, rule, start, end }));
+}
+
+/** The text with each place replaced. */
+export function replaceSpans(
+  text: string,
+  spans: readonly Span[],
+  replacement: (kind: RedactionKind) => string,
+): string {
+  let replaced = '';
+  let from = 0;
+  for (const { kind, start, end } of spans) {
+    replaced += text.slice(from, start) + replacement(kind);
+    from = end;
+  }
+  return replaced + text.slice(from);
+}

@@ -1,0 +1,167 @@
+import type { Command } from 'commander';
+import type {
+  ExplainedPolicy,
+  PolicyExplanation,
+  PolicyQuestionBody,
+  PolicyTestResponse,
+  PolicyWhyResponse,
+} from '../../../../api/schemas/policy.ts';
+import { EXIT } from '../cli-parts.ts';
+import type { CommandKit } from '../command-kit.ts';
+import { collect } from '../input/option-values.ts';
+import { readArguments } from '../input/read-json.ts';
+import { readPolicyFiles } from '../input/read-policy-files.ts';
+import { usageError } from '../input/usage-error.ts';
+import type { Printer } from '../output/printer.ts';
+
+/** `policy list|reload|test|why`. */
+export function addPolicyCommands(program: Command, kit: CommandKit): void {
+  const policy = program.command('policy').description('see, test and explain what policies decide');
+  addListCommand(policy, kit);
+  const reload = policy
+    .command('reload')
+    .description('put the policy files in force now, and forget earlier decisions');
+  kit.asking(reload, async ({ layer, caller, print }) => {
+    const answer = await layer.ask('policy.reload', {}, caller);
+    if (print.json) print.value(answer);
+    else {
+      print.line(answer.changed ? 'The policies changed and are in force.' : 'The policies are as they were.');
+      for (const { engine, mode, policies } of answer.engines) print.line(`${engine} (${mode}): ${policies} policies`);
+    }
+    return EXIT.ok;
+  });
+  addTestCommand(policy, kit);
+  addWhyCommand(policy, kit);
+}
+
+function addListCommand(policy: Command, kit: CommandKit): void {
+  const list = policy
+    .command('list')
+    .description('the engines and their policies; exit code 1 when the newest files are not in force')
+    .option('--text', 'with the text of each policy');
+  kit.asking<{ readonly text?: boolean }>(list, async ({ layer, caller, print }, _args, { text = false }) => {
+    const { engines } = await layer.ask('policy.list', text ? { text } : {}, caller);
+    if (print.json) print.value({ engines });
+    else {
+      const rules = engines.flatMap((state) => state.policies.map((rule) => ({ ...rule, engine: state.engine })));
+      for (const { engine, mode, version } of engines) print.line(`${engine} (${mode}), version ${version}`, 'strong');
+      print.table(
+        ['ENGINE', 'MODE', 'EFFECT', 'POLICY', 'LINE', ...(text ? ['TEXT'] : [])],
+        rules.map(({ engine, mode, effect, name, line = '', text: written = '' }) => [
+          engine,
+          mode,
+          effect,
+          name,
+          String(line),
+          ...(text ? [written.replaceAll(/\s+/g, ' ')] : []),
+        ]),
+      );
+      for (const { fault, left_out } of engines) {
+        if (fault !== undefined) print.note(`Not in force since ${fault.since}: ${fault.message}`);
+        for (const { message } of left_out) print.note(`Left out: ${message}`);
+      }
+    }
+    return engines.some(({ fault }) => fault !== undefined) ? EXIT.refused : EXIT.ok;
+  });
+}
+
+interface TestOptions {
+  readonly policies?: readonly string[];
+}
+
+function addTestCommand(policy: Command, kit: CommandKit): void {
+  const test = policy
+    .command('test')
+    .description('run the tests of policies; nothing is put in force')
+    .argument('[tests...]', "*.test.toml and *.test.json files, or folders with them; the layer's own when absent")
+    .option(
+      '--policies <path>',
+      "file or folder of policies to test instead of the layer's own; several times",
+      collect,
+    );
+  kit.asking<TestOptions>(test, async ({ layer, caller, print, parts }, [tests], { policies }) => {
+    const named = Array.isArray(tests) ? tests : [];
+    const answer = await layer.ask(
+      'policy.test',
+      {
+        ...(named.length === 0 ? {} : { tests: await readPolicyFiles(named, /\.test\.(?:toml|json)$/, parts.io) }),
+        ...(policies === undefined
+          ? {}
+          : { policies: await readPolicyFiles(policies, /\.cedar$|(?:^|\.)rules\.toml$/, parts.io) }),
+      },
+      caller,
+    );
+    if (print.json) print.value(answer);
+    else tellTests(answer, print);
+    return answer.failed === 0 && answer.faults.length === 0 ? EXIT.ok : EXIT.refused;
+  });
+}
+
+function tellTests({ passed, failed, faults, cases }: PolicyTestResponse, print: Printer): void {
+  for (const { message } of faults) print.line(message, 'bad');
+  for (const one of cases) {
+    if (!one.passed) print.line(`${one.file}: ${one.name}: ${one.message ?? `it is ${one.decided}`}`, 'bad');
+  }
+  const none = passed + failed === 0 && faults.length === 0;
+  if (none) print.note('There are no tests. Put *.test.toml files beside the policies.');
+  else print.line(`${passed} passed, ${failed} failed`, failed + faults.length === 0 ? 'good' : 'bad');
+}
+
+function addWhyCommand(policy: Command, kit: CommandKit): void {
+  const why = policy
+    .command('why')
+    .description('which policies decided on a call, and what would have to change')
+    .argument('[invocation_id]')
+    .option(
+      '--question <json>',
+      'a call that nobody made: {"principal","tool","context"}, @file, or - for standard input',
+    );
+  kit.asking<{ readonly question?: string }>(why, async ({ layer, caller, print, parts }, [id], { question }) => {
+    if ((id === undefined) === (question === undefined))
+      throw usageError('Name an invocation, or ask with --question, one of the two.');
+    const asked =
+      question === undefined
+        ? { invocation_id: String(id) }
+        : // Whether it is well formed is for the layer to say.
+          { question: (await readArguments(question, parts.io)) as unknown as PolicyQuestionBody };
+    const answer = await layer.ask('policy.why', asked, caller);
+    if (print.json) print.value(answer);
+    else tellWhy(answer, print);
+    return EXIT.ok;
+  });
+}
+
+function tellWhy(
+  { tool_id, allowed, ask, recorded, still_so, assumed, engines }: PolicyWhyResponse,
+  print: Printer,
+): void {
+  const verdict = allowed ? 'allowed' : ask === true ? 'needs a confirmation' : 'denied';
+  print.line(`${tool_id}: ${verdict}`, allowed ? 'good' : 'bad');
+  if (recorded !== undefined) {
+    print.line(`on record: ${recorded.policies.join(', ') || 'no policy permitted it'} (${recorded.engine})`);
+    const { shadow } = recorded;
+    if (shadow !== undefined)
+      print.line(
+        `in shadow: ${shadow.allowed ? 'allowed' : 'denied'} by ${shadow.policies.join(', ') || shadow.error || 'none'}`,
+      );
+    if (!still_so) print.note('The policies changed since; what follows is what those in force now say.');
+  }
+  for (const engine of engines) tellEngine(engine, print);
+  for (const assumption of assumed) print.note(assumption);
+}
+
+function tellEngine(
+  { engine, mode, allowed, error, decided, changes, reasons = [] }: PolicyExplanation,
+  print: Printer,
+): void {
+  print.line(`${engine}${mode === 'shadow' ? ' (shadow)' : ''}: ${allowed ? 'allows' : 'denies'}`, 'strong');
+  if (error !== undefined) print.line(`  ${error}`, 'bad');
+  for (const one of decided) tellPolicy(one, print);
+  for (const reason of reasons) print.line(`  it says: ${reason}`);
+  for (const change of changes) print.line(`  - ${change}`);
+}
+
+function tellPolicy({ name, effect, file, line, text }: ExplainedPolicy, print: Printer): void {
+  print.line(`  ${effect} by ${name}${file === undefined ? '' : ` (${file}:${line ?? 1})`}`);
+  for (const each of text?.split('\n') ?? []) print.line(`      ${each}`);
+}

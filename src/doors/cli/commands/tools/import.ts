@@ -1,0 +1,105 @@
+import type { Command } from 'commander';
+import type { ImportReport, LangChainImport } from '../../../../../api/schemas/imports.ts';
+import { readWireText } from '../../../wire-json.ts';
+import { EXIT } from '../../cli-parts.ts';
+import type { CommandKit, CommandWork } from '../../command-kit.ts';
+import { readFolder } from '../../input/read-folder.ts';
+import { readSource } from '../../input/read-source.ts';
+import { usageError } from '../../input/usage-error.ts';
+import { printImport } from '../../output/import-report.ts';
+
+/** Options of every import. */
+interface ImportOptions {
+  readonly name?: string;
+  readonly bump?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** `tools import openapi|langchain|skill`. */
+export function addToolsImportCommands(tools: Command, kit: CommandKit): void {
+  const group = tools.command('import').description('register tools from a document or a folder');
+
+  const openapi = importCommand(group, 'openapi', 'register each operation of an OpenAPI document')
+    .argument('<source>', 'file, http(s) address, or - for standard input')
+    .option('--base-url <url>', 'address of the service, instead of those in the document');
+  kit.asking<ImportOptions & { baseUrl?: string }>(openapi, async (work, [source], options) => {
+    const document = await readSource(String(source), work.parts.io);
+    const { baseUrl } = options;
+    const address = baseUrl === undefined ? {} : { base_url: baseUrl };
+    const input = { document, source: String(source), ...address, ...inputOf(options) };
+    return ended(work, await work.layer.ask('tools.import-openapi', input, work.caller));
+  });
+
+  const langchain = importCommand(group, 'langchain', 'register serialised LangChain tools')
+    .argument('<source>', 'JSON, or one JSON object a line: file, http(s) address, or - for standard input')
+    .option('--tool-version <version>', 'version of tools that name none; 1.0.0 when absent');
+  kit.asking<ImportOptions & { toolVersion?: string }>(langchain, async (work, [source], options) => {
+    const text = await readSource(String(source), work.parts.io);
+    const { toolVersion } = options;
+    const version = toolVersion === undefined ? {} : { version: toolVersion };
+    const name = source === '-' ? 'Standard input' : String(source);
+    const input = { tools: toolsIn(name, text), ...version, ...inputOf(options) };
+    return ended(work, await work.layer.ask('tools.import-langchain', input, work.caller));
+  });
+
+  const skill = importCommand(group, 'skill', 'register the skill of a folder, or each skill in its folders').argument(
+    '<folder>',
+    'folder with SKILL.md, or with folders that have one; links are refused',
+  );
+  kit.asking<ImportOptions>(skill, async (work, [folder], options) => {
+    const files = await readFolder(String(folder), work.parts.io);
+    if (files.length === 0) throw usageError(`${String(folder)} is empty. Name the folder that SKILL.md stands in.`);
+    const input = { files, ...inputOf(options) };
+    return ended(work, await work.layer.ask('tools.import-skill', input, work.caller));
+  });
+}
+
+function importCommand(group: Command, name: string, description: string): Command {
+  return group
+    .command(name)
+    .description(description)
+    .option('--name <name>', 'prefix of the tool ids')
+    .option('--bump', 'register what changed under the next version instead of refusing it')
+    .option('--dry-run', 'say what would happen; nothing is written');
+}
+
+function inputOf({ name, bump, dryRun }: ImportOptions): { name?: string; bump?: boolean; dry_run?: boolean } {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(bump === undefined ? {} : { bump }),
+    ...(dryRun === undefined ? {} : { dry_run: dryRun }),
+  };
+}
+
+function ended({ print }: CommandWork, report: ImportReport): number {
+  printImport(print, report);
+  return report.registrations.some(({ outcome }) => outcome === 'refused') ? EXIT.refused : EXIT.ok;
+}
+
+/** One JSON value, or JSON Lines: whichever the text is. */
+function toolsIn(name: string, text: string): LangChainImport['tools'] {
+  const whole = readWireText(text);
+  if (whole.ok) return objectsIn(name, whole.value);
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const read = lines.map(readWireText);
+  const bad = read.findIndex((line) => !line.ok);
+  // A text of one line, or whose first line is none alone, was meant as one value.
+  if (lines.length < 2 || bad === 0)
+    throw usageError(`${name}: ${whole.failure.message.replace('The request', 'The text')}`);
+  const fault = read[bad];
+  if (fault?.ok === false)
+    throw usageError(`${name}, line ${bad + 1}: ${fault.failure.message.replace('The request', 'The text')}`);
+  return objectsIn(
+    name,
+    read.map((line) => (line.ok ? line.value : undefined)),
+  );
+}
+
+function objectsIn(name: string, value: unknown): LangChainImport['tools'] {
+  const values = Array.isArray(value) ? value : [value];
+  const isObject = (one: unknown): boolean => typeof one === 'object' && one !== null && !Array.isArray(one);
+  if (values.length === 0 || !values.every(isObject)) {
+    throw usageError(`${name} must hold tools as JSON objects: a list, or an object with them.`);
+  }
+  return value as LangChainImport['tools'];
+}

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type McpServer, startMcpServer } from '../../mcp-transports/http/mcp-http.fixture.ts';
+import { manifestOf } from '../../tool-layer.fixture.ts';
+import { callOptions } from './call-options.ts';
+
+let server: McpServer;
+beforeEach(async () => {
+  server = await startMcpServer({ changesTogetherMs: 1 });
+  const result_schema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] };
+  server.layer.addTool(manifestOf('add', { result_schema }), () => ({ sum: 3 }));
+});
+afterEach(() => server.close());
+
+const asked = (operation: string) => server.layer.asked.filter((each) => each.operation === operation);
+
+describe.each([
+  { mode: 'all', call: { name: 'add' } },
+  { mode: 'meta', call: { name: 'call_tool', arguments: { name: 'add' } } },
+] as const)('the official client, tools $mode', ({ mode, call }) => {
+  it('PRM-09 says phase and claimed source in _meta, and they reach the call', async () => {
+    const client = await server.client({ tools: mode });
+    const _meta = { 'sallyport/phase': 'executor', 'sallyport/claim_source': 'a page' };
+    await client.callTool({ ...call, _meta });
+    expect(asked('tool.invoke').at(-1)?.input).toMatchObject({
+      tool_id: 'add',
+      execution_options: { phase: 'executor', claim_source: 'a page' },
+    });
+  });
+
+  it('PIPE-15 asks for a dry run, which calls nothing', async () => {
+    const told = { would: 'run', tool_id: 'add', stages: [] };
+    server.layer.answers.set('tool.dry_run', () => told);
+    const client = await server.client({ tools: mode });
+    const result = await client.callTool({ ...call, _meta: { 'sallyport/dry_run': true } });
+    expect(result).toMatchObject({ isError: true, _meta: { 'sallyport/dry_run': told } });
+    expect(asked('tool.invoke')).toEqual([]);
+  });
+
+  it('a fault in _meta is a protocol error, and calls nothing', async () => {
+    const client = await server.client({ tools: mode });
+    for (const _meta of [
+      { 'sallyport/dry_run': 'true' },
+      { 'sallyport/phase': 'night' },
+      { 'sallyport/claim_source': 1 },
+    ])
+      await expect(client.callTool({ ...call, _meta })).rejects.toMatchObject({ code: -32602 });
+    expect([...asked('tool.invoke'), ...asked('tool.dry_run')]).toEqual([]);
+  });
+});
+
+it('a call whose _meta says nothing of these is passed on as it is', () => {
+  const input = { tool_id: 'add' };
+  expect(callOptions(input, { _meta: { progressToken: 1 } })).toEqual({ input, dryRun: false });
+  expect(callOptions(input, { _meta: { 'sallyport/dry_run': false } })).toMatchObject({ dryRun: false });
+});

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import type { Role } from '../../api/schemas/capability-token.ts';
+
+/** What can be set of the doors as OAuth 2.1 resource servers. */
+export interface ResourceSettings {
+  /** Address that clients know, without trailing slash; empty: the one that a request names in `Host`, over http. */
+  readonly publicUrl: string;
+  /** Issuers whose access tokens are accepted; none: clients bring tokens and keys of the layer's own. */
+  readonly authorizationServers: readonly string[];
+  /** Scope that gives a role. */
+  readonly scopes: readonly { readonly scope: string; readonly role: Role }[];
+}
+
+/** An error as far as a challenge depends on it. */
+export interface Refusal {
+  readonly code: string;
+  /** Roles one of which would do, the least first. */
+  readonly roles?: readonly string[];
+}
+
+/** The HTTP doors as OAuth 2.1 resource servers (PRM-11). */
+export interface ProtectedResource {
+  /**
+   * Value of `WWW-Authenticate` (RFC 6750 §3, RFC 9728 §5.1).
+   * @param path of the resource that was asked: '' for REST, else the endpoint's own
+   */
+  challenge(request: IncomingMessage, path: string, refusal: Refusal): string;
+  /** Metadata of the resource at a path (RFC 9728 §2). */
+  metadata(request: IncomingMessage, path: string): object;
+}
+
+/** Where metadata stand; the path of the resource follows (RFC 9728 §3). */
+export const METADATA_PATH = '/.well-known/oauth-protected-resource';
+/** Where the layer's public keys are. */
+const KEYS_PATH = '/.well-known/jwks.json';
+
+const NOTHING_SET: ResourceSettings = { publicUrl: '', authorizationServers: [], scopes: [] };
+
+export function createProtectedResource(given: Partial<ResourceSettings> = {}): ProtectedResource {
+  const { publicUrl, authorizationServers, scopes } = { ...NOTHING_SET, ...given };
+  const base = publicUrl.replace(/\/+$/, '');
+  const baseOf = (request: IncomingMessage): string => (base === '' ? `http://${hostOf(request)}` : base);
+  const scopeOf = (roles: readonly string[] = []): string | undefined =>
+    roles.map((role) => scopes.find((known) => known.role === role)?.scope).find((scope) => scope !== undefined);
+  return {
+    challenge(request, path, { code, roles }) {
+      const scope = scopeOf(roles);
+      return [
+        'Bearer realm="sallyport"',
+        // A request without a token is told no error (RFC 6750 §3.1).
+        ...(code === 'E3212' ? [] : [`error="${SCOPE_ERRORS.has(code) ? 'insufficient_scope' : 'invalid_token'}"`]),
+        ...(scope === undefined ? [] : [`scope="${scope.replaceAll(/["\\]/g, '')}"`]),
+        `resource_metadata="${baseOf(request)}${METADATA_PATH}${path}"`,
+      ].join(', ');
+    },
+    metadata(request, path) {
+      const at = baseOf(request);
+      return {
+        resource: `${at}${path}`,
+        ...(authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers }),
+        ...(scopes.length === 0 ? {} : { scopes_supported: scopes.map(({ scope }) => scope) }),
+        bearer_methods_supported: ['header'],
+        jwks_uri: `${at}${KEYS_PATH}`,
+        resource_name: 'Sallyport',
+      };
+    },
+  };
+}
+
+/** Errors that another token of the same caller could mend. */
+const SCOPE_ERRORS: ReadonlySet<string> = new Set(['E3209', 'E3213']);
+
+/** Whether an answer with this status has a challenge: 401 always, 403 where more scope would help. */
+export const isChallenged = (status: number, code: string): boolean =>
+  status === 401 || (status === 403 && SCOPE_ERRORS.has(code));
+
+/** Roles that the details of an error name. */
+export function refusalOf(code: string, details: Readonly<Record<string, unknown>> | undefined): Refusal {
+  const roles = details?.['roles'];
+  return Array.isArray(roles) ? { code, roles: roles.map(String) } : { code };
+}
+
+/** What a client calls this server; it stands in a quoted text, so anything odd does not count. */
+function hostOf({ headers }: IncomingMessage): string {
+  const { host = '' } = headers;
+  return /^[A-Za-z0-9.:[\]-]{1,255}$/.test(host) ? host : 'localhost';
+}

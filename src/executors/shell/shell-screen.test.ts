@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { SandboxDriver } from '../../sandbox/driver.port.ts';
+import { callOf } from '../executor-call.fixture.ts';
+import { createShellExecutor } from './shell-executor.ts';
+import { createShellPolicy } from './shell-policy.ts';
+import { createShellScreen } from './shell-screen.ts';
+
+const never = new AbortController().signal;
+
+function shellCall(config: Record<string, unknown>, parameters: Record<string, unknown> = {}) {
+  return callOf({ executor: { kind: 'shell', config }, idempotent: true }, parameters);
+}
+
+function refusal(
+  config: Record<string, unknown>,
+  parameters: Record<string, unknown> = {},
+  policy = createShellPolicy(),
+): unknown {
+  const { tool, parameters: given } = shellCall(config, parameters);
+  return createShellScreen(policy)(tool, given);
+}
+
+test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+  ['a command that reads', { command: ['cat', '--', '{a}'] }, { a: 'notes.txt' }],
+  ['a command of which nothing is known', { command: ['make', '{a}'] }, { a: 'all' }],
+  ['a text that only speaks of harm', { command: ['notify', '{a}'] }, { a: 'Never run rm -rf / anywhere.' }],
+  [
+    'a value in a script of the manifest',
+    { command: ['sh', '-c', 'grep -- "$1" f', 'sh', '{a}'] },
+    { a: '$(rm -rf /)' },
+  ],
+  ['a long input', { command: ['cat'], stdin: '{a}' }, { a: 'rm -rf /\n'.repeat(50_000) }],
+])('%s is not refused', (_, config, parameters) => {
+  expect(refusal(config, parameters)).toBeUndefined();
+});
+
+test.each<[string, Record<string, unknown>, Record<string, unknown>, string]>([
+  ['a command of the manifest', { command: ['sudo', 'rm', '-rf', '/'] }, {}, 'deletes-system'],
+  ['a value that makes it one', { command: ['rm', '-r', '--', '{a}'] }, { a: '/' }, 'deletes-system'],
+  ['a value that a script runs', { command: ['sh', '-c', 'eval "$1"', 'sh', '{a}'] }, { a: 'reboot' }, 'stops-system'],
+  ['a value that is written', { command: ['cp', '--', 'x', '{a}'] }, { a: '/etc/passwd' }, 'writes-system'],
+  ['words that come in', { command: ['xargs', 'rm', '-r'], stdin: '{a}' }, { a: '/etc' }, 'deletes-system'],
+])('EXE-02 %s is refused where it does harm', (_, config, parameters, rule) => {
+  expect(refusal(config, parameters)).toMatchObject({
+    code: 'E3210',
+    details: { screen: 'shell', rules: expect.arrayContaining([rule]) },
+  });
+});
+
+test('a value that no argument may have is refused as it is when the command is filled', () => {
+  expect(refusal({ command: ['cat', '{a}'] }, { a: '-x' })).toMatchObject({ code: 'E3505' });
+});
+
+test('EXE-02 a policy is swapped while calls run, and the next look at the same call takes the new one', () => {
+  const policy = createShellPolicy({ blocked: ['make deploy'] });
+  const screen = createShellScreen(policy);
+  const { tool, parameters } = shellCall({ command: ['make', '{a}'] }, { a: 'deploy' });
+  expect(screen(tool, parameters)).toMatchObject({ code: 'E3210', details: { rules: ['blocked-by-policy'] } });
+  policy.replace({});
+  expect(screen(tool, parameters)).toBeUndefined();
+  policy.replace({ mode: 'allowlist', allowed: ['make test'] });
+  expect(screen(tool, parameters)).toMatchObject({ code: 'E3210' });
+  expect(screen(tool, parameters)).toBe(screen(tool, parameters));
+});
+
+test('EXE-02 neither path of the executor starts anything that is blocked', async () => {
+  let started = 0;
+  const driver = {
+    start() {
+      started += 1;
+      return Promise.reject(new Error('started'));
+    },
+  } as unknown as SandboxDriver;
+  const executor = createShellExecutor({ driver });
+  const blocked = shellCall({ command: ['mkfs.ext4', '/dev/sda'] });
+  await expect(executor.execute(blocked, never)).rejects.toMatchObject({ code: 'E3210' });
+  await expect(executor.executeConfirmed(blocked, never)).rejects.toMatchObject({ code: 'E3210' });
+  expect(started).toBe(0);
+  await expect(executor.execute(shellCall({ command: ['ls'] }), never)).rejects.toThrow('started');
+});
+
+test('the message says why, and holds no word of the command', () => {
+  const failed = refusal({ command: ['rm', '-rf', '{a}'] }, { a: 'secret-project' });
+  expect(failed).toMatchObject({ message: expect.stringContaining('removes files without a question') });
+  expect(JSON.stringify(failed)).not.toContain('secret-project');
+});

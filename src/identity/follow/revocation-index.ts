@@ -1,0 +1,82 @@
+// Hot path: isRevoked() is asked for every use of every token.
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { StoredRevocation } from '../revocations.port.ts';
+
+/** Revocations of one tenant, as tokens are checked against them. */
+interface TenantRevocations {
+  /** By `jti`: epoch ms from which nothing depends on it. */
+  readonly tokens: Map<string, number>;
+  /** By agent: tokens issued before this second are revoked. */
+  readonly agents: Map<string, number>;
+  issuedBefore: number;
+}
+
+/** All that is revoked, in memory. */
+export interface RevocationIndex {
+  /** Takes over what stands now, as the store says. */
+  take(revocations: readonly StoredRevocation[]): void;
+  /** Adds what was revoked here; what is known already may be newer and wider, and stays so. */
+  add(revocation: StoredRevocation): void;
+  isRevoked(claims: CapabilityClaims): boolean;
+  /** Second before which tokens of an agent must have been issued to be revoked; infinite for all of them, 0 for none. */
+  issuedBefore(tenantId: string, agentDid: string): number;
+  /** Single tokens that are revoked, of all tenants. */
+  size(): number;
+  /** Forgets tokens that expired. */
+  prune(nowMs: number): void;
+}
+
+export function revocationIndex(): RevocationIndex {
+  const tenants = new Map<string, TenantRevocations>();
+  let size = 0;
+  const tenantOf = (tenantId: string): TenantRevocations => {
+    const known = tenants.get(tenantId);
+    if (known !== undefined) return known;
+    const tenant = { tokens: new Map(), agents: new Map(), issuedBefore: 0 };
+    tenants.set(tenantId, tenant);
+    return tenant;
+  };
+  const takeOne = ({ tenantId, kind, subject, issuedBefore, expiresAt, lifted }: StoredRevocation): void => {
+    const tenant = tenantOf(tenantId);
+    const bound = lifted === true ? 0 : (issuedBefore ?? Number.POSITIVE_INFINITY);
+    if (kind === 'tenant') tenant.issuedBefore = bound;
+    else if (kind === 'agent') setOrDelete(tenant.agents, subject, lifted === true ? undefined : bound);
+    else {
+      const before = tenant.tokens.size;
+      setOrDelete(tenant.tokens, subject, lifted === true ? undefined : (expiresAt ?? Number.POSITIVE_INFINITY));
+      size += tenant.tokens.size - before;
+    }
+  };
+  return {
+    take: (revocations) => revocations.forEach(takeOne),
+    add(revocation) {
+      const tenant = tenantOf(revocation.tenantId);
+      const { kind, subject, issuedBefore, ...rest } = revocation;
+      const known = kind === 'agent' ? (tenant.agents.get(subject) ?? 0) : tenant.issuedBefore;
+      if (kind === 'token' || known < (issuedBefore ?? Number.POSITIVE_INFINITY))
+        takeOne({ ...rest, kind, subject, ...(issuedBefore === undefined ? {} : { issuedBefore }) });
+    },
+    isRevoked({ tenant_id, agent_did, iat, jti }) {
+      const tenant = tenants.get(tenant_id);
+      if (tenant === undefined) return false;
+      if (iat < tenant.issuedBefore) return true;
+      const bound = tenant.agents.get(agent_did);
+      if (bound !== undefined && iat < bound) return true;
+      return jti !== undefined && tenant.tokens.has(jti);
+    },
+    issuedBefore(tenantId, agentDid) {
+      const tenant = tenants.get(tenantId);
+      return tenant === undefined ? 0 : Math.max(tenant.issuedBefore, tenant.agents.get(agentDid) ?? 0);
+    },
+    size: () => size,
+    prune(nowMs) {
+      for (const { tokens } of tenants.values())
+        for (const [jti, expiresAt] of tokens) if (expiresAt <= nowMs && tokens.delete(jti)) size -= 1;
+    },
+  };
+}
+
+function setOrDelete(map: Map<string, number>, key: string, value: number | undefined): void {
+  if (value === undefined) map.delete(key);
+  else map.set(key, value);
+}

@@ -1,0 +1,73 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadVerificationKeys } from '../verification-keys.ts';
+import { loadSigningKeys } from './signing-keys.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sallyport-keys-'));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+const spki = (bits: number): string =>
+  generateKeyPairSync('rsa', { modulusLength: bits }).publicKey.export({ type: 'spki', format: 'pem' }).toString();
+
+describe('loadSigningKeys', () => {
+  test('makes a key of 2048 bits that only the owner reads, and finds it again', async () => {
+    const keys = await loadSigningKeys(join(folder, 'deep', 'keys'));
+    expect(keys.privateKey.asymmetricKeyDetails?.modulusLength).toBe(2048);
+    const file = join(folder, 'deep', 'keys', 'signing-key.pem');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await chmod(file, 0o644);
+    expect((await loadSigningKeys(join(folder, 'deep', 'keys'))).kid).toBe(keys.kid);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
+  test('two that start at once have the same key, and no draft stays behind', async () => {
+    const [a, b] = await Promise.all([loadSigningKeys(folder), loadSigningKeys(folder)]);
+    expect(a.kid).toBe(b.kid);
+    expect((await readdir(folder)).sort()).toEqual(['signing-key.pem', 'signing-key.pub.pem']);
+  });
+
+  test('a file that holds no key is an error that names it', async () => {
+    await writeFile(join(folder, 'signing-key.pem'), 'rubbish');
+    await expect(loadSigningKeys(folder)).rejects.toMatchObject({
+      code: 'E3900',
+      message: expect.stringContaining('signing-key.pem'),
+    });
+  });
+});
+
+describe('loadVerificationKeys', () => {
+  test('reads every public key of a file', async () => {
+    const { kid } = await loadSigningKeys(folder);
+    const file = join(folder, 'issuers.pem');
+    await writeFile(file, (await readFile(join(folder, 'signing-key.pub.pem'), 'utf8')) + spki(2048));
+    const keys = await loadVerificationKeys(file);
+    expect(keys).toHaveLength(2);
+    expect(keys[0]?.kid).toBe(kid);
+  });
+
+  test.each([
+    ['a weak key', () => spki(1024), '2048 bits'],
+    ['a private key', () => readFile(join(folder, 'signing-key.pem'), 'utf8'), 'private key'],
+    ['no key', () => 'x', 'no PEM block'],
+    ['a broken key', () => '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----', 'no key that can be read'],
+  ])('%s is refused', async (_name, content, why) => {
+    await loadSigningKeys(folder);
+    await writeFile(join(folder, 'issuers.pem'), await content());
+    await expect(loadVerificationKeys(join(folder, 'issuers.pem'))).rejects.toMatchObject({
+      code: 'E3900',
+      message: expect.stringContaining(why),
+    });
+  });
+
+  test('an absent file is an error that says what to do', async () => {
+    await expect(loadVerificationKeys(join(folder, 'none.pem'))).rejects.toMatchObject({ code: 'E3900' });
+  });
+});

@@ -1,0 +1,72 @@
+/** Levels of arrays and objects in a header or payload; claims need few. */
+const DEPTH_MAX = 32;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_OBJECT = 0x7b;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_OBJECT = 0x7d;
+const CLOSE_ARRAY = 0x5d;
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * A JSON object from bytes that somebody else wrote: valid UTF-8 without a byte order mark, no member twice at any level
+ * (RFC 7519 §4: parsers differ in which one counts), at most 32 levels.
+ * @throws Error saying which of these it is not
+ */
+export function strictObject(bytes: Uint8Array): Record<string, unknown> {
+  const text = UTF8.decode(bytes);
+  // The depth first: what parses recursively must not be given more.
+  const fault = structureFault(text);
+  if (fault !== undefined) throw new Error(fault);
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object');
+  return value as Record<string, unknown>;
+}
+
+/** Looks at brackets, strings and commas alone; whether it is JSON is for the parser to say. */
+function structureFault(text: string): string | undefined {
+  /** Names of each open object; undefined for an array. */
+  const open: (string[] | undefined)[] = [];
+  let names: string[] | undefined;
+  let nameNext = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      if (nameNext && names !== undefined) names.push(nameOf(text.slice(at, end + 1)));
+      nameNext = false;
+      at = end;
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      nameNext = code === OPEN_OBJECT;
+      names = nameNext ? [] : undefined;
+      open.push(names);
+      if (open.length > DEPTH_MAX) return `more than ${DEPTH_MAX} levels`;
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      const closed = open.pop();
+      if (closed !== undefined && new Set(closed).size < closed.length) return 'a member stands there twice';
+      names = open.at(-1);
+      nameNext = false;
+    } else if (code === COMMA) nameNext = names !== undefined;
+  }
+  return undefined;
+}
+
+/** Names are compared as they read, not as they are spelt. */
+const nameOf = (quoted: string): string =>
+  quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+
+/** Index of the closing quote, or of the last character when there is none. */
+function endOfString(text: string, start: number): number {
+  const end = text.indexOf('"', start + 1);
+  // The common case first: nothing is escaped.
+  if (end >= 0 && text.charCodeAt(end - 1) !== BACKSLASH) return end;
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE) return at;
+  }
+  return text.length - 1;
+}

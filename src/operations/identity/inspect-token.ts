@@ -1,0 +1,20 @@
+import type { Run } from '../operation.ts';
+
+/** Whom the asker's token speaks for: what a client, or a door, must know to name its own things. */
+export function inspectToken(): Run<'token.inspect'> {
+  return (_input, { principal, claims }) => ({
+    tenant_id: principal.tenantId,
+    agent_did: principal.agentDid,
+    ...(principal.userDid === undefined ? {} : { user_did: principal.userDid }),
+    ...(principal.sessionId === undefined ? {} : { session_id: principal.sessionId }),
+    roles: [...principal.roles],
+    ...(principal.trust === undefined ? {} : { trust_level: principal.trust }),
+    ...(claims === undefined ? {} : { tool_id: claims.tool_id, ...expiryOf(claims.exp) }),
+  });
+}
+
+/** Latest second that Date can write; what claims to expire later, or never does, says nothing. */
+const SECOND_MAX = 8.64e12;
+
+const expiryOf = (exp: number): { expires_at?: string } =>
+  exp > SECOND_MAX ? {} : { expires_at: new Date(exp * 1000).toISOString() };

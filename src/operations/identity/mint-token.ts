@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { mayGrant, trustToGrant } from './may-grant.ts';
+
+/**
+ * Signs a capability token for the asker's own tenant, with no role that the asker lacks; the token itself stays out of
+ * the record. Only who sits at the machine may act for another tenant: anybody else is refused, with E3213.
+ */
+export function mintToken(parts: Pick<OperationParts, 'mintToken' | 'ledger' | 'clock'>): Run<'token.mint'> {
+  return async (input, asker) => {
+    const { principal } = asker;
+    const { tenant_id: tenantId = principal.tenantId } = input;
+    const refused = mayGrant(asker, { tenantId, roles: input.roles ?? [], trust: input.trust_level });
+    if (refused !== undefined) return refused;
+    const trust = input.trust_level ?? trustToGrant(asker);
+    const bounds = trust === undefined ? {} : { trust_level: trust };
+    const minted = await parts.mintToken({ ...input, ...bounds, tenant_id: tenantId });
+    const { jti, agent_did, tool_id, exp, roles, tenant_id } = minted.claims;
+    await parts.ledger.commit({
+      events: [
+        {
+          id: randomUUID(),
+          type: 'ai.agent.token.minted',
+          time: parts.clock.now(),
+          tenantId: tenant_id,
+          subject: jti ?? agent_did,
+          data: { agent_did, by: principal.agentDid, exp, roles: roles ?? ['agent'], tenant_id, tool_id },
+        },
+      ],
+      durability: 'synchronous',
+    });
+    return minted;
+  };
+}

@@ -1,0 +1,17 @@
+import type { INVOCATIONS } from '../catalogue/invocations.ts';
+import type { OperationsOf } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { cancelTool } from './cancel-tool.ts';
+import { dryRun } from './dry-run.ts';
+import { invokeTool } from './invoke-tool.ts';
+import { toolStatus } from './tool-status.ts';
+
+/** What can be asked about one call. */
+export function invocationsOperations(parts: OperationParts): OperationsOf<typeof INVOCATIONS> {
+  return {
+    'tool.invoke': invokeTool(parts),
+    'tool.dry_run': dryRun(parts),
+    'tool.status': toolStatus(parts),
+    'tool.cancel': cancelTool(parts),
+  };
+}

@@ -1,0 +1,42 @@
+// Hot path: the second stop of every call.
+import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
+import { errorBody } from '../../domain/error/failure.ts';
+import { statusOf } from '../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+/** BC-2 tool.invoke(): takes the call through the pipeline; whatever became of it is the answer. */
+export function invokeTool({ runCall }: Pick<OperationParts, 'runCall'>): Run<'tool.invoke'> {
+  return async (request, { caller }) => responseOf(await runCall({ request, caller }));
+}
+
+/** A record as BC-2's response shows it. */
+export function responseOf(record: InvocationRecord): ToolInvokeResponse {
+  return {
+    invocation_id: record.invocationId,
+    status: statusOf(record.state, record.failure),
+    // The caller hears the name that it asked by; the record has both.
+    tool_id: record.calledAs ?? record.toolId,
+    ...(record.toolVersion === undefined ? {} : { tool_version: record.toolVersion }),
+    ...('result' in record ? { result: record.result } : {}),
+    ...(record.failure === undefined ? {} : { error: errorBody(record.failure) }),
+    ...(record.warnings.length === 0 ? {} : { warnings: [...record.warnings] }),
+    execution_metadata: record.metadata ?? noMetadata(record),
+  };
+}
+
+function noMetadata({ acceptedAt }: InvocationRecord): ToolInvokeResponse['execution_metadata'] {
+  return {
+    duration_ms: 0,
+    started_at: new Date(acceptedAt).toISOString(),
+    cpu_used_millicore_seconds: 0,
+    memory_peak_mb: 0,
+    network_bytes_sent: 0,
+    network_bytes_received: 0,
+    documents_accessed: [],
+    checkpoints_created: [],
+    attempts: 0,
+    cached: false,
+  };
+}

@@ -1,0 +1,10 @@
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { mayKeepPolicies } from './owns-policies.ts';
+
+/** Puts the files as they are now in force; E3214 when they have a fault, and nothing changes. */
+export function reloadPolicies(
+  parts: Pick<OperationParts, 'policies' | 'catalogTenant' | 'defaultTenant'>,
+): Run<'policy.reload'> {
+  return (_input, asker) => mayKeepPolicies(parts, asker) ?? parts.policies.reload();
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { clearInterval, setInterval } from 'node:timers';
+import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import type { OperationParts } from '../parts.ts';
+
+/** Age at which a change without its event was left behind by a crash, in ms: an operation takes far less between the two. */
+const LEFT_BEHIND_MS = 10_000;
+/** How often is looked for such changes, in ms; another instance may have crashed. */
+const LOOK_MS = 10_000;
+
+type Parts = Pick<OperationParts, 'registry' | 'ledger' | 'clock' | 'log'>;
+
+/**
+ * Puts changes of tool versions on record whose own events were lost: the process was killed between the two
+ * transactions. Each is told as it stands, with who asked for it as far as the registry knows. Two instances may both
+ * tell one; none is left out. Says how many there were.
+ */
+export async function recordUnrecorded(parts: Parts, olderThanMs = LEFT_BEHIND_MS): Promise<number> {
+  const left = await parts.registry.unrecorded(olderThanMs);
+  for (const [tenantId, versions] of Map.groupBy(left, (version) => version.tenantId)) {
+    await parts.ledger.commit({
+      events: [
+        {
+          id: randomUUID(),
+          type: 'ai.agent.registry.changed',
+          time: parts.clock.now(),
+          tenantId,
+          subject: versions[0]?.manifest.tool_id ?? tenantId,
+          data: { change: 'found-unrecorded', tenant_id: tenantId, tools: versions.map(asItStands) },
+        },
+      ],
+      durability: 'synchronous',
+    });
+    await parts.registry.recorded(versions);
+  }
+  if (left.length > 0) parts.log.warn('registry-changes-found-unrecorded', { count: left.length });
+  return left.length;
+}
+
+/** Looks now and then, until it is disposed. */
+export function followUnrecorded(parts: Parts): AsyncDisposable {
+  let working: Promise<unknown> | undefined;
+  const look = (): void => {
+    working ??= recordUnrecorded(parts)
+      .catch((cause: unknown) => parts.log.warn('registry-changes-not-looked-for', { reason: String(cause) }))
+      .finally(() => {
+        working = undefined;
+      });
+  };
+  const timer = setInterval(look, LOOK_MS);
+  timer.unref();
+  look();
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await working;
+    },
+  };
+}
+
+function asItStands({ manifest, contentHash, state, registeredAt, registeredBy, stateChanges }: ToolVersion) {
+  const last = stateChanges?.at(-1);
+  const by = last?.by ?? registeredBy;
+  return {
+    tool_id: manifest.tool_id,
+    tool_version: manifest.version,
+    content_hash: contentHash,
+    state,
+    changed_at: last?.at ?? registeredAt,
+    ...(by === undefined ? {} : { by }),
+  };
+}

@@ -1,0 +1,97 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What is told, and how soon. */
+export interface WatchOptions {
+  readonly folder: string;
+  /** Something in the folder may have changed. Never called while an earlier call is under way; must not reject. */
+  readonly changed: () => Promise<void>;
+  /** Quiet time after which a change is told, in ms; an editor writes a file in several steps. */
+  readonly quietMs?: number;
+  /** How often the folder is looked at where its changes are not told (other machines' writes, some mounts), in ms. */
+  readonly pollMs?: number;
+}
+
+const QUIET_MS = 100;
+const POLL_MS = 500;
+/** Files whose times are compared; beyond this only names are, and the platform's own notice. */
+const STATS_MAX = 2000;
+
+/** Watches a folder of policies: by the platform's notice, and by looking at it now and then. Keeps no process alive. */
+export function watchPolicies(options: WatchOptions): AsyncDisposable {
+  const { folder, changed, quietMs = QUIET_MS, pollMs = POLL_MS } = options;
+  const closing = new AbortController();
+  let telling: Promise<void> = Promise.resolve();
+  let quiet: NodeJS.Timeout | undefined;
+  const notice = (): void => {
+    clearTimeout(quiet);
+    if (closing.signal.aborted) return;
+    quiet = setTimeout(() => {
+      telling = telling.then(() => (closing.signal.aborted ? undefined : changed()));
+    }, quietMs);
+    quiet.unref();
+  };
+  const watcher = watcherOf(folder, notice);
+  const polling = poll(folder, pollMs, closing.signal, notice);
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      clearTimeout(quiet);
+      watcher?.close();
+      await Promise.all([telling, polling]);
+    },
+  };
+}
+
+/** Undefined where the platform cannot tell; the folder is still looked at. */
+function watcherOf(folder: string, notice: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(folder, { persistent: false }, notice);
+    watcher.on('error', () => watcher.close());
+    return watcher;
+  } catch {
+    return undefined;
+  }
+}
+
+async function poll(folder: string, everyMs: number, closed: AbortSignal, notice: () => void): Promise<void> {
+  let known = await fingerprint(folder);
+  // What changed between the first reading of the policies and now.
+  notice();
+  while (await pause(everyMs, closed)) {
+    const now = await fingerprint(folder);
+    if (now !== known) notice();
+    known = now;
+  }
+}
+
+/** False when it was closed instead. */
+function pause(ms: number, closed: AbortSignal): Promise<boolean> {
+  if (closed.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve(false);
+    };
+    const timer = setTimeout(() => {
+      closed.removeEventListener('abort', end);
+      resolve(true);
+    }, ms);
+    timer.unref();
+    closed.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** Names, sizes and times; a folder that cannot be read has one of its own. */
+async function fingerprint(folder: string): Promise<string> {
+  try {
+    const names = (await readdir(folder)).sort();
+    const stats = await Promise.all(
+      names.slice(0, STATS_MAX).map((name) => stat(join(folder, name)).catch(() => null)),
+    );
+    return JSON.stringify([names, stats.map((one) => (one === null ? null : [one.size, one.mtimeMs, one.ino]))]);
+  } catch (cause) {
+    return `unreadable: ${(cause as NodeJS.ErrnoException).code ?? 'unknown'}`;
+  }
+}

@@ -1,0 +1,155 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { policyQuestion } from './policies/policy.fixture.ts';
+import { createPolicyAdministration } from './policy-administration.ts';
+import { createPolicyDecisions } from './policy-decisions.ts';
+import type { PolicyFault } from './policy-engine.port.ts';
+import { createRulesPolicyEngine } from './policy-engines/rules/rules-policy-engine.ts';
+import type { PolicyUpdate, PolicyUpdates } from './policy-updates.port.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sallyport-administration-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const rules = (effect: string, id = effect) => `[[tools.policy]]\nid = "${id}"\neffect = "${effect}"\n`;
+const write = (text: string, name = 'rules.toml') => writeFile(join(folder, name), text);
+
+const open = async () => {
+  const engine = await createRulesPolicyEngine({ folder });
+  const heard: PolicyUpdate[] = [];
+  const updates: PolicyUpdates = {
+    publish: async (update) => void heard.push(update),
+    subscribe: () => ({ [Symbol.dispose]: () => undefined }),
+  };
+  const news: string[] = [];
+  const faults: PolicyFault[] = [];
+  const told = {
+    inForce: (name: string) => void news.push(name),
+    notTaken: (_name: string, fault: PolicyFault) => void faults.push(fault),
+  };
+  const engines = [{ engine, mode: 'enforce' as const }];
+  const engineOver = (files: readonly { readonly name: string; readonly text: string }[]) =>
+    createRulesPolicyEngine({ files });
+  const administration = createPolicyAdministration({ engines, folder, engineOver, updates, told }, engine);
+  return { engine, decisions: createPolicyDecisions({ engine }), administration, heard, news, faults };
+};
+
+describe('hot reload', () => {
+  test('PRM-05 a change of a file is in force without being asked for, remembered decisions too', async () => {
+    await write(rules('allow'));
+    const { decisions, administration, news } = await open();
+    await using _closed = administration;
+    expect(decisions.decide(policyQuestion())).toMatchObject({ allowed: true });
+    await write(rules('deny'));
+    await vi.waitFor(() => expect(decisions.decide(policyQuestion())).toMatchObject({ allowed: false }), 10_000);
+    expect(news).toEqual(['rules']);
+  });
+
+  test('a set with a fault stays out, is told once and listed until it is mended', async () => {
+    await write(rules('allow'));
+    const { engine, decisions, administration, faults } = await open();
+    await using _closed = administration;
+    const version = engine.version();
+    await write('rubbish');
+    await vi.waitFor(
+      () => expect(administration.list(false)).toMatchObject([{ fault: { file: 'rules.toml' } }]),
+      10_000,
+    );
+    await expect(administration.reload()).rejects.toMatchObject({
+      code: 'E3214',
+      message: expect.stringContaining('The policies before it stay in force.'),
+      failure: { details: { file: 'rules.toml' } },
+    });
+    expect(faults).toHaveLength(1);
+    expect(administration.list(false)).toMatchObject([{ version, policies: [{ name: 'rules.toml:allow' }] }]);
+    expect(decisions.decide(policyQuestion())).toMatchObject({ allowed: true });
+    await write(rules('ask'));
+    await administration.reload();
+    expect(administration.list(false)[0]?.fault).toBeUndefined();
+    expect(decisions.decide(policyQuestion())).toMatchObject({ ask: true });
+  });
+
+  test('a reload is told to every instance, though nothing changed here', async () => {
+    await write(rules('allow'));
+    const { administration, heard } = await open();
+    await using _closed = administration;
+    expect(await administration.reload()).toMatchObject({
+      changed: false,
+      engines: [{ engine: 'rules', policies: 1 }],
+    });
+    expect(heard).toHaveLength(1);
+  });
+
+  test('after it is closed nothing is read any more', async () => {
+    await write(rules('allow'));
+    const { engine, administration } = await open();
+    await administration[Symbol.asyncDispose]();
+    const version = engine.version();
+    await write(rules('deny'));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(engine.version()).toBe(version);
+  });
+});
+
+test('texts of policies are listed when asked for', async () => {
+  await write(rules('allow'));
+  const { administration } = await open();
+  await using _closed = administration;
+  expect(administration.list(true)[0]?.policies[0]?.text).toContain('effect = "allow"');
+  expect(administration.list(false)[0]?.policies[0]).not.toHaveProperty('text');
+});
+
+describe('tests of policies', () => {
+  const tool = { tool_id: 'mail__send' };
+  const cases = [
+    { file: 'a.test.toml', wanted: { name: 'runs', tool, expect: 'allow' as const, by: 'rules.toml:allow' } },
+    {
+      file: 'a.test.toml',
+      wanted: { name: 'by another', tool, expect: 'allow' as const, by: ['rules.toml:allow', 'x'] },
+    },
+    { file: 'a.test.toml', wanted: { name: 'is refused', tool, expect: 'deny' as const } },
+  ];
+
+  test('they are run against the folder as it is, and nothing is put in force', async () => {
+    await write(rules('allow'));
+    const { engine, administration } = await open();
+    await using _closed = administration;
+    const results = await administration.test(undefined, cases);
+    expect(results.map(({ passed }) => passed)).toEqual([true, false, false]);
+    expect(results[1]?.message).toContain('not by x');
+    expect(results[2]?.message).toBe('expected deny, but it is allow by rules.toml:allow.');
+    const other = await administration.test([{ name: 'rules.toml', text: rules('deny') }], cases);
+    expect(other.map(({ passed }) => passed)).toEqual([false, false, true]);
+    expect(engine.decide(policyQuestion())).toMatchObject({ allowed: true });
+  });
+
+  test('test files are those with the right names', async () => {
+    await write(rules('allow'));
+    await write('x', 'a.test.toml');
+    await write('y', 'b.test.json');
+    const { administration } = await open();
+    await using _closed = administration;
+    expect(await administration.testFiles()).toEqual([
+      { name: 'a.test.toml', text: 'x' },
+      { name: 'b.test.json', text: 'y' },
+    ]);
+  });
+});
+
+test('an explanation is of each engine, with its mode', async () => {
+  await write(rules('allow', 'all'));
+  const { administration } = await open();
+  await using _closed = administration;
+  expect(await administration.explain({ tool: { tool_id: 'x' } })).toMatchObject([
+    {
+      engine: 'rules',
+      mode: 'enforce',
+      allowed: true,
+      decided: [{ name: 'rules.toml:all', file: 'rules.toml', line: 1 }],
+    },
+  ]);
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type PolicyServer, policyQuestion, policyServer, sendJson } from '../../policies/policy.fixture.ts';
+import { policyEngineConformance } from '../../policies/policy-engine.conformance.ts';
+import { createAbacPolicyEngine } from './abac-policy-engine.ts';
+
+// A stand-in for the data layer of 000 §4.2.2, with the policy that the suite asks for.
+const asDataLayer: PolicyServer['reply'] = (response, body) => {
+  const { resource_id, context } = body as { resource_id: string; context: Record<string, string> };
+  const { tenant_id, side_effect, phase, trust } = context;
+  const denied = side_effect === 'irreversible' || phase === 'planner' || trust === 'untrusted';
+  const allowed = resource_id === 'files__read' && tenant_id === 'acme' && !denied;
+  sendJson(response, { allowed, reason: allowed ? 'policy-7' : null, cache_ttl_seconds: 60 });
+};
+
+let server: PolicyServer;
+beforeAll(async () => {
+  server = await policyServer(asDataLayer);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const engineAt = (base = '') => createAbacPolicyEngine({ endpoint: `${server.url}${base}`, timeoutMs: 5000 });
+
+policyEngineConformance(
+  test,
+  'abac',
+  async () => {
+    server.reply = asDataLayer;
+    return { store: engineAt(), close: async () => undefined };
+  },
+  policyQuestion,
+);
+
+test('PRM-04 the request and the answer are those of 000 §4.2.2', async () => {
+  server.reply = asDataLayer;
+  const decision = await engineAt('/behind/a/proxy').decide(policyQuestion({ phase: 'executor' }));
+  expect(decision).toEqual({
+    allowed: true,
+    policies: ['abac:check-permission'],
+    reasons: ['policy-7'],
+    cacheTtlSeconds: 60,
+  });
+  expect(server.requests.at(-1)).toMatchObject({
+    method: 'POST',
+    path: '/behind/a/proxy/api/v1/abac/check-permission',
+    body: {
+      agent_id: 'did:a',
+      resource_type: 'tool',
+      resource_id: 'files__read',
+      action: 'execute',
+      context: {
+        tenant_id: 'acme',
+        phase: 'executor',
+        filesystem: [{ path: '/work', mode: 'rw' }],
+        credentials: ['key'],
+      },
+    },
+  });
+});
+
+test.each<[string, unknown]>([
+  ['nothing', {}],
+  ['null', null],
+  ['a list', [true]],
+  ['a text for allowed', { allowed: 'true' }],
+  ['rubbish', 'yes'],
+])('%s for an answer is E3206', async (_name, value) => {
+  server.reply = (response) => sendJson(response, value);
+  await expect(engineAt().decide(policyQuestion())).rejects.toMatchObject({ code: 'E3206' });
+});
+
+test('what is no address is refused at once', () => {
+  expect(() => createAbacPolicyEngine({ endpoint: '' })).toThrow('permission.abac_endpoint');
+});

@@ -1,0 +1,49 @@
+import { addressOf, lifetimeIn, postQuestion, reasonsIn, TIMEOUT_MS, unusable } from '../../policies/post-question.ts';
+import { resourceDocument } from '../../policies/question-document.ts';
+import type { PolicyEngine, PolicyQuestion } from '../../policy-engine.port.ts';
+import type { AbacSettings } from './settings.ts';
+
+/**
+ * The attribute-based access control of a data layer, asked by `POST /api/v1/abac/check-permission` (000 §4.2.2).
+ * @throws ToolLayerError E3801 for an endpoint that is no http address
+ */
+export function createAbacPolicyEngine({ endpoint, timeoutMs = TIMEOUT_MS }: AbacSettings): PolicyEngine {
+  const base = addressOf('permission.abac_endpoint', endpoint.endsWith('/') ? endpoint : `${endpoint}/`);
+  const url = new URL('api/v1/abac/check-permission', base);
+  return {
+    name: 'abac',
+    version: () => url.href,
+    async decide(question) {
+      const answer = await postQuestion({ engine: 'abac', url, body: requestOf(question), timeoutMs });
+      const { allowed, reason, cache_ttl_seconds } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+      if (typeof allowed !== 'boolean') throw unusable('abac', 'did not say whether it allows the call');
+      const reasons = reasonsIn(reason);
+      const cacheTtlSeconds = lifetimeIn(cache_ttl_seconds);
+      return {
+        allowed,
+        policies: ['abac:check-permission'],
+        ...(reasons.length === 0 ? {} : { reasons }),
+        ...(cacheTtlSeconds === undefined ? {} : { cacheTtlSeconds }),
+      };
+    },
+  };
+}
+
+function requestOf(question: PolicyQuestion): Record<string, unknown> {
+  const { tenantId, agentDid, userDid, sessionId, roles, trust } = question.principal;
+  return {
+    agent_id: agentDid,
+    resource_type: 'tool',
+    resource_id: question.toolId,
+    action: 'execute',
+    context: {
+      tenant_id: tenantId,
+      ...(userDid === undefined ? {} : { user_did: userDid }),
+      ...(sessionId === undefined ? {} : { session_id: sessionId }),
+      roles,
+      trust_level: trust ?? 'untrusted',
+      tool_version: question.toolVersion,
+      ...resourceDocument(question),
+    },
+  };
+}

@@ -1,0 +1,67 @@
+// Hot path: asked for every decision that is not remembered.
+import type {
+  ActionConstraint,
+  EntityUidJson,
+  PolicyJson,
+  PrincipalConstraint,
+  ResourceConstraint,
+} from '@cedar-policy/cedar-wasm/nodejs';
+import type { PolicyQuestion } from '../../policy-engine.port.ts';
+import { type EntityName, principalParents, resourceParents } from './cedar-request.ts';
+
+/** The places of those policies whose heads fit a question, ascending. A policy whose head does not fit never matters. */
+export type EligiblePolicies = (question: PolicyQuestion) => readonly number[];
+
+/** An entity that a head names; undefined for a head that fits any. */
+type Head = string | undefined;
+
+/** Sorts policies by what their heads name, so that those of other agents and tools cost nothing. */
+export function eligiblePolicies(policies: readonly PolicyJson[]): EligiblePolicies {
+  const byPrincipal = new Map<Head, { readonly place: number; readonly resource: Head }[]>();
+  for (const [place, policy] of policies.entries()) {
+    if (!fitsAction(policy.action)) continue;
+    const principal = headOf(policy.principal, 'Agent');
+    const resource = headOf(policy.resource, 'Tool');
+    if (principal === NEVER || resource === NEVER) continue;
+    const known = byPrincipal.get(principal);
+    if (known === undefined) byPrincipal.set(principal, [{ place, resource }]);
+    else known.push({ place, resource });
+  }
+  return (question) => {
+    const { principal, toolId } = question;
+    const who: Head[] = [undefined, keyOf('Agent', principal.agentDid), ...principalParents(question).map(nameKey)];
+    const what = new Set<Head>([undefined, keyOf('Tool', toolId), ...resourceParents(question).map(nameKey)]);
+    const found: number[] = [];
+    for (const head of who) {
+      for (const { place, resource } of byPrincipal.get(head) ?? []) if (what.has(resource)) found.push(place);
+    }
+    return found.sort((a, b) => a - b);
+  };
+}
+
+/** A head that fits no agent, or no tool. */
+const NEVER = 'never';
+
+const keyOf = (type: string, id: string): string => `${type}::${id}`;
+const nameKey = ([type, id]: EntityName): string => keyOf(type, id);
+const uidKey = (uid: EntityUidJson): string => {
+  const { type, id } = '__entity' in uid ? uid.__entity : uid;
+  return keyOf(type, id);
+};
+
+function headOf(constraint: PrincipalConstraint | ResourceConstraint, own: string): Head {
+  if (constraint.op === 'All') return undefined;
+  if (constraint.op === 'is') {
+    if (constraint.entity_type !== own) return NEVER;
+    return constraint.in !== undefined && 'entity' in constraint.in ? uidKey(constraint.in.entity) : undefined;
+  }
+  return 'entity' in constraint ? uidKey(constraint.entity) : undefined;
+}
+
+function fitsAction(constraint: ActionConstraint): boolean {
+  if (constraint.op === 'All') return true;
+  if (constraint.op === '==') return !('entity' in constraint) || isInvoke(constraint.entity);
+  return 'entity' in constraint ? isInvoke(constraint.entity) : constraint.entities.some(isInvoke);
+}
+
+const isInvoke = (uid: EntityUidJson): boolean => uidKey(uid) === 'Action::invoke';

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import type { HookedCall } from '../../hooks/hook.ts';
+import { createHooks } from '../../hooks/run-hooks.ts';
+import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
+import { createQuota } from '../../permission/quota.ts';
+import { memoryQuotaStore } from '../../storage/memory/memory-quota-store.ts';
+import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { createRehearsal } from './rehearse.ts';
+
+async function rehearsed(changes: Parameters<typeof pipeline>[0] = {}) {
+  const made = await pipeline(changes);
+  let runs = 0;
+  await made.add(
+    manifest('write', { side_effect_policy: 'irreversible', permissions: { credentials: ['key'] } }),
+    () => {
+      runs += 1;
+    },
+  );
+  await made.add(manifest('asks', { requires_confirmation: true }), () => 1);
+  const rehearse = createRehearsal(made.parts);
+  const token = await made.token({ secrets: ['key'] });
+  const request = (more: Partial<ToolInvokeRequest>): ToolInvokeRequest => ({
+    tool_id: 'write',
+    parameters: { n: 1 },
+    capability_token: token,
+    ...more,
+  });
+  const dry = (more: Partial<ToolInvokeRequest> = {}) =>
+    rehearse({ request: request(more), caller: { door: 'library' } });
+  return { ...made, dry, call: (more = {}) => made.call(request(more)), runs: () => runs };
+}
+
+describe('a dry run', () => {
+  test('PIPE-15 goes through the stages of a call up to execution, and says what would happen and why', async () => {
+    const { dry, runs } = await rehearsed();
+    const told = await dry({ execution_options: { phase: 'planner' } });
+    expect(told).toMatchObject({
+      would: 'run',
+      tool_id: 'write',
+      tool_version: '1.0.0',
+      side_effect_policy: 'irreversible',
+      phase: 'planner',
+      trust: 'trusted',
+      grant: { capabilities: ['credential:key'], timeout_ms: 2000 },
+      policy_decision: { allowed: true, policies: ['permit'] },
+    });
+    expect(told.stages.map(({ stage, outcome }) => `${stage} ${outcome}`)).toEqual([
+      'admit passed',
+      'resolve passed',
+      'validate passed',
+      'authorize passed',
+      'reuse not_taken',
+      'consult passed',
+      'approve passed',
+      'reserve not_taken',
+      'prepare not_taken',
+    ]);
+    expect(runs()).toBe(0);
+  });
+
+  test('PIPE-15 refuses where the call is refused, with the same error', async () => {
+    const { dry, call, token } = await rehearsed();
+    const cases: [Partial<ToolInvokeRequest>, string, string][] = [
+      [{ tool_id: 'nowhere' }, 'refuse', 'resolve'],
+      [{ parameters: { n: 'x' } }, 'refuse', 'validate'],
+      [{ capability_token: await token({ tool_id: 'other' }) }, 'refuse', 'authorize'],
+      [{ capability_token: await token() }, 'refuse', 'authorize'],
+      [{ tool_id: 'asks' }, 'ask', 'approve'],
+      [{ execution_options: { async_mode: true } }, 'refuse', 'admit'],
+    ];
+    for (const [request, would, stage] of cases) {
+      const told = await dry(request);
+      const real = await call(request);
+      expect([told.would, told.error?.e_code, told.error?.message]).toEqual([
+        would,
+        real.failure?.code,
+        real.failure?.message,
+      ]);
+      expect(told.stages.find(({ outcome }) => outcome === 'refused')?.stage).toBe(stage);
+      const last = told.stages.at(-1);
+      expect(last?.outcome).toBe('not_reached');
+    }
+  });
+
+  test('of somebody unknown is refused as every other request, and audited', async () => {
+    const { dry, store } = await rehearsed();
+    await expect(dry({ capability_token: 'no.t.oken' })).rejects.toMatchObject({ code: 'E3201' });
+    const [entry] = await store.events(undefined, { limit: 100 });
+    expect(entry?.event).toMatchObject({ tenantid: '-', data: { would: 'refuse', e_code: 'E3201' } });
+  });
+
+  test('PIPE-15 takes nothing: no run, no record, no key, no id, no quota, no rate token, no slot', async () => {
+    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1 });
+    const { dry, call, add, store, parts, runs } = await rehearsed({ quota });
+    const limited = { execution_config: { rate_limit: { per_minute: 1, burst: 1 } } };
+    await add(manifest('rated', limited), () => 1);
+    const request = { tool_id: 'rated', invocation_id: 'mine', execution_options: { idempotency_key: 'k' } };
+    for (let at = 0; at < 10; at += 1) expect((await dry(request)).would).toBe('run');
+    expect(parts.running.size).toBe(0);
+    expect(await store.findInvocation('acme', 'mine')).toBeUndefined();
+    expect(runs()).toBe(0);
+    const real = await call({ ...request, parameters: { n: 2 } });
+    expect([real.state, real.invocationId]).toEqual(['COMPLETED', 'mine']);
+  });
+
+  test('PIPE-15 tells of policies in shadow mode, and is an event of its own that holds no arguments', async () => {
+    const shadow = { allowed: false, policies: ['tomorrow'] };
+    const engine = { name: 'e', version: () => '1', decide: () => ({ allowed: true, policies: ['permit'], shadow }) };
+    const { dry, store } = await rehearsed({ policy: createPolicyDecisions({ engine }) });
+    const told = await dry({ parameters: { n: 123_456 }, execution_options: { phase: 'verifier' } });
+    expect(told).toMatchObject({ would: 'run', policy_decision: { allowed: true, shadow } });
+    const events = (await store.events(undefined, { limit: 100 })).map(({ event }) => event);
+    expect(events).toMatchObject([
+      {
+        type: 'ai.agent.tool.dry_run',
+        tenantid: 'acme',
+        data: { tool_id: 'write', would: 'run', phase: 'verifier', policy_decision: { shadow } },
+      },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('123456');
+  });
+
+  test('asks hooks, with the word that nothing will run; what they rewrite is judged', async () => {
+    const seen: HookedCall[] = [];
+    const hooks = createHooks([
+      {
+        id: 'a',
+        at: 'before',
+        run: (told) => {
+          seen.push(told);
+          return { outcome: 'rewrite', arguments: { n: 'x' } };
+        },
+      },
+    ]);
+    const told = await (await rehearsed({ hooks })).dry();
+    expect(seen).toMatchObject([{ dryRun: true, arguments: { n: 1 } }]);
+    expect(told).toMatchObject({
+      would: 'refuse',
+      error: { e_code: 'E3502' },
+      hooks: [{ id: 'a', outcome: 'rewrite' }],
+    });
+  });
+
+  test('does not keep a version in use', async () => {
+    const noted: unknown[] = [];
+    const made = await rehearsed();
+    const registry = { ...made.parts.registry, noteUse: (tool: unknown) => void noted.push(tool) };
+    const rehearse = createRehearsal({ ...made.parts, registry });
+    const request = { tool_id: 'write', parameters: { n: 1 }, capability_token: await made.token() };
+    await rehearse({ request, caller: { door: 'library' } });
+    expect(noted).toEqual([]);
+  });
+
+  test('ends with its caller', async () => {
+    const made = await rehearsed({
+      hooks: createHooks([{ id: 'slow', at: 'before', run: () => new Promise(() => undefined) }]),
+    });
+    const gone = new AbortController();
+    const rehearse = createRehearsal(made.parts);
+    const request = {
+      tool_id: 'write',
+      parameters: { n: 1 },
+      capability_token: await made.token({ secrets: ['key'] }),
+    };
+    const asked = rehearse({ request, caller: { door: 'library', signal: gone.signal } });
+    setTimeout(() => gone.abort(), 5);
+    expect(await asked).toMatchObject({ would: 'refuse', error: { e_code: 'E3805' } });
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { silentLog } from '../../telemetry/log.ts';
+import { UndoLog } from './undo-log.ts';
+
+function logged(): { undo: UndoLog; ran: string[] } {
+  const undo = new UndoLog();
+  const ran: string[] = [];
+  undo.defer(() => void ran.push('close 1'));
+  undo.undo(() => void ran.push('undo 1'), true);
+  undo.undo(async () => void ran.push('undo 2'));
+  undo.defer(() => void ran.push('close 2'));
+  return { undo, ran };
+}
+
+describe('the undo log', () => {
+  test('takes back and closes, newest first', async () => {
+    const { undo, ran } = logged();
+    expect(await undo.rollBack(silentLog)).toBe(true);
+    await undo.close(silentLog);
+    expect(ran).toEqual(['undo 2', 'undo 1', 'close 2', 'close 1']);
+  });
+
+  test('takes nothing back after a commit, but closes', async () => {
+    const { undo, ran } = logged();
+    undo.commit();
+    expect(await undo.rollBack(silentLog)).toBe(false);
+    await undo.close(silentLog);
+    expect(ran).toEqual(['close 2', 'close 1']);
+  });
+
+  test('a step that fails keeps no other from running', async () => {
+    const undo = new UndoLog();
+    const ran: string[] = [];
+    undo.undo(() => void ran.push('first'));
+    undo.undo(() => {
+      throw new Error('cannot');
+    });
+    undo.undo(() => Promise.reject(new Error('cannot either')));
+    expect(await undo.rollBack(silentLog)).toBe(false);
+    expect(ran).toEqual(['first']);
+  });
+
+  test('has nothing to wait for when nothing was opened', () => {
+    expect(new UndoLog().close(silentLog)).toBeUndefined();
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import type { LanguageModelPrompt } from '../../domain/language-model/language-model.port.ts';
+import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
+import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
+import type { PolicyDecision } from '../../permission/policy-engine.port.ts';
+import { manifest, pipeline } from '../pipeline.fixture.ts';
+
+const states = (events: readonly { data: Record<string, unknown> }[]) => events.map(({ data }) => data['state']);
+const ofState = (events: readonly { data: Record<string, unknown> }[], state: string) =>
+  events.find(({ data }) => data['state'] === state)?.data;
+
+describe('a caller whose token is not for the tool', () => {
+  test('learns nothing from the faults of its arguments', async () => {
+    const { add, call, token, eventsOf } = await pipeline();
+    await add(manifest('double'), () => 1);
+    const wrong = { tool_id: 'double', parameters: { m: 'x' } };
+    const elsewhere = { ...wrong, agent_context: { agent_did: 'did:agent:b', tenant_id: 'acme' } };
+    for (const request of [{ ...wrong, capability_token: await token({ tool_id: 'other' }) }, elsewhere]) {
+      const record = await call(request);
+      expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3209' } });
+      expect(JSON.stringify(record)).not.toContain('/n');
+      expect(states(await eventsOf(record.invocationId))).toEqual(['DECLARED', 'DENIED']);
+    }
+    expect((await call(wrong)).failure?.code).toBe('E3509');
+  });
+});
+
+describe('the language model that judges calls', () => {
+  async function judged(answer: string, failOpen = false) {
+    const prompts: LanguageModelPrompt[] = [];
+    const complete = async (prompt: LanguageModelPrompt) => {
+      prompts.push(prompt);
+      return answer;
+    };
+    const policies = { always: ['Spend nothing.'], phases: {} };
+    const gate = createAdversarialGate({ model: { name: 'm', complete }, policies, failOpen });
+    const made = await pipeline({ gate });
+    await made.add(manifest('pay'), () => 'paid');
+    const options = { phase: 'executor', claim_source: 'mail from "Bob"' } as const;
+    const record = await made.call({ tool_id: 'pay', parameters: { n: 1 }, execution_options: options });
+    return { record, prompts, events: await made.eventsOf(record.invocationId), ...made };
+  }
+
+  test('PRM-08 lets a call run, and its decision, the phase and the claimed source are in audit and record', async () => {
+    const { record, prompts, events } = await judged('ALLOW');
+    expect(record).toMatchObject({
+      state: 'COMPLETED',
+      phase: 'executor',
+      claimSource: 'mail from "Bob"',
+      gateDecision: { allowed: true, answer: 'ALLOW', model: 'm' },
+    });
+    expect(prompts).toHaveLength(1);
+    expect(ofState(events, 'AUTHORIZED')).toMatchObject({
+      adversarial_policy_decision: { allowed: true, answer: 'ALLOW', model: 'm', version: expect.any(String) },
+      claim_source: 'mail from "Bob"',
+      phase: 'executor',
+      policy_decision: { allowed: true, policies: ['permit'] },
+    });
+  });
+
+  test('PRM-08 denies a call, which nobody asks about again', async () => {
+    const { record, prompts, events } = await judged('DENY');
+    expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3210' }, gateDecision: { answer: 'DENY' } });
+    expect(prompts).toHaveLength(1);
+    expect(states(events)).toEqual(['DECLARED', 'VALIDATED', 'DENIED']);
+    expect(ofState(events, 'DENIED')).toMatchObject({
+      adversarial_policy_decision: { allowed: false, answer: 'DENY' },
+      policy_decision: { allowed: true },
+      phase: 'executor',
+      claim_source: 'mail from "Bob"',
+    });
+    expect(record.failure?.message).not.toContain('Spend nothing');
+  });
+
+  test('PRM-08 that gives no usable answer denies, unless the gate fails open', async () => {
+    const closed = await judged('ALLOW because…');
+    expect(closed.record).toMatchObject({ state: 'DENIED', failure: { code: 'E3206' } });
+    const open = await judged('ALLOW because…', true);
+    expect(open.record).toMatchObject({
+      state: 'COMPLETED',
+      gateDecision: { allowed: true, answer: 'UNANSWERED', because: 'not_one_word' },
+    });
+  });
+
+  test('PRM-08 is not asked about what a policy forbids', async () => {
+    const complete = () => Promise.reject(new Error('nobody asks'));
+    const gate = createAdversarialGate({
+      model: { name: 'm', complete },
+      policies: { always: ['A.'], phases: {} },
+    });
+    const deny = { name: 'd', version: () => '1', decide: () => ({ allowed: false, policies: ['no'] }) };
+    const { add, call } = await pipeline({ gate, policy: createPolicyDecisions({ engine: deny }) });
+    await add(manifest('pay'), () => 'paid');
+    const record = await call({ tool_id: 'pay', parameters: { n: 1 } });
+    expect(record.failure?.code).toBe('E3210');
+    expect(record).not.toHaveProperty('gateDecision');
+  });
+});
+
+describe('the decision of a policy', () => {
+  const decided = async (decision: PolicyDecision) => {
+    const engine = { name: 'e', version: () => '1', decide: () => decision };
+    const { add, call, eventsOf } = await pipeline({ policy: createPolicyDecisions({ engine }) });
+    await add(manifest('double'), () => 1);
+    const { invocationId } = await call({ tool_id: 'double', parameters: { n: 1 } });
+    return eventsOf(invocationId);
+  };
+
+  test('PIPE-15 of policies in shadow mode is recorded and not enforced', async () => {
+    const shadow = { allowed: false, policies: ['tomorrow'] };
+    const events = await decided({ allowed: true, policies: ['permit'], shadow });
+    expect(states(events).at(-1)).toBe('COMPLETED');
+    expect(ofState(events, 'AUTHORIZED')?.['policy_decision']).toMatchObject({
+      allowed: true,
+      policies: ['permit'],
+      shadow,
+    });
+    for (const state of ['DECLARED', 'VALIDATED', 'EXECUTING', 'COMPLETED'])
+      expect(ofState(events, state)).not.toHaveProperty('policy_decision');
+  });
+
+  test('stands in the event of the refusal, with names of bounded length and number', async () => {
+    const policies = Array.from({ length: 40 }, (_, at) => `${at}-${'x'.repeat(1000)}`);
+    const data = ofState(await decided({ allowed: false, policies }), 'DENIED');
+    const told = data?.['policy_decision'] as { policies: string[] };
+    expect(told.policies).toHaveLength(16);
+    expect(told.policies.every((name) => name.length === 200)).toBe(true);
+  });
+});

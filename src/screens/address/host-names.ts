@@ -1,0 +1,61 @@
+import type { AddressClass } from './address-classes.ts';
+
+/** Names under which clouds and container platforms serve credentials to whoever asks from inside. */
+const METADATA_NAMES: ReadonlySet<string> = new Set([
+  'instance-data',
+  'instance-data.ec2.internal',
+  'metadata',
+  'metadata.azure.com',
+  'metadata.azure.internal',
+  'metadata.goog',
+  'metadata.google.internal',
+  'metadata.oraclecloud.com',
+  'metadata.packet.net',
+  'metadata.platformequinix.com',
+  'metadata.tencentyun.com',
+  'rancher-metadata',
+]);
+
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set([
+  'ip6-localhost',
+  'ip6-loopback',
+  'localhost',
+  'localhost4',
+  'localhost6',
+  'loopback',
+]);
+
+/** Names that never leave a network: RFC 6761, 6762, 8375, ICANN's `internal`, and what sites and clusters use. */
+const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
+  'arpa',
+  'corp',
+  'docker',
+  'home',
+  'internal',
+  'intranet',
+  'invalid',
+  'lan',
+  'local',
+  'localdomain',
+  'localdomain4',
+  'localdomain6',
+  'private',
+  'svc',
+]);
+
+/**
+ * What a host name says of where it leads, before anybody looks it up: loopback, metadata or private names, and names of
+ * one label, which only a search domain or a container network answers. `public` for the rest, which says nothing of
+ * their addresses.
+ * @param host lower case, without dots at the end
+ */
+export function classOfName(host: string): AddressClass {
+  if (METADATA_NAMES.has(host)) return 'metadata';
+  if (LOOPBACK_NAMES.has(host)) return 'loopback';
+  const dot = host.lastIndexOf('.');
+  if (dot === -1) return 'private';
+  const last = host.slice(dot + 1);
+  if (last === 'localhost') return 'loopback';
+  if (last.startsWith('localdomain')) return host.startsWith('localhost') ? 'loopback' : 'private';
+  return PRIVATE_SUFFIXES.has(last) ? 'private' : 'public';
+}

@@ -1,0 +1,76 @@
+/**
+ * Files that hold secrets, or that let whoever writes them run code later (seeds 002, "Per-Path File Read Sandbox", and
+ * the places where well-known programs keep credentials).
+ */
+export const SENSITIVE_PATHS: readonly string[] = [
+  '**/.env',
+  '**/.env.*',
+  '**/.envrc',
+  '**/secrets/**',
+  '**/.git/config',
+  '**/.git/hooks/**',
+  '**/.git-credentials',
+  '**/.ssh/**',
+  '**/id_rsa',
+  '**/id_dsa',
+  '**/id_ecdsa',
+  '**/id_ed25519',
+  '**/.aws/**',
+  '**/.azure/**',
+  '**/.config/gcloud/**',
+  '**/.config/gh/hosts.yml',
+  '**/.gnupg/**',
+  '**/.kube/**',
+  '**/.docker/config.json',
+  '**/.netrc',
+  '**/_netrc',
+  '**/.npmrc',
+  '**/.pypirc',
+  '**/.pgpass',
+  '**/.my.cnf',
+  '**/.htpasswd',
+  '**/.vault-token',
+  '**/.terraform.d/credentials.tfrc.json',
+  '**/.cargo/credentials*',
+  '**/.*_history',
+  '**/*.pem',
+  '**/*.key',
+  '**/*.p12',
+  '**/*.pfx',
+  '**/*.jks',
+  '**/*.keystore',
+  '**/*.kdbx',
+  '/etc/shadow*',
+  '/etc/gshadow*',
+  '/etc/sudoers',
+  '/etc/sudoers.d/**',
+  '/run/secrets/**',
+  '/var/run/secrets/**',
+  '/var/run/docker.sock',
+  '/run/docker.sock',
+];
+
+/** Patterns of files that show what an `.env` may hold, and hold nothing themselves. */
+export const HARMLESS_PATHS: readonly string[] = [
+  '**/.env.example',
+  '**/.env.sample',
+  '**/.env.template',
+  '**/.env.dist',
+];
+
+/** Where files are not files: devices, kernel switches, what other processes hold. Allowed only below a root in there. */
+export const SPECIAL_FOLDERS: readonly string[] = ['/proc', '/sys', '/dev'];
+
+/** A second way to every file, open descriptor or memory of a process; never allowed. */
+export const PROCESS_DOORS: readonly string[] = [
+  '/proc/*/root/**',
+  '/proc/*/cwd/**',
+  '/proc/*/fd/**',
+  '/proc/*/map_files/**',
+  '/proc/*/environ',
+  '/proc/*/mem',
+  '/proc/*/task/**',
+  '/dev/fd/**',
+  '/dev/tcp/**',
+  '/dev/udp/**',
+];

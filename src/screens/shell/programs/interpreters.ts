@@ -1,0 +1,90 @@
+import { harmOfCode, textsIn } from '../danger/code.ts';
+import { type Field, knownStream, lineOf, restOf, type Stream, unknownStream } from '../field.ts';
+import type { Context, Shell } from '../shell.ts';
+import { contentOf } from './shells.ts';
+
+interface Interpreter {
+  readonly program: RegExp;
+  /** Options that hold code, joined to them or next. */
+  readonly code: RegExp;
+  /** The first operand is code. */
+  readonly operandIsCode?: true;
+}
+
+const INTERPRETERS: readonly Interpreter[] = [
+  { program: /^(?:python|pypy|ipython|jython|micropython)[\d.]*$/, code: /^-[A-Za-z]*c/ },
+  { program: /^(?:perl|raku)[\d.]*$/, code: /^-[A-Za-z0-9]*[eE]/ },
+  { program: /^(?:ruby|jruby|irb)[\d.]*$/, code: /^-[a-z]*e/ },
+  { program: /^(?:node|nodejs|bun|deno|tsx|ts-node|iojs|qjs|d8)$/, code: /^(?:-[a-z]*[ep]$|--eval|--print|eval$)/ },
+  { program: /^php[\d.]*$/, code: /^-[rBRE]/ },
+  {
+    program:
+      /^(?:lua|luajit|tclsh|wish|expect|julia|elixir|erl|ghc|runghc|R|Rscript|osascript|groovy|scala|kotlin|guile|racket|sbcl|clisp|gawk-ext|octave|jshell)[\d.]*$/,
+    code: /^(?:-e|-c|--eval|-eval|--e)/,
+  },
+  { program: /^(?:g|m|n|b?usybox)?awk$/, code: /^(?:-e|--source)/, operandIsCode: true },
+];
+
+/** The interpreter of that name, for a language that is no shell. */
+export function isInterpreter(name: string): boolean {
+  return INTERPRETERS.some(({ program }) => program.test(name));
+}
+
+/** Looks for harm in code for an interpreter; whatever it finds, only a person can tell what code does. */
+export function runCode(shell: Shell, name: string, args: readonly Field[], { input }: Context): Stream {
+  const interpreter = INTERPRETERS.find(({ program }) => program.test(name));
+  if (interpreter === undefined) return unknownStream();
+  const words = `${name} ${lineOf(args)}`;
+  const codes = codesOf(interpreter, args);
+  const operands = args.filter(({ text }) => !text.startsWith('-') || text === '-');
+  const file = operands[0] === undefined ? undefined : contentOf(shell, operands[0]);
+  const fed = codes.length === 0 && (operands.length === 0 || operands[0]?.text === '-') ? restOf(input) : undefined;
+  const why =
+    codes.length > 0 || fed !== undefined
+      ? 'it runs code in another language'
+      : 'it runs a program whose content is not known';
+  if (!/^-{1,2}(?:[vV]|version|help|h)$/.test(args.map(({ text }) => text).join(' '))) {
+    shell.report.add({ rule: 'runs-code', why, verdict: 'ask' }, words.slice(0, 200));
+  }
+  const origin =
+    fed?.origin ?? file?.origin ?? [...codes, ...operands.slice(0, 1)].find((field) => field.origin !== 'text')?.origin;
+  if (origin === 'network' || origin === 'decoder') {
+    const reason = origin === 'network' ? 'it runs what it fetched' : 'it runs code that is hidden in another form';
+    const rule = origin === 'network' ? 'remote-script' : 'decoded-script';
+    shell.report.add({ rule, why: reason, verdict: 'blocked', severe: true }, words.slice(0, 200));
+  }
+  const texts = [...codes.map(({ text }) => text), fed?.text, file?.text].filter((text) => text !== undefined);
+  for (const text of texts) harmOfCode(text, shell, words.slice(0, 200));
+  const written = writtenBy(name, texts, restOf(input));
+  return written ?? unknownStream(origin ?? 'unknown', restOf(input)?.secret === true);
+}
+
+const PICKS = /^\s*\{\s*print\s+\$(\d+)\s*;?\s*\}\s*$/;
+
+/** A guess at what code writes: the fields that awk picks, or the texts that it holds. */
+function writtenBy(name: string, codes: readonly string[], input: Stream | undefined): Stream | undefined {
+  const [code] = codes;
+  if (code === undefined) return undefined;
+  const picked = name.endsWith('awk') ? PICKS.exec(code)?.[1] : undefined;
+  if (picked !== undefined && input?.text !== undefined) {
+    const lines = input.text.split('\n').map((line) => line.trim().split(/\s+/)[Number(picked) - 1] ?? '');
+    return { ...input, text: lines.join('\n') };
+  }
+  const texts = codes.flatMap(textsIn);
+  return texts.length === 0 ? undefined : knownStream(texts.join('\n'), false, 'unknown');
+}
+
+function codesOf({ code, operandIsCode }: Interpreter, args: readonly Field[]): Field[] {
+  const found: Field[] = [];
+  for (const [index, field] of args.entries()) {
+    const option = code.exec(field.text);
+    if (option === null) continue;
+    const joined = field.text.slice(option[0].length).replace(/^=/, '');
+    const next = args[index + 1];
+    if (joined !== '' && !/^[a-z]{1,3}$/i.test(joined)) found.push({ ...field, text: joined });
+    else if (next !== undefined) found.push(next);
+  }
+  const first = args.find(({ text }) => !text.startsWith('-'));
+  if (operandIsCode === true && found.length === 0 && first !== undefined) found.push(first);
+  return found;
+}

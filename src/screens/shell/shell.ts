@@ -1,0 +1,181 @@
+import type { Function as FunctionNode, ParsedScript, Redirection } from 'unbash';
+import { SHELL_SCREEN_BOUNDS } from './bounds.ts';
+import { type Field, type Input, literal, type Origin, type Stream, unknownField } from './field.ts';
+import type { Report } from './report.ts';
+import { isTelling } from './telling-variables.ts';
+
+/** A shell variable, as far as it can be told. */
+export interface Variable {
+  /** One text, or the elements of an array. */
+  readonly values: readonly string[];
+  readonly certain: boolean;
+  readonly blank: boolean;
+  readonly origin: Origin;
+}
+
+/** What a command runs with. */
+export interface Context {
+  readonly input: Input | undefined;
+  /** Names of variables that are set for this command only. */
+  readonly assigned: readonly string[];
+  readonly redirects: readonly Redirection[];
+  /** Whether its output goes into another command. */
+  readonly piped: boolean;
+  /** Where it stands among the commands that were found: before those in its own words. */
+  readonly position?: number;
+  /** Whether another program runs it, which knows no functions and aliases. */
+  readonly viaProgram: boolean;
+}
+
+/** The parts that call each other in a circle: bound once for a check. */
+export interface Runner {
+  /** Follows a parsed script and gives what it writes. */
+  script(shell: Shell, script: ParsedScript, input?: Input): Stream;
+  /** Parses a text and follows it. */
+  text(shell: Shell, text: string, input?: Input): Stream;
+  /** Judges one simple command by its words and gives what it writes. */
+  command(shell: Shell, fields: readonly Field[], context: Context): Stream;
+  /** Follows the body of a function. */
+  call(shell: Shell, body: FunctionNode['body'], input?: Input): Stream;
+}
+
+/** What an operator adds to the rules. */
+export interface PolicyMatchers {
+  readonly blocked: CommandMatcher;
+  readonly allowed: CommandMatcher;
+  /** Rules that only ask. */
+  readonly lowered: ReadonlySet<string>;
+  /** Whether nothing may run but what is allowed. */
+  readonly isStrict: boolean;
+}
+
+/** Asks whether a command begins with the words of an entry. */
+export interface CommandMatcher {
+  /** The entry that it begins with; `certainly` leaves out words that are only guessed. */
+  match(fields: readonly Field[], certainly: boolean): string | undefined;
+}
+
+/** State of the shell that is followed, without a process behind it. */
+export interface Shell {
+  readonly run: Runner;
+  readonly report: Report;
+  readonly policy: PolicyMatchers;
+  readonly variables: Map<string, Variable>;
+  /** Bodies of functions: several where it is not certain which one holds. */
+  readonly functions: Map<string, readonly FunctionNode['body'][]>;
+  readonly aliases: Map<string, string>;
+  /** What was written into files by the script, by path. */
+  readonly files: Map<string, Stream>;
+  /** Scripts that read what the command writes that is about to run: `>(…)`. */
+  readonly sinks: ParsedScript[];
+  /** Names of the functions that are being followed. */
+  readonly calls: string[];
+  /** `$1`, `$2` …; undefined when they are not known. */
+  positional: readonly Field[] | undefined;
+  /** Above 0 where it is not certain that a command runs at all, or in this shell. */
+  conditional: number;
+  /** Scripts within scripts. */
+  depth: number;
+  /** Last folder of `cd`; undefined when it is not known. */
+  folder: string | undefined;
+}
+
+/** A shell that has done nothing yet. */
+export function createShell(run: Runner, policy: PolicyMatchers, report: Report): Shell {
+  return {
+    run,
+    policy,
+    report,
+    variables: new Map(),
+    functions: new Map(),
+    aliases: new Map(),
+    files: new Map(),
+    sinks: [],
+    calls: [],
+    positional: [],
+    conditional: 0,
+    depth: 0,
+    folder: undefined,
+  };
+}
+
+/** What most shells start with. It serves to follow tricks such as `${PATH:0:1}`, never to call something safe. */
+const USUAL: ReadonlyMap<string, string> = new Map([
+  ['HOME', '/home/user'],
+  ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
+  ['PWD', '/home/user/project'],
+  ['OLDPWD', '/home/user'],
+  ['SHELL', '/bin/bash'],
+  ['BASH', '/bin/bash'],
+  ['USER', 'user'],
+  ['LOGNAME', 'user'],
+  ['TERM', 'xterm-256color'],
+  ['LANG', 'en_US.UTF-8'],
+  ['OSTYPE', 'linux-gnu'],
+  ['MACHTYPE', 'x86_64-pc-linux-gnu'],
+  ['HOSTTYPE', 'x86_64'],
+  ['SHLVL', '1'],
+  ['PS1', '$ '],
+  ['PS2', '> '],
+  ['PS4', '+ '],
+  ['BASHOPTS', 'cmdhist:complete_fullquote:extquote:force_fignore:globasciiranges:hostcomplete:interactive_comments'],
+  ['SHELLOPTS', 'braceexpand:hashall:interactive-comments'],
+  ['TMPDIR', '/tmp'],
+  ['0', 'bash'],
+  ['-', 'hBc'],
+  ['?', '0'],
+  ['_', '/usr/bin/bash'],
+  ['#', '0'],
+]);
+const DEFAULT_IFS = ' \t\n';
+
+/** The variable of that name; a guess when the script has not set it. */
+export function variableOf(shell: Shell, name: string): Variable {
+  const set = shell.variables.get(name);
+  if (set !== undefined) return set;
+  if (name === 'IFS') return { values: [DEFAULT_IFS], certain: true, blank: false, origin: 'text' };
+  if (name === '@' || name === '*' || /^[1-9]\d*$/.test(name)) return positionalOf(shell, name);
+  if (name === '#') return scalar(String(shell.positional?.length ?? 0), shell.positional !== undefined);
+  const usual = USUAL.get(name);
+  if (usual !== undefined) return scalar(usual, false);
+  return { values: [], certain: false, blank: true, origin: 'unknown' };
+}
+
+/** Sets a variable. Where the script may not come by, the value is a guess from now on. */
+export function assign(shell: Shell, name: string, fields: readonly Field[]): void {
+  if (isTelling(name))
+    shell.report.add({ rule: 'sets-variable', why: `${name} changes what programs run`, verdict: 'ask' }, `${name}=`);
+  const origin = fields.find((field) => field.origin !== 'text')?.origin ?? 'text';
+  if (fields.length > SHELL_SCREEN_BOUNDS.fieldsMax) {
+    shell.variables.set(name, { values: [], certain: false, blank: true, origin });
+    return;
+  }
+  shell.variables.set(name, {
+    values: fields.map(({ text }) => text),
+    certain: shell.conditional === 0 && fields.every(({ certain }) => certain),
+    blank: fields.some(({ blank }) => blank),
+    origin,
+  });
+}
+
+function scalar(text: string, certain: boolean): Variable {
+  return { values: [text], certain, blank: false, origin: 'text' };
+}
+
+function positionalOf({ positional }: Shell, name: string): Variable {
+  if (positional === undefined) return { values: [], certain: false, blank: true, origin: 'unknown' };
+  const all = positional;
+  const chosen = name === '@' || name === '*' ? all : [all[Number(name) - 1] ?? literal('')];
+  return {
+    values: chosen.map(({ text }) => text),
+    certain: chosen.every(({ certain }) => certain),
+    blank: chosen.some(({ blank }) => blank),
+    origin: chosen.find(({ origin }) => origin !== 'text')?.origin ?? 'text',
+  };
+}
+
+/** The whole variable as one word. */
+export function wholeOf({ values, certain, blank, origin }: Variable): Field {
+  if (values.length === 0 && blank) return unknownField(origin);
+  return { text: values.join(' '), certain, blank, glob: false, origin };
+}

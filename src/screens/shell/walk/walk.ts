@@ -1,0 +1,9 @@
+import type { Statement } from 'unbash';
+import type { Input, Stream } from '../field.ts';
+import type { Shell } from '../shell.ts';
+
+/** How parts of a script are followed; given to those that follow loops and branches. */
+export interface Walk {
+  list(statements: readonly Statement[], shell: Shell, input: Input | undefined): Stream;
+  node(node: Statement['command'], shell: Shell, input: Input | undefined): Stream;
+}

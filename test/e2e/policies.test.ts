@@ -1,0 +1,69 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { DOUBLE, type OpenLayer, openLayer } from './layer.fixture.ts';
+
+let open: OpenLayer;
+beforeAll(async () => {
+  open = await openLayer();
+  await open.layer.registerFunction(DOUBLE, ({ n }) => Number(n) * 2);
+});
+afterAll(() => open[Symbol.asyncDispose]());
+
+const LOCAL = { door: 'library', local: true } as const;
+const write = (name: string, text: string) => writeFile(join(open.folder, 'policies', name), text);
+const call = () => open.layer.invoke({ tool_id: 'double', parameters: { n: 4 } }, { token: open.token });
+const ENOUGH_MS = 10_000;
+
+test('PRM-05 a policy file that changes is in force without a restart, and policy.why says what it did', async () => {
+  expect(await call()).toMatchObject({ status: 'success' });
+  await write('own.cedar', '@id("closed")\nforbid (principal, action, resource) when { resource.id == "double" };');
+  await vi.waitFor(async () => expect(await call()).toMatchObject({ error: { e_code: 'E3210' } }), ENOUGH_MS);
+  const { invocation_id } = await call();
+  const why = await open.layer.ask('policy.why', { invocation_id }, LOCAL);
+  expect(why).toMatchObject({ tool_id: 'double', allowed: false });
+  expect(why.engines[0]?.decided).toMatchObject([
+    { name: 'own.cedar:closed', effect: 'deny', file: 'own.cedar', line: 1, held: ['resource.id == "double"'] },
+  ]);
+  await write('own.cedar', 'forbid (');
+  await vi.waitFor(async () => {
+    const { engines } = await open.layer.ask('policy.list', {}, LOCAL);
+    expect(engines[0]?.fault).toMatchObject({ file: 'own.cedar', line: 1 });
+  }, ENOUGH_MS);
+  expect(await call()).toMatchObject({ error: { e_code: 'E3210' } });
+  await expect(open.layer.ask('policy.reload', {}, LOCAL)).rejects.toMatchObject({ code: 'E3214' });
+  await write('own.cedar', '');
+  expect(await open.layer.ask('policy.reload', {}, LOCAL)).toMatchObject({ changed: true });
+  expect(await call()).toMatchObject({ status: 'success' });
+});
+
+test('policies can be tested before they are in force', async () => {
+  const tests = [
+    { name: 'a.test.toml', text: '[[cases]]\nname = "double runs"\nexpect = "allow"\ntool.tool_id = "double"\n' },
+  ];
+  const own = await open.layer.ask('policy.test', { tests }, LOCAL);
+  expect(own).toMatchObject({ passed: 1, failed: 0, faults: [] });
+  const policies = [{ name: 'x.cedar', text: 'forbid (principal, action, resource);' }];
+  expect(await open.layer.ask('policy.test', { tests, policies }, LOCAL)).toMatchObject({ passed: 0, failed: 1 });
+  const broken = [{ name: 'x.cedar', text: 'forbid' }];
+  const answer = await open.layer.ask('policy.test', { tests, policies: broken }, LOCAL);
+  expect(answer.faults).toMatchObject([{ file: 'x.cedar', line: 1 }]);
+  expect(await call()).toMatchObject({ status: 'success' });
+});
+
+test('a question about a call that nobody made is filled in from the registry', async () => {
+  const why = await open.layer.ask('policy.why', { question: { tool: { tool_id: 'double' } } }, LOCAL);
+  expect(why).toMatchObject({ allowed: true, assumed: [], engines: [{ engine: 'cedar', allowed: true }] });
+  await expect(open.layer.ask('policy.why', {}, LOCAL)).rejects.toMatchObject({ code: 'E3801' });
+  await expect(open.layer.ask('policy.why', { invocation_id: 'none' }, LOCAL)).rejects.toMatchObject({ code: 'E3809' });
+});
+
+test('the policies are shown to nobody of another tenant, nor are its calls explained', async () => {
+  const { capability_token: token } = await open.layer.mintToken({ tenant_id: 'other', roles: ['operator'] });
+  const other = { door: 'rest', token } as const;
+  for (const operation of ['policy.list', 'policy.reload', 'policy.test'] as const)
+    await expect(open.layer.ask(operation, {}, other), operation).rejects.toMatchObject({ code: 'E3213' });
+  const { invocation_id } = await call();
+  await expect(open.layer.ask('policy.why', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
+  expect(await readFile(join(open.folder, 'policies', 'default.cedar'), 'utf8')).toContain('permit (');
+});

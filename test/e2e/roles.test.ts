@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Role } from '../../api/schemas/capability-token.ts';
+import { OPERATIONS, type OperationEntry, type OperationName } from '../../src/operations/catalogue.ts';
+import { ATTACKS } from '../adversarial/tenancy/attacks.ts';
+import { absentNames } from '../adversarial/tenancy/planted.ts';
+import { DOUBLE, double, type OpenLayer, openLayer } from './layer.fixture.ts';
+
+const ROLES: readonly Role[] = ['agent', 'viewer', 'operator', 'approver', 'admin'];
+/** Pinned here once more: a role that may do more than before is a change that somebody must want. */
+const MAY_USE: Readonly<Record<string, readonly Role[]>> = {
+  open: ROLES,
+  token: ROLES,
+  viewer: ['viewer', 'operator', 'approver', 'admin'],
+  operator: ['operator', 'admin'],
+  approver: ['approver', 'admin'],
+  admin: ['admin'],
+};
+/** They change nothing though they travel as POST, or are for agents: who has no capability, and no call, has no use of them. */
+const HARMLESS: readonly string[] = ['tool.dry_run', 'tools.search', 'policy.why', 'tool.invoke', 'tool.cancel'];
+
+let open: OpenLayer;
+beforeAll(async () => {
+  open = await openLayer();
+  await open.layer.registerFunction(DOUBLE, double);
+});
+afterAll(() => open[Symbol.asyncDispose]());
+
+const as = async (roles: readonly Role[], more: object = {}) => {
+  const { capability_token } = await open.layer.mintToken({ roles: [...roles], ...more });
+  return { door: 'rest', token: capability_token } as const;
+};
+const names = absentNames('a.b.c');
+const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
+
+describe('roles', () => {
+  test.each(OPERATION_NAMES)('PRM-10 %s is refused to every role but those of its access', async (name) => {
+    const { access } = OPERATIONS[name];
+    for (const role of ROLES) {
+      const [input = {}] = ATTACKS[name](names);
+      const code = await open.layer.ask(name, input as never, await as([role])).then(
+        () => undefined,
+        (thrown) => thrown,
+      );
+      const isRefused = code?.code === 'E3213' && code.failure.details?.['roles'] !== undefined;
+      expect([role, isRefused]).toEqual([role, MAY_USE[access]?.includes(role) === false]);
+    }
+  });
+
+  test('PRM-10 a viewer changes nothing, and calls nothing', async () => {
+    for (const [name, entry] of Object.entries<OperationEntry>(OPERATIONS)) {
+      if (entry.access === 'viewer' || entry.access === 'token')
+        expect([name, entry.method === 'GET' || HARMLESS.includes(name)]).toEqual([name, true]);
+    }
+  });
+
+  test('PRM-10 the token of a viewer calls no tool, unless it is an agent too', async () => {
+    const call = { tool_id: 'double', parameters: { n: 1 } };
+    const error = { e_code: 'E3209' };
+    for (const role of ['viewer', 'approver'] as const)
+      expect(await open.layer.invoke(call, await as([role]))).toMatchObject({ error });
+    expect(await open.layer.invoke(call, await as(['viewer', 'agent']))).toMatchObject({ status: 'success' });
+  });
+
+  test('PRM-10 a viewer looks at the calls of others and does not end them', async () => {
+    const { token } = await as(['agent']);
+    const { invocation_id } = await open.layer.invoke({ tool_id: 'double', parameters: { n: 1 } }, { token });
+    const other = { agent_did: 'did:example:other' };
+    const viewer = await as(['viewer'], other);
+    expect(await open.layer.ask('tool.status', { invocation_id }, viewer)).toMatchObject({ state: 'COMPLETED' });
+    const refused = { code: 'E3809' };
+    await expect(open.layer.ask('tool.cancel', { invocation_id }, viewer)).rejects.toMatchObject(refused);
+    const agent = await as(['agent'], other);
+    await expect(open.layer.ask('tool.status', { invocation_id }, agent)).rejects.toMatchObject(refused);
+  });
+});
+
+describe('nobody makes a credential that is more than their own', () => {
+  const refused = { code: 'E3213' };
+  const make = async (who: Parameters<typeof as>, asked: object) => {
+    const caller = await as(...who);
+    const minted = open.layer.ask('token.mint', asked, caller);
+    const created = open.layer.ask('api_keys.create', { name: 'k', ...asked }, caller);
+    return Promise.allSettled([minted.then(({ claims }) => claims), created.then(({ key }) => key)]);
+  };
+
+  test.each<[string, Parameters<typeof as>, object]>([
+    ['a role', [['operator']], { roles: ['admin'] }],
+    ['a role among others', [['operator']], { roles: ['agent', 'approver'] }],
+    ['another tenant', [['operator']], { tenant_id: 'globex' }],
+    ['another tenant, as an admin', [['admin']], { tenant_id: 'globex' }],
+    ['more trust', [['operator'], { trust_level: 'provisional' }], { trust_level: 'trusted' }],
+    ['any, as a viewer', [['viewer']], {}],
+    ['any, as an approver', [['approver']], {}],
+    ['any, as an agent', [['agent']], {}],
+  ])('PRM-10 %s is refused', async (_what, who, asked) => {
+    for (const end of await make(who, asked)) expect(end).toMatchObject({ status: 'rejected', reason: refused });
+  });
+
+  test('PRM-06 PRM-10 trust that nobody asked for is at most the own', async () => {
+    const little: Parameters<typeof as> = [['operator'], { trust_level: 'untrusted' }];
+    for (const end of await make(little, {})) expect(end).toMatchObject({ value: { trust_level: 'untrusted' } });
+    for (const end of await make([['operator']], { trust_level: 'provisional' }))
+      expect(end).toMatchObject({ value: { trust_level: 'provisional' } });
+    const admin: Parameters<typeof as> = [['admin'], { trust_level: 'provisional' }];
+    for (const end of await make(admin, { trust_level: 'trusted', roles: ['admin'] }))
+      expect(end).toMatchObject({ value: { trust_level: 'trusted' } });
+  });
+});
