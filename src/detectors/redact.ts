@@ -6,7 +6,7 @@ import { replaceSpans, spansOf } from './redaction/spans.ts';
 import { walkValue } from './redaction/walk.ts';
 
 /** What is found, as a closed list: see {@link REDACTION_KINDS}. `field` is a value that only its field's name gives away. */
-export type { PatternCategory, RedactionKind } from './redaction/kinds.ts';
+export type { RedactionKind } from './redaction/kinds.ts';
 /** All kinds; those that are looked for by default; and the kinds of each of the six groups (MOD-06). */
 export { DEFAULT_REDACTION_KINDS, KINDS_BY_CATEGORY, REDACTION_KINDS } from './redaction/kinds.ts';
 

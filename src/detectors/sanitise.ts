@@ -8,7 +8,6 @@ export type { DetectOptions } from './injection/detect-injection.ts';
 export type { InjectionFinding, SanitiseProfile, Threat } from './injection/finding.ts';
 export type { OwnPattern } from './injection/value/own-patterns.ts';
 export type {
-  CheckOptions,
   SanitiseAction,
   Sanitised,
   SanitiseOptions,

@@ -9,7 +9,7 @@ import { wildcardMatcher } from '../std/wildcard.ts';
 import type { GatePolicies } from './gates/policy-file.ts';
 import { type JudgedCall, promptOf } from './gates/prompt.ts';
 
-export { type GatePolicies, type PhaseOfPolicies, readGatePolicies } from './gates/policy-file.ts';
+export { type GatePolicies, readGatePolicies } from './gates/policy-file.ts';
 export type { JudgedCall } from './gates/prompt.ts';
 
 /** Which model judges by which policies, and what happens when it does not. */

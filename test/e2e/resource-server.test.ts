@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOUBLE, double, type OpenLayer, openLayer } from './layer.fixture.ts';
@@ -79,7 +80,8 @@ describe('metadata for OAuth clients', () => {
 describe('challenges', () => {
   test.each(ROUTES)('PRM-11 %s asks for a token, and says where the metadata are', async (route) => {
     const path = route.startsWith('/v1') ? '' : route;
-    const where = `resource_metadata="${PUBLIC}${WELL_KNOWN}${path}"`;
+    const scope = path === '' ? '' : 'scope="tools:call", ';
+    const where = `${scope}resource_metadata="${PUBLIC}${WELL_KNOWN}${path}"`;
     const none = await ask(known, route);
     expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, `Bearer realm="sallyport", ${where}`]);
     const bad = await ask(known, route, bearer('a.b.c'));
@@ -124,4 +126,64 @@ describe('where a credential may stand', () => {
     }
     expect((await ask(plain, route, { ...bearer(token), 'x-api-key': key })).status).toBe(400);
   });
+});
+
+/** An MCP server over HTTP that keeps everything it is sent. */
+async function listeningServer() {
+  const heard: string[] = [];
+  const results: Record<string, object> = {
+    initialize: {
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'listening', version: '1.0.0' },
+    },
+    'tools/list': { tools: [{ name: 'echo', description: 'Says it again.', inputSchema: { type: 'object' } }] },
+    'tools/call': { content: [{ type: 'text', text: 'again' }] },
+  };
+  const http = createServer((incoming, response) => {
+    void text(incoming).then((body) => {
+      heard.push(JSON.stringify([incoming.url, incoming.rawHeaders, body]));
+      const { id, method } = JSON.parse(body || '{}') as { id?: number; method?: string };
+      const result = results[method ?? ''];
+      if (id === undefined) response.writeHead(incoming.method === 'GET' ? 405 : 202).end();
+      else {
+        const end = result === undefined ? { error: { code: -32601, message: 'no' } } : { result };
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, ...end }));
+      }
+    });
+  });
+  await new Promise<void>((done) => http.listen(0, '127.0.0.1', done));
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  return { url, heard, close: () => new Promise((done) => http.close(done).closeAllConnections()) };
+}
+
+test('PRM-11 the credential of a caller is never passed on to an upstream', async () => {
+  const far = await listeningServer();
+  const local = { door: 'library', local: true } as const;
+  const headers = { 'x-own': 'of-the-definition' };
+  const transport = { type: 'http' as const, url: far.url, headers };
+  await plain.layer.ask('upstreams.add', { upstream: { name: 'far', transport } }, local);
+  const { capability_token: token } = await plain.layer.mintToken({});
+  const { api_key: key } = await plain.layer.ask('api_keys.create', { name: 'k' }, local);
+  const call = { tool_id: 'far__echo', parameters: {} };
+  const asked: readonly (readonly [Record<string, string>, object])[] = [
+    [bearer(token), call],
+    [{ 'x-api-key': key }, call],
+    [{}, { ...call, capability_token: token }],
+  ];
+  for (const [shown, body] of asked) {
+    const response = await fetch(`${plain.server.url}/v1/invocations`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', traceparent: '', ...shown },
+      body: JSON.stringify(body),
+    });
+    expect(await response.json()).toMatchObject({ status: 'success' });
+  }
+  const all = far.heard.join('\n');
+  expect(far.heard.filter((each) => each.includes('tools/call')).length).toBe(asked.length);
+  expect(all).toContain('of-the-definition');
+  for (const credential of [token, token.split('.')[2] ?? token, key]) expect(all).not.toContain(credential);
+  await plain.layer.ask('upstreams.remove', { name: 'far' }, local);
+  await far.close();
 });

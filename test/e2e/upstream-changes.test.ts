@@ -147,7 +147,7 @@ test('REG-09 a changed definition is refused until an operator accepts it as a n
   await expect(layer.ask('upstreams.accept', { name: 'up', tool: 'a' }, CALLER)).rejects.toMatchObject({
     code: 'E3809',
   });
-  expect(await changesOf(layer)).toEqual(['imported', 'tools-quarantined', 'tools-accepted']);
+  expect(await changesOf(layer)).toEqual(['imported', 'tools-quarantined', 'tools-accepted', 'deprecated']);
 });
 
 test('REG-09 quarantine outlives a restart, a rejected change stays refused, and the accepted definition lifts it', async () => {

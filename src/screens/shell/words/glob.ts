@@ -4,12 +4,7 @@ interface Item {
   readonly negated: boolean;
 }
 
-/** Whether a shell pattern (`*`, `?`, `[…]`) matches a text, in time of their product at most. */
-export function matchesGlob(pattern: string, text: string): boolean {
-  return matchesItems(itemsOf(pattern), text);
-}
-
-/** A matcher for one pattern and many texts. */
+/** A matcher for one shell pattern (`*`, `?`, `[…]`) and many texts, each in time of their product at most. */
 export function globMatcher(pattern: string): (text: string) => boolean {
   const items = itemsOf(pattern);
   return (text) => matchesItems(items, text);
