@@ -7,6 +7,7 @@ export {
   type NativeFunction,
   type ToolLayerOptions,
 } from './compose/create-tool-layer.ts';
+export { fileToolManifests } from './compose/file-tools.ts';
 export type {
   FunctionDefinition,
   FunctionInput,

@@ -1,5 +1,6 @@
 import { AUDIT_SETTINGS } from './settings/audit.ts';
 import { CALLS_SETTINGS } from './settings/calls.ts';
+import { FILE_SETTINGS } from './settings/file.ts';
 import { IDENTITY_SETTINGS } from './settings/identity.ts';
 import { OAUTH_SETTINGS } from './settings/oauth.ts';
 import { PERMISSION_SETTINGS } from './settings/permission.ts';
@@ -23,6 +24,7 @@ export const SETTINGS = [
   ...TRUST_SETTINGS,
   ...CALLS_SETTINGS,
   ...SHELL_SETTINGS,
+  ...FILE_SETTINGS,
   ...AUDIT_SETTINGS,
   ...REDACTION_SETTINGS,
   ...VALIDATION_SETTINGS,

@@ -27,11 +27,12 @@ export function openApiDocument(version = '0.1.0'): object {
     },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: '/' }],
-    security: [{ capabilityToken: [] }],
+    security: [{ capabilityToken: [] }, { apiKey: [] }],
     paths,
     components: {
       securitySchemes: {
         capabilityToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A capability token.' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key of the layer.' },
       },
       responses: {
         Problem: {

@@ -1,4 +1,6 @@
 import { createCompositeExecutor } from '../../executors/composite.ts';
+import { createFileExecutor } from '../../executors/file/file-executor.ts';
+import type { FileSettings } from '../../executors/file/settings.ts';
 import { createHttpExecutor } from '../../executors/http/http-executor.ts';
 import { createMcpExecutor } from '../../executors/mcp/mcp-executor.ts';
 import { createShellExecutor } from '../../executors/shell/shell-executor.ts';
@@ -36,6 +38,7 @@ export function openTools(
     native,
     createShellExecutor({ driver, policy: createShellPolicy(shellPolicyOf(settings)) }),
     opened.use(createHttpExecutor({ clock })),
+    createFileExecutor({ clock, settings: fileSettingsOf(settings), closed: [settings.data_folder] }),
     createMcpExecutor(upstreams),
     createSkillExecutor(),
   ]);
@@ -60,4 +63,11 @@ const shellPolicyOf = (settings: Settings): CommandPolicy => ({
   blocked: settings['shell.blocked'],
   allowed: settings['shell.allowed'],
   asked: settings['shell.asked'],
+});
+
+const fileSettingsOf = (settings: Settings): FileSettings => ({
+  denyRead: settings['file.deny_read'],
+  allowRead: settings['file.allow_read'],
+  denyWrite: settings['file.deny_write'],
+  allowWrite: settings['file.allow_write'],
 });

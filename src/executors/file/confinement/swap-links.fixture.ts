@@ -1,0 +1,22 @@
+// A worker that swaps, as fast as it can, a folder and a file for links that lead out, until it is told to stop.
+import { renameSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+
+const { root, stop } = workerData as { root: string; stop: SharedArrayBuffer };
+const stopped = new Int32Array(stop);
+const exchange = (name: string): void => {
+  // The name is the real thing, nothing, the link, nothing, in turn.
+  renameSync(`${root}/${name}`, `${root}/${name}.real`);
+  renameSync(`${root}/${name}.link`, `${root}/${name}`);
+  renameSync(`${root}/${name}`, `${root}/${name}.link`);
+  renameSync(`${root}/${name}.real`, `${root}/${name}`);
+};
+
+let rounds = 0;
+parentPort?.postMessage('running');
+while (Atomics.load(stopped, 0) === 0) {
+  exchange('folder');
+  exchange('inner/folder');
+  rounds += 1;
+}
+parentPort?.postMessage(rounds);

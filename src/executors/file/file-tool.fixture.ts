@@ -1,0 +1,59 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import type { Executor, ExecutorCall } from '../executor.port.ts';
+import { callOf } from '../executor-call.fixture.ts';
+import type { FileConfig } from './file-config.ts';
+import { createFileExecutor, type FileExecutorParts } from './file-executor.ts';
+
+/** A temporary folder with a root in it, something outside, and file tools that may use the root. */
+export interface FileBench extends AsyncDisposable {
+  readonly folder: string;
+  /** Granted rw. */
+  readonly root: string;
+  readonly executor: Executor;
+  call(
+    operation: FileConfig['operation'],
+    parameters: Record<string, unknown>,
+    more?: Partial<ExecutorCall>,
+  ): ExecutorCall;
+  /** Runs a tool; gives its result. */
+  run(
+    operation: FileConfig['operation'],
+    parameters: Record<string, unknown>,
+    more?: RunOptions,
+  ): Promise<Record<string, unknown>>;
+}
+
+export interface RunOptions {
+  readonly filesystem?: FilesystemPermission[];
+  readonly outputBytesMax?: number;
+  readonly signal?: AbortSignal;
+}
+
+const never = new AbortController().signal;
+
+/** Opens a bench; disposing removes the folder. */
+export async function openFileBench(parts: FileExecutorParts = {}): Promise<FileBench> {
+  const folder = await mkdtemp(join(tmpdir(), 'file-tools-'));
+  const root = join(folder, 'root');
+  await mkdir(root);
+  const executor = createFileExecutor(parts);
+  const limits = { timeoutMs: 30_000, cpuMillicores: 500, memoryMb: 256, outputBytesMax: 65_536 };
+  const grant = { filesystem: [{ path: root, mode: 'rw' as const }], network: [], credentials: [], limits };
+  const call: FileBench['call'] = (operation, parameters, more = {}) =>
+    callOf({ executor: { kind: 'file', config: { operation } } }, parameters, { grant, ...more });
+  return {
+    folder,
+    root,
+    executor,
+    call,
+    async run(operation, parameters, { filesystem = grant.filesystem, outputBytesMax = 65_536, signal = never } = {}) {
+      const granted = { ...grant, filesystem, limits: { ...limits, outputBytesMax } };
+      const { result } = await executor.execute(call(operation, parameters, { grant: granted }), signal);
+      return result as Record<string, unknown>;
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}

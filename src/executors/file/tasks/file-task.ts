@@ -1,0 +1,27 @@
+import type { Progress } from '../../../domain/principal/principal.ts';
+import type { Clock } from '../../../std/clock.ts';
+import { abortReason } from '../../abort-reason.ts';
+import type { Handles } from '../confinement/handles.ts';
+import type { PathPolicy } from '../confinement/path-policy.ts';
+import type { Root } from '../confinement/roots.ts';
+import type { FileBounds } from '../settings.ts';
+import type { FileTurns } from './file-turns.ts';
+
+/** What one call of a file tool works with. */
+export interface FileTask {
+  readonly handles: Handles;
+  readonly roots: readonly Root[];
+  readonly policy: PathPolicy;
+  readonly bounds: FileBounds;
+  readonly turns: FileTurns;
+  readonly clock: Clock;
+  /** Room for text in the result, in bytes of JSON. */
+  readonly outputBytesMax: number;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** @throws ToolLayerError the reason of the abort */
+export function stopWhenAborted({ signal }: Pick<FileTask, 'signal'>): void {
+  if (signal.aborted) throw abortReason(signal);
+}
