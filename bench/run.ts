@@ -31,7 +31,7 @@ const BENCHMARKS: readonly Benchmark[] = [
     summary:
       'decisions with 1, 100 and 1 000 policies, remembered and not, beside Cedar alone, and how long a reload takes',
     defaultSeconds: 2,
-    run: async (options) => (await import('./policy/policy-benchmark.ts')).runPolicy(options),
+    run: async (options) => (await import('./trust/policy/policy-benchmark.ts')).runPolicy(options),
   },
   {
     name: 'startup',
@@ -62,13 +62,19 @@ const BENCHMARKS: readonly Benchmark[] = [
     name: 'token',
     summary: 'capability tokens verified, minted and revoked, API keys, beside jose alone; JWS vectors of Wycheproof',
     defaultSeconds: 2,
-    run: async (options) => (await import('./token/token-benchmark.ts')).runToken(options),
+    run: async (options) => (await import('./trust/token/token-benchmark.ts')).runToken(options),
   },
   {
     name: 'validate',
     summary: 'checks and compiling beside Ajv, the JSON Schema Test Suite, patterns that hang others, conversions',
     defaultSeconds: 2,
-    run: async (options) => (await import('./validate/validate-benchmark.ts')).runValidate(options),
+    run: async (options) => (await import('./trust/validate/validate-benchmark.ts')).runValidate(options),
+  },
+  {
+    name: 'egress',
+    summary: 'connections out of a sandbox beside direct ones: new, kept, throughput, shaping, and what a start costs',
+    defaultSeconds: 2,
+    run: async (options) => (await import('./egress/egress-benchmark.ts')).runEgress(options),
   },
 ];
 

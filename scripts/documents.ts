@@ -55,14 +55,14 @@ export function operationsDocument(): string {
     `\`${name}\``,
     `\`${entry.method} ${entry.path}\``,
     entry.status,
-    entry.access,
+    entry.layerWide === true ? `${entry.access}, layer-wide` : entry.access,
     entry.summary,
     membersOf(entry.input),
   ]);
   return document(
     'Operations',
     'src/operations/catalogue.ts',
-    'Every door offers these operations and nothing else. *Access*: open to anyone, any valid capability token, or a token with the\nrole of an operator. Members of the input that may be left out are in brackets.',
+    'Every door offers these operations and nothing else. *Access*: open to anyone; any valid token; or a token with that\nrole or a greater one. Layer-wide: of the tenants that the layer is run by ([roles](tokens.md#roles)). Members of the input that may\nbe left out are in brackets.',
     ['Operation', 'HTTP', 'Status', 'Access', 'What it does', 'Input'],
     rows,
   );

@@ -34,8 +34,12 @@ export const METADATA_PATH = '/.well-known/oauth-protected-resource';
 /** Where the layer's public keys are. */
 const KEYS_PATH = '/.well-known/jwks.json';
 
+/** Role of who only calls tools. */
+const TO_CALL: readonly Role[] = ['agent'];
+
 const NOTHING_SET: ResourceSettings = { publicUrl: '', authorizationServers: [], scopes: [] };
 
+/** Makes the resource server of the doors. Default: the address that was asked, no authorization server, no scopes. */
 export function createProtectedResource(given: Partial<ResourceSettings> = {}): ProtectedResource {
   const { publicUrl, authorizationServers, scopes } = { ...NOTHING_SET, ...given };
   const base = publicUrl.replace(/\/+$/, '');
@@ -44,7 +48,9 @@ export function createProtectedResource(given: Partial<ResourceSettings> = {}): 
     roles.map((role) => scopes.find((known) => known.role === role)?.scope).find((scope) => scope !== undefined);
   return {
     challenge(request, path, { code, roles }) {
-      const scope = scopeOf(roles);
+      // Who comes without a good token learns which scope to ask for first (MCP 2025-11-25, authorization).
+      const first = path !== '' && authorizationServers.length > 0 && !SCOPE_ERRORS.has(code) ? TO_CALL : undefined;
+      const scope = scopeOf(roles ?? first);
       return [
         'Bearer realm="sallyport"',
         // A request without a token is told no error (RFC 6750 §3.1).

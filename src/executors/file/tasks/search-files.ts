@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { MiB } from '../../../std/bytes.ts';
 import { PROBE, READ } from '../confinement/handles.ts';
 import { shown } from '../confinement/refusals.ts';
 import { type Place, resolvePlace } from '../confinement/resolve-place.ts';
@@ -148,4 +149,4 @@ async function textOf(task: FileTask, file: FileHandle, size: number): Promise<s
   return textDecoder(detected)(bytes, true);
 }
 
-const TEXT_CHUNK_BYTES = 1024 * 1024;
+const TEXT_CHUNK_BYTES = 1 * MiB;

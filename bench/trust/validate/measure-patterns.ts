@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { isFailure } from '../../src/domain/error/failure.ts';
-import { createSchemaValidator } from '../../src/validation/schema-validator.ts';
-import { type Figure, figureOf } from '../report/figure.ts';
+import { isFailure } from '../../../src/domain/error/failure.ts';
+import { createSchemaValidator } from '../../../src/validation/schema-validator.ts';
+import { type Figure, figureOf } from '../../report/figure.ts';
 
-const CORPUS = new URL('../../../shared/corpora/redos/', import.meta.url);
+const CORPUS = new URL('../../../../shared/corpora/redos/', import.meta.url);
 /** What judging one text by one pattern may take, in milliseconds. */
 const MS_MAX = 50;
 /** Length to which an attack is drawn out. */

@@ -1,5 +1,5 @@
-import type { BenchmarkRun } from '../report/benchmark.ts';
-import type { Figure } from '../report/figure.ts';
+import type { BenchmarkRun } from '../../report/benchmark.ts';
+import type { Figure } from '../../report/figure.ts';
 import { measureChecks } from './measure-checks.ts';
 import { measureCoercion } from './measure-coercion.ts';
 import { measurePatterns } from './measure-patterns.ts';

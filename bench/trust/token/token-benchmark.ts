@@ -1,5 +1,5 @@
-import type { BenchmarkRun } from '../report/benchmark.ts';
-import type { Figure } from '../report/figure.ts';
+import type { BenchmarkRun } from '../../report/benchmark.ts';
+import type { Figure } from '../../report/figure.ts';
 import { measureCost } from './measure-cost.ts';
 import { measureVectors } from './measure-vectors.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { isFailure } from '../../src/domain/error/failure.ts';
-import { createSchemaValidator } from '../../src/validation/schema-validator.ts';
-import { type Figure, figureOf } from '../report/figure.ts';
+import { isFailure } from '../../../src/domain/error/failure.ts';
+import { createSchemaValidator } from '../../../src/validation/schema-validator.ts';
+import { type Figure, figureOf } from '../../report/figure.ts';
 
-const CORPUS = new URL('../../../shared/corpora/coercion/ajv_coercion.jsonl', import.meta.url);
+const CORPUS = new URL('../../../../shared/corpora/coercion/ajv_coercion.jsonl', import.meta.url);
 
 interface Row {
   readonly target: string;

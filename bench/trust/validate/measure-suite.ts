@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { JsonSchemaObject } from '../../api/schemas/identifiers.ts';
-import { isFailure } from '../../src/domain/error/failure.ts';
-import { createSchemaValidator, type SchemaValidatorOptions } from '../../src/validation/schema-validator.ts';
-import { besidePeer, type Figure, figureOf } from '../report/figure.ts';
+import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
+import { isFailure } from '../../../src/domain/error/failure.ts';
+import { createSchemaValidator, type SchemaValidatorOptions } from '../../../src/validation/schema-validator.ts';
+import { besidePeer, type Figure, figureOf } from '../../report/figure.ts';
 
-const CORPUS = new URL('../../../shared/corpora/json-schema/', import.meta.url);
+const CORPUS = new URL('../../../../shared/corpora/json-schema/', import.meta.url);
 const CASES = new URL('tests/draft2020-12/', CORPUS);
 /** Required cases that have to be right, of 1 299. */
 const RIGHT_MIN = 1290;

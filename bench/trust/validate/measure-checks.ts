@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import type { JsonSchemaObject } from '../../api/schemas/identifiers.ts';
-import { isFailure } from '../../src/domain/error/failure.ts';
-import { createSchemaValidator } from '../../src/validation/schema-validator.ts';
-import { ROUNDS } from '../report/benchmark.ts';
-import { besidePeer, type Figure, figureOf } from '../report/figure.ts';
-import { median } from '../report/statistics.ts';
+import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
+import { isFailure } from '../../../src/domain/error/failure.ts';
+import { createSchemaValidator } from '../../../src/validation/schema-validator.ts';
+import { ROUNDS } from '../../report/benchmark.ts';
+import { besidePeer, type Figure, figureOf } from '../../report/figure.ts';
+import { median } from '../../report/statistics.ts';
 import { SUBJECTS, type Subject } from './subjects.ts';
 
 /** What one check of a ten-field object may cost, in microseconds. */

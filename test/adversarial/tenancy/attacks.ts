@@ -1,0 +1,152 @@
+import type { OperationInput, OperationName } from '../../../src/operations/catalogue.ts';
+import type { Names } from './planted.ts';
+
+/** What somebody of another tenant asks who knows these names, for each operation. */
+export type Attacks = { readonly [N in OperationName]: (names: Names) => readonly OperationInput<N>[] };
+
+const manifestOf = (tool_id: string, more: object = {}) => ({
+  tool_id,
+  tool_name: 'Mine',
+  version: '1.0.0',
+  description: 'Mine.',
+  parameters_schema: { type: 'object' },
+  executor: { kind: 'native' },
+  ...more,
+});
+
+const invocations = ({ tool, invocation, idempotencyKey, tenant, agent, token, upstream }: Names) => [
+  { tool_id: tool, parameters: { q: 'x' }, invocation_id: invocation },
+  { tool_id: tool, parameters: { q: 'x' }, execution_options: { idempotency_key: idempotencyKey } },
+  { tool_id: tool, agent_context: { agent_did: agent, tenant_id: tenant } },
+  // The body's token is another one than the door's.
+  { tool_id: tool, capability_token: token },
+  { tool_id: `${upstream}__kept` },
+];
+
+/** Dead servers, so that nothing is started. */
+const upstreamOf = (name: string) => ({ name, transport: { type: 'http' as const, url: 'http://127.0.0.1:1/mcp' } });
+
+const ofTool = ({ tool, oldTool, upstream }: Names) => [
+  { tool_id: tool },
+  { tool_id: oldTool },
+  { tool_id: `${upstream}__changed` },
+];
+
+/** One entry for each operation there is; a new operation without one does not compile, and fails the test. */
+export const ATTACKS: Attacks = {
+  'tool.invoke': invocations,
+  'tool.dry_run': invocations,
+  'tool.status': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
+  'tool.cancel': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
+  'tool.list': ({ words }) => [{}, { page_size: 200 }, { capability_query: words }, { executor: 'mcp' }],
+  'tools.search': ({ words, tool }) => [
+    { query: words, threshold: 0 },
+    { query: tool, tier: 'catalog' },
+    { query: 'Answers with', tier: 'tenant', threshold: 0 },
+  ],
+  'tools.get': (names) => [...ofTool(names), { tool_id: names.tool, version: '1.1.0-next' }],
+  'tools.manifests': () => [{ page_size: 1000 }],
+  'tools.register': ({ tool, upstream }) => [
+    { manifest: manifestOf(tool) },
+    { manifest: manifestOf(`${upstream}__kept`) },
+    { manifest: manifestOf('through', { executor: { kind: 'mcp', config: { upstream, tool: 'kept' } } }) },
+    { manifest: manifestOf('needing', { dependencies: { requires: [tool] } }) },
+  ],
+  'tools.remove': (names) => ofTool(names).map((input) => ({ ...input, force: true })),
+  'tools.deprecate': (names) => ofTool(names),
+  'tools.sunset': (names) => ofTool(names),
+  'tools.restore': (names) => ofTool(names).map((input) => ({ ...input, version: '1.0.0' })),
+  'tools.history': (names) => ofTool(names),
+  'tools.diff': (names) => ofTool(names).map((input) => ({ ...input, from: '1.0.0' })),
+  'tools.compliance': (names) => ofTool(names),
+  'tools.check': ({ tool }) => [{ manifest: manifestOf(tool) }],
+  'tools.import-openapi': ({ upstream }) => [
+    { name: upstream, document: '{"openapi":"3.1.0","info":{"title":"x","version":"1"},"paths":{}}' },
+  ],
+  'tools.import-langchain': ({ tool, upstream }) => [
+    { name: upstream, tools: [{ name: tool, description: 'x', schema: { type: 'object' } }] },
+  ],
+  'tools.import-skill': ({ upstream }) => [
+    { name: upstream, files: [{ path: 'SKILL.md', content: '---\nname: kept\ndescription: x\n---\nx' }] },
+  ],
+  'upstreams.import': ({ upstream }) => [
+    { configuration: JSON.stringify({ mcpServers: { [upstream]: { url: 'http://127.0.0.1:1/mcp' } } }) },
+  ],
+  'upstreams.list': () => [{}],
+  'upstreams.get': ({ upstream }) => [{ name: upstream }],
+  'upstreams.add': ({ upstream }) => [{ upstream: upstreamOf(upstream) }],
+  'upstreams.remove': ({ upstream }) => [{ name: upstream }],
+  'upstreams.quarantine': ({ upstream }) => [{}, { name: upstream }, { tool: 'changed' }],
+  'upstreams.accept': ({ upstream }) => [
+    { name: upstream, all: true },
+    { name: upstream, tool: 'changed' },
+  ],
+  'upstreams.reject': ({ upstream }) => [
+    { name: upstream, all: true },
+    { name: upstream, tool: 'changed' },
+  ],
+  'visibility.list': ({ agent }) => [
+    { list: 'catalog' },
+    { list: 'tenant-available' },
+    { list: 'agent-enabled', agent_did: agent },
+    { list: 'agent-unavailable', agent_did: agent },
+  ],
+  'availability.list': () => [{}],
+  'availability.set': ({ tool, oldTool }) => [
+    { tool_id: tool, available: false },
+    { tool_id: oldTool, available: true },
+  ],
+  'activations.list': ({ agent, tool }) => [{}, { agent_did: agent }, { tool_id: tool }],
+  'activations.set': ({ agent, tool }) => [{ agent_did: agent, tool_id: tool, enabled: false }],
+  'activations.remove': ({ agent, tool }) => [{ agent_did: agent, tool_id: tool }],
+  'views.list': () => [{}],
+  'views.get': ({ view }) => [{ name: view }],
+  'views.put': ({ view, agent, tool, upstream }) => [
+    { view: { name: view, agents: [agent, '*'], conflict: 'manual', sources: [{ source: 'local', allow: [tool] }] } },
+    { view: { name: view, agents: ['*'], conflict: 'manual', sources: [{ source: upstream }] } },
+  ],
+  'views.remove': ({ view }) => [{ name: view }],
+  'token.mint': ({ tenant, agent }) => [
+    { tenant_id: tenant },
+    { tenant_id: tenant, roles: ['admin'] },
+    { agent_did: agent },
+  ],
+  'token.inspect': () => [{}],
+  'token.explain': ({ token, apiKey }) => [{ token }, { token: apiKey }],
+  'token.revoke': ({ token, apiKey, jti, agent }) => [
+    { token },
+    { token: apiKey },
+    { jti },
+    { agent_did: agent },
+    { whole_tenant: true },
+  ],
+  'revocations.list': () => [{}, { page_size: 200 }],
+  'revocations.lift': ({ revocationId, keyId }) => [{ revocation_id: revocationId }, { revocation_id: keyId }],
+  'keys.list': () => [{}],
+  'keys.rotate': () => [{ overlap_seconds: 0 }],
+  'keys.published': () => [{}],
+  'api_keys.create': ({ tenant, agent, tool }) => [
+    { name: 'mine', tenant_id: tenant },
+    { name: 'mine', agent_did: agent, tool_id: tool },
+  ],
+  'api_keys.list': () => [{}],
+  'api_keys.revoke': ({ keyId, revocationId }) => [{ key_id: keyId }, { key_id: revocationId }],
+  'policy.list': () => [{}, { text: true }],
+  'policy.reload': () => [{}],
+  'policy.test': () => [{}],
+  'policy.why': ({ invocation, running, tenant, agent, tool }) => [
+    { invocation_id: invocation },
+    { invocation_id: running },
+    { question: { principal: { tenant_id: tenant, agent_did: agent }, tool: { tool_id: tool } } },
+  ],
+  'audit.query': ({ invocation, tool, agent }) => [
+    {},
+    { newest: true, limit: 1000 },
+    { after: 0, limit: 1000 },
+    { invocation_id: invocation },
+    { tool_id: tool },
+    { agent_did: agent },
+  ],
+  'audit.verify': () => [{}],
+  health: () => [{}],
+};

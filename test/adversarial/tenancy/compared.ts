@@ -1,0 +1,65 @@
+import pg from 'pg';
+import type { EmbeddedToolLayer } from '../../../src/index.ts';
+import { poolTarget } from '../../../src/storage/postgres/postgres-connection.ts';
+import type { Names } from './planted.ts';
+
+/** Rows that change by themselves, or by somebody's own use. */
+const LIVELY = new Set(['last_used_at']);
+
+/** Every row of a tenant, in every table that has tenants. */
+export async function rowsOf(layer: EmbeddedToolLayer, tenant: string): Promise<Record<string, readonly string[]>> {
+  if (layer.embeddedDatabase === undefined) throw new Error('The layer has no database of its own.');
+  const client = new pg.Client(poolTarget(layer.embeddedDatabase));
+  await client.connect();
+  try {
+    const tables = await client.query<{ table_name: string }>(
+      "select table_name from information_schema.columns where table_schema = 'sallyport' and column_name = 'tenant_id' order by 1",
+    );
+    const rows: Record<string, readonly string[]> = {};
+    for (const { table_name: table } of tables.rows) {
+      const found = await client.query<object>(`select * from sallyport.${table} where tenant_id = $1`, [tenant]);
+      rows[table] = found.rows.map((row) => textOf(row)).sort();
+    }
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const textOf = (row: object): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(row).filter(([name]) => !LIVELY.has(name))));
+
+/** Which of the marks an answer holds that its question did not. */
+export const leaked = (answer: string, question: string, marks: readonly string[]): readonly string[] =>
+  marks.filter((mark) => holds(answer, mark) && !holds(question, mark));
+
+/** As it is, or in one of the codes that an answer may write it in. */
+function holds(text: string, mark: string): boolean {
+  if (text.includes(mark)) return true;
+  const bytes = Buffer.from(mark);
+  // The middle of a text in Base64 does not depend on where it begins, for one of three offsets.
+  const inBase64 = [0, 1, 2].map((offset) =>
+    Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64url')
+      .slice(offset === 0 ? 0 : offset + 1, -4),
+  );
+  return [bytes.toString('hex'), ...inBase64].some((coded) => text.includes(coded));
+}
+
+const VOLATILE: readonly (readonly [RegExp, string])[] = [
+  [/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, '<jwt>'],
+  [/sp_[\w-]{6,43}/g, '<key>'],
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>'],
+  [/\b[0-9a-f]{64}\b/g, '<hash>'],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '<time>'],
+  [/"(?:iat|exp|nbf|duration_ms|uptime_seconds|chainseq|next)":[\d.]+/g, '<number>'],
+];
+
+/** An answer without what differs between two questions of the same kind. */
+export function plain(answer: string, names: Names, own: Readonly<Record<string, string>>): string {
+  let text = answer;
+  const known = [...Object.entries(names), ...Object.entries(own)].sort(([, a], [, b]) => b.length - a.length);
+  for (const [name, value] of known) if (value !== '') text = text.replaceAll(value, `<${name}>`);
+  for (const [form, name] of VOLATILE) text = text.replaceAll(form, name);
+  return text;
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, vi } from 'vitest';
+import type { EmbeddedToolLayer } from '../../../src/index.ts';
+import type { ToolManifest } from '../../../src/manifest.ts';
+
+/** Everything that can be named of a tenant; an attacker who guessed well knows these, and no more. */
+export interface Names {
+  readonly tenant: string;
+  readonly agent: string;
+  readonly tool: string;
+  readonly oldTool: string;
+  readonly upstream: string;
+  readonly view: string;
+  readonly invocation: string;
+  readonly running: string;
+  readonly idempotencyKey: string;
+  readonly keyId: string;
+  readonly revocationId: string;
+  readonly jti: string;
+  readonly token: string;
+  readonly apiKey: string;
+  /** Words of the tool's description, to search for. */
+  readonly words: string;
+}
+
+/** A tenant with one of everything, and the words that nobody else may ever read. */
+export interface Planted extends AsyncDisposable {
+  readonly names: Names;
+  /** Contents that cannot be guessed. */
+  readonly marks: readonly string[];
+  /** Ends the call that runs. */
+  finish(): void;
+  readonly finished: Promise<unknown>;
+}
+
+const SERVER = fileURLToPath(new URL('../../../src/mcp-servers/test-servers/changing-server.mjs', import.meta.url));
+
+/** A word that stands nowhere else. */
+const word = (kind: string): string => `${kind}${randomBytes(9).toString('hex')}`;
+
+/** Names of the same form behind which nothing stands. */
+export const absentNames = (token: string): Names => ({
+  tenant: word('tenant'),
+  agent: `did:example:${word('agent')}`,
+  tool: word('tool'),
+  oldTool: word('old'),
+  upstream: word('up'),
+  view: word('view'),
+  invocation: word('call'),
+  running: word('running'),
+  idempotencyKey: word('key'),
+  keyId: crypto.randomUUID(),
+  revocationId: crypto.randomUUID(),
+  jti: crypto.randomUUID(),
+  token,
+  apiKey: `sp_${randomBytes(32).toString('base64url')}`,
+  words: word('words'),
+});
+
+/** Of every token that is named here. */
+export const SESSION = 'session-of-somebody';
+const WAITING = { timeout: 20_000, interval: 20 } as const;
+const LOCAL = { door: 'library', local: true } as const;
+
+/** Gives the layer's default tenant one of everything. */
+export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
+  const marks: string[] = [];
+  const marked = (kind: string): string => {
+    const mark = word(kind);
+    marks.push(mark);
+    return mark;
+  };
+  const tenant = layer.settings['tenant.default'];
+  const names = { ...absentNames(''), tenant, words: marked('description') };
+  const folder = await mkdtemp(join(tmpdir(), 'planted-'));
+  const { promise: gate, resolve: finish } = Promise.withResolvers<void>();
+
+  const manifest = (tool_id: string, more: Partial<ToolManifest> = {}): ToolManifest => ({
+    tool_id,
+    tool_name: marked('title'),
+    version: '1.0.0',
+    description: `Answers with ${names.words}.`,
+    tags: [marked('tag')],
+    parameters_schema: { type: 'object', properties: { q: { type: 'string', description: marked('parameter') } } },
+    executor: { kind: 'native' },
+    side_effect_policy: 'idempotent',
+    execution_config: { default_timeout_seconds: 300 },
+    ...more,
+  });
+  const result = marked('result');
+  const used = manifest(names.tool);
+  await layer.registerFunction(used, async ({ q }) => (q === 'wait' ? gate.then(() => ({ result })) : { result }));
+  await layer.ask(
+    'tools.register',
+    { manifest: { ...used, version: '1.1.0-next', description: marked('next') } },
+    LOCAL,
+  );
+  await layer.ask('tools.register', { manifest: { ...manifest(names.oldTool) } }, LOCAL);
+  const said = { migration_guide: marked('guide'), reason: marked('reason') };
+  await layer.ask('tools.deprecate', { tool_id: names.oldTool, ...said }, LOCAL);
+
+  await plantUpstream(layer, names.upstream, folder, marked);
+  await plantRules(layer, names, marked);
+  const identities = await plantIdentities(layer, names, marked);
+  const planted = { ...names, ...identities };
+  const { capability_token: token } = await layer.mintToken({ agent_did: names.agent });
+  const caller = { token };
+  const parameters = { q: marked('argument') };
+  const call = { tool_id: names.tool, parameters, invocation_id: names.invocation };
+  const options = { execution_options: { idempotency_key: names.idempotencyKey } };
+  expect(await layer.invoke({ ...call, ...options }, caller)).toMatchObject({ status: 'success', result: { result } });
+  const long = { tool_id: names.tool, parameters: { q: 'wait' }, invocation_id: names.running };
+  const finished = layer.invoke(long, caller);
+  await vi.waitFor(async () => {
+    const status = await layer.ask('tool.status', { invocation_id: names.running }, LOCAL);
+    expect(status).toMatchObject({ state: 'EXECUTING' });
+  }, WAITING);
+  return {
+    names: planted,
+    marks,
+    finish,
+    finished,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+type Marked = (kind: string) => string;
+
+/** A server with one tool that is accepted, and one that changed and waits for an operator. */
+async function plantUpstream(layer: EmbeddedToolLayer, name: string, folder: string, marked: Marked): Promise<void> {
+  const tool = (id: string) => ({ name: id, description: marked(id), inputSchema: { type: 'object' } });
+  const file = join(folder, 'state.json');
+  const kept = tool('kept');
+  await writeFile(file, JSON.stringify({ version: '1.0.0', tools: [kept, tool('changed')] }));
+  const transport = {
+    type: 'stdio' as const,
+    command: 'node',
+    args: [SERVER, 'stdio', file],
+    env: { SOMETHING: marked('environment') },
+    mounts: [{ path: folder, mode: 'rw' as const }],
+  };
+  await layer.ask('upstreams.add', { upstream: { name, transport } }, LOCAL);
+  const { capability_token } = await layer.mintToken({});
+  const parameters = { state: { version: '1.0.0', tools: [kept, tool('changed')] } };
+  await layer.invoke({ tool_id: `${name}__control`, parameters, capability_token });
+  await vi.waitFor(async () => {
+    const { quarantined } = await layer.ask('upstreams.quarantine', {}, LOCAL);
+    expect(quarantined).toMatchObject([{ tool: 'changed' }]);
+  }, WAITING);
+}
+
+async function plantRules(layer: EmbeddedToolLayer, names: Names, marked: Marked): Promise<void> {
+  const { agent, tool, oldTool, view: name } = names;
+  await layer.ask('activations.set', { agent_did: agent, tool_id: tool, reason: marked('activation') }, LOCAL);
+  await layer.ask('availability.set', { tool_id: oldTool, available: false, reason: marked('availability') }, LOCAL);
+  const agents = [`did:example:${marked('viewed')}`];
+  const sources = [{ source: 'local', allow: [tool] }];
+  const view = { name, description: marked('viewing'), agents, conflict: 'prefix' as const, sources };
+  await layer.ask('views.put', { view }, LOCAL);
+}
+
+async function plantIdentities(layer: EmbeddedToolLayer, { agent, jti, tool }: Names, marked: Marked) {
+  const request = { name: marked('keyname'), agent_did: agent, tool_id: tool };
+  const { api_key: apiKey, key } = await layer.ask('api_keys.create', request, LOCAL);
+  const revocation = await layer.ask('token.revoke', { jti, reason: marked('revoked') }, LOCAL);
+  const { capability_token: token } = await layer.mintToken({ agent_did: agent, session_id: SESSION });
+  return { apiKey, keyId: key.key_id, revocationId: revocation.revocation_id, token };
+}
