@@ -1,4 +1,3 @@
-import type { ExecutorKind } from '../../api/schemas/tool-manifest.ts';
 import type { Sanitiser } from '../detectors/sanitise.ts';
 import type { OutputVerdict } from '../detectors/scan-output.ts';
 import type { ControlCharacters } from '../validation/control-characters.ts';
@@ -23,8 +22,6 @@ export interface ValueRules {
   readonly markResultsOnly: boolean;
   /** Looks for instructions in results; nobody does when absent. */
   readonly scanOutput?: (result: unknown) => OutputVerdict;
-  /** Executors whose results are the embedding program's own words, which `scanOutput` is not asked about; default none. */
-  readonly ownExecutors: readonly ExecutorKind[];
 }
 
 /** Rules that hold when nothing else is said. */
@@ -35,5 +32,4 @@ export const VALUE_RULES: ValueRules = {
   resultSchemaRequired: false,
   controlCharacters: 'refuse',
   markResultsOnly: true,
-  ownExecutors: [],
 };

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { SandboxSpec } from '../../src/sandbox/driver.port.ts';
 import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { createEgressGate } from '../../src/sandbox/egress-gate.ts';
 
 /*
  * A process that starts one sandbox after the other, to be killed by the test. Its arguments: a mark that each command
@@ -22,10 +23,12 @@ const tool = (mounts: SandboxSpec['mounts']): SandboxSpec => ({
   limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 8, diskMb: 1 },
 });
 
+const wayOut = 'tool with a way out';
 const specs: Readonly<Record<string, () => SandboxSpec | Promise<SandboxSpec>>> = {
   tool: () => tool([]),
   'tool without control groups': () => tool([]),
   'tool with a writable folder': () => tool([{ path: import.meta.dirname, mode: 'rw' }]),
+  [wayOut]: () => ({ ...tool([]), network: [{ host: 'granted.test', port: 443 }] }),
   async upstream() {
     const { sandboxSpecOf } = await import('../../src/mcp-servers/stdio/sandbox-spec.ts');
     const script = new URL('../../src/mcp-servers/test-servers/odd-server.mjs', import.meta.url).pathname;
@@ -33,7 +36,8 @@ const specs: Readonly<Record<string, () => SandboxSpec | Promise<SandboxSpec>>> 
   },
 };
 
-const driver = createBubblewrapDriver({ program, controlGroups: kind !== 'tool without control groups' });
+const gate = kind === wayOut ? createEgressGate() : undefined;
+const driver = createBubblewrapDriver({ program, controlGroups: kind !== 'tool without control groups' }, gate);
 await driver.probe();
 const spec = await specs[kind]?.();
 if (spec === undefined) throw new Error(`no such kind of sandbox: ${kind}`);

@@ -20,7 +20,6 @@ export function valueRulesOf(settings: Settings): ValueRules {
     ...(argumentSanitiser === undefined ? {} : { argumentSanitiser }),
     ...(resultSanitiser === undefined ? {} : { resultSanitiser }),
     scanOutput,
-    ownExecutors: ['native'],
   };
 }
 

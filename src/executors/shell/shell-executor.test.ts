@@ -1,10 +1,13 @@
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { createEgressGate } from '../../sandbox/egress-gate.ts';
 import { executorConformance } from '../executor.conformance.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import { callOf } from '../executor-call.fixture.ts';
@@ -206,6 +209,23 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     await expect(run(shellCall({ command: ['true'] }, {}, { grant: { ...grant, network } }))).rejects.toMatchObject({
       code: 'E3104',
     });
+  });
+
+  test('SBX-04 SBX-07 a granted host is reached under its name, and the bytes come back with the result', async () => {
+    const server = createServer((socket) => socket.end('hello'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const gate = createEgressGate({ policy: { allowPrivate: true }, resolver: async () => ['127.0.0.1'] });
+    const { execute } = createShellExecutor({ driver: createBubblewrapDriver({}, gate) });
+    const { grant } = shellCall({ command: ['x'] });
+    const network = [{ host: 'granted.test', port }];
+    const client = `use IO::Socket; print IO::Socket::INET->new("granted.test:${port}")->getline`;
+    const config = { command: ['perl', '-e', client], output: 'text' };
+    const { result, usage } = await execute(shellCall(config, {}, { grant: { ...grant, network } }), never);
+    expect(result).toBe('hello');
+    expect([usage.networkBytesSent, usage.networkBytesReceived]).toEqual([0, 5]);
+    server.close();
   });
 
   test('what the tool used comes back with the result', async () => {

@@ -78,7 +78,12 @@ function withoutSecrets(output: CollectedOutput, { secrets }: ExecutorCall): Col
   return { ...output, stdout: hide(output.stdout), stderr: hide(output.stderr) };
 }
 
-function usageOf({ cpuMs, memoryPeakMb }: SandboxExit): ExecutorOutcome['usage'] {
-  // One ms of a whole core is one thousandth of a core for a second.
-  return { cpuMillicoreSeconds: cpuMs, memoryPeakMb, networkBytesSent: 0, networkBytesReceived: 0 };
+function usageOf({ cpuMs, memoryPeakMb, network }: SandboxExit): ExecutorOutcome['usage'] {
+  return {
+    // One ms of a whole core is one thousandth of a core for a second.
+    cpuMillicoreSeconds: cpuMs,
+    memoryPeakMb,
+    networkBytesSent: network?.bytesSent ?? 0,
+    networkBytesReceived: network?.bytesReceived ?? 0,
+  };
 }

@@ -15,15 +15,13 @@ type Needs = Resolved & Authorized & Executed;
 /** Stage 10: the result is JSON, matches the tool's schema, is marked where it is not to be trusted, and fits the budget (VAL-01, VAL-03, MOD-10). */
 export function inspect({ schemas, values }: Pick<PipelineParts, 'schemas' | 'values'>): Stage<Needs, Inspected> {
   const rules = { ...VALUE_RULES, ...values };
-  const { scanOutput: _unasked, ...ownRules } = rules;
   return {
     name: 'inspect',
     run({ outcome, tool, grant }, flight) {
-      const judging = rules.ownExecutors.includes(tool.manifest.executor.kind) ? ownRules : rules;
-      if (outcome.toolError === true) return reportedError(judging, outcome.result, flight);
+      if (outcome.toolError === true) return reportedError(rules, outcome.result, flight);
       const fitting = fitResult(schemas, rules, tool.manifest, outcome.result, flight.warnings);
       if (isFailure(fitting)) return fitting;
-      const marked = markResult(judging, fitting.result, flight.warnings);
+      const marked = markResult(rules, fitting.result, flight.warnings);
       if (isFailure(marked)) return marked;
       const text = canonicalJson(marked.result);
       return { result: cut(marked.result, text, grant.limits.outputBytesMax, flight), outputHash: sha256(text) };

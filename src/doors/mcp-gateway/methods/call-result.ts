@@ -79,7 +79,7 @@ export function unhappyAnswer(
   const reported = error.details?.['result'];
   if (response !== undefined && looksLikeCallResult(reported)) return passOn(id, reported, response, true, frame);
   const content = JSON.stringify([{ type: 'text', text: toolErrorBlock(error) }]);
-  const meta = `{${frame.metaOpening}${idMember(response)}"error":${JSON.stringify(errorMeta(error))}}`;
+  const meta = `{${frame.metaOpening}${idMember(response)}"error":${JSON.stringify(errorMeta(error))}${warningsMember(response)}}`;
   return resultAnswer(id, `{${frame.opening}"content":${content},"isError":true,"_meta":${meta}}`);
 }
 
@@ -92,10 +92,14 @@ function passOn(
   frame: ResultFrame,
 ): RpcAnswer {
   const { _meta, ...rest } = result;
+  const { warnings = [] } = response;
+  // What an upstream calls warnings of ours are none.
+  const { warnings: _spoofed, ...given } = isObject(_meta) ? _meta : {};
   const meta = {
-    ...(isObject(_meta) ? _meta : {}),
+    ...given,
     ...(frame.era === 'modern' ? { [META_SERVER]: frame.server } : {}),
     invocation_id: response.invocation_id,
+    ...(warnings.length === 0 ? {} : { warnings }),
   };
   const passed = {
     ...rest,
@@ -112,9 +116,12 @@ function contentOf(result: unknown, json: string | undefined): string {
 }
 
 function metaText(response: ToolInvokeResponse, frame: ResultFrame): string {
-  const { invocation_id, warnings } = response;
-  const warned = warnings === undefined || warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
-  return `{${frame.metaOpening}"invocation_id":${JSON.stringify(invocation_id)}${warned}}`;
+  return `{${frame.metaOpening}"invocation_id":${JSON.stringify(response.invocation_id)}${warningsMember(response)}}`;
+}
+
+function warningsMember(response: ToolInvokeResponse | undefined): string {
+  const { warnings = [] } = response ?? {};
+  return warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
 }
 
 function idMember(response: ToolInvokeResponse | undefined): string {
