@@ -64,7 +64,10 @@ export default {
     forbid(
       'doors-see-operations',
       { path: '^src/doors/' },
-      { path: '^src/', pathNot: folders(['std', 'domain', 'telemetry', 'detectors', 'screens', 'operations', 'doors']) },
+      {
+        path: '^src/',
+        pathNot: folders(['std', 'domain', 'telemetry', 'detectors', 'screens', 'operations', 'doors']),
+      },
     ),
     forbid(
       'storage-sees-ports',

@@ -12,13 +12,13 @@ tools.manifests GET /v1/manifests 200 token
 tools.register POST /v1/tools 201 operator
 tools.remove DELETE /v1/tools/{tool_id} 200 operator
 tools.import-openapi POST /v1/imports/openapi 200 operator
-upstreams.list GET /v1/upstreams 200 operator
+upstreams.list GET /v1/upstreams 200 viewer
 upstreams.add POST /v1/upstreams 201 operator
 upstreams.import POST /v1/imports/mcp-servers 200 operator
 upstreams.remove DELETE /v1/upstreams/{name} 200 operator
 token.mint POST /v1/tokens 201 operator
-audit.query GET /v1/audit 200 operator
-audit.verify GET /v1/audit/verification 200 operator
+audit.query GET /v1/audit 200 viewer
+audit.verify GET /v1/audit/verification 200 viewer
 health GET /healthz 200 open
 `;
 

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
 import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
 import { createBubblewrapDriver } from '../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { createEgressGate } from '../sandbox/egress-gate.ts';
 import { MiB } from '../std/bytes.ts';
 import { makeFolder } from '../std/make-folder.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
@@ -86,7 +87,7 @@ async function checkRunning(settings: Settings): Promise<DoctorFinding> {
 }
 
 async function checkSandbox(): Promise<DoctorFinding[]> {
-  const driver = createBubblewrapDriver();
+  const driver = createBubblewrapDriver({}, createEgressGate());
   const { works, version, problem, weaknesses } = await driver.probe();
   const name = `sandbox: ${driver.name}`;
   if (!works) {

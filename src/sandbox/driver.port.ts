@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { FilesystemPermission, NetworkPermission } from '../../api/schemas/tool-manifest.ts';
+import type { EgressUsage } from './egress-gate.ts';
 
 /** Bounds of one sandbox. */
 export interface SandboxLimits {
@@ -10,6 +11,8 @@ export interface SandboxLimits {
   readonly diskMb: number;
   /** CPU time after which a process of the sandbox is ended, whole seconds; unbounded when absent. */
   readonly cpuSecondsMax?: number;
+  /** Megabits a second to and from the outside together, on average; unbounded when absent. */
+  readonly networkBandwidthMbps?: number;
 }
 
 /** What runs in a sandbox, and all it can see. */
@@ -24,7 +27,10 @@ export interface SandboxSpec {
   readonly workingDirectory?: string;
   /** Host paths visible inside under the same name, beside the driver's read-only base system. */
   readonly mounts: readonly FilesystemPermission[];
-  /** Reachable addresses. A driver without `supports.egress` refuses a spec that names any. */
+  /**
+   * Reachable addresses, under their own names and ports and without any setting inside. Exact hosts; `*.name`, `*` and
+   * port 0 (any) reach clients that use a proxy only. A driver without `supports.egress` refuses a spec that names any.
+   */
   readonly network: readonly NetworkPermission[];
   readonly limits: SandboxLimits;
 }
@@ -40,6 +46,8 @@ export interface SandboxExit {
   readonly notStarted?: true;
   readonly cpuMs: number;
   readonly memoryPeakMb: number;
+  /** What went in and out; present when the spec named addresses. */
+  readonly network?: EgressUsage;
 }
 
 /** A running sandbox. Closed by `kill` or by its own end; after `exited` no process of it remains. */

@@ -12,6 +12,7 @@ import { createUpstreams } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
 import { createRegistry } from '../../registry/registry.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { createEgressGate } from '../../sandbox/egress-gate.ts';
 import type { CommandPolicy } from '../../screens/check-command.ts';
 import { createSchemaValidator } from '../../validation/schema-validator.ts';
 import type { Settings } from '../settings.ts';
@@ -29,7 +30,7 @@ export function openTools(
     coercion: { dates: settings['validation.coerce_dates'], epochs: settings['validation.coerce_epochs'] },
   });
   const secrets = createEnvironmentSecretStore(environment);
-  const driver = createBubblewrapDriver();
+  const driver = createBubblewrapDriver({}, createEgressGate());
   const client = { name: 'sallyport', version: VERSION };
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const upstreams = createUpstreams({ driver, store: database.upstreamStore, quarantine, secrets, log, clock, client });

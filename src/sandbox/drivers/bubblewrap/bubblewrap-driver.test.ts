@@ -21,6 +21,7 @@ import {
   sandboxDriverConformance,
 } from '../../driver.conformance.ts';
 import type { SandboxSpec } from '../../driver.port.ts';
+import { sandboxEgressConformance } from '../../egress.conformance.ts';
 import { createBubblewrapDriver } from './bubblewrap-driver.ts';
 import { findControlGroups, ownFolders } from './limits/find-control-groups.ts';
 
@@ -46,6 +47,10 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
   // What contains a program does not depend on how limits are enforced.
   sandboxContainmentConformance(test, 'bubblewrap', opened(withGroups));
   sandboxContainmentConformance(test, 'bubblewrap with a private folder', withPrivateFolder(withGroups));
+  sandboxEgressConformance(test, 'bubblewrap', (gate) => opened(createBubblewrapDriver({}, gate))());
+  sandboxEgressConformance(test, 'bubblewrap with a private folder', (gate) =>
+    withPrivateFolder(createBubblewrapDriver({ controlGroups: false }, gate))(),
+  );
 
   const spec = (script: string, more: Partial<SandboxSpec> = {}): SandboxSpec => ({
     label: 'test',
@@ -121,6 +126,25 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
       { uid: 65_534 },
     );
     expect((await outputOf(child)).split('\n').sort().join(' ')).toBe(' 1000 CapEff:\t0000000000000000 true true 0');
+  });
+
+  test.runIf(isRoot)('SBX-04 an ordinary user needs no privilege for a way out, not even at low ports', async () => {
+    const client =
+      'use IO::Socket; my $s = IO::Socket::INET->new("granted.test:80") or die; print defined($s->getline) ? "?" : "there"';
+    const child = runLayer(
+      `${START}
+      const { createEgressGate } = await import(${JSON.stringify(join(import.meta.dirname, '../../egress-gate.ts'))});
+      const gate = createEgressGate({ policy: { allowPrivate: true }, resolver: async () => ['127.9.9.9'] });
+      const running = await createBubblewrapDriver({}, gate).start({ ...spec, command: ['perl', '-e', ${JSON.stringify(client)}],
+        network: [{ host: 'granted.test', port: 80 }] });
+      running.stdout.pipe(process.stdout);
+      running.stderr.pipe(process.stderr);
+      console.log((await running.exited).network.refusals[0].why);`,
+      { uid: 65_534 },
+    );
+    const said = await outputOf(child);
+    expect(said).toContain('granted.test:80 could not be reached (ECONNREFUSED)');
+    expect(said).toContain('there');
   });
 
   test('nothing of a sandbox stays in the control groups or the temporary folder', async () => {

@@ -1,7 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { DriverProbe, SandboxDriver, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
+import type { EgressGate, EgressRun } from '../../egress-gate.ts';
 import type { ControlGroup } from './limits/control-group.ts';
+import { listenerProblem, openListeners } from './network/open-listeners.ts';
 import { explainFailure, prepareWorkshop, type Workshop, weaknessesOf } from './probe.ts';
 import { bubblewrapVersion } from './process/bubblewrap-version.ts';
 import { launch } from './process/launch.ts';
@@ -14,16 +16,17 @@ import { type Mount, resolveMounts } from './view/mounts.ts';
 /**
  * Sandboxes by Linux namespaces. What every sandbox shares is prepared at the first probe or start and lives as long as
  * the process.
+ * @param gate lets sandboxes out to what their spec names; without one, a spec that names an address is refused
  */
-export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {}): SandboxDriver {
+export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {}, gate?: EgressGate): SandboxDriver {
   let known: Promise<Readiness> | undefined;
   const ready = (): Promise<Readiness> => {
-    known ??= examine({ ...BUBBLEWRAP_DEFAULTS, ...settings });
+    known ??= examine({ ...BUBBLEWRAP_DEFAULTS, ...settings }, gate !== undefined);
     return known;
   };
   return {
     name: 'bubblewrap',
-    supports: { egress: false, mounts: true },
+    supports: { egress: gate !== undefined, mounts: true },
     probe: async () => (await ready()).probe,
     async start(spec) {
       checkSpec(spec);
@@ -32,7 +35,7 @@ export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {
       if (workshop === undefined || !probe.works) {
         throw new ToolLayerError('E3101', `No sandbox can be made. ${probe.problem ?? ''}`);
       }
-      return startIn(workshop, spec, mounts);
+      return startIn(workshop, spec, mounts, openWay(gate, spec));
     },
   };
 }
@@ -52,32 +55,33 @@ const TRIAL: SandboxSpec = {
   limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 8, diskMb: 1 },
 };
 
-async function examine(settings: BubblewrapSettings): Promise<Readiness> {
+async function examine(settings: BubblewrapSettings, hasGate: boolean): Promise<Readiness> {
   const fails = (problem: string): Readiness => ({ probe: { works: false, problem, weaknesses: [] } });
   try {
     const workshop = prepareWorkshop(settings);
     if (typeof workshop === 'string') return fails(workshop);
     const complaint = await complaintOfTrial(workshop);
-    if (complaint === undefined) return works(workshop);
+    if (complaint === undefined) return works(workshop, hasGate);
     // Groups that look writable may still refuse; the rlimit ladder is weaker, and says so.
     const plain = { ...workshop, groups: undefined };
     const isGroups = workshop.groups !== undefined && (await complaintOfTrial(plain)) === undefined;
-    return isGroups ? works(plain) : fails(explainFailure(complaint));
+    return isGroups ? works(plain, hasGate) : fails(explainFailure(complaint));
   } catch (error) {
     return fails(explainFailure(error instanceof Error ? error.message : String(error)));
   }
 }
 
-async function works(workshop: Workshop): Promise<Readiness> {
+async function works(workshop: Workshop, hasGate: boolean): Promise<Readiness> {
   const version = await bubblewrapVersion(workshop.pad.program);
-  const weaknesses = weaknessesOf(workshop);
+  const closed = hasGate ? listenerProblem() : undefined;
+  const weaknesses = [...weaknessesOf(workshop), ...(closed === undefined ? [] : [closed])];
   return { probe: { works: true, ...(version === undefined ? {} : { version }), weaknesses }, workshop };
 }
 
 /** What went wrong in a trial run; undefined when nothing did. */
 async function complaintOfTrial(workshop: Workshop): Promise<string | undefined> {
   try {
-    const trial = await startIn(workshop, TRIAL, []);
+    const trial = await startIn(workshop, TRIAL, [], undefined);
     const [exit, complaint] = await Promise.all([trial.exited, text(trial.stderr), text(trial.stdout)]);
     return exit.code === 0 ? undefined : complaint;
   } catch (error) {
@@ -86,12 +90,34 @@ async function complaintOfTrial(workshop: Workshop): Promise<string | undefined>
   }
 }
 
-async function startIn(workshop: Workshop, spec: SandboxSpec, mounts: readonly Mount[]): Promise<SandboxProcess> {
+/** Undefined for a sandbox that reaches nothing. */
+function openWay(gate: EgressGate | undefined, { network, limits }: SandboxSpec): EgressRun | undefined {
+  const [address] = network;
+  if (address === undefined) return undefined;
+  const problem = gate === undefined ? 'This sandbox has no gate.' : listenerProblem();
+  if (gate === undefined || problem !== undefined) {
+    throw new ToolLayerError(
+      'E3104',
+      `There is no way out to ${address.host}:${address.port}. ${problem} Or use a tool without network permissions.`,
+      { details: { host: address.host, port: address.port } },
+    );
+  }
+  const { networkBandwidthMbps } = limits;
+  return gate.open({ network, ...(networkBandwidthMbps === undefined ? {} : { bandwidthMbps: networkBandwidthMbps }) });
+}
+
+async function startIn(
+  workshop: Workshop,
+  spec: SandboxSpec,
+  mounts: readonly Mount[],
+  way: EgressRun | undefined,
+): Promise<SandboxProcess> {
   const { pad, groups, slots } = workshop;
   // Root gives its uid up where the tool needs no file that only root may touch (ADR 0003).
   const wantsSlot = slots !== undefined && mounts.every(({ openToAll }) => openToAll);
   const uid = wantsSlot ? slots.take() : undefined;
   if (wantsSlot && uid === undefined) {
+    void way?.close();
     throw new ToolLayerError(
       'E3101',
       `More than ${SANDBOX_BOUNDS.uidSlotsMax} sandboxes run at once. Try again later.`,
@@ -103,12 +129,13 @@ async function startIn(workshop: Workshop, spec: SandboxSpec, mounts: readonly M
   let group: ControlGroup | undefined;
   try {
     group = groups?.create(spec.limits, uid);
-    const launched = launch(pad, { spec, mounts, group, uid });
-    const first = await standing(launched, pad.watch);
+    const launched = launch(pad, { spec: seenFrom(spec, way), mounts, group, uid, hosts: way?.view.hosts ?? '' });
+    const first = await standing(launched, pad.watch, way && ((pid) => openListeners({ ...pad, ...way, pid, uid })));
     return runSandbox({
       ...launched,
       first,
       group,
+      way,
       limits: spec.limits,
       programFault: () => programFault(spec, mounts),
       onGone() {
@@ -119,8 +146,14 @@ async function startIn(workshop: Workshop, spec: SandboxSpec, mounts: readonly M
   } catch (error) {
     giveBack();
     void group?.remove();
+    void way?.close();
     throw cannotStart(spec.label, error);
   }
+}
+
+/** What the tool itself sets is not overridden. */
+function seenFrom(spec: SandboxSpec, way: EgressRun | undefined): SandboxSpec {
+  return way === undefined ? spec : { ...spec, environment: { ...way.view.environment, ...spec.environment } };
 }
 
 function cannotStart(label: string, cause: unknown): ToolLayerError {
@@ -136,15 +169,7 @@ function cannotStart(label: string, cause: unknown): ToolLayerError {
 
 const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-function checkSpec({ network, command, environment, workingDirectory }: SandboxSpec): void {
-  const [address] = network;
-  if (address !== undefined) {
-    throw new ToolLayerError(
-      'E3104',
-      `This sandbox has no way out to ${address.host}:${address.port}. Use a tool without network permissions.`,
-      { details: { host: address.host, port: address.port } },
-    );
-  }
+function checkSpec({ command, environment, workingDirectory }: SandboxSpec): void {
   const names = Object.keys(environment);
   const texts = [...command, ...Object.values(environment), workingDirectory ?? ''];
   if (names.length > SANDBOX_BOUNDS.environmentNamesMax) {

@@ -24,7 +24,7 @@ function isInheritable(descriptor: number): boolean {
 }
 
 /** How a child gets one descriptor. */
-export type Stdio = 'pipe' | 'ignore' | number;
+export type Stdio = 'pipe' | 'ignore' | 'ipc' | number;
 
 /**
  * The stdio of a child that gets nothing that was left open.

@@ -8,7 +8,7 @@ import { JOIN_LINES, ladderLines, processLimitLines, shellArguments } from '../l
 import { ETC_FILES } from '../view/base-system.ts';
 import { bubblewrapArguments, type FixedArguments, OPTIONS_THAT_NEED_ARGUMENTS } from '../view/bubblewrap-arguments.ts';
 import type { Mount } from '../view/mounts.ts';
-import { withCover } from './inherited-descriptors.ts';
+import { type Stdio, withCover } from './inherited-descriptors.ts';
 import { type KeptBytes, withDescriptors } from './kept-bytes.ts';
 import { readStatusPipe, type StatusPipe } from './status-pipe.ts';
 
@@ -17,6 +17,7 @@ const ARGUMENTS_FD = 3;
 const STATUS_FD = 4;
 const SECCOMP_FD = 5;
 const FIRST_FILE_FD = 6;
+const HOSTS_FD = FIRST_FILE_FD + Object.keys(ETC_FILES).indexOf('/etc/hosts');
 /** The standard streams and the three above. */
 const PIPES = Array.from({ length: FIRST_FILE_FD }, () => 'pipe' as const);
 
@@ -44,6 +45,8 @@ export interface Launch {
   readonly group: ControlGroup | undefined;
   /** Uid and gid outside; the layer's own when undefined. */
   readonly uid: number | undefined;
+  /** Names that the sandbox may reach, as lines of /etc/hosts; empty for none. */
+  readonly hosts: string;
 }
 
 /** bubblewrap running, with its pipes. It waits for its arguments, and later for the filter. */
@@ -62,7 +65,7 @@ export interface Launched {
 }
 
 /** Starts bubblewrap. A missing program is told by the `error` event. */
-export function launch(pad: Launchpad, { spec, mounts, group, uid }: Launch): Launched {
+export function launch(pad: Launchpad, { spec, mounts, group, uid, hosts }: Launch): Launched {
   const files = Object.fromEntries(Object.keys(ETC_FILES).map((path, index) => [path, FIRST_FILE_FD + index]));
   const sandboxArguments = bubblewrapArguments(spec, mounts, pad.fixed, files, (uid ?? process.getuid?.()) === 0);
   const [program, ...rest] = commandLine(pad, spec, group);
@@ -72,7 +75,7 @@ export function launch(pad: Launchpad, { spec, mounts, group, uid }: Launch): La
       env: {},
       // Out of the layer's process group: Ctrl-C is for the layer, which then ends its sandboxes in order.
       detached: true,
-      stdio: withCover([...PIPES, ...given], pad.inherited, nothing ?? 'ignore'),
+      stdio: withCover(withHosts([...PIPES, ...given], hosts), pad.inherited, nothing ?? 'ignore'),
       ...(uid === undefined ? {} : { uid, gid: uid }),
     }),
   );
@@ -85,12 +88,20 @@ export function launch(pad: Launchpad, { spec, mounts, group, uid }: Launch): La
     stdout: pipes[1] as Readable,
     stderr: pipes[2] as Readable,
     status: readStatusPipe(pipes[STATUS_FD] as Readable),
-    begin: () => (pipes[ARGUMENTS_FD] as Writable).end(`${sandboxArguments.join('\0')}\0`),
+    begin() {
+      (pipes[ARGUMENTS_FD] as Writable).end(`${sandboxArguments.join('\0')}\0`);
+      if (hosts !== '') (pipes[HOSTS_FD] as Writable).end(`${ETC_FILES['/etc/hosts']}${hosts}`);
+    },
     release: () => (pipes[SECCOMP_FD] as Writable).end(pad.filter),
     abandon() {
       for (const pipe of pipes) pipe?.destroy();
     },
   };
+}
+
+/** A sandbox with names of its own gets its /etc/hosts through a pipe instead of the file that the others share. */
+function withHosts(stdio: readonly Stdio[], hosts: string): Stdio[] {
+  return stdio.map((given, descriptor) => (descriptor === HOSTS_FD && hosts !== '' ? 'pipe' : given));
 }
 
 /** With control groups the launcher joins them and becomes bubblewrap; without, the limits are set inside. */

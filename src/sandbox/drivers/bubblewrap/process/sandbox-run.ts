@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
+import { EGRESS_DEFAULTS, type EgressRun } from '../../../egress-gate.ts';
 import { startOf } from '../crash/layer-mark.ts';
 import type { ControlGroup } from '../limits/control-group.ts';
 import { childrenOf, type TreeWatch, watchTree } from '../limits/watch-tree.ts';
@@ -17,6 +18,8 @@ const SIGNAL_BASE = 128;
 export interface RunParts extends Launched {
   readonly first: FirstProcess;
   readonly group: ControlGroup | undefined;
+  /** Undefined for a sandbox that reaches nothing. */
+  readonly way: EgressRun | undefined;
   readonly limits: SandboxLimits;
   /** Exit code for a tool that could not be started because of its program; undefined when something else failed. */
   readonly programFault: () => number | undefined;
@@ -53,7 +56,10 @@ export function runSandbox(parts: RunParts): SandboxProcess {
   const exited = launcherEnded.then(async (end) => {
     const gone = await waitUntilGone(parts);
     watch?.stop();
-    await Promise.race([parts.status.ended, sleep(SANDBOX_BOUNDS.pipeGraceMs)]);
+    await Promise.all([
+      Promise.race([parts.status.ended, sleep(SANDBOX_BOUNDS.pipeGraceMs)]),
+      parts.way?.close(killed ? 0 : EGRESS_DEFAULTS.drainMs),
+    ]);
     stdin.destroy();
     for (const pipe of [stdout, stderr]) void closeWhenSilent(pipe);
     const exit = exitOf(parts, end, killed, watch);
@@ -128,6 +134,7 @@ function exitOf(parts: RunParts, end: LauncherEnd, killed: boolean, watch: TreeW
     ...(limit === undefined ? {} : { violation: limit }),
     cpuMs,
     memoryPeakMb: usage?.memoryPeakMb ?? watch?.memoryPeakMb ?? 0,
+    ...(parts.way === undefined ? {} : { network: parts.way.usage() }),
   };
 }
 

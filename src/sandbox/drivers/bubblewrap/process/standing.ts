@@ -18,16 +18,21 @@ export interface FirstProcess {
 /**
  * Leads bubblewrap through the moments in which its `--die-with-parent` does not hold yet, so that a layer that is killed
  * leaves nothing (ADR 0005): each step begins when the crash watch knows what it has to end after it.
+ * @param prepare what has to be done to the namespaces before anything runs in them
  * @throws Error with bubblewrap's complaint, after all that was started has been ended
  */
-export async function standing(launched: Launched, watch: CrashWatch): Promise<FirstProcess> {
+export async function standing(
+  launched: Launched,
+  watch: CrashWatch,
+  prepare: ((pid: number) => Promise<void>) | undefined,
+): Promise<FirstProcess> {
   const { launcher } = launched;
   const noted: CrashTarget[] = [];
   const { promise: failed, reject } = Promise.withResolvers<never>();
   launcher.once('error', reject);
   const late = setTimeout(reject, SANDBOX_BOUNDS.startTimeoutMs, new Error('bubblewrap takes too long'));
   try {
-    return await Promise.race([standUp(launched, watch, noted), failed]);
+    return await Promise.race([standUp(launched, watch, noted, prepare), failed]);
   } catch (error) {
     // Until the filter is there, all that bubblewrap started is in the process group that it began.
     if (launcher.pid !== undefined) signal(-launcher.pid, 'SIGKILL');
@@ -39,7 +44,12 @@ export async function standing(launched: Launched, watch: CrashWatch): Promise<F
   }
 }
 
-async function standUp(launched: Launched, watch: CrashWatch, noted: CrashTarget[]): Promise<FirstProcess> {
+async function standUp(
+  launched: Launched,
+  watch: CrashWatch,
+  noted: CrashTarget[],
+  prepare: ((pid: number) => Promise<void>) | undefined,
+): Promise<FirstProcess> {
   const { launcher, status, stderr } = launched;
   // The `error` event says why.
   if (launcher.pid === undefined) return new Promise(() => {});
@@ -58,6 +68,7 @@ async function standUp(launched: Launched, watch: CrashWatch, noted: CrashTarget
     noted.push(target);
     await watch.note(target, group);
   }
+  await prepare?.(pid);
   launched.release();
   return { pid, start, target };
 }

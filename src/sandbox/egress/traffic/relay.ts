@@ -1,0 +1,66 @@
+// Hot path: every byte of every sandbox passes here.
+import type { Socket } from 'node:net';
+import type { Upstream } from './dial.ts';
+
+/** Told of every piece of bytes. @returns milliseconds to wait before more is read */
+export type Count = (bytes: number) => number;
+
+/** How two sockets are joined. */
+export interface RelayOptions {
+  readonly sent: Count;
+  readonly received: Count;
+  readonly idleTimeoutMs: number;
+}
+
+/**
+ * Passes bytes both ways until both ends are done: the end of one side ends the other's input only, an error or a reset
+ * destroys both. Both sockets allow half-open connections and have an `error` listener.
+ */
+export function relay(client: Socket, upstream: Upstream, { sent, received, idleTimeoutMs }: RelayOptions): void {
+  const { socket, reader } = upstream;
+  const send = valve(client, socket, sent);
+  client.on('data', (part: Buffer) => {
+    if (!send(part)) client.pause();
+  });
+  reader.deliverTo(client, valve(socket, client, received));
+  for (const from of [client, socket]) {
+    // It may have ended before anybody listened; a socket without that goes on.
+    if (from.readableEnded) (from === client ? socket : client).end();
+    else from.resume();
+  }
+  // Whatever moves, moves through the client.
+  client.setTimeout(idleTimeoutMs, () => {
+    client.destroy();
+    socket.destroy();
+  });
+}
+
+/** One direction. @returns what takes its pieces, and says whether more may come at once; it resumes `from` by itself */
+function valve(from: Socket, to: Socket, count: Count): (part: Buffer) => boolean {
+  let timer: NodeJS.Timeout | undefined;
+  const go = (): void => {
+    if (timer === undefined && !to.writableNeedDrain) from.resume();
+  };
+  to.on('drain', go);
+  from.on('end', () => to.end());
+  from.on('close', () => {
+    clearTimeout(timer);
+    if (!isDone(to)) to.destroy();
+  });
+  return (part) => {
+    const waitMs = count(part.length);
+    // Counting may have closed the way.
+    if (to.destroyed) return false;
+    const hasRoom = to.write(part);
+    if (waitMs > 0) {
+      timer = setTimeout(() => {
+        timer = undefined;
+        go();
+      }, waitMs);
+    }
+    return hasRoom && waitMs === 0;
+  };
+}
+
+/** Ends by itself: both directions are over, or the rest is on its way out. */
+const isDone = (socket: Socket): boolean => socket.destroyed || (socket.readableEnded && socket.writableEnded);
