@@ -160,7 +160,7 @@ describe('values', () => {
     expect(redactor.text('10.1.2.3').findings[0]?.rule).toBe('ip-v4');
   });
 
-  test('MOD-06 every kind is in exactly one of the six groups of patterns', () => {
+  test('every kind is in exactly one of the six groups of patterns', () => {
     expect(Object.keys(KINDS_BY_CATEGORY)).toHaveLength(6);
     expect(Object.values(KINDS_BY_CATEGORY).flat().toSorted()).toEqual(REDACTION_KINDS.toSorted());
   });
