@@ -53,6 +53,7 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{64}\b/g, '<hash>'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '<time>'],
   [/"(?:iat|exp|nbf|duration_ms|uptime_seconds|chainseq|next)":[\d.]+/g, '<number>'],
+  [/"name":"(?:iat|exp|nbf)","value":\d+/g, '<time of a claim>'],
 ];
 
 /** An answer without what differs between two questions of the same kind. */
