@@ -14,7 +14,7 @@ export { EGRESS_DEFAULTS };
 
 /** What the way out of one sandbox leads to. */
 export interface EgressOrder {
-  /** Exact hosts; `*.name` and `*` are read too, and port 0 as any port. */
+  /** Exact hosts; `*.name` and `*` too; port 0 stands for every port. */
   readonly network: readonly NetworkPermission[];
   /** Both directions together, on average; unbounded when absent. */
   readonly bandwidthMbps?: number;

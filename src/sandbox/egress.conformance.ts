@@ -148,7 +148,7 @@ function wayCases(check: Check): void {
     equal((await run(ask('127.0.0.1', port), [{ host: '127.0.0.1', port }])).stdout, 'hello');
   });
 
-  check('a privileged port is reached as any other', async ({ run }) => {
+  check('a privileged port is reached like the others', async ({ run }) => {
     const { stdout, exit } = await run(ask('nobody.test', 443), [{ host: 'nobody.test', port: 443 }]);
     // Nothing listens there outside, so the way there is all that can be seen.
     equal(stdout, '');

@@ -64,7 +64,8 @@ test('relative paths start at the base, which need not be a root', () => {
 
 test('devices and processes are no files, even below /', () => {
   expect(checkPath('/etc/hosts', ['/']).allowed).toBe(true);
-  for (const path of ['/dev/sda', '/sys/kernel', '/proc/1/status', '/proc/self/root/etc/hosts', '/etc/shadow']) {
+  const throughProcess = ['root', 'cwd', 'fd', 'map_files', 'task'].map((door) => `/proc/self/${door}/etc/hosts`);
+  for (const path of ['/dev/sda', '/sys/kernel', '/proc/1/status', '/etc/shadow', ...throughProcess]) {
     expect([path, checkPath(path, ['/']).allowed]).toEqual([path, false]);
   }
   expect(checkPath('/dev/shm/x', ['/dev/shm']).allowed).toBe(true);

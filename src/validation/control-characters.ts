@@ -13,7 +13,7 @@ const FAULTS_MAX = 20;
  */
 const CONTROL = /[^\P{Cc}\t\n\r\u0080-\u009f]|\ufeff/u;
 const CONTROLS = new RegExp(CONTROL, 'gu');
-/** In a name no control has any business. */
+/** Names hold no control at all. */
 const CONTROL_IN_NAME = /[\p{Cc}\ufeff]/u;
 
 /** Whether a property name holds a control character or a byte order mark. */

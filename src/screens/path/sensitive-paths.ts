@@ -63,13 +63,9 @@ export const SPECIAL_FOLDERS: readonly string[] = ['/proc', '/sys', '/dev'];
 
 /** A second way to every file, open descriptor or memory of a process; never allowed. */
 export const PROCESS_DOORS: readonly string[] = [
-  '/proc/*/root/**',
-  '/proc/*/cwd/**',
-  '/proc/*/fd/**',
-  '/proc/*/map_files/**',
+  ...['root', 'cwd', 'fd', 'map_files', 'task'].map((door) => `/proc/*/${door}/**`),
   '/proc/*/environ',
   '/proc/*/mem',
-  '/proc/*/task/**',
   '/dev/fd/**',
   '/dev/tcp/**',
   '/dev/udp/**',

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { link, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ERRORS } from '../../../domain/error/catalogue.ts';
 import { type FileBench, openFileBench } from '../file-tool.fixture.ts';
@@ -27,7 +27,7 @@ describe('confinement to the roots', () => {
     expect(await content('a.txt')).toBe('inside');
     expect(await content('./inner/../a.txt')).toBe('inside');
     expect(await content(join(bench.root, 'a.txt'))).toBe('inside');
-    expect(await content('../root/a.txt')).toBe('inside');
+    expect(await content(join('..', basename(bench.root), 'a.txt'))).toBe('inside');
     const filesystem = [
       { path: join(bench.root, 'inner'), mode: 'ro' as const },
       { path: bench.root, mode: 'ro' as const },
@@ -146,7 +146,7 @@ describe('confinement to the roots', () => {
     const filesystem = [{ path: '/', mode: 'ro' as const }];
     for (const path of [
       '/proc/self/environ',
-      '/proc/self/root/proc/self/environ',
+      join('/proc/self', 'root', 'proc/self/environ'),
       '/proc/version',
       '/sys/kernel/notes',
     ])
