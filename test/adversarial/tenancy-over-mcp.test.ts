@@ -176,7 +176,7 @@ describe.each([
     },
   );
 
-  test('PRM-11 nothing is told of changes in another tenant', async () => {
+  test('nothing is told of changes in another tenant', async () => {
     const heard: string[] = [];
     const own = Promise.withResolvers<void>();
     const tenant = `listener-${auto}`;
@@ -215,7 +215,7 @@ describe('what belongs to one caller is never used for another', () => {
     });
   const initialize = { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } };
 
-  test('PRM-11 a session answers its holder alone, with whichever token', async () => {
+  test('a session answers its holder alone, with whichever token', async () => {
     const mine = { tenant_id: 'one', agent_did: 'did:example:a' };
     const first = await signed(mine);
     const session = (await post(first, undefined, initialize)).headers.get('mcp-session-id') ?? '';
@@ -237,7 +237,7 @@ describe('what belongs to one caller is never used for another', () => {
     expect((await post(first, session, ping)).status).toBe(200);
   });
 
-  test('PRM-11 nobody cancels the call of another session', async () => {
+  test('nobody cancels the call of another session', async () => {
     const { token } = planted.names;
     const session = (await post(token, undefined, initialize)).headers.get('mcp-session-id') ?? '';
     const call = { id: 'c', method: 'tools/call', params: { name: planted.names.tool, arguments: { q: 'wait' } } };

@@ -222,7 +222,7 @@ describe('access tokens', () => {
     ['that is an ID token', {}, 'JWT', 'E3201'],
     ['that expired', { exp: 1 }, 'at+jwt', 'E3202'],
     ['that claims the own issuer', { iss: 'sallyport', tool_id: '*' }, 'JWT', 'E3201'],
-  ])('PRM-11 an access token %s is refused', async (_name, claims, typ, code) => {
+  ])('an access token %s is refused', async (_name, claims, typ, code) => {
     expect(await call(await oauth.sign({ scope: 'tools:call', ...claims }, typ))).toBe(code);
   });
 

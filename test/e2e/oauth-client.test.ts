@@ -88,7 +88,7 @@ test.each([
   { era: '2025-11-25', auto: false },
   { era: '2026-07-28', auto: true },
 ])(
-  'PRM-11 the official client of $era finds the authorization server by itself, and calls a tool',
+  'the official client of $era finds the authorization server by itself, and calls a tool',
   async ({ auto, era }) => {
     const asked = authorization.asked.length;
     const { issuer: expectedIssuer } = authorization;

@@ -40,7 +40,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe('metadata for OAuth clients', () => {
   test.each(['', '/mcp', '/mcp/discovery'])(
-    'PRM-11 the resource "%s" says where its tokens come from',
+    'the resource "%s" says where its tokens come from',
     async (path) => {
       const { status, headers, body } = await get(known, WELL_KNOWN + path);
       expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -61,7 +61,7 @@ describe('metadata for OAuth clients', () => {
     },
   );
 
-  test('PRM-11 without a public address it is the one that was asked, without an authorization server there is none', async () => {
+  test('without a public address it is the one that was asked, without an authorization server there is none', async () => {
     const { body } = await get(plain, `${WELL_KNOWN}/mcp`);
     expect(body).toMatchObject({ resource: `${plain.server.url}/mcp` });
     expect(body).not.toHaveProperty('authorization_servers');
@@ -78,7 +78,7 @@ describe('metadata for OAuth clients', () => {
 });
 
 describe('challenges', () => {
-  test.each(ROUTES)('PRM-11 %s asks for a token, and says where the metadata are', async (route) => {
+  test.each(ROUTES)('%s asks for a token, and says where the metadata are', async (route) => {
     const path = route.startsWith('/v1') ? '' : route;
     const scope = path === '' ? '' : 'scope="tools:call", ';
     const where = `${scope}resource_metadata="${PUBLIC}${WELL_KNOWN}${path}"`;
@@ -89,14 +89,14 @@ describe('challenges', () => {
     expect([bad.status, bad.headers.get('cache-control')]).toEqual([401, 'no-store']);
   });
 
-  test('PRM-11 a role that is missing is told as scope', async () => {
+  test('a role that is missing is told as scope', async () => {
     const { capability_token } = await plain.layer.mintToken({ roles: ['agent'] });
     const refused = await ask(plain, '/v1/upstreams', bearer(capability_token));
     expect(refused.status).toBe(403);
     expect(refused.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="sallyport:viewer"');
   });
 
-  test('PRM-11 a Host that would end the quoted text does not get into it', async () => {
+  test('a Host that would end the quoted text does not get into it', async () => {
     const { port } = new URL(plain.server.url);
     const sent = request({ port, host: '127.0.0.1', path: '/v1/tools', headers: { host: '127.0.0.1", scope="x' } });
     const answer = await new Promise<string>((resolve, reject) => {
@@ -112,7 +112,7 @@ describe('challenges', () => {
 });
 
 describe('where a credential may stand', () => {
-  test.each(ROUTES)('PRM-11 %s takes it from the headers, once, and never from the address', async (route) => {
+  test.each(ROUTES)('%s takes it from the headers, once, and never from the address', async (route) => {
     const { capability_token: token } = await plain.layer.mintToken({ roles: ['agent', 'viewer'] });
     const { api_key: key } = await plain.layer.ask('api_keys.create', { name: 'k' }, { door: 'library', local: true });
     for (const headers of [bearer(token), bearer(key), { 'x-api-key': key }])
@@ -158,7 +158,7 @@ async function listeningServer() {
   return { url, heard, close: () => new Promise((done) => http.close(done).closeAllConnections()) };
 }
 
-test('PRM-11 the credential of a caller is never passed on to an upstream', async () => {
+test('the credential of a caller is never passed on to an upstream', async () => {
   const far = await listeningServer();
   const local = { door: 'library', local: true } as const;
   const headers = { 'x-own': 'of-the-definition' };

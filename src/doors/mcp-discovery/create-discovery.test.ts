@@ -71,7 +71,7 @@ describe('tokens', () => {
     },
   );
 
-  it('VIS-07 PRM-11 a session answers nobody but its holder, as if it were not there', async () => {
+  it('VIS-07 a session answers nobody but its holder, as if it were not there', async () => {
     const session = await wire.openSession();
     expect(await read(session, AVAILABLE)).toHaveProperty('result');
     const elsewhere = { ...session, authorization: 'Bearer agent-elsewhere' };

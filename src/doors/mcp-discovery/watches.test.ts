@@ -44,7 +44,7 @@ it('VIS-07 nothing is told of what happens in another tenant', async () => {
   stream.close();
 });
 
-it("VIS-07 PRM-11 nobody opens the stream of another's session, or ends it", async () => {
+it("VIS-07 nobody opens the stream of another's session, or ends it", async () => {
   const session = await wire.openSession();
   await wire.ask(session, 'resources/subscribe', { uri: MAIL });
   for (const other of ['agent-elsewhere', 'agent-b']) {

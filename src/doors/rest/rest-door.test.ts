@@ -140,7 +140,7 @@ describe('errors', () => {
     expect(running.errors).toEqual(['rest-request-failed']);
   });
 
-  it('PRM-11 no token is asked for with the scheme, a bad one with the reason', async () => {
+  it('no token is asked for with the scheme, a bad one with the reason', async () => {
     const none = await running.ask('GET', '/v1/tools', undefined, { authorization: '' });
     const metadata = `resource_metadata="${running.url}/.well-known/oauth-protected-resource"`;
     expect(none.headers.get('www-authenticate')).toBe(`Bearer realm="sallyport", ${metadata}`);

@@ -205,7 +205,7 @@ describe('tokens', () => {
   it.each([
     ['no token', '', 'Bearer realm="sallyport", '],
     ['an expired token', 'Bearer expired', 'Bearer realm="sallyport", error="invalid_token", '],
-  ])('PRM-11 %s is asked for with 401 and a challenge, by every method', async (_what, authorization, challenge) => {
+  ])('%s is asked for with 401 and a challenge, by every method', async (_what, authorization, challenge) => {
     const METADATA = `${new URL(server.url).origin}/.well-known/oauth-protected-resource/mcp`;
     const headers = { authorization };
     const answers = [
@@ -223,7 +223,7 @@ describe('tokens', () => {
     }
   });
 
-  it('PRM-01 PRM-11 the tools of one token are not shown to another', async () => {
+  it('PRM-01 the tools of one token are not shown to another', async () => {
     await modern('tools/list');
     const listings = () => server.layer.asked.filter(({ operation }) => operation === 'tools.manifests').length;
     const asked = listings();
