@@ -87,21 +87,18 @@ async function authorizationServer() {
 test.each([
   { era: '2025-11-25', auto: false },
   { era: '2026-07-28', auto: true },
-])(
-  'the official client of $era finds the authorization server by itself, and calls a tool',
-  async ({ auto, era }) => {
-    const asked = authorization.asked.length;
-    const { issuer: expectedIssuer } = authorization;
-    const authProvider = new ClientCredentialsProvider({ clientId: 'desk', clientSecret: 'hush', expectedIssuer });
-    const negotiation = auto ? { versionNegotiation: { mode: 'auto' as const } } : {};
-    const client = new Client({ name: 'oauth', version: '1.0.0' }, negotiation);
-    const url = new URL(`${server.url}/mcp`);
-    await client.connect(new StreamableHTTPClientTransport(url, { authProvider }));
-    expect(client.getNegotiatedProtocolVersion()).toBe(era);
-    const form = authorization.asked[asked];
-    expect([form?.get('resource'), form?.get('scope')]).toEqual([url.href, 'tools:call']);
-    const called = await client.callTool({ name: 'double', arguments: { n: 21 } });
-    expect(called.structuredContent).toEqual({ value: 42 });
-    await client.close();
-  },
-);
+])('the official client of $era finds the authorization server by itself, and calls a tool', async ({ auto, era }) => {
+  const asked = authorization.asked.length;
+  const { issuer: expectedIssuer } = authorization;
+  const authProvider = new ClientCredentialsProvider({ clientId: 'desk', clientSecret: 'hush', expectedIssuer });
+  const negotiation = auto ? { versionNegotiation: { mode: 'auto' as const } } : {};
+  const client = new Client({ name: 'oauth', version: '1.0.0' }, negotiation);
+  const url = new URL(`${server.url}/mcp`);
+  await client.connect(new StreamableHTTPClientTransport(url, { authProvider }));
+  expect(client.getNegotiatedProtocolVersion()).toBe(era);
+  const form = authorization.asked[asked];
+  expect([form?.get('resource'), form?.get('scope')]).toEqual([url.href, 'tools:call']);
+  const called = await client.callTool({ name: 'double', arguments: { n: 21 } });
+  expect(called.structuredContent).toEqual({ value: 42 });
+  await client.close();
+});

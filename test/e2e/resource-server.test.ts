@@ -39,27 +39,24 @@ const ask = ({ server }: OpenLayer, path: string, headers: Record<string, string
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe('metadata for OAuth clients', () => {
-  test.each(['', '/mcp', '/mcp/discovery'])(
-    'the resource "%s" says where its tokens come from',
-    async (path) => {
-      const { status, headers, body } = await get(known, WELL_KNOWN + path);
-      expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
-      expect(body).toEqual({
-        resource: PUBLIC + path,
-        authorization_servers: [ISSUER],
-        scopes_supported: [
-          'tools:call',
-          'sallyport:viewer',
-          'sallyport:operator',
-          'sallyport:approver',
-          'sallyport:admin',
-        ],
-        bearer_methods_supported: ['header'],
-        jwks_uri: `${PUBLIC}/.well-known/jwks.json`,
-        resource_name: 'Sallyport',
-      });
-    },
-  );
+  test.each(['', '/mcp', '/mcp/discovery'])('the resource "%s" says where its tokens come from', async (path) => {
+    const { status, headers, body } = await get(known, WELL_KNOWN + path);
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(body).toEqual({
+      resource: PUBLIC + path,
+      authorization_servers: [ISSUER],
+      scopes_supported: [
+        'tools:call',
+        'sallyport:viewer',
+        'sallyport:operator',
+        'sallyport:approver',
+        'sallyport:admin',
+      ],
+      bearer_methods_supported: ['header'],
+      jwks_uri: `${PUBLIC}/.well-known/jwks.json`,
+      resource_name: 'Sallyport',
+    });
+  });
 
   test('without a public address it is the one that was asked, without an authorization server there is none', async () => {
     const { body } = await get(plain, `${WELL_KNOWN}/mcp`);
