@@ -76,7 +76,7 @@ export default {
     ),
     forbid(
       'processes-start-in-sandbox',
-      { path: '^src/', pathNot: '^src/(?:sandbox/drivers|storage/postgres)/' },
+      { path: '^src/', pathNot: '^src/(?:sandbox/(?:drivers|linux)|storage/postgres)/' },
       { path: '^(?:node:)?child_process$' },
     ),
     forbid('contract-stands-alone', { path: '^api/' }, { path: '^src/' }),

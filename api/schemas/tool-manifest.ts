@@ -78,6 +78,12 @@ export type RateLimit = Static<typeof RateLimit>;
 export const ArgumentContent = Type.Enum(['text', 'sql', 'html', 'command', 'code', 'raw']);
 export type ArgumentContent = Static<typeof ArgumentContent>;
 
+/** How much stands between a tool and the host, the weakest first (SBX-02). */
+export const IsolationLevel = Type.Enum(['none', 'interpreter', 'namespaces', 'user_kernel', 'microvm'], {
+  description: 'The least that must stand between the tool and the host; it never runs below it.',
+});
+export type IsolationLevel = Static<typeof IsolationLevel>;
+
 export const ExecutionConfig = Type.Object(
   {
     default_timeout_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400, default: 30 })),
@@ -85,6 +91,7 @@ export const ExecutionConfig = Type.Object(
     default_memory_mb_limit: Type.Optional(Type.Integer({ minimum: 1, default: 1024 })),
     output_bytes_max: Type.Optional(Type.Integer({ minimum: 1, description: 'The result is cut beyond this.' })),
     requires_approval: Type.Optional(Type.Boolean({ default: false })),
+    isolation: Type.Optional(IsolationLevel),
     retry_policy: Type.Optional(RetryPolicy),
     circuit_breaker_config: Type.Optional(CircuitBreakerConfig),
     rate_limit: Type.Optional(RateLimit),

@@ -1,6 +1,20 @@
 import type { Readable, Writable } from 'node:stream';
-import type { FilesystemPermission, NetworkPermission } from '../../api/schemas/tool-manifest.ts';
+import type { FilesystemPermission, IsolationLevel, NetworkPermission } from '../../api/schemas/tool-manifest.ts';
 import type { EgressUsage } from './egress-gate.ts';
+
+/**
+ * How much stands between a tool and the host, the weakest first: nothing; an interpreter of our own (WebAssembly); the
+ * host's kernel, narrowed by namespaces and a call filter; another kernel in user space; another kernel on virtual
+ * hardware. A tool that asks for a level never runs below it (SBX-02).
+ */
+export const ISOLATION_LEVELS: readonly IsolationLevel[] = [
+  'none',
+  'interpreter',
+  'namespaces',
+  'user_kernel',
+  'microvm',
+];
+export type { IsolationLevel };
 
 /** Bounds of one sandbox. */
 export interface SandboxLimits {
@@ -33,6 +47,8 @@ export interface SandboxSpec {
    */
   readonly network: readonly NetworkPermission[];
   readonly limits: SandboxLimits;
+  /** The least that must stand between the tool and the host. Absent: what the driver that is asked has. */
+  readonly isolation?: IsolationLevel;
 }
 
 /** How a sandbox ended. */
@@ -71,15 +87,28 @@ export interface DriverProbe {
   readonly weaknesses: readonly string[];
 }
 
+/** What a driver can do beside running a program with nothing. */
+export interface DriverSupport {
+  readonly egress: boolean;
+  readonly mounts: boolean;
+  /**
+   * What `command` may name: programs of the host's own base system; programs of an image that the driver runs; or
+   * JavaScript, as `js` and a script with its arguments, for drivers that are an interpreter.
+   */
+  readonly programs: 'host' | 'image' | 'javascript';
+}
+
 /** Runs untrusted programs in bounds. A capability that is not claimed in `supports` is refused, never ignored. */
 export interface SandboxDriver {
   readonly name: string;
-  readonly supports: { readonly egress: boolean; readonly mounts: boolean };
+  /** What its sandboxes are at least. */
+  readonly isolation: IsolationLevel;
+  readonly supports: DriverSupport;
   /** Looked up once; later calls answer from memory. Never throws. */
   probe(): Promise<DriverProbe>;
   /**
    * Starts the command.
-   * @throws E3101 when no sandbox can be made, saying what to install; E3104 for network it cannot grant; E3105 for a
+   * @throws E3101 when no sandbox can be made, or none of the isolation that the spec asks for, saying what to install; E3104 for network it cannot grant; E3105 for a
    *   mount that does not exist
    */
   start(spec: SandboxSpec): Promise<SandboxProcess>;

@@ -40,6 +40,7 @@ export function planOf(manifest: ToolManifest): ShellPlan {
 export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets }: ExecutorCall): SandboxSpec {
   const { config } = plan;
   const { timeoutMs, cpuMillicores, memoryMb } = grant.limits;
+  const isolation = tool.manifest.execution_config?.isolation;
   const [program = '', ...rest] = fillCommand(plan.command, parameters, config.allow_leading_dash === true);
   checkFolder(config.working_directory, grant);
   return {
@@ -49,6 +50,7 @@ export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets }: Ex
     ...(config.working_directory === undefined ? {} : { workingDirectory: config.working_directory }),
     mounts: grant.filesystem,
     network: grant.network,
+    ...(isolation === undefined ? {} : { isolation }),
     limits: {
       cpuMillicores,
       memoryMb,

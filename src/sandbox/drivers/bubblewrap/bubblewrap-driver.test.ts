@@ -22,8 +22,8 @@ import {
 } from '../../driver.conformance.ts';
 import type { SandboxSpec } from '../../driver.port.ts';
 import { sandboxEgressConformance } from '../../egress.conformance.ts';
+import { findControlGroups, ownFolders } from '../../linux/limits/find-control-groups.ts';
 import { createBubblewrapDriver } from './bubblewrap-driver.ts';
-import { findControlGroups, ownFolders } from './limits/find-control-groups.ts';
 
 const withGroups = createBubblewrapDriver();
 const withoutGroups = createBubblewrapDriver({ controlGroups: false });

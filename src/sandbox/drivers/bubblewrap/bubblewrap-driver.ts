@@ -2,7 +2,9 @@ import { text } from 'node:stream/consumers';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { DriverProbe, SandboxDriver, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { EgressGate, EgressRun } from '../../egress-gate.ts';
-import type { ControlGroup } from './limits/control-group.ts';
+import type { ControlGroup } from '../../linux/limits/control-group.ts';
+import { type Mount, resolveMounts } from '../../linux/mounts.ts';
+import { UID_SLOTS_MAX } from '../../linux/uid-slots.ts';
 import { listenerProblem, openListeners } from './network/open-listeners.ts';
 import { explainFailure, prepareWorkshop, type Workshop, weaknessesOf } from './probe.ts';
 import { bubblewrapVersion } from './process/bubblewrap-version.ts';
@@ -11,7 +13,6 @@ import { runSandbox } from './process/sandbox-run.ts';
 import { standing } from './process/standing.ts';
 import { BUBBLEWRAP_DEFAULTS, type BubblewrapSettings, SANDBOX_BOUNDS } from './settings.ts';
 import { programFault } from './view/find-program.ts';
-import { type Mount, resolveMounts } from './view/mounts.ts';
 
 /**
  * Sandboxes by Linux namespaces. What every sandbox shares is prepared at the first probe or start and lives as long as
@@ -26,7 +27,8 @@ export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {
   };
   return {
     name: 'bubblewrap',
-    supports: { egress: gate !== undefined, mounts: true },
+    isolation: 'namespaces',
+    supports: { egress: gate !== undefined, mounts: true, programs: 'host' },
     probe: async () => (await ready()).probe,
     async start(spec) {
       checkSpec(spec);
@@ -118,10 +120,7 @@ async function startIn(
   const uid = wantsSlot ? slots.take() : undefined;
   if (wantsSlot && uid === undefined) {
     void way?.close();
-    throw new ToolLayerError(
-      'E3101',
-      `More than ${SANDBOX_BOUNDS.uidSlotsMax} sandboxes run at once. Try again later.`,
-    );
+    throw new ToolLayerError('E3101', `More than ${UID_SLOTS_MAX} sandboxes run at once. Try again later.`);
   }
   const giveBack = (): void => {
     if (uid !== undefined) slots?.giveBack(uid);

@@ -1,16 +1,16 @@
 import { accessSync, constants, openSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { clearLeftovers } from './crash/clear-leftovers.ts';
-import { createCrashWatch } from './crash/crash-watch.ts';
-import { ownMark } from './crash/layer-mark.ts';
-import type { ControlGroups } from './limits/control-group.ts';
-import { findControlGroups } from './limits/find-control-groups.ts';
-import { inheritableDescriptors } from './process/inherited-descriptors.ts';
-import { keepBytes } from './process/kept-bytes.ts';
+import { clearLeftovers } from '../../linux/crash/clear-leftovers.ts';
+import { createCrashWatch } from '../../linux/crash/crash-watch.ts';
+import { ownMark } from '../../linux/crash/layer-mark.ts';
+import { inheritableDescriptors } from '../../linux/inherited-descriptors.ts';
+import { keepBytes } from '../../linux/kept-bytes.ts';
+import type { ControlGroups } from '../../linux/limits/control-group.ts';
+import { findControlGroups } from '../../linux/limits/find-control-groups.ts';
+import { createUidSlots, type UidSlots } from '../../linux/uid-slots.ts';
 import type { Launchpad } from './process/launch.ts';
 import { type Architecture, compileFilter } from './seccomp/compile-filter.ts';
 import type { BubblewrapSettings } from './settings.ts';
-import { createUidSlots, type UidSlots } from './uid-slots.ts';
 import { baseSystemArguments, ETC_FILES, hiddenKernelArguments, kernelArguments } from './view/base-system.ts';
 
 /** All that a driver needs to start sandboxes on this machine. */

@@ -10,8 +10,6 @@ export const BUBBLEWRAP_DEFAULTS: BubblewrapSettings = { program: 'bwrap', contr
 
 /** Bounds that nobody needs to choose. */
 export const SANDBOX_BOUNDS = {
-  /** Sandboxes under a uid of their own at once, when the layer is root. */
-  uidSlotsMax: 1000,
   /** Open files of one process inside. */
   openFilesMax: 1024,
   environmentNamesMax: 1000,

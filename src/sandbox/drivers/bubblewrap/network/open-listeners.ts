@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import type { InsideListener, InsideView } from '../../../egress-gate.ts';
-import { withCover } from '../process/inherited-descriptors.ts';
-import { type KeptBytes, withDescriptors } from '../process/kept-bytes.ts';
+import { withCover } from '../../../linux/inherited-descriptors.ts';
+import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { CALL_NUMBERS, LISTENER_PROGRAM } from './listener-program.ts';
 import { socketAddress } from './socket-address.ts';

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { SandboxSpec } from '../../../driver.port.ts';
-import { MARK_VARIABLE } from '../crash/clear-leftovers.ts';
-import type { CrashWatch } from '../crash/crash-watch.ts';
-import type { ControlGroup } from '../limits/control-group.ts';
-import { JOIN_LINES, ladderLines, processLimitLines, shellArguments } from '../limits/rlimits.ts';
+import { MARK_VARIABLE } from '../../../linux/crash/clear-leftovers.ts';
+import type { CrashWatch } from '../../../linux/crash/crash-watch.ts';
+import { type Stdio, withCover } from '../../../linux/inherited-descriptors.ts';
+import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
+import type { ControlGroup } from '../../../linux/limits/control-group.ts';
+import type { Mount } from '../../../linux/mounts.ts';
 import { ETC_FILES } from '../view/base-system.ts';
 import { bubblewrapArguments, type FixedArguments, OPTIONS_THAT_NEED_ARGUMENTS } from '../view/bubblewrap-arguments.ts';
-import type { Mount } from '../view/mounts.ts';
-import { type Stdio, withCover } from './inherited-descriptors.ts';
-import { type KeptBytes, withDescriptors } from './kept-bytes.ts';
+import { JOIN_LINES, ladderLines, processLimitLines, shellArguments } from './rlimits.ts';
 import { readStatusPipe, type StatusPipe } from './status-pipe.ts';
 
 /** Places of the descriptors that bubblewrap gets beside the standard streams. */

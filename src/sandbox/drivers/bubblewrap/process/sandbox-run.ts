@@ -3,12 +3,12 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
 import { EGRESS_DEFAULTS, type EgressRun } from '../../../egress-gate.ts';
-import { startOf } from '../crash/layer-mark.ts';
-import type { ControlGroup } from '../limits/control-group.ts';
-import { childrenOf, type TreeWatch, watchTree } from '../limits/watch-tree.ts';
+import { startOf } from '../../../linux/crash/layer-mark.ts';
+import type { ControlGroup } from '../../../linux/limits/control-group.ts';
+import { childrenOf, type TreeWatch, watchTree } from '../../../linux/limits/watch-tree.ts';
+import { signal } from '../../../linux/signal.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import type { Launched } from './launch.ts';
-import { signal } from './signal.ts';
 import type { FirstProcess } from './standing.ts';
 
 /** Shells and bubblewrap tell a signal as 128 + its number. */

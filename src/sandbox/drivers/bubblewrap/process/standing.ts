@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CrashTarget, type CrashWatch, groupTarget, processTarget } from '../crash/crash-watch.ts';
-import { startOf } from '../crash/layer-mark.ts';
+import { type CrashTarget, type CrashWatch, groupTarget, processTarget } from '../../../linux/crash/crash-watch.ts';
+import { startOf } from '../../../linux/crash/layer-mark.ts';
+import { signal } from '../../../linux/signal.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import type { Launched } from './launch.ts';
-import { signal } from './signal.ts';
 
 /** The first process inside a sandbox; when it ends, the kernel ends all others. */
 export interface FirstProcess {

@@ -1,6 +1,6 @@
 import { MiB } from '../../../../std/bytes.ts';
 import type { SandboxSpec } from '../../../driver.port.ts';
-import type { Mount } from './mounts.ts';
+import type { Mount } from '../../../linux/mounts.ts';
 
 /** Uid and gid that a tool sees as its own, whatever they are outside. */
 const INSIDE_ID = '1000';

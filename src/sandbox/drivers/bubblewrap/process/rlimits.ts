@@ -1,7 +1,7 @@
 import { KiB, MiB } from '../../../../std/bytes.ts';
 import type { SandboxLimits } from '../../../driver.port.ts';
+import { LAUNCHER_PROCESSES } from '../../../linux/limits/control-group.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
-import { LAUNCHER_PROCESSES } from './control-group.ts';
 
 /** Unit of `ulimit -f`. */
 const FILE_BLOCK_BYTES = 512;

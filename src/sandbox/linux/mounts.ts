@@ -1,7 +1,7 @@
 import { constants, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, normalize } from 'node:path';
-import type { FilesystemPermission } from '../../../../../api/schemas/tool-manifest.ts';
-import { ToolLayerError } from '../../../../domain/error/tool-layer-error.ts';
+import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 
 /** A mount that exists and may be made. */
 export interface Mount {

@@ -1,4 +1,4 @@
-import type { SandboxLimits } from '../../../driver.port.ts';
+import type { SandboxLimits } from '../../driver.port.ts';
 
 /** What a group counted. */
 export interface GroupUsage {

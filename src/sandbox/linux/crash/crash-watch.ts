@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { withCover } from '../process/inherited-descriptors.ts';
+import { withCover } from '../inherited-descriptors.ts';
 
 /**
  * A small process beside the layer that outlives it and then ends what was noted. It is needed for the moments in which

@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ControlGroups } from '../limits/control-group.ts';
-import { signal } from '../process/signal.ts';
+import { signal } from '../signal.ts';
 import { isDead, MARK_PATTERN, startOf } from './layer-mark.ts';
 
 /** Variable by which the command line of each sandbox names the layer that it belongs to; the tool never gets it. */

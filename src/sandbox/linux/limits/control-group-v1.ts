@@ -1,7 +1,7 @@
 import { chownSync, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MiB } from '../../../../std/bytes.ts';
-import type { SandboxLimits } from '../../../driver.port.ts';
+import { MiB } from '../../../std/bytes.ts';
+import type { SandboxLimits } from '../../driver.port.ts';
 import { type ControlGroup, type ControlGroups, cpuQuotaUs, LAUNCHER_PROCESSES } from './control-group.ts';
 import { counterIn, groupNames, readPids, readText, removeDeadGroups, removeGroupFolders } from './group-folder.ts';
 

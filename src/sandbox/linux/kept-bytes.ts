@@ -1,8 +1,8 @@
 import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MARKED_FOLDER } from '../crash/clear-leftovers.ts';
-import { ownMark } from '../crash/layer-mark.ts';
+import { MARKED_FOLDER } from './crash/clear-leftovers.ts';
+import { ownMark } from './crash/layer-mark.ts';
 
 /** Bytes that lie in a file without a name, to be handed to child processes. */
 export interface KeptBytes {

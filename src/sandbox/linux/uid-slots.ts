@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { SANDBOX_BOUNDS } from './settings.ts';
 
 /** A range of uids; each is lent to one sandbox at a time, so that per-uid limits count per sandbox. */
 export interface UidSlots {
@@ -8,14 +7,13 @@ export interface UidSlots {
   giveBack(uid: number): void;
 }
 
+/** Sandboxes under a uid of their own at once, when the layer is root. */
+export const UID_SLOTS_MAX = 1000;
 /** Far from every range that distributions, systemd and container tools hand out. */
 const FAVOURITE_FIRST = 2_100_000_000;
 
 /** Slots in the uids that this process may become. Undefined when it may become none (not root, or too few mapped). */
-export function createUidSlots(
-  uidMap = readUidMap(),
-  count: number = SANDBOX_BOUNDS.uidSlotsMax,
-): UidSlots | undefined {
+export function createUidSlots(uidMap = readUidMap(), count: number = UID_SLOTS_MAX): UidSlots | undefined {
   const first = firstOf(uidMap, count);
   if (first === undefined) return undefined;
   const free: number[] = [];

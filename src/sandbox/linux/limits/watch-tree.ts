@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import type { SandboxExit, SandboxLimits } from '../../../driver.port.ts';
+import type { SandboxExit, SandboxLimits } from '../../driver.port.ts';
 import { readText } from './group-folder.ts';
 
 /** How often the tree is looked at. What lives shorter is not seen. */

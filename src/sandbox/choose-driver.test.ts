@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { chooseDriver } from './choose-driver.ts';
+import type { DriverSupport, IsolationLevel, SandboxDriver, SandboxProcess, SandboxSpec } from './driver.port.ts';
+
+const spec: SandboxSpec = {
+  label: 'tool',
+  command: ['/bin/true'],
+  environment: {},
+  mounts: [],
+  network: [],
+  limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 8, diskMb: 1 },
+};
+
+/** Drivers that only say who was asked: starting is not what is under test. */
+function driversThat(started: string[]) {
+  return (
+    name: string,
+    isolation: IsolationLevel,
+    { works = true, ...support }: Partial<DriverSupport> & { works?: boolean } = {},
+  ): SandboxDriver => ({
+    name,
+    isolation,
+    supports: { egress: true, mounts: true, programs: 'host', ...support },
+    probe: async () => ({ works, weaknesses: [], ...(works ? {} : { problem: `${name} is missing` }) }),
+    async start() {
+      started.push(name);
+      return {} as SandboxProcess;
+    },
+  });
+}
+
+test('SBX-02 the first driver that is strong enough runs the tool, and none below what the tool asks for', async () => {
+  const started: string[] = [];
+  const driver = driversThat(started);
+  const chosen = chooseDriver([driver('plain', 'namespaces'), driver('strong', 'microvm')]);
+  await chosen.start(spec);
+  await chosen.start({ ...spec, isolation: 'namespaces' });
+  await chosen.start({ ...spec, isolation: 'user_kernel' });
+  await chosen.start({ ...spec, isolation: 'none' });
+  expect(started).toEqual(['plain', 'plain', 'strong', 'plain']);
+});
+
+test('SBX-02 where the strong driver does not work the tool does not run, and the message says what is missing', async () => {
+  const started: string[] = [];
+  const driver = driversThat(started);
+  const chosen = chooseDriver([driver('plain', 'namespaces'), driver('strong', 'microvm', { works: false })]);
+  await expect(chosen.start({ ...spec, isolation: 'user_kernel' })).rejects.toMatchObject({
+    code: 'E3101',
+    message: expect.stringMatching(/plain: it gives namespaces only; strong: strong is missing/),
+  });
+  expect(started).toEqual([]);
+});
+
+test('SBX-02 what the operator asks of all tools holds for a tool that asks for less', async () => {
+  const started: string[] = [];
+  const driver = driversThat(started);
+  const chosen = chooseDriver([driver('plain', 'namespaces'), driver('strong', 'user_kernel')], 'user_kernel');
+  await chosen.start(spec);
+  await chosen.start({ ...spec, isolation: 'interpreter' });
+  expect(started).toEqual(['strong', 'strong']);
+});
+
+test('a driver without folders or network is passed over by a tool that needs them, never asked', async () => {
+  const started: string[] = [];
+  const driver = driversThat(started);
+  const chosen = chooseDriver([
+    driver('bare', 'microvm', { mounts: false, egress: false }),
+    driver('script', 'microvm', { programs: 'javascript' }),
+    driver('plain', 'namespaces'),
+  ]);
+  await chosen.start({ ...spec, mounts: [{ path: '/a', mode: 'ro' }] });
+  await chosen.start({ ...spec, network: [{ host: 'x.test', port: 443 }] });
+  await chosen.start(spec);
+  expect(started).toEqual(['plain', 'plain', 'bare']);
+  const strict = { ...spec, isolation: 'microvm', network: [{ host: 'x.test', port: 443 }] } as const;
+  await expect(chosen.start(strict)).rejects.toMatchObject({ code: 'E3101' });
+});
