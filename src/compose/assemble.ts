@@ -41,7 +41,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   await using opened = new AsyncDisposableStack();
   const { settings, clock, log } = from;
   const { storage, identity, policies, instanceId, ledger } = await openFoundation(opened, from);
-  const tools = openTools(opened, from, storage);
+  const tools = await openTools(opened, from, storage);
   const { secrets, driver, quarantine, upstreams, registry } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const running = new RunningCalls();
@@ -107,7 +107,7 @@ function openVisibility(
   opened: AsyncDisposableStack,
   { settings, clock, log }: Ingredients,
   { database }: Storage,
-  { registry, quarantine }: Pick<ReturnType<typeof openTools>, 'registry' | 'quarantine'>,
+  { registry, quarantine }: Pick<Awaited<ReturnType<typeof openTools>>, 'registry' | 'quarantine'>,
 ) {
   const visibility = createVisibility({ store: database.visibilityStore, clock, log });
   opened.defer(() => visibility.close());

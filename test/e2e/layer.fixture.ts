@@ -21,12 +21,15 @@ export interface OpenLayer extends AsyncDisposable {
 }
 
 /** Everything is real: PostgreSQL, sandboxes, sockets. */
-export async function openLayer(settings: Partial<Settings> = {}): Promise<OpenLayer> {
+export async function openLayer(
+  settings: Partial<Settings> = {},
+  environment: Readonly<Record<string, string>> = {},
+): Promise<OpenLayer> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-e2e-'));
   const layer = await createToolLayer({
     settings: { data_folder: folder, ...settings },
     log: silentLog,
-    environment: {},
+    environment,
   });
   const server = await serve(layer, { port: 0 });
   const { capability_token: token } = await layer.mintToken({});

@@ -6,7 +6,9 @@ import { createMcpExecutor } from '../../executors/mcp/mcp-executor.ts';
 import { createShellExecutor } from '../../executors/shell/shell-executor.ts';
 import { createShellPolicy } from '../../executors/shell/shell-policy.ts';
 import { createSkillExecutor } from '../../executors/skill/skill-executor.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
 import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
+import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
 import { createUpstreams } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
@@ -21,7 +23,7 @@ import type { Ingredients } from './ingredients.ts';
 import type { Storage } from './open-storage.ts';
 
 /** What finds tools and what runs them. */
-export function openTools(
+export async function openTools(
   opened: AsyncDisposableStack,
   { settings, environment, clock, log, native }: Ingredients,
   { database }: Storage,
@@ -29,7 +31,7 @@ export function openTools(
   const schemas = createSchemaValidator({
     coercion: { dates: settings['validation.coerce_dates'], epochs: settings['validation.coerce_epochs'] },
   });
-  const secrets = createEnvironmentSecretStore(environment);
+  const secrets = await openSecrets(settings, environment, clock);
   const driver = createBubblewrapDriver({}, createEgressGate());
   const client = { name: 'sallyport', version: VERSION };
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
@@ -56,6 +58,18 @@ export function openTools(
     },
   });
   return { schemas, secrets, driver, quarantine, upstreams, executors, registry };
+}
+
+/** Secrets of the environment, and those that are made from the caller's own token where a file says so. */
+async function openSecrets(
+  settings: Settings,
+  environment: Ingredients['environment'],
+  clock: Ingredients['clock'],
+): Promise<SecretStore> {
+  const secrets = createEnvironmentSecretStore(environment);
+  const file = settings['oauth.exchange_file'];
+  if (file === '') return secrets;
+  return createTokenExchange({ profiles: await readExchangeProfiles(file), secrets, clock });
 }
 
 /** What the operator adds to the rules of the command screen. */

@@ -58,4 +58,12 @@ export const OAUTH_SETTINGS = [
     default: '',
     sentence: 'Claim that names the tenant; empty: access tokens act for tenant.default.',
   },
+  {
+    key: 'oauth.exchange_file',
+    variable: 'SALLYPORT_OAUTH_EXCHANGE_FILE',
+    type: 'string',
+    default: '',
+    sentence:
+      "TOML file of credentials that are made from the caller's own token (RFC 8693): one table for each, named as the credential that tools ask for.",
+  },
 ] as const satisfies readonly Setting[];

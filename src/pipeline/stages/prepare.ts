@@ -1,5 +1,5 @@
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
-import type { Authorized, Prepared, Reserved, Resolved } from '../call.ts';
+import type { Authorized, CallRequest, Prepared, Reserved, Resolved } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 
@@ -8,13 +8,17 @@ const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 /** Stage 8: the granted credentials. A sandbox is made by the executor that needs one, under the call's own deadline. */
 export function prepare({
   secrets,
-}: Pick<PipelineParts, 'secrets'>): Stage<Resolved & Authorized & Reserved, Prepared> {
+}: Pick<PipelineParts, 'secrets'>): Stage<CallRequest & Resolved & Authorized & Reserved, Prepared> {
   return {
     name: 'prepare',
     takes: 'the granted credentials from the secret store',
-    run({ principal, grant }) {
+    run({ caller, request, principal, grant }, { controller }) {
       if (grant.credentials.length === 0) return { secrets: NO_SECRETS };
-      return secrets.read(principal.tenantId, grant.credentials).then((values) => ({ secrets: values }), failureOf);
+      // The one who asked, as `identify` has it: a credential may be his own (PRM-11).
+      const asker = { token: caller.token ?? request.capability_token, signal: controller.signal };
+      return secrets
+        .read(principal.tenantId, grant.credentials, asker)
+        .then((values) => ({ secrets: values }), failureOf);
     },
   };
 }
