@@ -138,6 +138,25 @@ export const PollingInfo = Type.Object(
   { additionalProperties: false },
 );
 
+/** What a person is asked before the call goes on (ORC-03, VIS-06). */
+export const PendingApproval = Type.Object(
+  {
+    approval_id: Type.String(),
+    reason: Type.Enum([
+      'requires_approval',
+      'require_approval',
+      'requires_confirmation',
+      'policy',
+      'trust',
+      'executor',
+    ]),
+    prompt: Type.Optional(Type.String()),
+    expires_at: Timestamp,
+  },
+  { additionalProperties: false },
+);
+export type PendingApproval = Static<typeof PendingApproval>;
+
 /** BC-2 answer to tool.invoke(). */
 export const ToolInvokeResponse = Type.Object(
   {
@@ -151,6 +170,7 @@ export const ToolInvokeResponse = Type.Object(
     execution_metadata: ExecutionMetadata,
     checkpoint_ref: Type.Optional(Type.String()),
     polling_info: Type.Optional(PollingInfo),
+    approval: Type.Optional(PendingApproval),
   },
   { additionalProperties: false, title: 'tool.invoke() response (BC-2)' },
 );
@@ -189,6 +209,7 @@ export const ToolStatusResponse = Type.Object(
     result: Type.Optional(JsonValue),
     error: Type.Optional(ToolErrorBody),
     execution_metadata: Type.Optional(ExecutionMetadata),
+    approval: Type.Optional(PendingApproval),
     latest_checkpoint: Type.Optional(
       Type.Object({ checkpoint_id: Type.String(), timestamp: Timestamp }, { additionalProperties: false }),
     ),

@@ -15,6 +15,7 @@ import { createCedarPolicyEngine } from '../../src/permission/policy-engines/ced
 import { RunningCalls } from '../../src/pipeline/flight/running-calls.ts';
 import type { PipelineParts } from '../../src/pipeline/parts.ts';
 import { createPipeline, type RunCall } from '../../src/pipeline/run.ts';
+import { createIdentifyAgain } from '../../src/pipeline/stages/identify.ts';
 import { createVisibleTools } from '../../src/pipeline/visible-tools.ts';
 import { createRegistry } from '../../src/registry/registry.ts';
 import { systemClock } from '../../src/std/clock.ts';
@@ -101,6 +102,7 @@ async function partsOf(
     limits: limitsOf(settings),
     agentContext: agentContextOf(settings),
     identify,
+    identifyAgain: createIdentifyAgain(() => false),
     registry,
     visible: createVisibleTools({ registry, visibility, catalogTenant: settings['tenant.catalog'] }),
     schemas,

@@ -55,6 +55,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     values: valueRulesOf(settings),
     agentContext: agentContextOf(settings),
     identify: identity.identify,
+    identifyAgain: identity.identifyAgain,
     ...tools,
     ...judges,
     visible,

@@ -15,9 +15,10 @@ import type { Registry } from '../registry/registry.ts';
 import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { SchemaValidator } from '../validation/schema-validator.ts';
+import type { ApprovalDesk } from './approval-desk.port.ts';
 import type { RunningCalls } from './flight/running-calls.ts';
 import type { IdempotencyStore } from './idempotency-store.port.ts';
-import type { Identify } from './stages/identify.ts';
+import type { Identify, IdentifyAgain } from './stages/identify.ts';
 import type { ValueRules } from './value-rules.ts';
 import type { VisibleTools } from './visible-tools.ts';
 
@@ -50,6 +51,12 @@ export interface PipelineParts {
   /** Bounds of agents that bring none of their own; a request's own context can only narrow them (BC-1). */
   readonly agentContext: AgentSandboxContext;
   readonly identify: Identify;
+  /** Who asked for a call that waited, unless the token was revoked meanwhile. */
+  readonly identifyAgain: IdentifyAgain;
+  /** Makes the questions that people are asked; calls that need one are refused when absent (ORC-03). */
+  readonly approvals?: ApprovalDesk;
+  /** Whether calls can be run later by a worker (PIPE-07); asynchronous calls are refused when absent. */
+  readonly workers?: { readonly accepts: boolean };
   readonly registry: Registry;
   readonly visible: VisibleTools;
   readonly schemas: SchemaValidator;

@@ -26,7 +26,7 @@ import { createVisibility } from '../visibility/visibility.ts';
 import { RunningCalls } from './flight/running-calls.ts';
 import type { PipelineLimits, PipelineParts } from './parts.ts';
 import { createPipeline } from './run.ts';
-import { createIdentify } from './stages/identify.ts';
+import { createIdentify, createIdentifyAgain } from './stages/identify.ts';
 import { createVisibleTools } from './visible-tools.ts';
 
 const limits: PipelineLimits = {
@@ -99,6 +99,7 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
     limits,
     agentContext: {},
     identify: createIdentify((token) => verifier.verify(token)),
+    identifyAgain: createIdentifyAgain(() => false),
     registry,
     visible: createVisibleTools({ registry, visibility, catalogTenant: 'catalog' }),
     schemas,

@@ -4,14 +4,18 @@ import { failureOf } from '../domain/error/tool-layer-error.ts';
 import { stateAfterFailure } from '../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { CallRequest } from './call.ts';
-import { type Flight, type FlightEnd, newFlight } from './flight/flight.ts';
+import { type Flight, type FlightEnd, newFlight, type Resumed } from './flight/flight.ts';
 import { stagesInOrder, wrappersInOrder } from './order.ts';
 import type { PipelineParts } from './parts.ts';
-import { isEarlierAnswer, type Stage, type StageEnd } from './stage.ts';
+import { isEarlierAnswer, isWaits, type Stage, type StageEnd } from './stage.ts';
 import type { Flying } from './wrapper.ts';
 
-/** Runs one call to its end and answers with what is on record of it. Never rejects: a fault of the layer is a failed call. */
-export type RunCall = (request: CallRequest) => Promise<InvocationRecord>;
+/**
+ * Runs one call to its end, or to where it waits, and answers with what is on record of it. Never rejects: a fault of the
+ * layer is a failed call.
+ * @param resumed a call that waited: it goes through every stage again, and what it took before is not taken again
+ */
+export type RunCall = (request: CallRequest, resumed?: Resumed) => Promise<InvocationRecord>;
 
 /** The one way to run a tool (PIPE-02): the stages in order, inside the wrappers. */
 export function createPipeline(parts: PipelineParts): RunCall {
@@ -20,8 +24,8 @@ export function createPipeline(parts: PipelineParts): RunCall {
     (next, wrapper) => wrapper.wrap(next),
     parts.onStage === undefined ? throughStages(stages) : throughTimedStages(stages, parts.onStage),
   );
-  return async (request) => {
-    const { record } = await fly(newFlight(request, parts.clock.monotonic()));
+  return async (request, resumed) => {
+    const { record } = await fly(newFlight(request, parts.clock.monotonic(), false, resumed));
     if (record === undefined) throw new Error('the list of wrappers lacks the one that writes the record');
     return record;
   };
@@ -81,6 +85,7 @@ function proceed(stage: Stage<never, object>, flight: Flight): StepEnd | Promise
 function take(stage: Stage<never, object>, end: StageEnd<object>, flight: Flight): StepEnd | Promise<StepEnd> {
   if (isFailure(end)) return failed(end, flight);
   if (isEarlierAnswer(end)) return { state: 'COMPLETED', answered: end.answered };
+  if (isWaits(end)) return { state: 'AUTHORIZED', waits: end.waits };
   Object.assign(flight.call, end);
   return stage.reaches === undefined ? undefined : flight.enter(stage.reaches)?.then(() => undefined);
 }

@@ -1,6 +1,7 @@
 import type { LifecycleState } from '../../api/schemas/invocation.ts';
 import type { Failure } from '../domain/error/failure.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
+import type { WaitFor } from '../domain/invocation/waiting-call.ts';
 import type { Flight } from './flight/flight.ts';
 
 /** An answer that an earlier call gave already; it ends this call at once (PIPE-09). */
@@ -8,8 +9,13 @@ export interface EarlierAnswer {
   readonly answered: InvocationRecord;
 }
 
-/** What a stage may end with: what it establishes, a refusal, or an answer that is there already. */
-export type StageEnd<Adds> = Adds | Failure | EarlierAnswer;
+/** The call goes on later: it waits on record for a person or a worker, and this caller gets no more than that. */
+export interface Waits {
+  readonly waits: WaitFor;
+}
+
+/** What a stage may end with: what it establishes, a refusal, an answer that is there already, or a wait. */
+export type StageEnd<Adds> = Adds | Failure | EarlierAnswer | Waits;
 
 /**
  * One step of a call: takes what earlier stages established, returns what it establishes. Synchronous where it can be:
@@ -24,6 +30,11 @@ export interface Stage<Needs, Adds> {
   /** What this stage takes or changes, in words: a dry run passes it by and says so (PIPE-15). */
   readonly takes?: string;
   run(call: Needs, flight: Flight): StageEnd<Adds> | Promise<StageEnd<Adds>>;
+}
+
+/** Whether a stage sets the call aside. */
+export function isWaits(end: object): end is Waits {
+  return 'waits' in end;
 }
 
 /** Whether a stage found an answer that ends the call. */

@@ -12,7 +12,12 @@ import type { RevocationStore } from '../../identity/revocations.port.ts';
 import { createRevocations, type Revocations } from '../../identity/revocations.ts';
 import { type KeySourceOptions, openKeyFile, openKeyUrl } from '../../identity/verification-keys.ts';
 import type { IdentityOperationParts } from '../../operations/identity/identity-parts.ts';
-import { createIdentify, type Identify } from '../../pipeline/stages/identify.ts';
+import {
+  createIdentify,
+  createIdentifyAgain,
+  type Identify,
+  type IdentifyAgain,
+} from '../../pipeline/stages/identify.ts';
 import type { Settings } from '../settings.ts';
 import { checkpointSigner } from './checkpoint-signer.ts';
 import type { Ingredients } from './ingredients.ts';
@@ -27,6 +32,7 @@ export interface IdentityStores {
 /** Who may ask, and the keys that say so. Disposed before the database is closed. */
 export interface IdentityParts extends AsyncDisposable {
   readonly identify: Identify;
+  readonly identifyAgain: IdentifyAgain;
   readonly signer: CheckpointSigner;
   readonly operations: IdentityOperationParts;
   /** An admin's API key that only this process knows, until it ends: for the file by which its owner finds it. */
@@ -76,6 +82,7 @@ export async function openIdentity(
       defaultTrust: settings['trust.default'],
       ...(withoutToken === undefined ? {} : { withoutToken }),
     }),
+    identifyAgain: createIdentifyAgain(isRevoked, { defaultTrust: settings['trust.default'] }),
     signer: checkpointSigner(keyRing),
     operations: {
       mintToken: (request) => mint.mint(request),

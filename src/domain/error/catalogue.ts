@@ -131,6 +131,11 @@ export const ERRORS = {
     [502, 2, 'result'],
     'the tool reported an error',
   ),
+  E3110: row(
+    ['tool_execution_error', 'PermanentFailure', 'StateError'],
+    [500, 9, 'result'],
+    'no snapshot could be taken, so the command did not run',
+  ),
 
   E3201: row(DENIED, UNAUTHENTICATED, 'the capability token is not valid'),
   E3202: row(DENIED, UNAUTHENTICATED, 'the capability token has expired'),

@@ -6,6 +6,12 @@ export interface ExecutionLimits {
   readonly cpuMillicores: number;
   readonly memoryMb: number;
   readonly outputBytesMax: number;
+  /** Megabits a second to and from the outside together; unbounded when absent. */
+  readonly networkBandwidthMbps?: number;
+  /** Processes and threads at once; the executor's own bound when absent. */
+  readonly processesMax?: number;
+  /** Scratch space, and the largest file that may be written; the executor's own bound when absent. */
+  readonly diskMb?: number;
 }
 
 /** What this call may touch: token ∩ manifest ∩ agent sandbox context (PRM-03). Paths are absolute and normal. */
@@ -14,6 +20,11 @@ export interface Grant {
   readonly network: readonly NetworkPermission[];
   /** Names of secrets, never their values. */
   readonly credentials: readonly string[];
+  /**
+   * Paths of `filesystem` that led elsewhere through links when they were granted, and where to; absent when none did. Who
+   * uses a path makes sure that it leads there still: somebody may have put a link in its place since.
+   */
+  readonly links?: ReadonlyMap<string, string>;
   readonly limits: ExecutionLimits;
 }
 

@@ -1,6 +1,7 @@
 import type { InvocationStatus, LifecycleState } from '../../../api/schemas/invocation.ts';
 import type { Failure } from '../error/failure.ts';
 import { entryOf } from '../error/failure.ts';
+import type { WaitFor } from './waiting-call.ts';
 
 /**
  * Which state may follow which (PIPE-01, 001 §3). AUTHORIZED → COMPLETED is an answer that was there already (PIPE-09);
@@ -36,8 +37,12 @@ export function stateAfterFailure(failed: Failure): LifecycleState {
   return 'FAILED';
 }
 
-/** BC-2's status: a view of state and failure (decision 3 of the requirements). */
-export function statusOf(state: LifecycleState, failed?: Failure): InvocationStatus {
+/**
+ * BC-2's status: a view of state and failure (decision 3 of the requirements).
+ * @param waitsFor what the call waits for, where it does
+ */
+export function statusOf(state: LifecycleState, failed?: Failure, waitsFor?: WaitFor['for']): InvocationStatus {
+  if (waitsFor === 'approval') return 'pending_approval';
   switch (state) {
     case 'DECLARED':
     case 'VALIDATED':

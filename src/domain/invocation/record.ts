@@ -4,6 +4,7 @@ import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
 import type { Failure } from '../error/failure.ts';
 import type { Door } from '../principal/principal.ts';
 import type { GateDecision } from './gate-decision.ts';
+import type { WaitingCall } from './waiting-call.ts';
 
 /** The durable row of an invocation. Unique by tenant and invocation id; the newest write of a row wins. */
 export interface InvocationRecord {
@@ -37,4 +38,6 @@ export interface InvocationRecord {
   /** Epoch ms. */
   readonly acceptedAt: number;
   readonly metadata?: ExecutionMetadata;
+  /** What is needed to run it later; gone from the row once it is final. */
+  readonly waiting?: WaitingCall;
 }

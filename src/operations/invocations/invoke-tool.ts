@@ -15,7 +15,7 @@ export function invokeTool({ runCall }: Pick<OperationParts, 'runCall'>): Run<'t
 export function responseOf(record: InvocationRecord): ToolInvokeResponse {
   return {
     invocation_id: record.invocationId,
-    status: statusOf(record.state, record.failure),
+    status: statusOf(record.state, record.failure, record.waiting?.wait.for),
     // The caller hears the name that it asked by; the record has both.
     tool_id: record.calledAs ?? record.toolId,
     ...(record.toolVersion === undefined ? {} : { tool_version: record.toolVersion }),
@@ -23,6 +23,27 @@ export function responseOf(record: InvocationRecord): ToolInvokeResponse {
     ...(record.failure === undefined ? {} : { error: errorBody(record.failure) }),
     ...(record.warnings.length === 0 ? {} : { warnings: [...record.warnings] }),
     execution_metadata: record.metadata ?? noMetadata(record),
+    ...waitingParts(record),
+  };
+}
+
+/** Where the answer of a call that waits is asked for, and what a person is asked. */
+function waitingParts({
+  invocationId,
+  waiting,
+}: InvocationRecord): Pick<ToolInvokeResponse, 'polling_info' | 'approval'> {
+  if (waiting === undefined) return {};
+  const polling_info = { status_url: `/v1/invocations/${encodeURIComponent(invocationId)}` };
+  if (waiting.wait.for !== 'approval') return { polling_info };
+  const { approvalId, reason, prompt, expiresAt } = waiting.wait.approval;
+  return {
+    polling_info,
+    approval: {
+      approval_id: approvalId,
+      reason,
+      ...(prompt === undefined ? {} : { prompt }),
+      expires_at: new Date(expiresAt).toISOString(),
+    },
   };
 }
 

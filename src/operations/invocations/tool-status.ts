@@ -26,7 +26,7 @@ export function toolStatus({ running, records }: Pick<OperationParts, 'running' 
 }
 
 function fromRecord(record: InvocationRecord): Awaited<ReturnType<Run<'tool.status'>>> {
-  const { warnings: _warnings, ...shown } = responseOf(record);
+  const { warnings: _warnings, polling_info: _polling, ...shown } = responseOf(record);
   const phase = record.phase === undefined ? {} : { phase: record.phase };
   return { ...shown, ...phase, tool_id: record.calledAs ?? record.toolId, state: record.state };
 }

@@ -3,6 +3,7 @@ import type { LifecycleState, Warning } from '../../../api/schemas/invocation.ts
 import type { Failure } from '../../domain/error/failure.ts';
 import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { GivenApproval, WaitFor, WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import type { HookVerdict } from '../../hooks/hook.ts';
 import type { MadeDecision } from '../../permission/policy-decisions.ts';
 import type { CallRequest, CallSoFar } from '../call.ts';
@@ -22,6 +23,18 @@ export interface Trace {
   readonly parentSpanId?: string;
 }
 
+/** A call that waited and goes on now. */
+export interface Resumed {
+  readonly invocationId: string;
+  /** Epoch ms of its acceptance. */
+  readonly acceptedAt: number;
+  readonly waiting: WaitingCall;
+  /** It ran before and was cut off; it may be repeated. */
+  readonly cutOff?: true;
+  /** The yes that it waited for; absent when it waited for a worker only. */
+  readonly approval?: GivenApproval;
+}
+
 /**
  * A call under way: the one owner of what changes while it runs. Stages and wrappers read it; the runner adds to
  * `call` what a stage establishes (and `resolve` who asks, so that its own refusal is on that tenant's record), and only
@@ -37,6 +50,8 @@ export interface Flight {
   /** Monotonic ms at the start. */
   readonly startedAt: number;
   trace?: Trace;
+  /** Present when it was accepted before and waited: what was taken then is not taken again. */
+  readonly resumed: Resumed | undefined;
   /** Nothing of the call will run, and nothing of it is taken (PIPE-15). */
   readonly rehearsal: boolean;
   /** What was decided on the call, for the record: a refusal establishes nothing in `call`. */
@@ -57,19 +72,22 @@ export interface FlightEnd {
   readonly failure?: Failure;
   /** The earlier record that answers this call too. */
   readonly answered?: InvocationRecord;
+  /** It is not over: it waits on record. */
+  readonly waits?: WaitFor;
   /** What is on record of the call; there once `audited` has written it. */
   readonly record?: InvocationRecord;
 }
 
 /** A call that has just come in. */
-export function newFlight(request: CallRequest, startedAt: number, rehearsal = false): Flight {
+export function newFlight(request: CallRequest, startedAt: number, rehearsal = false, resumed?: Resumed): Flight {
   return {
     call: { ...request },
     controller: new AbortController(),
     undo: new UndoLog(),
     warnings: [],
-    transitions: [],
+    transitions: resumed === undefined ? [] : statesBeforeWaiting(resumed),
     startedAt,
+    resumed,
     rehearsal,
     trust: undefined,
     policyDecision: undefined,
@@ -79,3 +97,11 @@ export function newFlight(request: CallRequest, startedAt: number, rehearsal = f
     enter: () => undefined,
   };
 }
+
+/** A call waits once it is authorised. These states are on record already. */
+const statesBeforeWaiting = ({ acceptedAt, waiting, cutOff }: Resumed): Transition[] => [
+  { state: 'DECLARED', at: acceptedAt },
+  { state: 'VALIDATED', at: acceptedAt },
+  { state: 'AUTHORIZED', at: waiting.since },
+  ...(cutOff === true ? [{ state: 'EXECUTING', at: waiting.since } as const] : []),
+];

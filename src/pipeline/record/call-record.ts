@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionMetadata } from '../../../api/schemas/invocation.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
+import type { WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { isoTime } from '../../std/iso-time.ts';
 import type { Flight, FlightEnd } from '../flight/flight.ts';
@@ -41,6 +42,8 @@ export function recordOf(
     record.contentHash = tool.contentHash;
     record.sideEffect = sideEffectOf(tool.manifest);
   }
+  const waiting = waitingOf(parts, flight, end);
+  if (waiting !== undefined) record.waiting = waiting;
   const options = request.execution_options;
   if (options?.phase !== undefined) record.phase = options.phase;
   if (options?.claim_source !== undefined) record.claimSource = options.claim_source;
@@ -51,6 +54,24 @@ export function recordOf(
   if (end.failure !== undefined) record.failure = withoutCause(end.failure);
   else if ('result' in call) record.result = call.result;
   return record;
+}
+
+/** What is needed to run the call later, as long as it may have to be. */
+function waitingOf(
+  { clock }: Pick<PipelineParts, 'clock'>,
+  { call, resumed }: Flight,
+  { state, waits }: FlightEnd,
+): WaitingCall | undefined {
+  const { claims, tool, givenParameters } = call;
+  if (waits === undefined) return state === 'EXECUTING' ? resumed?.waiting : undefined;
+  if (claims === undefined || tool === undefined) throw new Error('a call waits before it is known who asks for what');
+  const { capability_token: _token, ...request } = call.request;
+  return {
+    request: { ...request, tool_version: tool.manifest.version, parameters: givenParameters ?? {} },
+    claims,
+    wait: waits,
+    since: clock.now(),
+  };
 }
 
 function withoutCause({

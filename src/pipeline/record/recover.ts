@@ -15,8 +15,15 @@ export async function recoverOpenCalls(
   instanceId: string,
 ): Promise<number> {
   const open = await parts.records.openInvocations(instanceId);
-  await Promise.all(open.map((record) => settleOpen(parts, record)));
-  return open.length;
+  const lost = open.filter((record) => !goesOn(record));
+  await Promise.all(lost.map((record) => settleOpen(parts, record)));
+  return lost.length;
+}
+
+/** Whether a call that is not over is run by a worker, now or again: it waits, or it may be repeated (ORC-06). */
+export function goesOn({ state, waiting, sideEffect }: InvocationRecord): boolean {
+  if (waiting === undefined) return false;
+  return state !== 'EXECUTING' || sideEffect === 'pure' || sideEffect === 'idempotent';
 }
 
 async function settleOpen(
@@ -25,7 +32,7 @@ async function settleOpen(
 ): Promise<void> {
   const failed = cutOff(open);
   const now = clock.now();
-  const { result: _result, ...row } = open;
+  const { result: _result, waiting: _waiting, ...row } = open;
   const { message: _message, details: _details, ...error } = errorBody(failed);
   await ledger.commit({
     record: { ...row, state: 'ABORTED', failure: failed },

@@ -14,10 +14,11 @@ export function admit({
   clock,
   limits,
   running,
-}: Pick<PipelineParts, 'clock' | 'limits' | 'running'>): Stage<CallRequest, Admitted> {
+  workers,
+}: Pick<PipelineParts, 'clock' | 'limits' | 'running' | 'workers'>): Stage<CallRequest, Admitted> {
   return {
     name: 'admit',
-    run({ request }) {
+    run({ request }, { resumed }) {
       if (running.size >= limits.callsMax) {
         return failure('E3803', `The layer runs ${limits.callsMax} calls already. Try again in a moment.`, {
           retryAfterMs: OVERLOAD_RETRY_MS,
@@ -25,10 +26,10 @@ export function admit({
       }
       const givenParameters = request.parameters ?? {};
       return (
-        unsupported(request) ??
+        unsupported(request, workers?.accepts === true) ??
         argumentsOutOfBounds(givenParameters, limits) ?? {
-          invocationId: request.invocation_id ?? randomUUID(),
-          acceptedAt: clock.now(),
+          invocationId: resumed?.invocationId ?? request.invocation_id ?? randomUUID(),
+          acceptedAt: resumed?.acceptedAt ?? clock.now(),
           givenParameters,
         }
       );
@@ -51,13 +52,12 @@ export function argumentsOutOfBounds(
   return failure(code, `The parameters cannot be taken: ${first.message}`, { details: { faults } });
 }
 
-/** Options of the contract that are not built yet. */
-function unsupported({
-  execution_options,
-  document_context,
-  checkpoint_config,
-}: ToolInvokeRequest): Failure | undefined {
-  if (execution_options?.async_mode === true) return notBuilt('execution_options.async_mode');
+/** Options of the contract that are not built yet, or that this layer was not set up for. */
+function unsupported(
+  { document_context, checkpoint_config, execution_options }: ToolInvokeRequest,
+  hasWorkers: boolean,
+): Failure | undefined {
+  if (execution_options?.async_mode === true && !hasWorkers) return notBuilt('execution_options.async_mode');
   if (document_context?.document_refs !== undefined || document_context?.query !== undefined)
     return notBuilt('document_context');
   if (checkpoint_config?.resume_from_checkpoint_id !== undefined)

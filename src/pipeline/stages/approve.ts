@@ -1,21 +1,14 @@
-import { type Failure, failure } from '../../domain/error/failure.ts';
+import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
+import type { ApprovalBinding, ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { createTrustRules, type TrustRules } from '../../permission/trust.ts';
 import type { Admitted, Approved, Authorized, CallRequest, Consulted, Resolved, Validated } from '../call.ts';
+import type { Flight } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
-import type { Stage } from '../stage.ts';
+import type { Stage, StageEnd } from '../stage.ts';
 import { executorCall } from './executor-call.ts';
 
 type Needs = CallRequest & Admitted & Resolved & Validated & Authorized & Consulted;
-
-/** Why a call does not run without a person's yes. */
-export type ConfirmationReason =
-  | 'requires_approval'
-  | 'require_approval'
-  | 'requires_confirmation'
-  | 'policy'
-  | 'trust'
-  | 'executor';
 
 const BECAUSE: Readonly<Record<ConfirmationReason, string>> = {
   requires_approval: 'its tool runs with an approval only',
@@ -32,13 +25,18 @@ const APPROVALS: ReadonlySet<ConfirmationReason> = new Set(['requires_approval',
 const PASSED_BY: ReadonlySet<ConfirmationReason> = new Set(['requires_confirmation', 'trust']);
 
 const UNCONFIRMED: Approved = { confirmed: false };
+const CONFIRMED: Approved = { confirmed: true };
 
 /**
- * Stage 6: a call that a person has to confirm waits for that person. There is no approval desk yet, so such a call is
- * refused as pending and nothing of it runs. In an autonomous call nobody can be asked: it is refused, or passes where
- * the operator said so (PRM-06, PRM-09).
+ * Stage 6: a call that a person has to confirm waits on record for that person, and nothing of it runs before. The yes
+ * is bound to this very call: a call that changed meanwhile asks again (ORC-05). In an autonomous call nobody can be
+ * asked for a confirmation: it is refused, or passes where the operator said so (PRM-06, PRM-09).
  */
-export function approve({ trust: rules = createTrustRules() }: Pick<PipelineParts, 'trust'>): Stage<Needs, Approved> {
+export function approve({
+  trust: rules = createTrustRules(),
+  approvals,
+  clock,
+}: Pick<PipelineParts, 'trust' | 'approvals' | 'clock'>): Stage<Needs, Approved> {
   return {
     name: 'approve',
     run(call, flight) {
@@ -46,8 +44,9 @@ export function approve({ trust: rules = createTrustRules() }: Pick<PipelinePart
         whyConfirmation(call, rules) ??
         (call.executor.requiresConfirmation(executorCall(call, flight)) ? 'executor' : undefined);
       if (reason === undefined) return UNCONFIRMED;
+      if (hasYes(call, flight, clock.now())) return CONFIRMED;
       const isAutonomous = call.request.execution_options?.phase === 'autonomous';
-      if (!isAutonomous || APPROVALS.has(reason)) return pending(reason, call);
+      if (!isAutonomous || APPROVALS.has(reason)) return ask(approvals, reason, call, flight);
       // An executor is asked all the same: its word stands beside the one that is passed by.
       const passes = rules.autonomous === 'allow' && PASSED_BY.has(reason);
       if (passes && !call.executor.requiresConfirmation(executorCall(call, flight))) return UNCONFIRMED;
@@ -68,11 +67,72 @@ function whyConfirmation(call: Needs, rules: TrustRules): ConfirmationReason | u
   return rules.runsUnconfirmed(trust, sideEffectOf(manifest)) ? undefined : 'trust';
 }
 
-function pending(reason: ConfirmationReason, call: Needs): Failure {
-  const prompt = call.overrides?.confirmation_prompt ?? call.tool.manifest.confirmation_prompt;
+/** Whether the yes that this call brings from its wait was given to this very call. */
+function hasYes(call: Needs, { resumed, policyDecision }: Flight, now: number): boolean {
+  if (resumed === undefined) return false;
+  const { approval, waiting } = resumed;
+  // Set aside for a worker after the yes; its arguments and its version cannot have changed.
+  if (waiting.wait.for === 'worker') return waiting.wait.confirmed;
+  if (approval === undefined || now >= approval.expiresAt) return false;
+  return isSameCall(approval.binding, bindingOf(call, policyDecision?.version));
+}
+
+function bindingOf({ principal, tool, inputHash }: Needs, policyVersion = ''): ApprovalBinding {
+  return {
+    tenantId: principal.tenantId,
+    agentDid: principal.agentDid,
+    ...(principal.userDid === undefined ? {} : { userDid: principal.userDid }),
+    toolId: tool.manifest.tool_id,
+    toolVersion: tool.manifest.version,
+    contentHash: tool.contentHash,
+    inputHash,
+    policyVersion,
+  };
+}
+
+/** Field by field: a binding that came from a store may hold its fields in another order. */
+function isSameCall(one: ApprovalBinding, other: ApprovalBinding): boolean {
+  return BOUND.every((name) => one[name] === other[name]);
+}
+
+const BOUND = [
+  'tenantId',
+  'agentDid',
+  'userDid',
+  'toolId',
+  'toolVersion',
+  'contentHash',
+  'inputHash',
+  'policyVersion',
+] as const satisfies readonly (keyof ApprovalBinding)[];
+
+function ask(
+  desk: PipelineParts['approvals'],
+  reason: ConfirmationReason,
+  call: Needs,
+  { policyDecision, rehearsal }: Flight,
+): StageEnd<Approved> {
+  if (desk === undefined || rehearsal) return pending(reason, call, desk === undefined);
+  const prompt = promptOf(call);
+  const question = {
+    reason,
+    binding: bindingOf(call, policyDecision?.version),
+    tool: call.tool,
+    ...(prompt === undefined ? {} : { prompt }),
+  };
+  if (desk.standing(question)) return CONFIRMED;
+  const approval = desk.question(question);
+  return isFailure(approval) ? approval : { waits: { for: 'approval', approval } };
+}
+
+const promptOf = ({ overrides, tool }: Needs): string | undefined =>
+  overrides?.confirmation_prompt ?? tool.manifest.confirmation_prompt;
+
+function pending(reason: ConfirmationReason, call: Needs, nobodyThere: boolean): Failure {
+  const prompt = promptOf(call);
   return failure(
     'E3806',
-    `This call needs a yes from a person, because ${BECAUSE[reason]}, and this layer has nobody to ask yet. Nothing was run.`,
+    `This call needs a yes from a person, because ${BECAUSE[reason]}${nobodyThere ? ', and this layer has nobody to ask' : ''}. Nothing was run.`,
     { details: { ...detailsOf(reason, call), ...(prompt === undefined ? {} : { confirmation_prompt: prompt }) } },
   );
 }

@@ -1,5 +1,5 @@
 import type { CapabilityClaims, TrustLevel } from '../../../api/schemas/capability-token.ts';
-import { type Failure, isFailure } from '../../domain/error/failure.ts';
+import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { Caller, Principal } from '../../domain/principal/principal.ts';
 
 /** Who asks, and the token that says so. */
@@ -13,6 +13,9 @@ export interface Identity {
  * @param token from the request's body; the door's own wins when both are there
  */
 export type Identify = (caller: Caller, token?: string) => Identity | Failure | Promise<Identity | Failure>;
+
+/** Who asked for a call that was accepted before; its token was verified then. */
+export type IdentifyAgain = (claims: CapabilityClaims) => Identity & { readonly refused?: Failure };
 
 /** Verifies tokens; synchronous when the token was seen before. */
 export type VerifyToken = (
@@ -48,6 +51,21 @@ export function createIdentify(
     if (presented === undefined && withoutToken !== undefined) return identityOf(withoutToken);
     const verified = verify(presented);
     return verified instanceof Promise ? verified.then(answer) : answer(verified);
+  };
+}
+
+/**
+ * A call that waited goes on although its token ended meanwhile: it was good when the call was accepted. One that was
+ * revoked is not: somebody wanted it to end (PRM-01).
+ */
+export function createIdentifyAgain(
+  isRevoked: (claims: CapabilityClaims) => boolean,
+  { defaultTrust = 'trusted' }: Pick<IdentifyOptions, 'defaultTrust'> = {},
+): IdentifyAgain {
+  return (claims) => {
+    const identity = { claims, principal: principalOf(claims, defaultTrust) };
+    if (!isRevoked(claims)) return identity;
+    return { ...identity, refused: failure('E3208', 'The token of this call was revoked while the call waited.') };
   };
 }
 

@@ -1,7 +1,7 @@
 // Hot path: without a quota and a rate limit, one slot is counted.
 import type { RateLimit } from '../../../api/schemas/tool-manifest.ts';
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
-import type { Approved, Reserved, Resolved } from '../call.ts';
+import type { Approved, CallRequest, Reserved, Resolved } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 
@@ -16,13 +16,16 @@ const RESERVED: Reserved = { reserved: true };
  * E3211). The quota comes last, so that only a call that really runs is counted: a replay was answered by `reuse`, and a
  * refusal came before (PRM-07).
  */
-export function reserve(parts: Parts): Stage<Resolved & Approved, Reserved> {
+export function reserve(parts: Parts): Stage<CallRequest & Resolved & Approved, Reserved> {
   const { running, limits, quota } = parts;
   return {
     name: 'reserve',
     takes: 'a slot of the agent, a token of the rate limit, a call of the quota',
     run(call, flight) {
-      const { principal, claims } = call;
+      const { principal, claims, request, confirmed } = call;
+      // Nothing is taken for a call that a worker runs later: it takes what it needs then.
+      const isLater = request.execution_options?.async_mode === true && flight.resumed === undefined;
+      if (isLater) return { waits: { for: 'worker', confirmed } };
       // A session that has nothing left must not eat up what other agents share.
       const spent = quota?.knownSpent(principal, claims);
       if (spent !== undefined) return spent;

@@ -13,9 +13,10 @@ type Resolving = StageEnd<Resolved> | Promise<StageEnd<Resolved>>;
 /** Stage 2: who asks, and the version of the tool that is meant. What one may not see does not exist (VIS-01, REG-13). */
 export function resolve({
   identify,
+  identifyAgain,
   visible,
   registry,
-}: Pick<PipelineParts, 'identify' | 'visible' | 'registry'>): Stage<Needs, Resolved> {
+}: Pick<PipelineParts, 'identify' | 'identifyAgain' | 'visible' | 'registry'>): Stage<Needs, Resolved> {
   const take = (
     found: FoundTool | Failure,
     identity: Identity,
@@ -45,9 +46,17 @@ export function resolve({
       ? found.then((late) => take(late, identity, call, flight))
       : take(found, identity, call, flight);
   };
+  const knownAgain = (found: ReturnType<PipelineParts['identifyAgain']>, call: Needs, flight: Flight): Resolving => {
+    const { refused, ...identity } = found;
+    // The refusal ends the row of the one who asked, so it must be on record as his.
+    if (refused !== undefined) Object.assign(flight.call, identity);
+    return known(refused ?? identity, call, flight);
+  };
   return {
     name: 'resolve',
     run(call, flight) {
+      const { resumed } = flight;
+      if (resumed !== undefined) return knownAgain(identifyAgain(resumed.waiting.claims), call, flight);
       const identity = identify(call.caller, call.request.capability_token);
       return identity instanceof Promise
         ? identity.then((who) => known(who, call, flight))

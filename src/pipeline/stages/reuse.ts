@@ -21,8 +21,12 @@ export function reuse(parts: Parts): Stage<Needs, Fresh> {
     takes: 'the invocation id and the idempotency key',
     run(call, flight) {
       const { request, principal, invocationId } = call;
-      const key = request.execution_options?.idempotency_key;
-      if (key === undefined && request.invocation_id === undefined) {
+      const key = flight.resumed === undefined ? request.execution_options?.idempotency_key : undefined;
+      // A call that waited holds its id and its key already.
+      if (flight.resumed !== undefined && !parts.running.add(principal.tenantId, invocationId, flight)) {
+        return underWay(invocationId);
+      }
+      if (flight.resumed !== undefined || (key === undefined && request.invocation_id === undefined)) {
         parts.running.add(principal.tenantId, invocationId, flight);
         flight.undo.defer(() => parts.running.remove(principal.tenantId, invocationId));
         return { fresh: true };
@@ -92,6 +96,8 @@ async function answerOf(
   }
   throw signal.reason;
 }
+
+const underWay = (invocationId: string): Failure => failure('E3802', `The call ${invocationId} is under way already.`);
 
 const usedId = (invocationId: string): Failure =>
   failure('E3802', `The invocation id ${invocationId} was used before. Leave it out, or make a new one for each call.`);

@@ -22,8 +22,10 @@ export function audited(parts: Parts): Wrapper {
     name: 'audited',
     wrap: (next) => async (flight) => {
       /** Transitions that are written already. */
-      let written = 0;
+      let written = flight.transitions.length;
       flight.enter = (state) => {
+        // A call that waited comes again through states that are on record.
+        if (flight.resumed !== undefined && flight.transitions.some((each) => each.state === state)) return undefined;
         move(parts, flight, state);
         if (state !== 'EXECUTING') return undefined;
         const durability = beforeExecution(flight);
@@ -33,9 +35,9 @@ export function audited(parts: Parts): Wrapper {
         const record = recordOf(parts, flight, { state });
         return parts.ledger.commit({ record, events: eventsOf(flight, record, from), durability });
       };
-      move(parts, flight, 'DECLARED');
+      if (flight.resumed === undefined) move(parts, flight, 'DECLARED');
       const end = await next(flight);
-      return settled(parts, flight, end, written);
+      return end.waits === undefined ? settled(parts, flight, end, written) : setAside(parts, flight, end, written);
     },
   };
 }
@@ -49,10 +51,12 @@ function move({ clock }: Parts, flight: Flight, state: LifecycleState): void {
 }
 
 /** How firmly the row has to stand before the tool runs; undefined when nothing has to. */
-function beforeExecution({ call: { tool } }: Flight): 'synchronous' | 'asynchronous' | undefined {
+function beforeExecution(flight: Flight): 'synchronous' | 'asynchronous' | undefined {
+  const { tool } = flight.call;
   if (tool === undefined) return 'synchronous';
   const policy = sideEffectOf(tool.manifest);
-  if (policy === 'pure') return undefined;
+  // Nobody waits for the answer of a call that waited, so its row has to say that it runs.
+  if (policy === 'pure') return flight.resumed === undefined ? undefined : 'asynchronous';
   return policy === 'idempotent' ? 'asynchronous' : 'synchronous';
 }
 
@@ -66,6 +70,17 @@ async function settled(parts: Parts, flight: Flight, end: FlightEnd, written: nu
     return { ...end, record: end.answered === undefined ? record : repeated(record, end.answered) };
   } catch (thrown) {
     return unrecorded(parts, flight, record, lasting ? lostOutcome(thrown) : failureOf(thrown));
+  }
+}
+
+/** What was accepted is never lost: the row stands on the disk before the caller hears that its call waits. */
+async function setAside(parts: Parts, flight: Flight, end: FlightEnd, written: number): Promise<FlightEnd> {
+  const record = recordOf(parts, flight, end);
+  try {
+    await parts.ledger.commit({ record, events: eventsOf(flight, record, written), durability: 'synchronous' });
+    return { ...end, record };
+  } catch (thrown) {
+    return unrecorded(parts, flight, record, failureOf(thrown));
   }
 }
 

@@ -7,6 +7,7 @@ export function undoable({ log }: Pick<PipelineParts, 'log'>): Wrapper {
     name: 'undoable',
     wrap: (next) => async (flight) => {
       const end = await next(flight);
+      // A call that waits keeps what it holds, its idempotency key above all.
       if (end.failure === undefined) {
         flight.undo.commit();
         await flight.undo.close(log);

@@ -4,7 +4,7 @@ import type { Hooks } from '../../../hooks/run-hooks.ts';
 import type { Admitted, Authorized, CallRequest, Consulted, Fresh, Resolved, Validated } from '../../call.ts';
 import type { Flight } from '../../flight/flight.ts';
 import type { PipelineParts } from '../../parts.ts';
-import { isEarlierAnswer, type Stage, type StageEnd } from '../../stage.ts';
+import { isEarlierAnswer, isWaits, type Stage, type StageEnd } from '../../stage.ts';
 import { argumentsOutOfBounds } from '../admit.ts';
 import { type Hookable, hookedCall, noteVerdict, subjectOf } from './hooked-call.ts';
 
@@ -29,7 +29,8 @@ export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits
   return {
     name: 'consult',
     run(call, flight) {
-      const asked = hooks?.before(subjectOf(call));
+      // Asked once, before it waited; what they rewrote is what waited.
+      const asked = flight.resumed === undefined ? hooks?.before(subjectOf(call)) : undefined;
       return hooks === undefined || asked === undefined ? CONSULTED : askAll(hooks, asked, call, flight);
     },
   } satisfies Stage<Needs, Consulted> as Stage<Needs, Consulted>;
@@ -56,8 +57,16 @@ export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits
       // On record is what will run, also when a later hook refuses it.
       Object.assign(flight.call, { parameters: call.parameters, inputHash: call.inputHash });
     }
-    const { parameters, inputHash, grant, executor, trust, policyAsks } = call;
-    const judged: Validated & Authorized = { parameters, inputHash, grant, executor, trust, policyAsks };
+    const { givenParameters, parameters, inputHash, grant, executor, trust, policyAsks } = call;
+    const judged: Pick<Admitted, 'givenParameters'> & Validated & Authorized = {
+      givenParameters,
+      parameters,
+      inputHash,
+      grant,
+      executor,
+      trust,
+      policyAsks,
+    };
     return { ...judged, ...CONSULTED };
   }
 }
@@ -72,9 +81,9 @@ async function judgeAgain(
   const outside = argumentsOutOfBounds(call.givenParameters, limits);
   if (outside !== undefined) return outside;
   const validated = await validate.run(call, flight);
-  if (isFailure(validated) || isEarlierAnswer(validated)) return refusalOf(validated);
+  if (isFailure(validated) || isEarlierAnswer(validated) || isWaits(validated)) return refusalOf(validated);
   const authorized = await authorize.run({ ...call, ...validated }, flight);
-  if (isFailure(authorized) || isEarlierAnswer(authorized)) return refusalOf(authorized);
+  if (isFailure(authorized) || isEarlierAnswer(authorized) || isWaits(authorized)) return refusalOf(authorized);
   return { ...call, ...validated, ...authorized };
 }
 
