@@ -38,7 +38,7 @@ export const LEVELS = [
   ['compose'],
 ];
 const ADAPTER =
-  '^(src/(?:[^/]+/(?:drivers|importers|embedders|policy-engines|language-models|secret-stores|sinks|notifiers)|storage|doors|executors)/[^/]+)/';
+  '^(src/(?:[^/]+/(?:drivers|importers|embedders|policy-engines|language-models|secret-stores|sinks|notifiers|job-queues)|storage|doors|executors)/[^/]+)/';
 const folders = (names) => `^src/(?:${names.join('|')})/`;
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 

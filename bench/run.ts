@@ -15,6 +15,12 @@ const BENCHMARKS: readonly Benchmark[] = [
     run: async (options) => (await import('./pipeline/pipeline-benchmark.ts')).runPipeline(options),
   },
   {
+    name: 'durable',
+    summary: 'commits, calls that run later, status, cancel, and what a crash left: p50, p99, calls a second',
+    defaultSeconds: 5,
+    run: async (options) => (await import('./durable/durable-benchmark.ts')).runDurable(options),
+  },
+  {
     name: 'gateway',
     summary: 'calls through MCP and REST at 1 and 32 callers, beside node:http, the MCP SDK, mcp-proxy and mcp-hub',
     defaultSeconds: 4,
@@ -74,7 +80,31 @@ const BENCHMARKS: readonly Benchmark[] = [
     name: 'egress',
     summary: 'connections out of a sandbox beside direct ones: new, kept, throughput, shaping, and what a start costs',
     defaultSeconds: 2,
-    run: async (options) => (await import('./egress/egress-benchmark.ts')).runEgress(options),
+    run: async (options) => (await import('./sandbox/egress/egress-benchmark.ts')).runEgress(options),
+  },
+  {
+    name: 'upstream',
+    summary: 'calls through a sandboxed stdio upstream at 1 and 32 callers, its start, its recovery, 20 that idle',
+    defaultSeconds: 3,
+    run: async (options) => (await import('./gateway/upstream/upstream-benchmark.ts')).runUpstream(options),
+  },
+  {
+    name: 'sandbox',
+    summary: 'cold starts beside bare spawns, kill, hand-off from the warm pool, fresh sandboxes a second, idle memory',
+    defaultSeconds: 4,
+    run: async (options) => (await import('./sandbox/sandbox-benchmark.ts')).runSandboxes(options),
+  },
+  {
+    name: 'microvm',
+    summary: 'emulated machines of QEMU: boot, copy of a snapshot, one exchange, kill; --set names the image folder',
+    defaultSeconds: 5,
+    run: async (options) => (await import('./sandbox/microvm.ts')).runMicrovms(options),
+  },
+  {
+    name: 'wasm',
+    summary: 'scripts in fresh interpreters: start to end, host calls, kill, scripts a second, memory of the process',
+    defaultSeconds: 3,
+    run: async (options) => (await import('./sandbox/wasm.ts')).runWasm(options),
   },
 ];
 

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runChecks } from './check.ts';
+import { ensureSystemPackages } from './machine/system-packages.ts';
 import { runCommand } from './run-command.ts';
-import { ensureSystemPackages } from './system-packages.ts';
 import { COUNTS_FILE_VARIABLE, closingLine, type TestCounts } from './test-counts.ts';
 
 const packages = await ensureSystemPackages({ install: true });

@@ -17,6 +17,7 @@ export type {
 } from './compose/function-tools.ts';
 export { type Server, serve } from './compose/serve.ts';
 export { SETTINGS, type Setting, type Settings } from './compose/settings.ts';
+export { webToolManifests } from './compose/web-tools.ts';
 export { ERRORS, type ErrorCode, type ErrorEntry } from './domain/error/catalogue.ts';
 export { ToolLayerError } from './domain/error/tool-layer-error.ts';
 export type { Caller, Door, Principal, Progress } from './domain/principal/principal.ts';

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { AgentSandboxContext, ResourceLimits } from './agent-sandbox-context.ts';
-import { ToolErrorBody } from './error.ts';
+import { OutcomeSettlement } from './calls/outcome.ts';
+import { ToolErrorBody, ToolErrorCategory } from './error.ts';
 import {
   AgentDid,
   InvocationId,
@@ -63,6 +64,13 @@ export const ExecutionOptions = Type.Object(
     async_mode: Type.Optional(Type.Boolean({ default: false })),
     priority: Type.Optional(Type.Enum(['low', 'normal', 'high'])),
     idempotency_key: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    turn_group_id: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$',
+        description:
+          'Attempt at answering the user. Within it a tool runs once for the same business; idempotency_key wins over it.',
+      }),
+    ),
     require_approval: Type.Optional(Type.Boolean({ default: false })),
     phase: Type.Optional(InvocationPhase),
     claim_source: Type.Optional(
@@ -107,6 +115,20 @@ export const CheckpointMetadata = Type.Object(
   { additionalProperties: false },
 );
 
+/** An attempt that failed, where a call took more than one (PIPE-05). */
+export const FailedAttempt = Type.Object(
+  {
+    attempt: Type.Integer({ minimum: 1 }),
+    e_code: Type.String(),
+    category: ToolErrorCategory,
+    started_at: Timestamp,
+    duration_ms: Type.Number({ minimum: 0 }),
+    waited_ms: Type.Integer({ minimum: 0, description: 'The wait before it.' }),
+  },
+  { additionalProperties: false },
+);
+export type FailedAttempt = Static<typeof FailedAttempt>;
+
 /** PIPE-11. Figures that were not measured for this executor are 0. */
 export const ExecutionMetadata = Type.Object(
   {
@@ -120,6 +142,9 @@ export const ExecutionMetadata = Type.Object(
     documents_accessed: Type.Array(DocumentAccess),
     checkpoints_created: Type.Array(CheckpointMetadata),
     attempts: Type.Integer({ minimum: 0 }),
+    failed_attempts: Type.Optional(
+      Type.Array(FailedAttempt, { description: 'Present when there was more than one attempt.' }),
+    ),
     cached: Type.Boolean(),
   },
   { additionalProperties: false },
@@ -210,6 +235,7 @@ export const ToolStatusResponse = Type.Object(
     error: Type.Optional(ToolErrorBody),
     execution_metadata: Type.Optional(ExecutionMetadata),
     approval: Type.Optional(PendingApproval),
+    settlement: Type.Optional(OutcomeSettlement),
     latest_checkpoint: Type.Optional(
       Type.Object({ checkpoint_id: Type.String(), timestamp: Timestamp }, { additionalProperties: false }),
     ),
@@ -217,6 +243,55 @@ export const ToolStatusResponse = Type.Object(
   { additionalProperties: false, title: 'tool.status() response (BC-2)' },
 );
 export type ToolStatusResponse = Static<typeof ToolStatusResponse>;
+
+/** What became of a call since the caller last looked (PIPE-07). */
+export const ToolWatchRequest = Type.Object(
+  {
+    invocation_id: InvocationId,
+    after: Type.Optional(
+      Type.String({ maxLength: 64, description: 'event_id of what the caller saw last; all is new when absent.' }),
+    ),
+    wait_seconds: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 30, description: 'How long to wait for something new. Default 0.' }),
+    ),
+    agent_context: Type.Optional(AgentContext),
+  },
+  { additionalProperties: false },
+);
+export type ToolWatchRequest = Static<typeof ToolWatchRequest>;
+
+export const ToolWatchResponse = Type.Object(
+  {
+    event_id: Type.String({ description: 'Names this state and progress; the same as `after` when nothing is new.' }),
+    changed: Type.Boolean(),
+    over: Type.Boolean({ description: 'The call is final: nothing will be new any more.' }),
+    invocation: ToolStatusResponse,
+  },
+  { additionalProperties: false },
+);
+export type ToolWatchResponse = Static<typeof ToolWatchResponse>;
+
+/** More time for a call that a worker runs (PIPE-12). */
+export const ToolExtendRequest = Type.Object(
+  {
+    invocation_id: InvocationId,
+    extend_seconds: Type.Number({ exclusiveMinimum: 0, maximum: 86_400, description: 'On top of what it has.' }),
+    agent_context: Type.Optional(AgentContext),
+  },
+  { additionalProperties: false },
+);
+export type ToolExtendRequest = Static<typeof ToolExtendRequest>;
+
+export const ToolExtendResponse = Type.Object(
+  {
+    invocation_id: InvocationId,
+    extended: Type.Boolean(),
+    deadline: Type.Optional(Timestamp),
+    message: Type.String(),
+  },
+  { additionalProperties: false },
+);
+export type ToolExtendResponse = Static<typeof ToolExtendResponse>;
 
 /** BC-2 tool.cancel(); idempotent. */
 export const ToolCancelRequest = Type.Object(

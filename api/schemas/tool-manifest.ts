@@ -87,6 +87,13 @@ export type IsolationLevel = Static<typeof IsolationLevel>;
 export const ExecutionConfig = Type.Object(
   {
     default_timeout_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400, default: 30 })),
+    heartbeat_seconds: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 86_400,
+        description: 'A run that reports no progress for so long is stopped. Silence is no fault when absent.',
+      }),
+    ),
     default_cpu_millicore_limit: Type.Optional(Type.Integer({ minimum: 1, default: 500 })),
     default_memory_mb_limit: Type.Optional(Type.Integer({ minimum: 1, default: 1024 })),
     output_bytes_max: Type.Optional(Type.Integer({ minimum: 1, description: 'The result is cut beyond this.' })),

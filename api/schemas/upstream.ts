@@ -8,6 +8,8 @@ export const UpstreamName = Type.String({
   description: 'Prefix of its tool ids: <name>__<tool>.',
 });
 
+const CredentialName = Type.String({ minLength: 1, maxLength: 255 });
+
 /** A server started as a child process inside a sandbox. Nothing but what is listed here is visible to it. */
 export const StdioTransport = Type.Object(
   {
@@ -72,6 +74,23 @@ export const UpstreamDefinition = Type.Object(
         description: 'Whether tools that the server adds later are registered when nothing in them is suspicious.',
       }),
     ),
+    per_caller: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether each caller has a connection of its own, for stdio a process of its own. Every {{NAME}} is then a ' +
+          'credential of the call: the tools ask for it, and the token of the caller has to grant it.',
+      }),
+    ),
+    list_credentials: Type.Optional(
+      Type.Record(CredentialName, CredentialName, {
+        maxProperties: 64,
+        description:
+          'With per_caller: the secret of the tenant that stands in for each {{NAME}} on the connection by which the ' +
+          'layer itself lists the tools. Without it they are listed once, by upstreams add, with the credentials of the ' +
+          'operator who adds it.',
+      }),
+    ),
   },
   { additionalProperties: false, title: 'Upstream' },
 );
@@ -92,6 +111,9 @@ export const UpstreamStatus = Type.Object(
     quarantined_count: Type.Integer({ description: 'Tools that wait for an operator, or were rejected.' }),
     malformed_count: Type.Integer({ description: 'Entries of its list that are no tools.' }),
     restart_count: Type.Integer(),
+    caller_connections: Type.Optional(
+      Type.Integer({ description: 'With per_caller: connections of callers that are open now.' }),
+    ),
     last_error: Type.Optional(Type.String()),
     changed_at: Timestamp,
   },

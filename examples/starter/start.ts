@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ensureSystemPackages } from '../../scripts/system-packages.ts';
+import { ensureSystemPackages } from '../../scripts/machine/system-packages.ts';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, serve, ToolLayerError } from '../../src/index.ts';
 import { ADD, add } from './add.ts';
 import { startWeatherApi } from './weather-api.ts';

@@ -2,8 +2,16 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 import { chainedEventOf } from '../domain/event/chained-event.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
+import type { WaitingCall } from '../domain/invocation/waiting-call.ts';
 import { canonicalJson } from '../std/canonical-json.ts';
-import type { ChainCheckpoint, Durability, LedgerBatch, LedgerStore } from './ledger-store.port.ts';
+import type {
+  ChainCheckpoint,
+  Durability,
+  LedgerBatch,
+  LedgerStore,
+  SideEffectQuery,
+  WaitingQuery,
+} from './ledger-store.port.ts';
 
 const HOSTILE = `nul \0, quote ' " \\, lone \ud800, 🙂, </script>, \u2028`;
 
@@ -78,6 +86,80 @@ function recordCases(check: Check): void {
       equal((await store.findInvocation('acme', 'call-1'))?.state, 'COMPLETED');
     },
   );
+
+  check('ORC-06 calls that wait are listed by what for, oldest first, page by page', async (store) => {
+    const later = (invocationId: string, acceptedAt: number, more: Partial<InvocationRecord> = {}) =>
+      record({ invocationId, acceptedAt, state: 'AUTHORIZED', waiting: waitingFor('worker'), ...more });
+    const records = [
+      later('b', 2_000),
+      later('a', 2_000),
+      later('c', 1_000, { tenantId: 'globex' }),
+      later('asks', 500, { waiting: waitingFor('approval') }),
+      later('runs', 3_000, { state: 'EXECUTING', waiting: waitingFor('approval') }),
+      later('over', 100, { state: 'COMPLETED' }),
+      record({ invocationId: 'plain', state: 'EXECUTING' }),
+    ];
+    await store.append({ records, events: [] }, 'synchronous');
+    const ids = async (query: Partial<WaitingQuery>) =>
+      (await store.waitingCalls({ waitsFor: 'worker', limit: 10, ...query })).map(({ invocationId }) => invocationId);
+    deepEqual(await ids({}), ['c', 'a', 'b', 'runs']);
+    deepEqual(await ids({ waitsFor: 'approval' }), ['asks']);
+    deepEqual(await ids({ tenantId: 'globex' }), ['c']);
+    deepEqual(await ids({ limit: 2 }), ['c', 'a']);
+    deepEqual(await ids({ limit: 2, after: records[1] as InvocationRecord }), ['b', 'runs']);
+    await store.append({ records: [record({ invocationId: 'a', state: 'FAILED' })], events: [] }, 'synchronous');
+    deepEqual(await ids({}), ['c', 'b', 'runs']);
+  });
+
+  check('ORC-06 a writer whose lease was taken over does not replace the row', async (store) => {
+    equal(await store.fenceInvocation('acme', 'call-1', 1), undefined);
+    const waiting = record({ state: 'AUTHORIZED', waiting: waitingFor('worker') });
+    await store.append({ records: [waiting], events: [] }, 'synchronous');
+    deepEqual(await store.fenceInvocation('acme', 'call-1', 2), waiting);
+    const late = [record({ state: 'FAILED', fence: 1 }), record({ state: 'FAILED' })];
+    for (const each of late) await store.append({ records: [each], events: [] }, 'synchronous');
+    await store.append(
+      {
+        records: [late[0], late[1]].map((each) => ({ ...each, invocationId: 'call-2' })) as InvocationRecord[],
+        events: [],
+      },
+      'synchronous',
+    );
+    deepEqual(await store.fenceInvocation('acme', 'call-1', 1), waiting);
+    const done = record({ state: 'COMPLETED', fence: 2, result: 1 });
+    await store.append({ records: [done, record({ invocationId: 'call-3' })], events: [] }, 'synchronous');
+    deepEqual(await store.findInvocation('acme', 'call-1'), done);
+    await store.append({ records: [record({ state: 'FAILED', fence: 3 })], events: [] }, 'synchronous');
+    deepEqual(await store.fenceInvocation('acme', 'call-1', 4), done);
+  });
+
+  check('VIS-03 calls that may have left something behind are listed, the last first, page by page', async (store) => {
+    const made = (invocationId: string, acceptedAt: number, more: Partial<InvocationRecord> = {}) =>
+      record({ invocationId, acceptedAt, sideEffect: 'irreversible', state: 'COMPLETED', ...more });
+    const records = [
+      made('a', 1_000, { turnGroupId: 't-1' }),
+      made('c', 2_000, { turnGroupId: 't-1', sideEffect: 'compensatable' }),
+      made('b', 2_000, { turnGroupId: 't-2', sideEffect: 'idempotent', state: 'FAILED', agentDid: 'did:web:two' }),
+      made('runs', 3_000, { state: 'EXECUTING' }),
+      made('pure', 4_000, { turnGroupId: 't-1', sideEffect: 'pure' }),
+      made('denied', 4_000, { turnGroupId: 't-1', state: 'DENIED' }),
+      made('elsewhere', 4_000, { turnGroupId: 't-1', tenantId: 'globex' }),
+    ];
+    for (const each of records) await store.append({ records: [each], events: [] }, 'synchronous');
+    const ids = async (query: Partial<SideEffectQuery>) =>
+      (await store.sideEffects({ tenantId: 'acme', limit: 10, ...query })).map(({ invocationId }) => invocationId);
+    deepEqual(await ids({}), ['runs', 'c', 'b', 'a']);
+    deepEqual(await ids({ limit: 2 }), ['runs', 'c']);
+    deepEqual(await ids({ limit: 2, before: records[1] as InvocationRecord }), ['b', 'a']);
+    deepEqual(await ids({ turnGroupId: 't-1' }), ['c', 'a']);
+    deepEqual(await ids({ agentDid: 'did:web:two' }), ['b']);
+    deepEqual(await ids({ tenantId: 'globex' }), ['elsewhere']);
+    await store.append(
+      { records: records.map((each) => ({ ...each, state: 'COMPLETED' })), events: [] },
+      'synchronous',
+    );
+    deepEqual(await ids({ turnGroupId: 't-1', limit: 1 }), ['c']);
+  });
 
   check('a tenant has its own invocations', async (store) => {
     const tenants = ['acme', 'globex', 'a\0', 'a\uFFFD', 'a\ud800', 'json:"a"'];
@@ -393,3 +475,35 @@ function checkpoint(seq: number, changes: Partial<ChainCheckpoint> = {}): ChainC
 
 const seqOf = ({ event }: { readonly event: CloudEvent }): number => event.chainseq;
 const byHash = (one: ChainCheckpoint, other: ChainCheckpoint): number => (one.hash < other.hash ? -1 : 1);
+
+const waitingFor = (what: 'worker' | 'approval'): WaitingCall => ({
+  request: { tool_id: 'weather' },
+  claims: {
+    tool_id: '*',
+    agent_did: 'did:web:one',
+    tenant_id: 'acme',
+    allowed_operations: ['*'],
+    iss: 'test',
+    iat: 1,
+    exp: 2,
+    jti: 'j',
+  },
+  wait: what === 'worker' ? { for: 'worker', confirmed: false } : { for: 'approval', approval: APPROVAL },
+  since: 1,
+});
+
+const APPROVAL = {
+  approvalId: 'approval-1',
+  reason: 'policy',
+  binding: {
+    tenantId: 'acme',
+    agentDid: 'did:web:one',
+    toolId: 'weather',
+    toolVersion: '1.0.0',
+    contentHash: 'h',
+    inputHash: 'h',
+    policyVersion: '1',
+  },
+  requestedAt: 1,
+  expiresAt: 2,
+} as const;

@@ -2,6 +2,7 @@ import type { AuditQuery } from '../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 import type { ChainedEvent } from '../domain/event/chained-event.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
+import type { WaitFor } from '../domain/invocation/waiting-call.ts';
 
 /** How far a commit must have come before the caller goes on. */
 export type Durability = 'synchronous' | 'asynchronous';
@@ -35,10 +36,32 @@ export interface StoredEvent {
   readonly event: CloudEvent;
 }
 
+/** Which waiting calls are listed. */
+export interface WaitingQuery {
+  readonly waitsFor: WaitFor['for'];
+  /** Of all tenants when absent. */
+  readonly tenantId?: string;
+  /** Goes on behind this call of an earlier page. */
+  readonly after?: Pick<InvocationRecord, 'acceptedAt' | 'tenantId' | 'invocationId'>;
+  readonly limit: number;
+}
+
+/** Which side effects are listed. */
+export interface SideEffectQuery {
+  readonly tenantId: string;
+  readonly turnGroupId?: string;
+  /** Of all agents of the tenant when absent. */
+  readonly agentDid?: string;
+  /** Goes on behind this call of an earlier page. */
+  readonly before?: Pick<InvocationRecord, 'acceptedAt' | 'invocationId'>;
+  readonly limit: number;
+}
+
 /** The durable record of calls and their events (system design §4). Append only as far as events go. */
 export interface LedgerStore {
   /**
-   * Writes a batch in one transaction; batches of one chain in the order of the calls. A record replaces the row of the same tenant and id unless that row is final;
+   * Writes a batch in one transaction; batches of one chain in the order of the calls. A record replaces the row of the same tenant and id unless that row is final or
+   * was written, or fenced, under a later lease;
    * an event whose chain place is taken fails the batch.
    */
   append(batch: LedgerBatch, durability: Durability): Promise<void>;
@@ -55,6 +78,18 @@ export interface LedgerStore {
   findInvocation(tenantId: string, invocationId: string): Promise<InvocationRecord | undefined>;
   /** Rows that are not final and belong to `instanceId`; oldest first. */
   openInvocations(instanceId: string): Promise<readonly InvocationRecord[]>;
+  /** Calls that wait on record, in order of acceptance, tenant and id (`waitsFor` of the record). */
+  waitingCalls(query: WaitingQuery): Promise<readonly InvocationRecord[]>;
+  /**
+   * Calls of tools that are not pure, from EXECUTING on, the last accepted first. Some of them may have failed before their
+   * tool was reached: the rows say so.
+   */
+  sideEffects(query: SideEffectQuery): Promise<readonly InvocationRecord[]>;
+  /**
+   * From now on only records of this lease or a later one replace the row.
+   * @returns the row as it stands; undefined when this tenant has no such invocation
+   */
+  fenceInvocation(tenantId: string, invocationId: string, fence: number): Promise<InvocationRecord | undefined>;
   /** Where a sink has read to; 0 at first. */
   sinkPosition(sink: string): Promise<number>;
   setSinkPosition(sink: string, position: number): Promise<void>;

@@ -14,7 +14,7 @@ import { createPinoLog } from '../telemetry/pino-log.ts';
 import { redactedLog } from '../telemetry/redacted-log.ts';
 import type { AssembledLayer } from './assemble.ts';
 import { type FunctionTools, functionTools } from './function-tools.ts';
-import { redactFields, redactorOf } from './parts/redactor.ts';
+import { redactFields, redactorOf } from './parts/from-settings/redactor.ts';
 import { readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
@@ -48,6 +48,8 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   operatorKey(): string;
   /** `ask('tool.invoke')` as this program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
+  /** What the MCP gateway of `serve` stands on beside the operations; not for programs. */
+  readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf'>;
   /** Signs a capability token. */
   mintToken(request: TokenMintRequest): Promise<TokenMintResponse>;
   /** Ends accepting calls, waits for those that run, and closes everything (OPS-03). Idempotent. */
@@ -120,6 +122,7 @@ function embedded(
     log,
     ...(assembled.embeddedDatabase === undefined ? {} : { embeddedDatabase: assembled.embeddedDatabase }),
     operatorKey: assembled.operatorKey,
+    forGateway: assembled,
     invoke: (request, caller) => layer.ask('tool.invoke', request, { door: 'library', ...caller }),
     ...functionTools(layer, native, LOCAL_CALLER),
     mintToken: (request) => layer.ask('token.mint', request, LOCAL_CALLER),

@@ -3,13 +3,14 @@ import { access, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
 import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
-import { createBubblewrapDriver } from '../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { createEgressGate } from '../sandbox/egress-gate.ts';
+import type { SandboxDriver } from '../sandbox/driver.port.ts';
+import { createWasmDriver } from '../sandbox/drivers/wasm/wasm-driver.ts';
 import { MiB } from '../std/bytes.ts';
 import { makeFolder } from '../std/make-folder.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
 import { settingsOf } from './open-layer.ts';
 import { checkPolicies } from './parts/open-policies.ts';
+import { openSandboxes } from './parts/open-sandboxes.ts';
 import { readSettings } from './read-settings.ts';
 import { readRunningLayer } from './running-layer-file.ts';
 import type { Settings } from './settings.ts';
@@ -33,7 +34,7 @@ export async function doctor(options: LayerOptions): Promise<readonly DoctorFind
           checkPolicies(settings),
           checkRunning(settings),
         ])),
-    ...(await checkSandbox()),
+    ...(settings === undefined ? [] : await checkSandboxes(settings)),
   ];
 }
 
@@ -86,16 +87,30 @@ async function checkRunning(settings: Settings): Promise<DoctorFinding> {
   return { name: 'running layer', state: 'ok', message };
 }
 
-async function checkSandbox(): Promise<DoctorFinding[]> {
-  const driver = createBubblewrapDriver({}, createEgressGate());
+/** Every driver that there is: those that the settings name have to work, the others are told as what could be had. */
+async function checkSandboxes(settings: Settings): Promise<DoctorFinding[]> {
+  await using opened = new AsyncDisposableStack();
+  const named = settings['sandbox.drivers'];
+  const names = [...named, ...MACHINE_DRIVERS.filter((name) => !named.includes(name))];
+  const drivers = [...openSandboxes(opened, { ...settings, 'sandbox.drivers': names }).drivers, createWasmDriver()];
+  const findings = await Promise.all(drivers.map((driver) => checkDriver(driver, named[0] === driver.name)));
+  for (const driver of drivers) if (Symbol.asyncDispose in driver) opened.use(driver as AsyncDisposable);
+  return findings.flat();
+}
+
+/** Drivers that need nothing but this machine. */
+const MACHINE_DRIVERS = ['bubblewrap', 'gvisor', 'qemu', 'firecracker'];
+
+async function checkDriver(driver: SandboxDriver, isFirst: boolean): Promise<DoctorFinding[]> {
   const { works, version, problem, weaknesses } = await driver.probe();
-  const name = `sandbox: ${driver.name}`;
-  if (!works) {
-    const message = problem ?? 'does not work here';
-    return [{ name, state: 'failed', message, hint: 'Without it shell tools and stdio MCP servers are refused.' }];
+  const name = `sandbox: ${driver.name} (${driver.isolation})`;
+  if (works) {
+    return [
+      { name, state: 'ok', message: version ?? 'works' },
+      ...weaknesses.map((message): DoctorFinding => ({ name, state: 'absent', message })),
+    ];
   }
-  return [
-    { name, state: 'ok', message: version ?? 'works' },
-    ...weaknesses.map((message): DoctorFinding => ({ name, state: 'absent', message })),
-  ];
+  const message = problem ?? 'does not work here';
+  if (!isFirst) return [{ name, state: 'absent', message }];
+  return [{ name, state: 'failed', message, hint: 'Without it shell tools and stdio MCP servers are refused.' }];
 }

@@ -60,7 +60,7 @@ async function serveStandardStreams(options: StdioOptions): Promise<number> {
     import('../doors/mcp-gateway/create-gateway.ts'),
     import('../doors/mcp-transports/stdio/serve-stdio.ts'),
     import('../telemetry/pino-log.ts'),
-    import('./parts/redactor.ts'),
+    import('./parts/from-settings/redactor.ts'),
   ]);
   const { layer, caller, close } = await openLayer(options);
   const settings = readSettings({ given: settingsOf(options) });

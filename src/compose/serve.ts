@@ -51,8 +51,20 @@ export async function serve(
     openApi: openApiDocument(VERSION),
     settings: { bodyBytesMax, allowedHosts, documentBytesMax: bodyBytesMax * 16 },
   });
-  const toolsMode = { toolsMode: settings['mcp.tools'], autoToolsMax: settings['mcp.auto_tools_max'] };
-  const gateway = createGateway({ layer, log, version: VERSION, settings: toolsMode });
+  const { confirmations, signalOf } = layer.forGateway;
+  const gateway = createGateway({
+    layer,
+    log,
+    version: VERSION,
+    signalOf,
+    ...(confirmations === undefined ? {} : { confirmations }),
+    settings: {
+      toolsMode: settings['mcp.tools'],
+      autoToolsMax: settings['mcp.auto_tools_max'],
+      elicitation: settings['approvals.elicitation'],
+      confirmationWaitMs: settings['approvals.elicitation_wait_seconds'] * 1000,
+    },
+  });
   const discovery = createDiscovery({ layer, log, version: VERSION });
   mountMcp(rest.app, { path: '/mcp', serverOf: gateway.serverOf, resource, log });
   mountMcp(rest.app, { path: '/mcp/discovery', serverOf: () => discovery.server, resource, log });

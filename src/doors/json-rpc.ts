@@ -15,11 +15,19 @@ export interface RpcRequest {
   readonly params: Params;
 }
 
+/** What a client answers to a request of ours: one of `result` and `error`. */
+export interface RpcResponse {
+  readonly kind: 'response';
+  readonly id: RpcId;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
 /** What a message may be; `invalid` says why it is none, with the id that its refusal carries. */
 export type RpcMessage =
   | RpcRequest
   | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
-  | { readonly kind: 'response' }
+  | RpcResponse
   | { readonly kind: 'invalid'; readonly id: RpcId | null; readonly message: string };
 
 /** An answer as JSON text, ready to be sent. */
@@ -51,10 +59,12 @@ const NO_PARAMS: Params = {};
 export function classify(value: unknown): RpcMessage {
   if (Array.isArray(value)) return invalid(null, 'Batches are not supported. Send one message at a time.');
   if (!isObject(value)) return invalid(null, 'A message must be a JSON object.');
-  const { jsonrpc, id, method, params } = value;
+  const { jsonrpc, id, method, params, result, error } = value;
   const known = isId(id) ? id : null;
   if (jsonrpc !== '2.0') return invalid(known, 'The member jsonrpc must be "2.0".');
-  if (method === undefined && known !== null && ('result' in value || 'error' in value)) return { kind: 'response' };
+  if (method === undefined && known !== null && ('result' in value || 'error' in value)) {
+    return error === undefined ? { kind: 'response', id: known, result } : { kind: 'response', id: known, error };
+  }
   if (typeof method !== 'string') return invalid(known, 'The member method must be a string.');
   if (params !== undefined && !isObject(params)) return invalid(known, 'The member params must be an object.');
   if (!('id' in value)) return { kind: 'notification', method, params: params ?? NO_PARAMS };
@@ -71,6 +81,11 @@ export function resultAnswer(id: RpcId, result: string): RpcAnswer {
 export function errorAnswer(id: RpcId | null, code: number, message: string, data?: unknown, http?: number): RpcAnswer {
   const text = JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
   return http === undefined ? { text, failed: true } : { text, failed: true, http };
+}
+
+/** A request to a client as JSON text. */
+export function requestText(id: RpcId, method: string, params: Params): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params });
 }
 
 /** A notification as JSON text. */

@@ -26,9 +26,20 @@ export interface Peer {
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to the running request. */
   readonly notify: (text: string) => void;
+  /** What the client said that it can do, in its own words; absent when it said nothing. */
+  readonly can?: Params;
+  /** Puts a request to the client of the running one. Absent in the 2026 era, which answers with its questions instead. */
+  readonly ask?: AskClient;
   /** What the session of the 2025 era is told of; undefined in the 2026 era, which has no sessions. */
   readonly watch?: Watch;
 }
+
+/**
+ * Puts a request to a client and waits for its answer, as long as `signal` and the running request last.
+ * @returns the result, as the client wrote it
+ * @throws Error when the client answers with an error, cannot be reached, or is asked too much at once
+ */
+export type AskClient = (method: string, params: Params, signal: AbortSignal) => Promise<unknown>;
 
 /** Answers the requests of one JSON-RPC method; may throw ToolLayerError. */
 export type Method = (request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;

@@ -2,9 +2,19 @@ import type { Fault } from '../../api/schemas/error.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { Failure } from '../domain/error/failure.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
+import type { UndoStep } from '../domain/invocation/undo-step.ts';
 import type { Usage } from '../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../domain/principal/principal.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
+
+/** Where an executor writes down how its changes are taken back, each before it makes the change (PIPE-03). */
+export interface UndoRecorder {
+  /**
+   * Resolves when the step is on the disk and the change may be made; when the call does not end well, it is taken back.
+   * @throws E3102 for too many or too large steps, E3805 when the call is over; then the change must not be made
+   */
+  record(step: UndoStep): Promise<void>;
+}
 
 /** One call as an executor sees it: checked, allowed, and with everything it may use. */
 export interface ExecutorCall {
@@ -18,6 +28,12 @@ export interface ExecutorCall {
   /** 1 for the first attempt. */
   readonly attempt: number;
   readonly onProgress?: (progress: Progress) => void;
+  /** Told when the executor has taken back what a failed run changed, before it throws: the call ends as rolled back. */
+  readonly onRolledBack?: () => void;
+  /** For changes that this layer takes back; absent where it keeps no journal. */
+  readonly undo?: UndoRecorder;
+  /** Variables that the call sets for its skill (EXE-10); other executors pass over them. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** What a run gave. */

@@ -118,3 +118,50 @@ test('work on one upstream waits for its turn, also behind work that failed', as
   await second;
   expect(order.indexOf('first')).toBeLessThan(order.indexOf('second'));
 });
+
+test('REG-09 what another instance decided or forgot holds here after the next load, and only that is told', async () => {
+  const [here, there] = [make(), make()];
+  await there.put([known('a'), known('b', { block: 'changed' }), known('c')]);
+  await here.load();
+  const heard: string[] = [];
+  using _listening = here.onChanged(({ toolIds }) => heard.push(...toolIds));
+  await here.load();
+  expect(heard).toEqual([]);
+  await there.put([known('a', { block: 'rejected' }), known('b')]);
+  await here.load();
+  expect(heard).toEqual(['up__a', 'up__b']);
+  expect(here.blocks('acme', 'up__a')?.reason).toBe('rejected');
+  expect(here.blocks('acme', 'up__b')).toBeUndefined();
+  await there.forget('acme', 'up');
+  await here.load();
+  expect(here.tools('acme')).toEqual([]);
+  expect(here.blocks('acme', 'up__a')).toBeUndefined();
+});
+
+test('what is read while something is written here never undoes it', async () => {
+  const read = Promise.withResolvers<void>();
+  const slow = { ...store, loadAll: async () => (await Promise.all([store.loadAll(), read.promise]))[0] };
+  const here = make({ store: slow });
+  const loading = here.load();
+  await here.put([known('a', { block: 'changed' })]);
+  read.resolve();
+  await loading;
+  expect(here.blocks('acme', 'up__a')?.reason).toBe('changed');
+});
+
+test('decisions of others are followed until that is disposed, and a store that fails is asked again', async () => {
+  const there = make();
+  let loads = 0;
+  const loadAll = () => {
+    loads += 1;
+    return loads === 1 ? Promise.reject(new Error('the database is away')) : store.loadAll();
+  };
+  const here = make({ store: { ...store, loadAll } });
+  const following = here.follow(5);
+  await there.put([known('a', { block: 'rejected' })]);
+  while (here.blocks('acme', 'up__a') === undefined) await new Promise((resolve) => setTimeout(resolve, 2));
+  await following[Symbol.asyncDispose]();
+  const last = loads;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(loads).toBe(last);
+});

@@ -3,6 +3,7 @@ import { type Failure, failure } from '../domain/error/failure.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import { repeatedly } from './pacing/repeatedly.ts';
 import { createTurns } from './pacing/turns.ts';
 import type { BlockReason, QuarantineStore, ServedDefinition, UpstreamTool } from './quarantine-store.port.ts';
 import {
@@ -38,8 +39,10 @@ export const TOOLS_PER_UPSTREAM_MAX = 20_000;
  * written; what lifts a block is written first.
  */
 export interface Quarantine {
-  /** Reads everything from the store anew. */
+  /** Reads everything from the store anew, so that what other instances decided holds here too. */
   load(): Promise<void>;
+  /** Loads every `intervalMs` until it is disposed; failures are logged. A longer load makes a longer pause. */
+  follow(intervalMs: number): AsyncDisposable;
   /** Undefined for a tool that may be called, and for one that belongs to no upstream. One look into a map. */
   blocks(tenantId: string, toolId: string): Block | undefined;
   /**
@@ -81,8 +84,10 @@ export interface QuarantineParts {
 export function createQuarantine({ store, clock, log, scanner = scanDescription }: QuarantineParts): Quarantine {
   const known = createKnownTools(log);
   const turns = createTurns();
+  const { load, written } = onRecord(store, known);
   return {
-    load: async () => known.replaceAll(await store.loadAll()),
+    load,
+    follow: (intervalMs) => repeatedly(intervalMs, load, log),
     blocks: known.blockOf,
     refusal(tenantId, upstream, tool, servedHash) {
       const found = known.named(tenantId, upstream)?.get(tool);
@@ -120,15 +125,43 @@ export function createQuarantine({ store, clock, log, scanner = scanDescription 
     },
     async put(tools) {
       if (tools.length === 0) return;
-      await store.putAll(tools);
-      known.put(tools);
+      await written(
+        () => store.putAll(tools),
+        () => known.put(tools),
+      );
     },
     async forget(tenantId, upstream) {
-      await store.removeUpstream(tenantId, upstream);
-      known.forget(tenantId, upstream);
+      await written(
+        () => store.removeUpstream(tenantId, upstream),
+        () => known.forget(tenantId, upstream),
+      );
     },
     inTurn: (tenantId, upstream, work) => turns(`${upstream} ${tenantId}`, work),
     onChanged: known.onChanged,
+  };
+}
+
+/** Reads and writes of the store that do not undo each other in memory. */
+function onRecord(store: QuarantineStore, known: ReturnType<typeof createKnownTools>) {
+  const writes = { begun: 0, open: 0 };
+  return {
+    async load(): Promise<void> {
+      const { begun, open } = writes;
+      const tools = await store.loadAll();
+      // What was read while something was written here may be older than it; the next load comes soon.
+      if (open === 0 && begun === writes.begun) known.agreeWith(tools);
+    },
+    /** Writes, then acts by it. */
+    async written(write: () => Promise<void>, act: () => void): Promise<void> {
+      writes.begun += 1;
+      writes.open += 1;
+      try {
+        await write();
+        act();
+      } finally {
+        writes.open -= 1;
+      }
+    },
   };
 }
 

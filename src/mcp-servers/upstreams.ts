@@ -1,21 +1,25 @@
 import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
-import type { SecretStore } from '../external/secret-store.port.ts';
+import type { OutboundHttp } from '../external/outbound-http.ts';
+import type { SecretCaller, SecretStore } from '../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../registry/importer.port.ts';
 import type { SandboxDriver } from '../sandbox/driver.port.ts';
 import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
+import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
+import { type KeptUpstream, keepUpstream } from './connection/per-caller/keep-upstream.ts';
+import { isListedByOperator } from './connection/per-caller/own-listing.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
-import { Supervised, type UpstreamCallOptions } from './connection/supervised.ts';
-import { openHttpLink } from './http/http-link.ts';
+import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
+import type { ElicitationDesk } from './elicitation.port.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
 import type { Quarantine } from './quarantine.ts';
-import { openStdioLink } from './stdio/stdio-link.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
-export type { UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
+export type { ElicitationDesk, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
+export { callerCredentials };
 
 /** What came of adding an upstream. */
 export interface AddedUpstream {
@@ -55,11 +59,13 @@ export interface Upstreams {
   /**
    * Connects, lists the tools, and only then stores the definition; replaces an upstream of the same name. A disabled one
    * is stored unconnected.
+   * @param operator who adds it; with his credentials the tools are listed where the connections are per caller and the
+   *   definition has no `list_credentials`
    * @throws E3801 E3105 E3302 for what the definition names and this machine has not; E3101 E3104 of the sandbox driver;
    *   E3108 when the server ended, E3306 when it did not answer, E3308 when it broke the protocol; E3304 E3307 E3309 E3310
    *   of an HTTP server; E3102 when the tenant has as many as it may. Nothing is stored then.
    */
-  add(tenantId: string, definition: UpstreamDefinition): Promise<AddedUpstream>;
+  add(tenantId: string, definition: UpstreamDefinition, operator?: SecretCaller): Promise<AddedUpstream>;
   /** Stops it and forgets it. False when there was none. */
   remove(tenantId: string, name: string): Promise<boolean>;
   /** Of one tenant, by name. */
@@ -71,7 +77,9 @@ export interface Upstreams {
    * @throws ToolLayerError; `details.reached` says whether the server may have acted: E3809 for no such upstream; E3813 when
    *   the tool is in quarantine, E3001 when the server no longer lists one that was accepted; E3310 when
    *   it is not running; E3107 when it ended during the call; E3103 out of time; E3805 cancelled; E3309 refused; E3109
-   *   reported an error; E3308 unreadable; E3803 too many in flight; E3303 E3304 E3307 of an HTTP server
+   *   reported an error; E3308 unreadable; E3803 too many in flight; E3303 E3304 E3307 of an HTTP server;
+   *   where connections are per caller also E3302 when the call was not granted what they are made with, E3803 when there is
+   *   no room for one more, and what `add` throws when the server does not take this caller
    */
   call(
     tenantId: string,
@@ -97,6 +105,18 @@ export interface UpstreamsParts {
   readonly secrets?: SecretStore;
   readonly log: Log;
   readonly clock: Clock;
+  /** Puts questions of servers to people; without one they are declined. */
+  readonly onElicitation?: ElicitationDesk;
+  /**
+   * The guarded way out for HTTP servers: each reaches the host and port of its own URL, over addresses that are checked
+   * when it connects. The platform's own `fetch`, which checks nothing, when absent.
+   */
+  readonly outbound?: OutboundHttp;
+  /**
+   * Makes a way out for the connection of one caller to an HTTP server, so that no two callers share a socket either; it is
+   * disposed with the connection. `outbound`, whose idle sockets all share, when absent.
+   */
+  readonly callerOutbound?: () => OutboundHttp;
   /** How the layer names itself to servers. */
   readonly client: { readonly name: string; readonly version: string };
   readonly settings?: Partial<UpstreamSettings>;
@@ -114,16 +134,16 @@ class OwnUpstreams implements Upstreams {
   readonly #settings: UpstreamSettings;
   readonly #startSlots: StartSlots;
   readonly #inTurn = createTurns();
-  readonly #tenants = new Map<string, Map<string, Supervised>>();
+  readonly #tenants = new Map<string, Map<string, KeptUpstream>>();
   /** Every one that may have something running, those that are being added too. */
-  readonly #alive = new Set<Supervised>();
+  readonly #alive = new Set<KeptUpstream>();
   readonly #listeners = new Set<ToolsChanged>();
   #closed = false;
 
   constructor(parts: UpstreamsParts) {
     this.#parts = parts;
     this.#settings = { ...UPSTREAM_DEFAULTS, ...parts.settings };
-    this.#startSlots = createStartSlots(this.#settings.startsAtOnce);
+    this.#startSlots = createStartSlots(this.#settings.startsAtOnce, this.#settings.startHoldMs);
   }
 
   async start(): Promise<void> {
@@ -136,15 +156,16 @@ class OwnUpstreams implements Upstreams {
     }
   }
 
-  add(tenantId: string, definition: UpstreamDefinition): Promise<AddedUpstream> {
+  add(tenantId: string, definition: UpstreamDefinition, operator: SecretCaller = {}): Promise<AddedUpstream> {
     return this.#inTurn(turnOf(tenantId, definition.name), async () => {
+      checkListCredentials(definition);
       const known = this.#ofTenant(tenantId);
       const { name } = definition;
       if (this.#closed) throw closedDown();
       if (!known.has(name) && known.size >= this.#settings.perTenantMax) throw tooMany(this.#settings.perTenantMax);
       const upstream = this.#make(tenantId, definition);
       try {
-        const listing = definition.disabled === true ? NO_TOOLS : await upstream.connect();
+        const listing = definition.disabled === true ? NO_TOOLS : await upstream.connect(operator);
         if (this.#closed) throw closedDown();
         await this.#parts.store.put({ tenantId, definition });
         const old = known.get(name);
@@ -202,7 +223,8 @@ class OwnUpstreams implements Upstreams {
     this.#listeners.add(listener);
     for (const [tenantId, known] of this.#tenants) {
       for (const [name, upstream] of known) {
-        if (upstream.status().state !== 'ready') continue;
+        // What an operator has to list is not listed here after a start, and taken at once when it is.
+        if (upstream.status().state !== 'ready' || isListedByOperator(upstream.definition())) continue;
         tell(listener, tenantId, name, upstream.tools(), upstream.serverVersion(), this.#parts.log);
       }
     }
@@ -214,32 +236,31 @@ class OwnUpstreams implements Upstreams {
     await Promise.all([...this.#alive].map((upstream) => this.#end(upstream)));
   }
 
-  #statusOf(tenantId: string, upstream: Supervised): UpstreamStatus {
+  #statusOf(tenantId: string, upstream: KeptUpstream): UpstreamStatus {
     const own = upstream.status();
     const counts = this.#parts.quarantine?.counts(tenantId, own.name);
     return { ...own, quarantined_count: counts?.quarantined ?? 0 };
   }
 
-  #ofTenant(tenantId: string): Map<string, Supervised> {
-    const known = this.#tenants.get(tenantId) ?? new Map<string, Supervised>();
+  #ofTenant(tenantId: string): Map<string, KeptUpstream> {
+    const known = this.#tenants.get(tenantId) ?? new Map<string, KeptUpstream>();
     this.#tenants.set(tenantId, known);
     return known;
   }
 
-  #make(tenantId: string, definition: UpstreamDefinition): Supervised {
-    const { clock, log, random = Math.random, quarantine } = this.#parts;
-    const { name, transport } = definition;
-    const upstream = new Supervised({
+  #make(tenantId: string, definition: UpstreamDefinition): KeptUpstream {
+    const { clock, log, random = Math.random, quarantine, callerOutbound } = this.#parts;
+    const { name } = definition;
+    const upstream = keepUpstream({
       definition,
+      tenantId,
+      link: { ...this.#parts, desk: this.#parts.onElicitation },
+      callerOutbound,
       settings: this.#settings,
       startSlots: this.#startSlots,
       clock,
       log,
       random,
-      open: (options) =>
-        transport.type === 'stdio'
-          ? openStdioLink(this.#parts, tenantId, name, transport, options)
-          : openHttpLink(this.#parts, tenantId, name, transport, options),
       onTools: (tools, serverVersion) => {
         for (const listener of this.#listeners) tell(listener, tenantId, name, tools, serverVersion, log);
       },
@@ -251,7 +272,7 @@ class OwnUpstreams implements Upstreams {
     return upstream;
   }
 
-  async #end(upstream: Supervised): Promise<void> {
+  async #end(upstream: KeptUpstream): Promise<void> {
     await upstream.close();
     this.#alive.delete(upstream);
   }

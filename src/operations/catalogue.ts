@@ -1,9 +1,12 @@
 import type { Static } from 'typebox';
+import { APPROVALS } from './catalogue/approvals.ts';
 import { IDENTITY } from './catalogue/identity.ts';
 import { IMPORTS } from './catalogue/imports.ts';
 import { INVOCATIONS } from './catalogue/invocations.ts';
 import { OPERATOR } from './catalogue/operator.ts';
+import { OUTCOMES } from './catalogue/outcomes.ts';
 import { POLICY } from './catalogue/policy.ts';
+import { SIDE_EFFECTS } from './catalogue/side-effects.ts';
 import { TOOL_LIFECYCLE } from './catalogue/tool-lifecycle.ts';
 import { TOOLS } from './catalogue/tools.ts';
 import { UPSTREAMS } from './catalogue/upstreams.ts';
@@ -14,6 +17,9 @@ export type { OperationEntry } from './catalogue/entry.ts';
 /** THE table of operations, by name. */
 export const OPERATIONS = {
   ...INVOCATIONS,
+  ...OUTCOMES,
+  ...APPROVALS,
+  ...SIDE_EFFECTS,
   ...TOOLS,
   ...TOOL_LIFECYCLE,
   ...IMPORTS,

@@ -3,6 +3,7 @@ import { type Failure, failure, isFailure } from '../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
 import type { CompiledSchema } from '../validation/schema-validator.ts';
+import { approvalsOperations } from './approvals/approvals-operations.ts';
 import { queryAudit } from './audit/query-audit.ts';
 import { verifyAudit } from './audit/verify-audit.ts';
 import { ROLES_FOR } from './catalogue/entry.ts';
@@ -17,8 +18,10 @@ import { identityOperations } from './identity/identity-operations.ts';
 import { importsOperations } from './imports/imports-operations.ts';
 import { invocationsOperations } from './invocations/invocations-operations.ts';
 import type { Asker, Operations, Run } from './operation.ts';
+import { outcomesOperations } from './outcomes/outcomes-operations.ts';
 import type { OperationParts } from './parts.ts';
 import { policyOperations } from './policy/policy-operations.ts';
+import { sideEffectsOperations } from './side-effects/side-effects-operations.ts';
 import type { ToolLayer } from './tool-layer.ts';
 import { lifecycleOperations } from './tools/lifecycle-operations.ts';
 import { toolsOperations } from './tools/tools-operations.ts';
@@ -32,6 +35,9 @@ const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tool.invoke', 'tool.dr
 export function createOperations(parts: OperationParts): ToolLayer {
   const operations: Operations = {
     ...invocationsOperations(parts),
+    ...outcomesOperations(parts),
+    ...approvalsOperations(parts),
+    ...sideEffectsOperations(parts),
     ...toolsOperations(parts),
     ...lifecycleOperations(parts),
     ...importsOperations(parts),

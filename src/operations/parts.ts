@@ -1,13 +1,18 @@
-import type { DryRunResponse } from '../../api/schemas/dry-run.ts';
+import type { DryRunResponse } from '../../api/schemas/calls/dry-run.ts';
 import type { Health } from '../../api/schemas/health.ts';
 import type { CheckpointSigner } from '../audit/checkpoint.ts';
 import type { Quarantine } from '../mcp-servers/quarantine.ts';
 import type { Upstreams } from '../mcp-servers/upstreams.ts';
+import type { ApprovalOffice } from '../orchestration/approval-desk.ts';
+import type { CallIntake } from '../orchestration/call-intake.ts';
+import type { SideEffects } from '../orchestration/side-effects.ts';
+import type { Workers } from '../orchestration/workers.ts';
 import type { PolicyAdministration } from '../permission/policy-administration.ts';
 import type { CallRequest } from '../pipeline/call.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
 import type { RunCall } from '../pipeline/run.ts';
 import type { LangChainImporter, McpImporter, OpenApiImporter, SkillImporter } from '../registry/importer.port.ts';
+import type { SkillFiles } from '../registry/skill-files.port.ts';
 import type { ToolSearch } from '../registry/tool-search.ts';
 import type { Visibility } from '../visibility/visibility.ts';
 import type { IdentityOperationParts } from './identity/identity-parts.ts';
@@ -28,10 +33,18 @@ export interface OperationParts
       | 'records'
       | 'running'
       | 'instanceId'
+      | 'outcomes'
     > {
   readonly runCall: RunCall;
   /** What would become of a call; rejects with E32xx when the caller is not known (PIPE-15). */
   readonly rehearseCall: (request: CallRequest) => Promise<DryRunResponse>;
+  /** Where calls wait for a person; nobody can be asked when absent. */
+  readonly approvalDesk?: ApprovalOffice;
+  /** Run what is accepted now and run later; absent where asynchronous calls are refused. */
+  readonly callWorkers?: Workers;
+  readonly callIntake?: CallIntake;
+  /** What calls left behind, and how it is taken back; refused when absent. */
+  readonly sideEffects?: SideEffects;
   readonly toolSearch: ToolSearch;
   readonly upstreams: Upstreams;
   /** Which tools of upstreams are what an operator accepted. */
@@ -40,6 +53,8 @@ export interface OperationParts
   readonly importMcp: McpImporter;
   readonly importLangChain: LangChainImporter;
   readonly importSkills: SkillImporter;
+  /** Keeps the files of imported skills. */
+  readonly skillFiles: SkillFiles;
   readonly signer: CheckpointSigner;
   /** Rules on who sees what. */
   readonly visibility: Visibility;

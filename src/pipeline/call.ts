@@ -10,6 +10,8 @@ import type { Executor, ExecutorOutcome } from '../executors/executor.port.ts';
 export interface CallRequest {
   readonly request: ToolInvokeRequest;
   readonly caller: Caller;
+  /** The call that this one takes back; for the layer's own calls, no door says it (VIS-03). */
+  readonly compensates?: string;
 }
 
 /** admit: the call has an id, a time, and arguments within bounds. */
@@ -51,6 +53,8 @@ export interface Authorized {
 /** reuse: nobody has answered this request before. */
 export interface Fresh {
   readonly fresh: true;
+  /** The key under which the call runs once; absent when it has none. */
+  readonly idempotencyKey?: string;
 }
 
 /** consult: no hook objects. */

@@ -7,6 +7,8 @@ export interface IdempotencyClaim {
   readonly invocationId: string;
   /** Epoch ms after which the key is free again. */
   readonly expiresAt: number;
+  /** Instance that made the claim; absent where that is not known. */
+  readonly instanceId?: string;
 }
 
 /** Who used an idempotency key first (PIPE-09). */
@@ -16,6 +18,11 @@ export interface IdempotencyStore {
    * else the earlier one.
    */
   claim(claim: IdempotencyClaim): Promise<IdempotencyClaim>;
+  /**
+   * Puts a claim in the place of the one that `from` holds, atomically; claims the key as {@link claim} does when `from`
+   * holds it no more. The claim that stands is answered.
+   */
+  takeOver(claim: IdempotencyClaim, from: string): Promise<IdempotencyClaim>;
   /** Frees a key whose call ended before it had any effect. Nothing happens when another invocation holds it. */
   release(tenantId: string, key: string, invocationId: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { CallRequest } from './call.ts';
-import { inOrder } from './in-order.ts';
+import { inOrder } from './flight/in-order.ts';
 import type { PipelineParts } from './parts.ts';
 import type { Stage } from './stage.ts';
 import { admit } from './stages/admit.ts';
@@ -10,10 +10,10 @@ import { forTokenHolders } from './stages/grant/token-refusal.ts';
 import { consult } from './stages/hooked/consult.ts';
 import { review } from './stages/hooked/review.ts';
 import { inspect } from './stages/inspect.ts';
+import { reuse } from './stages/keyed/reuse.ts';
 import { prepare } from './stages/prepare.ts';
 import { reserve } from './stages/reserve.ts';
 import { resolve } from './stages/resolve.ts';
-import { reuse } from './stages/reuse.ts';
 import { settle } from './stages/settle.ts';
 import { validate } from './stages/validate.ts';
 import type { Wrapper } from './wrapper.ts';
@@ -36,10 +36,10 @@ export function stagesInOrder(parts: PipelineParts): readonly Stage<never, objec
     approve(parts),
     reserve(parts),
     prepare(parts),
-    execute(),
+    execute(parts),
     review(parts),
     inspect(parts),
-    settle(),
+    settle(parts),
   );
 }
 

@@ -1,7 +1,9 @@
 import type { AgentSandboxContext } from '../../api/schemas/agent-sandbox-context.ts';
+import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
 import type { RateLimit } from '../../api/schemas/tool-manifest.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
+import type { Failure } from '../domain/error/failure.ts';
 import type { CompositeExecutor } from '../executors/composite.ts';
 import type { RateLimiter } from '../external/rate-limiter.port.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
@@ -16,11 +18,18 @@ import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { SchemaValidator } from '../validation/schema-validator.ts';
 import type { ApprovalDesk } from './approval-desk.port.ts';
+import type { OutputMemory } from './determinism/output-memory.ts';
 import type { RunningCalls } from './flight/running-calls.ts';
 import type { IdempotencyStore } from './idempotency-store.port.ts';
+import type { OutcomeStore } from './outcome-store.port.ts';
+import type { RetryRules } from './stages/attempts/retry-rules.ts';
 import type { Identify, IdentifyAgain } from './stages/identify.ts';
-import type { ValueRules } from './value-rules.ts';
+import type { TransactionParts } from './undo/transaction.ts';
+import type { ValueRules } from './stages/values/value-rules.ts';
 import type { VisibleTools } from './visible-tools.ts';
+
+/** How urgent a call is. */
+export type CallPriority = NonNullable<NonNullable<ToolInvokeRequest['execution_options']>['priority']>;
 
 /** Bounds of the pipeline; every one is a setting. */
 export interface PipelineLimits {
@@ -36,6 +45,8 @@ export interface PipelineLimits {
   readonly layer: LayerLimits;
   /** Longest timeout of a synchronous call (BC-1: 15 minutes). */
   readonly timeoutMsMax: number;
+  /** Longest timeout of a call that a worker runs, extensions included; as of a synchronous one when absent (PIPE-12). */
+  readonly laterTimeoutMsMax?: number;
   /** Rate limit of a tool that calls an external service and says nothing itself (EXT-02). */
   readonly externalRate: RateLimit;
   /** How long an idempotency key stays taken. */
@@ -56,7 +67,11 @@ export interface PipelineParts {
   /** Makes the questions that people are asked; calls that need one are refused when absent (ORC-03). */
   readonly approvals?: ApprovalDesk;
   /** Whether calls can be run later by a worker (PIPE-07); asynchronous calls are refused when absent. */
-  readonly workers?: { readonly accepts: boolean };
+  readonly workers?: {
+    readonly accepts: boolean;
+    /** Why no more of them are taken now: E3803 with a hint when to come again (PIPE-08). At once. */
+    refuses?(priority: CallPriority): Failure | undefined;
+  };
   readonly registry: Registry;
   readonly visible: VisibleTools;
   readonly schemas: SchemaValidator;
@@ -72,8 +87,16 @@ export interface PipelineParts {
   /** What an operator hangs before and after a call; nothing when absent (PIPE-14). */
   readonly hooks?: Hooks;
   readonly executors: CompositeExecutor;
+  /** Keeps what takes changes back; without it tools change state outside of transactions (PIPE-03). */
+  readonly transactions?: TransactionParts;
+  /** What tools gave that say they are deterministic; nothing is compared when absent (PIPE-10). */
+  readonly outputs?: OutputMemory;
+  /** Calls whose outcome is not known, and what became of them; not kept when absent (PIPE-13). */
+  readonly outcomes?: OutcomeStore;
   readonly secrets: SecretStore;
   readonly rateLimiter: RateLimiter;
+  /** How failed attempts are tried again; the defaults when absent (PIPE-05). */
+  readonly retries?: RetryRules;
   readonly idempotency: IdempotencyStore;
   readonly ledger: Ledger;
   readonly records: LedgerStore;

@@ -15,7 +15,7 @@ import { createPolicyDecisions } from '../permission/policy-decisions.ts';
 import type { PolicyEngine } from '../permission/policy-engine.port.ts';
 import { createRegistry } from '../registry/registry.ts';
 import { systemClock } from '../std/clock.ts';
-import { memoryIdempotencyStore } from '../storage/memory/memory-idempotency-store.ts';
+import { memoryIdempotencyStore } from '../storage/memory/calls/memory-idempotency-store.ts';
 import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
 import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
 import { memoryToolStore } from '../storage/memory/memory-tool-store.ts';
@@ -124,7 +124,7 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
     run,
     async add(given: ToolManifest, body: NativeFunction): Promise<void> {
       const [registered] = await registry.registerAll('acme', [given]);
-      if (registered === undefined || isFailure(registered)) throw new Error(JSON.stringify(registered));
+      if (registered === undefined || isFailure(registered)) throw new Error('it was not registered');
       native.register(given.tool_id, given.version, body);
     },
     /** Calls with a token for every tool unless the request brings its own. */
@@ -132,8 +132,13 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
       return run({ request: { capability_token: anyTool, ...request }, caller: { door: 'library', ...caller } });
     },
     async eventsOf(invocationId: string) {
-      const all = await store.events(undefined, { limit: 1000 });
-      return all.map(({ event }) => event).filter(({ subject }) => subject === invocationId);
+      return (await everyEvent(store, invocationId)).filter(({ type }) => !type.includes('.side_effect.'));
     },
+    everyEventOf: (invocationId: string) => everyEvent(store, invocationId),
   };
+}
+
+async function everyEvent(store: LedgerStore, invocationId: string) {
+  const all = await store.events(undefined, { limit: 1000 });
+  return all.map(({ event }) => event).filter(({ subject }) => subject === invocationId);
 }

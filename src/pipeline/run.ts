@@ -10,6 +10,12 @@ import type { PipelineParts } from './parts.ts';
 import { isEarlierAnswer, isWaits, type Stage, type StageEnd } from './stage.ts';
 import type { Flying } from './wrapper.ts';
 
+export type { CallHold } from './flight/call-hold.ts';
+export type { Flight, Resumed } from './flight/flight.ts';
+export { agentKey } from './flight/running-calls.ts';
+/** What is done to calls that no run ends. */
+export { recoverOpenCalls, settleOpen } from './record/recover.ts';
+
 /**
  * Runs one call to its end, or to where it waits, and answers with what is on record of it. Never rejects: a fault of the
  * layer is a failed call.

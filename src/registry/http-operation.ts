@@ -51,7 +51,10 @@ export const HttpBody = Type.Object(
 );
 export type HttpBody = Static<typeof HttpBody>;
 
-/** One credential. `basic` expects the secret as `user:password`, the others as it is sent. */
+/**
+ * One credential. `basic` expects the secret as `user:password`; `oauth2_client_credentials` as `client_id:client_secret`,
+ * for which it gets a token (RFC 6749 §4.4); the others as it is sent.
+ */
 export const HttpAuth = Type.Union([
   Type.Object(
     {
@@ -64,6 +67,21 @@ export const HttpAuth = Type.Union([
   ),
   Type.Object(
     { type: Type.Enum(['bearer', 'basic']), secret: Type.String({ minLength: 1 }) },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    {
+      type: Type.Literal('oauth2_client_credentials'),
+      secret: Type.String({ minLength: 1 }),
+      token_url: Type.String({ pattern: '^https?://', maxLength: 2048 }),
+      scopes: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 64 })),
+      audience: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+      client_auth: Type.Optional(
+        Type.Enum(['basic', 'body'], {
+          description: 'How the client names itself to the token server. Default basic.',
+        }),
+      ),
+    },
     { additionalProperties: false },
   ),
 ]);

@@ -36,6 +36,8 @@ export interface McpSource {
   readonly version: string;
   /** By the server's name for a tool; `*` for all. What is said of one tool wins. */
   readonly overrides?: Readonly<Record<string, ToolOverride>>;
+  /** Credentials that every call needs, because its connection is made with them; none when absent. */
+  readonly credentials?: readonly string[];
   /** The server's name for the tool that has an id already; undefined for a free id. */
   readonly holderOf?: (toolId: string) => string | undefined;
 }

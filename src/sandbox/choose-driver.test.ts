@@ -75,3 +75,14 @@ test('a driver without folders or network is passed over by a tool that needs th
   const strict = { ...spec, isolation: 'microvm', network: [{ host: 'x.test', port: 443 }] } as const;
   await expect(chosen.start(strict)).rejects.toMatchObject({ code: 'E3101' });
 });
+
+test('a driver with an image of its own runs only tools that ask for what it gives, or where there is no other', async () => {
+  const started: string[] = [];
+  const driver = driversThat(started);
+  const image = driver('image', 'microvm', { programs: 'image' });
+  const broken = driver('plain', 'namespaces', { works: false });
+  await expect(chooseDriver([broken, image]).start(spec)).rejects.toMatchObject({ code: 'E3101' });
+  await chooseDriver([broken, image]).start({ ...spec, isolation: 'namespaces' });
+  await chooseDriver([image]).start(spec);
+  expect(started).toEqual(['image', 'image']);
+});

@@ -14,6 +14,8 @@ import {
  * @param atLeast what stands between any tool and the host, whatever its spec says; default `namespaces`
  */
 export function chooseDriver(drivers: readonly SandboxDriver[], atLeast: IsolationLevel = 'namespaces'): SandboxDriver {
+  // Where nothing else is configured, the operator's tools are those of the image.
+  const imagesOnly = drivers.every(({ supports }) => supports.programs !== 'host');
   const wanted = (spec: SandboxSpec): IsolationLevel => stronger(atLeast, spec.isolation ?? atLeast);
   return {
     name: drivers.map(({ name }) => name).join(', '),
@@ -28,7 +30,7 @@ export function chooseDriver(drivers: readonly SandboxDriver[], atLeast: Isolati
       const level = wanted(spec);
       const problems: string[] = [];
       for (const driver of drivers) {
-        const unfit = unfitFor(driver, spec, level);
+        const unfit = unfitFor(driver, spec, level, imagesOnly);
         const problem = unfit ?? (await driver.probe().then(problemOf));
         if (problem === undefined) return driver.start(spec);
         problems.push(`${driver.name}: ${problem}`);
@@ -56,9 +58,13 @@ function unfitFor(
   { isolation, supports }: SandboxDriver,
   spec: SandboxSpec,
   level: IsolationLevel,
+  imagesOnly: boolean,
 ): string | undefined {
   if (!isAsStrong(isolation, level)) return `it gives ${isolation} only`;
   if (supports.programs === 'javascript') return 'it runs JavaScript only';
+  // A program of the host's name in some image may be another program.
+  if (supports.programs === 'image' && spec.isolation === undefined && !imagesOnly)
+    return 'it runs programs of its own image, and the tool asks for no isolation of that kind';
   if (!supports.mounts && spec.mounts.length > 0) return 'it shows no folders of the host';
   if (!supports.egress && spec.network.length > 0) return 'it has no way out to the network';
   return undefined;

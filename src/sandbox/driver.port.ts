@@ -60,6 +60,11 @@ export interface SandboxExit {
   readonly violation?: 'memory' | 'processes' | 'disk' | 'cpu';
   /** Set when the sandbox failed before the tool began, so that nothing of it ran; stderr says why. */
   readonly notStarted?: true;
+  /**
+   * Set when the sandbox was lost after the tool may have begun, so that nobody knows what it did: its host died or cannot be
+   * reached. `code` and `signal` are then absent. It is E3107, and never safe to repeat by itself.
+   */
+  readonly lost?: true;
   readonly cpuMs: number;
   readonly memoryPeakMb: number;
   /** What went in and out; present when the spec named addresses. */

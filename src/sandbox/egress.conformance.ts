@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NetworkPermission } from '../../api/schemas/tool-manifest.ts';
 import { KiB, MiB } from '../std/bytes.ts';
 import { type CollectedOutput, collectOutput } from './collect-output.ts';
-import type { OpenedDriver } from './driver.conformance.ts';
-import type { SandboxExit, SandboxLimits, SandboxProcess, SandboxSpec } from './driver.port.ts';
+import { isContained, type OpenedDriver } from './driver.conformance.ts';
+import type { SandboxDriver, SandboxExit, SandboxLimits, SandboxProcess, SandboxSpec } from './driver.port.ts';
 import { createEgressGate, type EgressGate } from './egress-gate.ts';
 import { hostileNetworkPrograms } from './hostile-programs.ts';
 
@@ -43,19 +43,23 @@ export function sandboxEgressConformance(test: Test, adapter: string, open: Open
   refusalCases(check);
   endCases(check);
   for (const { name } of hostileNetworkPrograms('granted.test', 1)) {
-    check(`a program that ${name} is contained`, async ({ run, port }) => {
+    check(`a program that ${name} is contained`, async ({ driver, run, port }) => {
       const program = hostileNetworkPrograms('granted.test', port).find((other) => other.name === name);
-      const { stdout, stderr } = await run(program?.command ?? ['/bin/false'], [{ host: 'granted.test', port }]);
-      equal(stdout, 'contained\n', stderr);
+      ok(program !== undefined);
+      const { stdout, stderr } = await run(program.command, [{ host: 'granted.test', port }]);
+      ok(isContained(program, driver, stdout), `${stdout}${stderr}`);
     });
   }
 }
 
 /** What a case has: an echo server on the loopback of the host, and sandboxes for which every name leads there. */
 interface Outside {
+  readonly driver: SandboxDriver;
   readonly port: number;
   /** Connections that the server has. */
   readonly held: ReadonlySet<Socket>;
+  /** The most that it had at once. */
+  mostHeld(): number;
   /** Names that were looked up. */
   readonly asked: readonly string[];
   start(
@@ -76,8 +80,10 @@ function checkWith(test: Test, adapter: string, open: OpenWithGate): Check {
   return (name, run) =>
     test(`${name} (${adapter})`, async () => {
       const held = new Set<Socket>();
+      let most = 0;
       const server = createServer({ allowHalfOpen: true }, (socket) => {
         held.add(socket);
+        most = Math.max(most, held.size);
         socket.on('error', () => {}).on('close', () => held.delete(socket));
         socket.pipe(socket);
       });
@@ -86,7 +92,9 @@ function checkWith(test: Test, adapter: string, open: OpenWithGate): Check {
       const asked: string[] = [];
       const opened = await open(testGate(asked));
       try {
-        await run(outsideOf(opened, { port: (server.address() as AddressInfo).port, held, asked }));
+        await run(
+          outsideOf(opened, { port: (server.address() as AddressInfo).port, held, mostHeld: () => most, asked }),
+        );
       } finally {
         for (const socket of held) socket.destroy();
         server.close();
@@ -108,11 +116,15 @@ function testGate(asked: string[]): EgressGate {
   });
 }
 
-function outsideOf({ driver, mounts = [] }: OpenedDriver, server: Pick<Outside, 'port' | 'held' | 'asked'>): Outside {
+function outsideOf(
+  { driver, mounts = [] }: OpenedDriver,
+  server: Pick<Outside, 'port' | 'held' | 'mostHeld' | 'asked'>,
+): Outside {
   const start: Outside['start'] = (command, network, changes = {}) =>
     driver.start({ label: 'suite', environment: {}, limits: LIMITS, ...changes, command, network, mounts });
   return {
     ...server,
+    driver,
     start,
     async run(command, network, changes) {
       const process = await start(command, network, changes);
@@ -215,15 +227,16 @@ function refusalCases(check: Check): void {
 
   check(
     'a flood of connections costs the tool its connections, not the host its server',
-    async ({ run, port, held }) => {
+    async ({ run, port, mostHeld }) => {
       const code = `use Socket qw(:all); my $to = pack_sockaddr_in(${port}, (gethostbyname("granted.test"))[4]); my @all;
       # A reset may come while the connection is being made.
       for (1..900) { socket(my $s, AF_INET, SOCK_STREAM, 0) or last; connect($s, $to); push @all, $s } sleep 1; print scalar @all`;
       const { exit, stdout } = await run(['/usr/bin/perl', '-e', code], [{ host: 'granted.test', port }]);
       equal(stdout, '900');
-      ok((exit.network?.refused ?? 0) >= 900 - 256, `${exit.network?.refused}`);
+      ok((exit.network?.refused ?? 0) > 0);
       equal(exit.network?.connections, 900);
-      ok(held.size <= 256);
+      // What ends makes room for another, so only how many there were at once is certain.
+      ok(mostHeld() <= 256, `${mostHeld()}`);
     },
   );
 }

@@ -5,16 +5,23 @@ import { apiKeyStoreConformance } from '../../src/identity/conformance/api-key-s
 import { revocationStoreConformance } from '../../src/identity/conformance/revocation-store.conformance.ts';
 import { quarantineStoreConformance } from '../../src/mcp-servers/quarantine-store.conformance.ts';
 import { upstreamStoreConformance } from '../../src/mcp-servers/upstream-store.conformance.ts';
+import { approvalStoreConformance } from '../../src/orchestration/conformance/approval-store.conformance.ts';
+import { callLeaseStoreConformance } from '../../src/orchestration/conformance/call-lease-store.conformance.ts';
+import { compensationStoreConformance } from '../../src/orchestration/side-effects/compensation-store.conformance.ts';
 import { quotaStoreConformance } from '../../src/permission/gates/quota-store.conformance.ts';
-import { idempotencyStoreConformance } from '../../src/pipeline/idempotency-store.conformance.ts';
+import { idempotencyStoreConformance } from '../../src/pipeline/stages/keyed/idempotency-store.conformance.ts';
+import { outcomeStoreConformance } from '../../src/pipeline/undo/outcome-store.conformance.ts';
+import { undoJournalConformance } from '../../src/pipeline/undo/undo-journal.conformance.ts';
 import { vectorIndexConformance } from '../../src/registry/search/conformance/vector-index.conformance.ts';
 import { vectorStoreConformance } from '../../src/registry/search/conformance/vector-store.conformance.ts';
 import { toolStoreConformance } from '../../src/registry/tool-store.conformance.ts';
+import { memoryApprovalStore } from '../../src/storage/memory/approvals/memory-approval-store.ts';
+import { memoryCallLeaseStore } from '../../src/storage/memory/calls/memory-call-lease-store.ts';
+import { memoryIdempotencyStore } from '../../src/storage/memory/calls/memory-idempotency-store.ts';
+import { memoryQuotaStore } from '../../src/storage/memory/calls/memory-quota-store.ts';
 import { memoryApiKeyStore } from '../../src/storage/memory/memory-api-key-store.ts';
-import { memoryIdempotencyStore } from '../../src/storage/memory/memory-idempotency-store.ts';
 import { memoryLedgerStore } from '../../src/storage/memory/memory-ledger-store.ts';
 import { memoryQuarantineStore } from '../../src/storage/memory/memory-quarantine-store.ts';
-import { memoryQuotaStore } from '../../src/storage/memory/memory-quota-store.ts';
 import { memoryRateLimiter } from '../../src/storage/memory/memory-rate-limiter.ts';
 import { memoryRevocationStore } from '../../src/storage/memory/memory-revocation-store.ts';
 import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
@@ -22,6 +29,9 @@ import { memoryUpstreamStore } from '../../src/storage/memory/memory-upstream-st
 import { memoryVectorIndex } from '../../src/storage/memory/memory-vector-index.ts';
 import { memoryVectorStore } from '../../src/storage/memory/memory-vector-store.ts';
 import { memoryVisibilityStore } from '../../src/storage/memory/memory-visibility-store.ts';
+import { memoryCompensationStore } from '../../src/storage/memory/outcomes/memory-compensation-store.ts';
+import { memoryOutcomeStore } from '../../src/storage/memory/outcomes/memory-outcome-store.ts';
+import { memoryUndoJournal } from '../../src/storage/memory/outcomes/memory-undo-journal.ts';
 import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres-database.ts';
 import {
@@ -39,11 +49,22 @@ describe('memory', () => {
   toolStoreConformance(test, 'memory', async () => ({ store: memoryToolStore(), close }));
   ledgerStoreConformance(test, 'memory', async () => ({ store: memoryLedgerStore(), close }));
   idempotencyStoreConformance(test, 'memory', async () => ({ store: memoryIdempotencyStore(), close }));
+  compensationStoreConformance(test, 'memory', async () => ({ store: memoryCompensationStore(), close }));
   quotaStoreConformance(test, 'memory', async () => ({ store: memoryQuotaStore(), close }));
+  callLeaseStoreConformance(test, 'memory', async () => {
+    const ledger = memoryLedgerStore();
+    return { leases: memoryCallLeaseStore(ledger), ledger, close };
+  });
+  undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
+  outcomeStoreConformance(test, 'memory', async () => {
+    const ledger = memoryLedgerStore();
+    return { outcomes: memoryOutcomeStore(ledger), ledger, close };
+  });
   upstreamStoreConformance(test, 'memory', async () => ({ store: memoryUpstreamStore(), close }));
   quarantineStoreConformance(test, 'memory', async () => ({ store: memoryQuarantineStore(), close }));
   visibilityStoreConformance(test, 'memory', async () => ({ store: memoryVisibilityStore(), close }));
   revocationStoreConformance(test, 'memory', async () => ({ store: memoryRevocationStore(), close }));
+  approvalStoreConformance(test, 'memory', async () => ({ store: memoryApprovalStore(), close }));
   apiKeyStoreConformance(test, 'memory', async () => ({ store: memoryApiKeyStore(), close }));
   vectorIndexConformance(test, 'memory', async () => ({ index: memoryVectorIndex(), close }));
   vectorStoreConformance(test, 'memory', async () => ({ store: memoryVectorStore(), close }));
@@ -81,11 +102,22 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   toolStoreConformance(test, adapter, open('toolStore'));
   ledgerStoreConformance(test, adapter, open('ledgerStore'));
   idempotencyStoreConformance(test, adapter, open('idempotencyStore'));
+  compensationStoreConformance(test, adapter, open('compensationStore'));
   quotaStoreConformance(test, adapter, open('quotaStore'));
+  callLeaseStoreConformance(test, adapter, async () => {
+    await empty(connection);
+    return { leases: database.callLeaseStore, ledger: database.ledgerStore, close };
+  });
+  undoJournalConformance(test, adapter, open('undoJournal'));
+  outcomeStoreConformance(test, adapter, async () => {
+    await empty(connection);
+    return { outcomes: database.outcomeStore, ledger: database.ledgerStore, close };
+  });
   upstreamStoreConformance(test, adapter, open('upstreamStore'));
   quarantineStoreConformance(test, adapter, open('quarantineStore'));
   visibilityStoreConformance(test, adapter, open('visibilityStore'));
   revocationStoreConformance(test, adapter, open('revocationStore'));
+  approvalStoreConformance(test, adapter, open('approvalStore'));
   apiKeyStoreConformance(test, adapter, open('apiKeyStore'));
   vectorStoreConformance(test, adapter, open('vectorStore'));
 }

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createRemoteLayer } from '../../src/doors/remote/remote-layer.ts';
-import { createToolbox, type Toolbox, type ToolboxOptions } from '../../src/doors/toolbox/create-toolbox.ts';
+import {
+  type CheckSupersede,
+  createToolbox,
+  type PlannedToolExecution,
+  type SupersedeDecision,
+  type Toolbox,
+  type ToolboxOptions,
+} from '../../src/doors/toolbox/create-toolbox.ts';
 import { LOCAL_CALLER, type ToolLayer, ToolLayerError } from '../../src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from './layer.fixture.ts';
 
@@ -31,6 +38,12 @@ beforeAll(async () => {
     double,
   );
 });
+beforeAll(() =>
+  open.layer.registerFunction({ ...DOUBLE, tool_id: 'launch', side_effect_policy: 'irreversible' }, () => {
+    runs.push('launch');
+    return 'gone';
+  }),
+);
 afterAll(() => open[Symbol.asyncDispose]());
 beforeEach(async () => {
   runs = [];
@@ -70,6 +83,86 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     const planned = { toolName: 'double', args: { n: 4 }, idempotencyKey: `once ${where}` };
     expect((await box.execute(planned)).status).toBe('success');
     expect(await box.execute(planned)).toMatchObject({ status: 'cached', success: true, data: { value: 8 } });
+    expect(runs).toEqual(['double']);
+  });
+
+  test('VIS-04 a turn group runs a tool once for the same arguments, and the second answer says so', async () => {
+    const box = await toolbox({ turnGroupId: `turn-${where.length}` });
+    const planned = { toolName: 'double', args: { n: 40 } };
+    const both = await Promise.all([box.execute(planned), box.execute(planned)]);
+    expect(both.map(({ cached }) => cached).sort()).toEqual([false, true]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['cached', 'success']);
+    expect((await box.execute(planned, { turnGroupId: `next-${where.length}` })).status).toBe('success');
+    expect(runs).toEqual(['double', 'double']);
+  });
+
+  test('VIS-05 before an irreversible tool the decision of the caller holds, also within a batch', async () => {
+    const asked: string[] = [];
+    const decide = (decision: SupersedeDecision | undefined) => async (planned: PlannedToolExecution) => {
+      asked.push(planned.toolName);
+      return decision;
+    };
+    for (const decision of ['ABSORB', 'FORCE_COMPLETE', 'QUEUE', undefined] as const) {
+      const box = await toolbox({ checkSupersede: decide(decision) });
+      const ran = await box.execute({ toolName: 'launch', args: { n: 1 } });
+      expect([ran.status, ran.supersede]).toEqual(['success', decision]);
+    }
+    expect([runs, asked]).toEqual([Array(4).fill('launch'), Array(4).fill('launch')]);
+    const box = await toolbox({ checkSupersede: decide('SUPERSEDE') });
+    const batch = ['double', 'launch', 'double'].map((toolName) => ({ toolName, args: { n: 1 }, critical: false }));
+    const results = await box.executeBatch(batch);
+    expect(results.map(({ status }) => status)).toEqual(['success', 'skipped']);
+    expect(results[1]).toMatchObject({ supersede: 'SUPERSEDE', success: false, error: { code: 'cancelled' } });
+    expect(results[1]?.modelText).toMatch(/^\[tool_error\]\ncategory: Cancelled\n/);
+    expect(asked.slice(4)).toEqual(['launch']);
+    expect(runs.slice(4)).toEqual(['double']);
+  });
+
+  test('VIS-05 a check that fails or answers nonsense keeps an irreversible tool from running', async () => {
+    const checks: CheckSupersede[] = [() => Promise.reject(new Error('no')), () => 'YES' as SupersedeDecision];
+    for (const checkSupersede of checks) {
+      const box = await toolbox({ checkSupersede });
+      expect(await box.execute({ toolName: 'launch', args: { n: 1 } })).toMatchObject({
+        status: 'error',
+        error: { e_code: 'E3805' },
+      });
+      expect(await box.execute({ toolName: 'nothing' })).toMatchObject({ error: { e_code: 'E3001' } });
+    }
+    expect(runs).toEqual([]);
+  });
+
+  test('MOD-01 a failure is told in the words for a model, with the tools that were meant', async () => {
+    const box = await toolbox();
+    const wrong = await box.execute({ toolName: 'doubel', args: { n: 1 } });
+    expect(wrong.modelText).toMatch(/^\[tool_error\]\ncategory: ToolNotFound\n.*\nsuggestion: Did you mean double\?/);
+    const bad = await box.execute({ toolName: 'double', args: { n: 'x' } });
+    expect(bad.modelText).toMatch(/\ncategory: TypeMismatch\n(?:.*\n)+retryable: true$/);
+    expect((await box.execute({ toolName: 'double', args: { n: 1 } })).modelText).toBeUndefined();
+  });
+
+  test('VIS-06 a call that needs a yes asks for it, and runs once it is given, through every check', async () => {
+    const box = await toolbox();
+    await set('double', { policy_overrides: { requires_confirmation: true, confirmation_prompt: 'Really double?' } });
+    const asked = await box.execute({ toolName: 'double', args: { n: 21 } });
+    expect(asked).toMatchObject({
+      status: 'confirmation',
+      success: false,
+      callStatus: 'pending_approval',
+      confirmation: { toolName: 'double', args: { n: 21 }, prompt: 'Really double?', reason: 'requires_confirmation' },
+    });
+    expect(runs).toEqual([]);
+    const { confirmation } = asked;
+    if (confirmation === undefined) throw new Error('no confirmation');
+    const own = await box.executeConfirmed(confirmation);
+    expect(own).toMatchObject({ success: false, error: { category: 'PolicyBlocked' } });
+    const { capability_token: token } = await open.layer.mintToken({
+      agent_did: 'did:example:boss',
+      roles: ['approver'],
+    });
+    const done = await box.executeConfirmed(confirmation, { approver: { token } });
+    expect(done).toMatchObject({ status: 'success', invocationId: asked.invocationId, data: { value: 42 } });
+    expect(runs).toEqual(['double']);
+    expect(await box.executeConfirmed(confirmation, { approver: { token } })).toMatchObject({ success: false });
     expect(runs).toEqual(['double']);
   });
 
@@ -127,6 +220,7 @@ describe.each(['in this process', 'elsewhere'])('VIS-02 the toolbox of one agent
     const tenant = ['double', 'wipe', 'nothing'].map((name) => box.isTenantAvailable(name));
     expect(await Promise.all(tenant)).toEqual([true, true, false]);
     expect(await box.getUnavailableTools()).toMatchObject([
+      { name: 'launch', why_unavailable: { code: 'not_in_token' } },
       { name: 'wipe', why_unavailable: { code: 'disabled_for_agent', message: 'Too dangerous.' } },
     ]);
     expect(await box.getToolDefinition('double')).toMatchObject({

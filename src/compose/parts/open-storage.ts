@@ -1,4 +1,4 @@
-import type { SocketConnection } from '../../storage/postgres/postgres-connection.ts';
+import type { PostgresConnection, SocketConnection } from '../../storage/postgres/postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from '../../storage/postgres/postgres-database.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
@@ -7,6 +7,8 @@ import type { DatabaseServer } from '../start-database.ts';
 /** The database of the layer, and where it is. */
 export interface Storage {
   readonly database: PostgresDatabase;
+  /** How it is reached. */
+  readonly connection: PostgresConnection;
   /** How to reach the embedded server; absent for a server of the user's own. */
   readonly embedded?: SocketConnection;
   close(): Promise<void>;
@@ -25,7 +27,7 @@ export async function openStorage(starting: Promise<DatabaseServer>, settings: S
       await database.close();
       await server.close();
     };
-    return { database, ...(embedded === undefined ? {} : { embedded }), close };
+    return { database, connection, ...(embedded === undefined ? {} : { embedded }), close };
   } catch (cause) {
     await server.close();
     throw cause;

@@ -1,11 +1,17 @@
-import { createCompositeExecutor } from '../../executors/composite.ts';
+import { resolve } from 'node:path';
+import { createComposioExecutor } from '../../executors/composio/composio-executor.ts';
+import { type CompositeExecutor, createCompositeExecutor } from '../../executors/composite.ts';
 import { createFileExecutor } from '../../executors/file/file-executor.ts';
 import type { FileSettings } from '../../executors/file/settings.ts';
 import { createHttpExecutor } from '../../executors/http/http-executor.ts';
 import { createMcpExecutor } from '../../executors/mcp/mcp-executor.ts';
-import { createShellExecutor } from '../../executors/shell/shell-executor.ts';
-import { createShellPolicy } from '../../executors/shell/shell-policy.ts';
+import { withModules } from '../../executors/native/module-executor.ts';
 import { createSkillExecutor } from '../../executors/skill/skill-executor.ts';
+import { createSkillFolders } from '../../executors/skill/skill-folders.ts';
+import type { WebSettings } from '../../executors/web/settings.ts';
+import { createWebExecutor } from '../../executors/web/web-executor.ts';
+import { createEgressGuard } from '../../external/egress-guard.ts';
+import { createOutboundHttp } from '../../external/outbound-http.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
 import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
@@ -13,13 +19,13 @@ import { createQuarantine } from '../../mcp-servers/quarantine.ts';
 import { createUpstreams } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
 import { createRegistry } from '../../registry/registry.ts';
-import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { createEgressGate } from '../../sandbox/egress-gate.ts';
-import type { CommandPolicy } from '../../screens/check-command.ts';
-import { createSchemaValidator } from '../../validation/schema-validator.ts';
+import { createWasmDriver } from '../../sandbox/drivers/wasm/wasm-driver.ts';
+import { createSchemaValidator, type SchemaValidator } from '../../validation/schema-validator.ts';
 import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import type { Ingredients } from './ingredients.ts';
+import { openSandboxes } from './open-sandboxes.ts';
+import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
 
 /** What finds tools and what runs them. */
@@ -32,21 +38,74 @@ export async function openTools(
     coercion: { dates: settings['validation.coerce_dates'], epochs: settings['validation.coerce_epochs'] },
   });
   const secrets = await openSecrets(settings, environment, clock);
-  const driver = createBubblewrapDriver({}, createEgressGate());
+  const { driver, servers, drivers } = openSandboxes(opened, settings);
+  const interpreter = opened.use(createWasmDriver());
+  // One way out for everything that the layer itself asks for over HTTP (EXT-03).
+  const guard = createEgressGuard();
+  const outbound = opened.use(createOutboundHttp({ guard }));
   const client = { name: 'sallyport', version: VERSION };
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
-  const upstreams = createUpstreams({ driver, store: database.upstreamStore, quarantine, secrets, log, clock, client });
+  const upstreams = createUpstreams({
+    driver: servers,
+    store: database.upstreamStore,
+    quarantine,
+    secrets,
+    log,
+    clock,
+    client,
+    outbound,
+    // Callers with connections of their own share no socket either (PRM-11).
+    callerOutbound: () => createOutboundHttp({ guard }),
+  });
   opened.defer(() => upstreams.close());
+  const { shell, shellPolicy } = await openShell(opened, { settings, log }, driver);
+  // Absolute: sandboxes see the folder of a skill under its own path.
+  const skillFiles = createSkillFolders(resolve(settings['data_folder'], 'skills'));
+  const fileExecutor = createFileExecutor({
+    clock,
+    settings: fileSettingsOf(settings),
+    closed: [settings.data_folder],
+  });
   const executors = createCompositeExecutor([
-    native,
-    createShellExecutor({ driver, policy: createShellPolicy(shellPolicyOf(settings)) }),
-    opened.use(createHttpExecutor({ clock })),
-    createFileExecutor({ clock, settings: fileSettingsOf(settings), closed: [settings.data_folder] }),
+    withModules(native, {
+      interpreter,
+      processes: driver,
+      checkSource: interpreter.checkSource,
+      ...(settings['functions.folder'] === '' ? {} : { folder: resolve(settings['functions.folder']) }),
+    }),
+    shell,
+    opened.use(createHttpExecutor({ clock, outbound })),
+    fileExecutor,
+    opened.use(createWebExecutor({ clock, outbound, settings: webSettingsOf(settings) })),
     createMcpExecutor(upstreams),
-    createSkillExecutor(),
+    createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen() }),
+    createComposioExecutor({ outbound, clock }),
   ]);
-  const registry = createRegistry({
-    store: database.toolStore,
+  const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors });
+  return {
+    schemas,
+    secrets,
+    driver,
+    drivers,
+    outbound,
+    quarantine,
+    upstreams,
+    executors,
+    registry,
+    skillFiles,
+    fileExecutor,
+  };
+}
+
+interface RegistryIngredients extends Pick<Ingredients, 'clock' | 'log'> {
+  readonly store: Storage['database']['toolStore'];
+  readonly schemas: SchemaValidator;
+  readonly executors: CompositeExecutor;
+}
+
+function registryOf(settings: Settings, { clock, log, store, schemas, executors }: RegistryIngredients) {
+  return createRegistry({
+    store,
     clock,
     log,
     compileSchema: (schema) => schemas.inspect(schema),
@@ -57,7 +116,6 @@ export async function openTools(
       inUseDays: settings['registry.in_use_days'],
     },
   });
-  return { schemas, secrets, driver, quarantine, upstreams, executors, registry };
 }
 
 /** Secrets of the environment, and those that are made from the caller's own token where a file says so. */
@@ -72,17 +130,16 @@ async function openSecrets(
   return createTokenExchange({ profiles: await readExchangeProfiles(file), secrets, clock });
 }
 
-/** What the operator adds to the rules of the command screen. */
-const shellPolicyOf = (settings: Settings): CommandPolicy => ({
-  mode: settings['shell.mode'],
-  blocked: settings['shell.blocked'],
-  allowed: settings['shell.allowed'],
-  asked: settings['shell.asked'],
-});
-
 const fileSettingsOf = (settings: Settings): FileSettings => ({
   denyRead: settings['file.deny_read'],
   allowRead: settings['file.allow_read'],
   denyWrite: settings['file.deny_write'],
   allowWrite: settings['file.allow_write'],
+});
+
+const webSettingsOf = (settings: Settings): Partial<WebSettings> => ({
+  respectRobots: settings['web.respect_robots'],
+  robotsName: settings['web.robots_name'],
+  userAgent: settings['web.user_agent'],
+  cache: settings['web.cache'],
 });

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createRedactor } from '../../detectors/redact.ts';
 import { GATE_EXEMPT_TOOLS } from '../../permission/adversarial-gate.ts';
 import { systemClock } from '../../std/clock.ts';
-import { memoryQuotaStore } from '../../storage/memory/memory-quota-store.ts';
+import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
 import { readSettings } from '../read-settings.ts';
 import type { Settings } from '../settings.ts';
 import { openTrust } from './open-trust.ts';

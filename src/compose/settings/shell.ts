@@ -1,6 +1,6 @@
 import type { Setting } from './setting.ts';
 
-/** Which commands of shell tools are refused. */
+/** Which commands of shell tools are refused, and which are taken back when they fail. */
 export const SHELL_SETTINGS = [
   {
     key: 'shell.mode',
@@ -32,5 +32,59 @@ export const SHELL_SETTINGS = [
     type: 'list',
     default: [],
     sentence: 'Rules of the command screen that only ask instead of blocking, for example deletes-by-force.',
+  },
+  {
+    key: 'shell.policy_file',
+    variable: 'SALLYPORT_SHELL_POLICY_FILE',
+    type: 'string',
+    default: '',
+    sentence:
+      'TOML file with mode, blocked, allowed and asked, which stand in for the settings of these names; a change is in force within a second, without a restart. Empty: shell-policy.toml in the data folder.',
+  },
+  {
+    key: 'shell.transactional',
+    variable: 'SALLYPORT_SHELL_TRANSACTIONAL',
+    type: 'boolean',
+    default: false,
+    sentence:
+      'Whether shell tools whose manifest says nothing of transactions have their granted rw folders restored when they fail.',
+  },
+  {
+    key: 'shell.transaction_scope',
+    variable: 'SALLYPORT_SHELL_TRANSACTION_SCOPE',
+    type: 'list',
+    default: ['**'],
+    sentence: 'Globs of the files that a transaction secures, from each granted rw folder on.',
+  },
+  {
+    key: 'shell.auto_rollback_exit_codes',
+    variable: 'SALLYPORT_SHELL_AUTO_ROLLBACK_EXIT_CODES',
+    type: 'list',
+    default: ['1', '2'],
+    sentence: 'Exit codes after which a transaction is rolled back.',
+  },
+  {
+    key: 'shell.snapshot_required',
+    variable: 'SALLYPORT_SHELL_SNAPSHOT_REQUIRED',
+    type: 'boolean',
+    default: false,
+    sentence: 'Whether a command of a transaction is refused (E3110) when its files cannot be secured.',
+  },
+  {
+    key: 'shell.max_snapshot_bytes',
+    variable: 'SALLYPORT_SHELL_MAX_SNAPSHOT_BYTES',
+    type: 'integer',
+    unit: 'bytes',
+    minimum: 0,
+    default: 0,
+    sentence: 'Most bytes of content that one snapshot holds; 0 sets no bound. Manifests can only lower it.',
+  },
+  {
+    key: 'shell.snapshot_folder',
+    variable: 'SALLYPORT_SHELL_SNAPSHOT_FOLDER',
+    type: 'string',
+    default: '',
+    sentence:
+      'Where snapshots are while their commands run; it must lie outside of what tools may see. Empty: snapshots in the data folder.',
   },
 ] as const satisfies readonly Setting[];

@@ -330,6 +330,16 @@ export const ERRORS = {
   E3816: row(DENIED, [403, 14, 'result'], 'a hook of the operator gave no usable answer, so the call is refused', {
     retryable: true,
   }),
+  E3817: row(
+    ['state_conflict', 'PermanentFailure', 'StateError'],
+    [409, 9, -32602],
+    'the approval is decided already, or is not the one that was shown',
+  ),
+  E3818: row(
+    ['state_conflict', 'PermanentFailure', 'StateError'],
+    [409, 9, 'result'],
+    'the side effect is not in a state in which it can be taken back',
+  ),
 
   E3900: row(
     ['internal_error', 'ServerError', 'StateError'],

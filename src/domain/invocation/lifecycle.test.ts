@@ -72,6 +72,7 @@ describe('PIPE-01 the lifecycle of an invocation', () => {
     ['E3603', 'DENIED', 'permission_denied'],
     ['E3806', 'DENIED', 'pending_approval'],
     ['E3807', 'DENIED', 'permission_denied'],
+    ['E3808', 'DENIED', 'timeout'],
     ['E3307', 'FAILED', 'error'],
     ['E3306', 'FAILED', 'error'],
     ['E3900', 'FAILED', 'error'],
@@ -92,6 +93,14 @@ describe('PIPE-01 the lifecycle of an invocation', () => {
     ['ROLLED_BACK', 'error'],
   ] as const)('%s without a failure shows as %s', (state, status) => {
     expect(statusOf(state)).toBe(status);
+  });
+
+  test('PIPE-13 a call with an unknown outcome shows how it was cut off, and never as denied', () => {
+    const cutOff = (code: ErrorCode) => failure('E3804', 'Not known.', { details: { cut_off_by: code } });
+    expect(statusOf('ABORTED', cutOff('E3103'))).toBe('timeout');
+    expect(statusOf('ABORTED', cutOff('E3805'))).toBe('cancelled');
+    expect(statusOf('ABORTED', cutOff('E3107'))).toBe('error');
+    expect(statusOf('ABORTED', failed('E3804'))).toBe('error');
   });
 
   test('a rolled back call shows why', () => {

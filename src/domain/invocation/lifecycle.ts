@@ -57,9 +57,15 @@ export function statusOf(state: LifecycleState, failed?: Failure, waitsFor?: Wai
   }
 }
 
+/** How calls end whose outcome is not known; that it is not, their error says (PIPE-13). */
+const CUT_OFF: Readonly<Record<string, InvocationStatus>> = { E3103: 'timeout', E3805: 'cancelled' };
+
 function statusOfFailure(failed: Failure): InvocationStatus {
   const { wire } = entryOf(failed.code);
+  if (wire === 'outcome_unknown') return CUT_OFF[String(failed.details?.['cut_off_by'])] ?? 'error';
   if (wire === 'timeout' || wire === 'cancelled' || wire === 'pending_approval') return wire;
+  // Nobody said no: the time ran out (ORC-05).
+  if (wire === 'approval_expired') return 'timeout';
   if (stateAfterFailure(failed) === 'DENIED') return 'permission_denied';
   return 'error';
 }

@@ -3,8 +3,10 @@ import type { ExecutionMetadata, InvocationPhase, LifecycleState, Warning } from
 import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
 import type { Failure } from '../error/failure.ts';
 import type { Door } from '../principal/principal.ts';
+import type { CompensationPlan } from './compensation-plan.ts';
 import type { GateDecision } from './gate-decision.ts';
-import type { WaitingCall } from './waiting-call.ts';
+import { isFinal } from './lifecycle.ts';
+import type { WaitFor, WaitingCall } from './waiting-call.ts';
 
 /** The durable row of an invocation. Unique by tenant and invocation id; the newest write of a row wins. */
 export interface InvocationRecord {
@@ -38,6 +40,24 @@ export interface InvocationRecord {
   /** Epoch ms. */
   readonly acceptedAt: number;
   readonly metadata?: ExecutionMetadata;
+  /** The attempt at answering the user that it belongs to (VIS-04). */
+  readonly turnGroupId?: string;
+  /** The key under which it runs once, of calls that may leave something behind. */
+  readonly idempotencyKey?: string;
+  /** The earlier call whose answer this one got; nothing of this one ran. */
+  readonly answeredBy?: string;
+  /** How it is taken back; present when it went well and its tool says how (VIS-03). */
+  readonly compensation?: CompensationPlan;
+  /** The call that this one takes back. */
+  readonly compensates?: string;
   /** What is needed to run it later; gone from the row once it is final. */
   readonly waiting?: WaitingCall;
+  /** Number of the lease that its writer held; a row of a later lease is not replaced by one of an earlier. 0 when absent. */
+  readonly fence?: number;
+}
+
+/** Who has to do something before the call is over: a person, or a worker that runs it, for the first time or again. */
+export function waitsFor({ state, waiting }: Pick<InvocationRecord, 'state' | 'waiting'>): WaitFor['for'] | undefined {
+  if (waiting === undefined || isFinal(state)) return undefined;
+  return state === 'EXECUTING' ? 'worker' : waiting.wait.for;
 }

@@ -61,6 +61,8 @@ export interface WaitingCall {
   /** Who asked. The token itself is not kept. */
   readonly claims: CapabilityClaims;
   readonly wait: WaitFor;
+  /** The call that this one takes back. */
+  readonly compensates?: string;
   /** Epoch ms since which it waits. */
   readonly since: number;
 }

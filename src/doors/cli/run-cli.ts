@@ -1,17 +1,20 @@
 import { Command, CommanderError } from 'commander';
 import { type CliParts, EXIT } from './cli-parts.ts';
 import { createCommandKit, withCommonOptions } from './command-kit.ts';
-import { addActivationsCommands } from './commands/activations.ts';
+import { addApprovalsCommands } from './commands/approvals.ts';
 import { addAuditCommands } from './commands/audit.ts';
-import { addAvailabilityCommands } from './commands/availability.ts';
 import { addCheckCommands } from './commands/check.ts';
 import { addInvokeCommand } from './commands/invoke.ts';
+import { addOutcomesCommands } from './commands/outcomes.ts';
 import { addPolicyCommands } from './commands/policy.ts';
+import { addSideEffectsCommands } from './commands/side-effects.ts';
 import { addStartCommands } from './commands/start.ts';
 import { addTokenCommands } from './commands/token/token-commands.ts';
 import { addToolsCommands } from './commands/tools.ts';
 import { addUpstreamsCommands } from './commands/upstreams.ts';
-import { addViewsCommands } from './commands/views.ts';
+import { addActivationsCommands } from './commands/visibility/activations.ts';
+import { addAvailabilityCommands } from './commands/visibility/availability.ts';
+import { addViewsCommands } from './commands/visibility/views.ts';
 
 const AFTER_HELP = `
 Exit codes: 0 done, 1 refused or failed, 2 used wrongly, 3 the layer cannot be reached or opened.`;
@@ -62,6 +65,9 @@ function createProgram(parts: CliParts, finish: (code: number) => void): Command
   addActivationsCommands(program, kit);
   addViewsCommands(program, kit);
   addPolicyCommands(program, kit);
+  addApprovalsCommands(program, kit);
+  addOutcomesCommands(program, kit);
+  addSideEffectsCommands(program, kit);
   addTokenCommands(program, kit);
   addCheckCommands(program, kit);
   addAuditCommands(program, kit);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -7,16 +8,20 @@ import {
   createMcpServer,
   type McpServer,
   type Method,
+  type Peer,
   type ServerIdentity,
   type Tell,
   type Watch,
 } from '../mcp-server.ts';
+import type { ClientConfirmations } from './client-confirmations.port.ts';
+import { type ConfirmCalls, createConfirmCalls } from './confirmation/confirm-calls.ts';
 import { capabilitiesIn, instructionsIn } from './introduction.ts';
 import { metaMethods } from './methods/meta/meta-methods.ts';
 import { LOG_LEVEL, toolMethods } from './methods/tool-methods.ts';
 import { createToolShelf, type ToolShelf } from './methods/tool-shelf.ts';
 import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
+import { type AskForUpstream, askForUpstreams } from './upstream-questions/upstream-questions.ts';
 
 /** The registered tools for MCP clients, in each way that a client may choose to see them (MOD-11). */
 export interface Gateway {
@@ -27,6 +32,8 @@ export interface Gateway {
    * @throws ToolLayerError E3801 for a mode that there is not
    */
   serverOf(request: ModeRequest): McpServer;
+  /** Puts questions of upstreams to the users of clients; fits `createUpstreams({onElicitation})`. */
+  readonly askForUpstream: AskForUpstream;
   /** Ends the subscription to the layer; requests that run go on. */
   close(): void;
 }
@@ -38,6 +45,12 @@ export interface GatewayParts {
   /** Version of the product, told to clients. */
   readonly version: string;
   readonly settings?: Partial<McpSettings>;
+  /** Where the user at a client confirms calls; absent: nobody is asked at a client. */
+  readonly confirmations?: ClientConfirmations;
+  /** 32 bytes that sign what clients of the 2026 era carry; instances that share them understand each other. Default: random. */
+  readonly stateKey?: Uint8Array;
+  /** The signal of the caller of a call that runs, which says whose call it is; absent: upstreams ask nobody. */
+  readonly signalOf?: (tenantId: string, invocationId: string) => AbortSignal | undefined;
 }
 
 /** What the servers of all modes share. */
@@ -45,15 +58,33 @@ interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly settings: McpSettings;
   readonly identity: ServerIdentity;
   readonly shelf: ToolShelf;
+  readonly confirmCalls: ConfirmCalls;
+  readonly peers: WeakMap<AbortSignal, Peer>;
   readonly bell: ChangeBell;
 }
 
 /** Builds the gateway; transports are mounted on its servers. */
-export function createGateway({ layer, log, version, settings: given }: GatewayParts): Gateway {
+export function createGateway({ layer, log, version, settings: given, ...parts }: GatewayParts): Gateway {
   const settings = { ...MCP_DEFAULTS, ...given };
   const shelf = createToolShelf(layer, settings);
   const bell = createChangeBell(layer, settings.changesTogetherMs, () => shelf.clear());
-  const shared = { layer, log, settings, shelf, bell, identity: { name: 'sallyport', title: 'Sallyport', version } };
+  const { confirmations, stateKey = randomBytes(32), signalOf } = parts;
+  const confirmCalls = createConfirmCalls({ layer, log, settings, stateKey, ...(confirmations && { confirmations }) });
+  const peers = new WeakMap<AbortSignal, Peer>();
+  const peerOf = (tenantId: string, invocationId: string): Peer | undefined => {
+    const signal = signalOf?.(tenantId, invocationId);
+    return confirmCalls.peerOf(tenantId, invocationId) ?? (signal === undefined ? undefined : peers.get(signal));
+  };
+  const shared = {
+    peers,
+    layer,
+    log,
+    settings,
+    shelf,
+    bell,
+    confirmCalls,
+    identity: { name: 'sallyport', title: 'Sallyport', version },
+  };
   const servers: Readonly<Record<ToolsMode, McpServer>> = {
     all: serverFor('all', shared),
     meta: serverFor('meta', shared),
@@ -62,13 +93,17 @@ export function createGateway({ layer, log, version, settings: given }: GatewayP
   return {
     serverIn: (mode = settings.toolsMode) => servers[mode],
     serverOf: (request) => servers[toolsModeOf(request) ?? settings.toolsMode],
+    askForUpstream: askForUpstreams({ log, peerOf }),
     close: bell.close,
   };
 }
 
-function serverFor(mode: ToolsMode, { layer, log, settings, shelf, bell, identity }: Shared): McpServer {
+function serverFor(
+  mode: ToolsMode,
+  { layer, log, settings, shelf, bell, confirmCalls, peers, identity }: Shared,
+): McpServer {
   const methods = (era: Era): readonly (readonly [string, Method])[] => {
-    const parts = { layer, shelf, identity, era };
+    const parts = { layer, shelf, confirmCalls, peers, identity, era };
     const tools = toolMethods(parts);
     if (mode === 'all') return tools.methods;
     return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });

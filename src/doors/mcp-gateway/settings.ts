@@ -23,6 +23,14 @@ export interface McpSettings {
   readonly toolsPageSize: number;
   /** Changes of the tools within this time are told once, in ms. */
   readonly changesTogetherMs: number;
+  /** Whether the user at the client is asked to confirm a call; never for what needs an approver. */
+  readonly elicitation: 'off' | 'confirmations';
+  /** Longest wait for that user, in ms; the call goes on waiting after it. */
+  readonly confirmationWaitMs: number;
+  /** Longest wait for the end of a call that was confirmed, in ms; the call goes on after it. */
+  readonly confirmedWaitMs: number;
+  /** Most calls that wait and are told of when their request is repeated. */
+  readonly waitingCallsMax: number;
 }
 
 export const MCP_DEFAULTS: McpSettings = {
@@ -33,4 +41,8 @@ export const MCP_DEFAULTS: McpSettings = {
   toolsMax: 10_000,
   toolsPageSize: 200,
   changesTogetherMs: 50,
+  elicitation: 'confirmations',
+  confirmationWaitMs: 300_000,
+  confirmedWaitMs: 300_000,
+  waitingCallsMax: 10_000,
 };

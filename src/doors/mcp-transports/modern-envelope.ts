@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { errorAnswer, isObject, RPC, type RpcAnswer, type RpcRequest } from '../json-rpc.ts';
+import { errorAnswer, isObject, type Params, RPC, type RpcAnswer, type RpcRequest } from '../json-rpc.ts';
 import { ALL_VERSIONS, isModernVersion, META_CLIENT_CAPABILITIES, META_VERSION, metaOf } from '../mcp-protocol.ts';
 
 /** Whether a request speaks the 2026 era: it states its version itself, or asks what only that era knows. */
@@ -26,6 +26,12 @@ export function refuseEnvelope(request: RpcRequest): RpcAnswer | undefined {
     return errorAnswer(request.id, RPC.invalidParams, `_meta must hold ${META_CLIENT_CAPABILITIES}.`, undefined, 400);
   }
   return undefined;
+}
+
+/** What a client states in its request that it can do. */
+export function clientCapabilities({ params }: RpcRequest): Params {
+  const stated = metaOf(params)[META_CLIENT_CAPABILITIES];
+  return isObject(stated) ? stated : {};
 }
 
 /** The headers of 2026-07-28 must say what the body says (streamable HTTP, server validation). */

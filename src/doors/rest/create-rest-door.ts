@@ -5,6 +5,7 @@ import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { createProtectedResource, type ProtectedResource } from '../protected-resource.ts';
 import { answerClientError } from './client-error.ts';
+import { addInvocationStream } from './invocation-stream.ts';
 import { addOperationRoutes } from './operation-routes.ts';
 import { addOwnRoutes } from './own-routes.ts';
 import { answerFrameworkError, refuseMisuse } from './refuse-misuse.ts';
@@ -48,6 +49,7 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
   const guard = createRequestGuard(host, settings);
   refuseMisuse(app, guard, resource, parts.log);
   addOperationRoutes(app, parts.layer, resource, settings);
+  addInvocationStream(app, parts.layer, settings);
   addOwnRoutes(app, parts.layer, parts.openApi, resource);
 
   let closing: Promise<void> | undefined;

@@ -39,6 +39,7 @@ describe('operations', () => {
       'upstreams.import': { configuration: '{}' },
       'tool.invoke': { tool_id: 'add' },
       'tool.dry_run': { tool_id: 'add' },
+      'tool.extend': { extend_seconds: 60 },
       'visibility.list': { list: 'catalog' },
       'availability.set': { tool_id: 'add', available: true },
       'activations.set': { agent_did: 'did:x', tool_id: 'add' },

@@ -14,6 +14,10 @@ export interface RestSettings {
   readonly keepAliveTimeoutMs: number;
   /** How long running calls may go on once the door closes, in ms; then their connections are cut. */
   readonly closeGraceMs: number;
+  /** Streams of invocations open at once; more are refused with E3803. */
+  readonly streamsMax: number;
+  /** Longest life of a stream, in ms; its client comes again and goes on where it was. */
+  readonly streamMs: number;
   /** Most open connections; more are refused by the socket. */
   readonly connectionsMax: number;
   /**
@@ -32,6 +36,8 @@ export const REST_DEFAULTS: RestSettings = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 65_000,
   closeGraceMs: 10_000,
+  streamsMax: 1_000,
+  streamMs: 900_000,
   connectionsMax: 10_000,
   allowedHosts: [],
   allowedOrigins: [],

@@ -1,46 +1,94 @@
-import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
-import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { errorBody } from '../../domain/error/failure.ts';
-import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
-import { isSafeToRepeat, sideEffectOf } from '../../domain/tool/tool-version.ts';
-import type { ToolLayer } from '../../operations/tool-layer.ts';
+import { execute } from './execute.ts';
+import { executeConfirmed } from './execute-confirmed.ts';
 import { toolLists } from './tool-lists.ts';
+import { manifestOf, metadataOf } from './tool-metadata.ts';
 import type {
+  CheckSupersede,
+  ConfirmationRequest,
+  Confirming,
   PlannedToolExecution,
+  SupersedeDecision,
   Toolbox,
   ToolboxOptions,
   ToolDefinition,
   ToolMetadata,
   ToolResult,
+  TurnContext,
 } from './toolbox-types.ts';
 
-export type { PlannedToolExecution, Toolbox, ToolboxOptions, ToolDefinition, ToolMetadata, ToolResult };
+export type {
+  CheckSupersede,
+  ConfirmationRequest,
+  Confirming,
+  PlannedToolExecution,
+  SupersedeDecision,
+  Toolbox,
+  ToolboxOptions,
+  ToolDefinition,
+  ToolMetadata,
+  ToolResult,
+  TurnContext,
+};
 
 /** Most executions of one batch when nobody says (004 §11). */
 const BATCH_MAX = 10;
+/** Longest wait for a confirmed call when nobody says, in ms (004 §11). */
+const CONFIRM_TIMEOUT_MS = 30_000;
 
 /** The toolbox of one agent over any layer. Dispose it to stop listening for changes. */
-export function createToolbox({ layer, token, caller, maxBatchSize = BATCH_MAX }: ToolboxOptions): Toolbox {
-  const asking: Caller = { door: 'library', ...(token === undefined ? {} : { token }), ...caller };
-  const lists = toolLists(layer, asking);
-  const execute = (planned: PlannedToolExecution): Promise<ToolResult> => run(layer, asking, planned);
+export function createToolbox(options: ToolboxOptions): Toolbox {
+  const { layer, token, maxBatchSize = BATCH_MAX, confirmTimeoutMs = CONFIRM_TIMEOUT_MS } = options;
+  const caller: Caller = { door: 'library', ...(token === undefined ? {} : { token }), ...options.caller };
+  const lists = toolLists(layer, caller);
+  const parts = { layer, caller, lists };
+  const { turnGroupId, checkSupersede } = options;
+  const standing: TurnContext = {
+    ...(turnGroupId === undefined ? {} : { turnGroupId }),
+    ...(checkSupersede === undefined ? {} : { checkSupersede }),
+  };
+  const executeOne: Toolbox['execute'] = (planned, turn) => execute(parts, planned, { ...standing, ...turn });
+  return {
+    execute: executeOne,
+    executeBatch: (planned, turn) => executeBatch(executeOne, planned, turn, maxBatchSize),
+    executeConfirmed: (confirmation, confirming = {}) =>
+      executeConfirmed(parts, confirmation, confirming, confirmTimeoutMs),
+    ...lookUps(parts),
+    ...takingBack(parts),
+    [Symbol.dispose]: lists.close,
+  };
+}
+
+async function executeBatch(
+  executeOne: Toolbox['execute'],
+  planned: readonly PlannedToolExecution[],
+  turn: TurnContext | undefined,
+  maxBatchSize: number,
+): Promise<readonly ToolResult[]> {
+  if (planned.length > maxBatchSize) throw tooMany(planned.length, maxBatchSize);
+  const results: ToolResult[] = [];
+  for (const each of planned) {
+    const result = await executeOne(each, turn);
+    results.push(result);
+    // A turn that was given up is given up as a whole.
+    if (result.supersede === 'SUPERSEDE') break;
+    if (!result.success && each.critical !== false) break;
+  }
+  return results;
+}
+
+const tooMany = (count: number, max: number): ToolLayerError =>
+  new ToolLayerError('E3810', `${count} executions are more than the ${max} of one batch. Split them.`);
+
+type Parts = Parameters<typeof execute>[0];
+
+function lookUps({ layer, caller, lists }: Parts) {
   const find = async (name: string, list: 'agent-enabled' | 'tenant-available') =>
     (await lists.get(list)).find((tool) => tool.name === name);
   return {
-    execute,
-    async executeBatch(planned) {
-      if (planned.length > maxBatchSize) throw tooMany(planned.length, maxBatchSize);
-      const results: ToolResult[] = [];
-      for (const each of planned) {
-        const result = await execute(each);
-        results.push(result);
-        if (!result.success && each.critical !== false) break;
-      }
-      return results;
-    },
     async getMetadata(toolName) {
-      const manifest = await manifestOf(layer, asking, toolName);
+      const manifest = await manifestOf(layer, caller, toolName);
       return manifest === undefined ? undefined : metadataOf(manifest);
     },
     isAvailable: async (toolName) => (await find(toolName, 'agent-enabled')) !== undefined,
@@ -51,72 +99,22 @@ export function createToolbox({ layer, token, caller, maxBatchSize = BATCH_MAX }
     async getToolDefinition(toolName): Promise<ToolDefinition | undefined> {
       const enabled = await find(toolName, 'agent-enabled');
       if (enabled === undefined) return find(toolName, 'tenant-available');
-      const manifest = await manifestOf(layer, asking, toolName);
+      const manifest = await manifestOf(layer, caller, toolName);
       return manifest === undefined ? enabled : { ...enabled, parameters_schema: manifest.parameters_schema };
     },
-    [Symbol.dispose]: lists.close,
-  };
+  } satisfies Partial<Toolbox>;
 }
 
-const tooMany = (count: number, max: number): ToolLayerError =>
-  new ToolLayerError('E3810', `${count} executions are more than the ${max} of one batch. Split them.`);
-
-async function run(layer: ToolLayer, caller: Caller, planned: PlannedToolExecution): Promise<ToolResult> {
-  const { toolName, args, version, idempotencyKey } = planned;
-  const request: ToolInvokeRequest = {
-    tool_id: toolName,
-    ...(args === undefined ? {} : { parameters: { ...args } }),
-    ...(version === undefined ? {} : { tool_version: version }),
-    ...(idempotencyKey === undefined ? {} : { execution_options: { idempotency_key: idempotencyKey } }),
-  };
-  try {
-    return resultOf(toolName, await layer.ask('tool.invoke', request, caller));
-  } catch (thrown) {
-    return { toolName, status: 'error', success: false, error: errorBody(failureOf(thrown)) };
-  }
-}
-
-function resultOf(toolName: string, response: ToolInvokeResponse): ToolResult {
-  const { invocation_id, status, result, error, warnings, execution_metadata } = response;
-  const success = status === 'success';
+function takingBack({ layer, caller }: Parts) {
   return {
-    toolName,
-    status: success ? (execution_metadata.cached ? 'cached' : 'success') : 'error',
-    success,
-    callStatus: status,
-    ...('result' in response ? { data: result } : {}),
-    ...(error === undefined ? {} : { error }),
-    ...(warnings === undefined ? {} : { warnings }),
-    invocationId: invocation_id,
-    executionTimeMs: execution_metadata.duration_ms,
-  };
-}
-
-/** Undefined for a tool that does not exist for this agent. */
-async function manifestOf(layer: ToolLayer, caller: Caller, toolName: string): Promise<ToolManifest | undefined> {
-  try {
-    return (await layer.ask('tools.get', { tool_id: toolName }, caller)).manifest;
-  } catch (thrown) {
-    const { code } = failureOf(thrown);
-    // E3801: what cannot be the name of a tool is none. E3813: it waits for an operator.
-    if (code === 'E3001' || code === 'E3004' || code === 'E3801' || code === 'E3813') return undefined;
-    throw thrown;
-  }
-}
-
-function metadataOf(manifest: ToolManifest): ToolMetadata {
-  const { tool_id, confirmation_prompt, compensation_tool_id, category, tags, execution_config } = manifest;
-  const sideEffectPolicy = sideEffectOf(manifest);
-  return {
-    name: tool_id,
-    sideEffectPolicy,
-    requiresConfirmation: manifest.requires_confirmation ?? false,
-    ...(confirmation_prompt === undefined ? {} : { confirmationPrompt: confirmation_prompt }),
-    requiresApproval: execution_config?.requires_approval ?? false,
-    ...(compensation_tool_id === undefined ? {} : { compensationTool: compensation_tool_id }),
-    ...(category === undefined ? {} : { category }),
-    tags: tags ?? [],
-    isIrreversible: sideEffectPolicy === 'irreversible',
-    isSafeToRetry: isSafeToRepeat(manifest),
-  };
+    getSideEffect: (invocationId) => layer.ask('side-effects.get', { invocation_id: invocationId }, caller),
+    compensate: (invocationId, args) => {
+      const said = args === undefined ? {} : { arguments: { ...args } };
+      return layer.ask('side-effects.compensate', { invocation_id: invocationId, ...said }, caller);
+    },
+    compensateAll: (of, { continueOnFailure = false } = {}) => {
+      const which = 'turnGroupId' in of ? { turn_group_id: of.turnGroupId } : { invocation_ids: [...of.invocationIds] };
+      return layer.ask('side-effects.compensate-all', { ...which, continue_on_failure: continueOnFailure }, caller);
+    },
+  } satisfies Partial<Toolbox>;
 }

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 export const FileConfig = Type.Object(
   {
     operation: Type.Enum(['read', 'write', 'edit', 'list', 'glob', 'grep'], {
-      description: 'What the tool does with its arguments; docs/file-tools.md says which arguments each takes.',
+      description: 'What the tool does with its arguments; docs/tool-kinds/files.md says which arguments each takes.',
     }),
   },
   { additionalProperties: false },

@@ -1,5 +1,6 @@
 import type { FilesystemPermission, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { Undoer } from '../../domain/invocation/undo-step.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { type WireCheck, wireCheck } from '../../registry/wire-faults.ts';
@@ -29,6 +30,7 @@ import { findFiles } from './tasks/find-files.ts';
 import { listFolder } from './tasks/list-folder.ts';
 import { readFile } from './tasks/read-file.ts';
 import { searchFiles } from './tasks/search-files.ts';
+import { undoChange } from './tasks/undo-change.ts';
 import { writeFile } from './tasks/write-file.ts';
 
 /** What the file executor stands on; everything has a default. */
@@ -62,6 +64,9 @@ const RUNS: Readonly<Record<Operation, (task: FileTask, parameters: Parameters) 
 const ENVELOPE_BYTES = KiB;
 const OUTPUT_BYTES_MIN = 256;
 
+/** Longest time that taking back one change may take. */
+const UNDO_MS = 60_000;
+
 const configCheck = wireCheck(FileConfig, 'E3008', '/executor/config');
 
 /**
@@ -71,24 +76,26 @@ const configCheck = wireCheck(FileConfig, 'E3008', '/executor/config');
  * such file, text that does not occur), E3210 a glob of the settings, E3509 arguments that do not fit, E3704 a file that
  * somebody else changed, E3901 where /proc is missing, the reason of the signal when it fires. Refusals are not retryable.
  */
-export function createFileExecutor(parts: FileExecutorParts = {}): Executor {
+export function createFileExecutor(parts: FileExecutorParts = {}): Executor & Undoer {
   const handles = createHandles(parts.descriptors);
   const policy = createPathPolicy({ ...FILE_DEFAULTS, ...parts.settings }, parts.closed);
   const bounds = { ...FILE_BOUNDS, ...parts.bounds };
   const clock = parts.clock ?? systemClock;
   const turns = createFileTurns();
+  const swept = new Set<string>();
   const checks = parameterChecks();
   const definitions = fileToolManifests(parts.folders ?? []);
+  const fixed = { handles, policy, bounds, clock, turns, swept };
 
   const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
     if (signal.aborted) throw abortReason(signal);
-    const { grant, parameters, onProgress } = call;
+    const { grant, parameters, onProgress, undo } = call;
     const operation = operationOf(call.tool.manifest);
     checkParameters(checks[operation], parameters);
     const roots = rootsOf(grant.filesystem);
     const outputBytesMax = Math.max(OUTPUT_BYTES_MIN, grant.limits.outputBytesMax - ENVELOPE_BYTES);
-    const fixed = { handles, policy, bounds, clock, turns };
-    const task = { ...fixed, roots, outputBytesMax, signal, ...(onProgress === undefined ? {} : { onProgress }) };
+    const told = { ...(onProgress === undefined ? {} : { onProgress }), ...(undo === undefined ? {} : { undo }) };
+    const task = { ...fixed, roots, outputBytesMax, signal, ...told };
     try {
       return { result: await RUNS[operation](task, parameters), usage: NO_USAGE };
     } catch (thrown) {
@@ -105,6 +112,7 @@ export function createFileExecutor(parts: FileExecutorParts = {}): Executor {
     execute: run,
     // The same checks stand on both paths, because there is one way to a file only.
     executeConfirmed: run,
+    undo: (step) => undoChange({ ...fixed, outputBytesMax: 0, signal: AbortSignal.timeout(UNDO_MS) }, step),
   };
 }
 

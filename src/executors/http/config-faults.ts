@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { HttpOperation } from '../../registry/http-operation.ts';
@@ -52,14 +53,30 @@ function addressFaults({ base_url }: HttpOperation, { permissions }: ToolManifes
   if (url === undefined || /[\s\\{}?#]/.test(base_url) || url.username !== '' || url.password !== '') {
     return [fault(at, 'format', 'must be an address without credentials, query, fragment and variables')];
   }
+  return unnamedFaults(at, url, permissions);
+}
+
+function unnamedFaults(at: string, url: URL, permissions: ToolManifest['permissions']): Fault[] {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const isNamed = (permissions?.network ?? []).some(
-    (one) => one.port === port && one.host.toLowerCase().replace(/^\[|\]$/g, '') === host,
-  );
-  if (isNamed) return [];
+  const host = bare(url.hostname);
+  if (permissions?.network?.some((one) => one.port === port && bare(one.host.toLowerCase()) === host)) return [];
   const hint = `Add {"host": "${host}", "port": ${port}} to permissions.network.`;
   return [{ ...fault(at, 'permissions', 'leads to an address that permissions.network does not name'), hint }];
+}
+
+const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
+
+/** A token server is sent the client's secret, so plain HTTP is for this machine and for addresses that are meant. */
+function tokenUrlFaults(at: string, text: string, permissions: ToolManifest['permissions']): Fault[] {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || /[\s\\{}#]/.test(text) || url.username !== '' || url.password !== '') {
+    return [fault(at, 'format', 'must be an address without credentials, fragment and variables')];
+  }
+  const host = bare(url.hostname);
+  if (url.protocol !== 'https:' && host !== 'localhost' && isIP(host) === 0) {
+    return [fault(at, 'format', 'must be https: the secret of the client is sent there')];
+  }
+  return unnamedFaults(at, url, permissions);
 }
 
 function pathFaults({ path, parameters = [] }: HttpOperation): Fault[] {
@@ -105,6 +122,9 @@ function authFaults({ auth = [] }: HttpOperation, { permissions }: ToolManifest)
         ...fault(`${at}/secret`, 'permissions', 'is a secret that permissions.credentials does not name'),
         hint,
       });
+    }
+    if (credential.type === 'oauth2_client_credentials') {
+      faults.push(...tokenUrlFaults(`${at}/token_url`, credential.token_url, permissions));
     }
     if (credential.type === 'api_key' && credential.in !== 'query' && !TOKEN.test(credential.name)) {
       faults.push(fault(`${at}/name`, 'format', 'must be the name of a header field or cookie'));

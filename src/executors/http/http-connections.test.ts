@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 let service: TestService;
 const executor = createHttpExecutor({
   clock: { now: () => Date.UTC(2026, 0, 1), monotonic: () => 0 },
-  settings: { idleMs: 50 },
+  connections: { idleMs: 50 },
 });
 beforeAll(async () => {
   service = await startService();

@@ -43,7 +43,7 @@ executorConformance(test, 'http', async () => {
 let service: TestService;
 const executor = createHttpExecutor({
   clock: { now: () => Date.UTC(2026, 0, 1), monotonic: () => 0 },
-  settings: { idleMs: 50 },
+  connections: { idleMs: 50 },
 });
 beforeAll(async () => {
   service = await startService();
@@ -100,7 +100,7 @@ describe('answers', () => {
   });
 
   test('an answer is cut at the size that the call allows, to the byte', async () => {
-    const limits = { timeoutMs: 1, cpuMillicores: 1, memoryMb: 1, outputBytesMax: 1000 };
+    const limits = { timeoutMs: 10_000, cpuMillicores: 1, memoryMb: 1, outputBytesMax: 1000 };
     const bounded = (text: string, type: string): Promise<unknown> => {
       service.answer = (_request, response) => void response.writeHead(200, { 'content-type': type }).end(text);
       const { grant } = httpCall(service.port, {});
@@ -120,7 +120,7 @@ describe('answers', () => {
     });
   });
 
-  test('a compressed answer is read although none was asked for, a compressed bomb is not', async () => {
+  test('a compressed answer is read although none was asked for, a compressed bomb is cut while it unfolds', async () => {
     const compressed = (text: string): void => {
       service.answer = (_request, response) =>
         void response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync(text));
@@ -129,6 +129,12 @@ describe('answers', () => {
     expect((await run(httpCall(service.port, {}))).result).toMatchObject({ body: 'small' });
     expect(service.seen[0]?.headers['accept-encoding']).toBe('identity');
     compressed('x'.repeat(20_000_000));
+    expect((await run(httpCall(service.port, {}))).result).toMatchObject({ body: 'x'.repeat(65_536), truncated: true });
+    service.answer = (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end('no gzip');
+    expect(await refusal(httpCall(service.port, {}))).toMatchObject({ code: 'E3308' });
+    service.answer = (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'exotic' }).end('x');
     expect(await refusal(httpCall(service.port, {}))).toMatchObject({ code: 'E3308' });
   });
 

@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange.ts';
+import type { AnswerHead } from '../../external/outbound-http.ts';
 import type { BuiltRequest } from './request/plan.ts';
 
 const METHOD_STAYS: ReadonlySet<number> = new Set([307, 308]);
@@ -10,7 +10,7 @@ const SEE_OTHER = 303;
  * origin is followed, or the step from http to https on the default ports of one host: credentials go nowhere else. A
  * 301 or 302 to anything but GET or HEAD is not followed, since clients disagree on the method (RFC 9110 §15.4).
  */
-export function redirectOf(answer: Exchange, request: BuiltRequest): BuiltRequest | undefined {
+export function redirectOf(answer: AnswerHead, request: BuiltRequest): BuiltRequest | undefined {
   const location = answer.headers.location;
   if (location === undefined || !URL.canParse(location, request.url.href)) return undefined;
   const url = new URL(location, request.url);

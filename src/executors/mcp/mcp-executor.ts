@@ -6,6 +6,8 @@ import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import { pointerTo } from '../../std/json-pointer.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { type HideSecrets, hideSecrets } from '../hide-secrets.ts';
+import { hideInResult } from './hide-in-result.ts';
 
 const UPSTREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,39}$/;
 const CONFIG_MEMBERS = new Set(['upstream', 'tool', 'annotations', 'output_schema', 'title', 'server_version']);
@@ -17,11 +19,16 @@ const CONFIG_MEMBERS = new Set(['upstream', 'tool', 'annotations', 'output_schem
 export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor {
   const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
     const { upstream, tool } = call.tool.manifest.executor.config as { upstream: string; tool: string };
-    const result = await upstreams.call(call.tool.tenantId, upstream, tool, call.parameters, {
+    // A server may send back what its connection was made with (PRM-11).
+    const hide = call.secrets.size === 0 ? undefined : hideSecrets(call.secrets);
+    const answer = await upstreams.call(call.tool.tenantId, upstream, tool, call.parameters, {
       signal,
       timeoutMs: call.grant.limits.timeoutMs,
-      ...(call.onProgress === undefined ? {} : { onProgress: call.onProgress }),
+      invocationId: call.invocationId,
+      caller: call,
+      ...progressOf(call, hide),
     });
+    const result = hide === undefined ? answer : hideInResult(answer, hide);
     return result.isError === true ? { result, toolError: true, usage: NO_USAGE } : { result, usage: NO_USAGE };
   };
   return {
@@ -33,6 +40,15 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     execute: run,
     executeConfirmed: run,
+  };
+}
+
+function progressOf({ onProgress }: ExecutorCall, hide: HideSecrets | undefined): Pick<ExecutorCall, 'onProgress'> {
+  if (onProgress === undefined) return {};
+  if (hide === undefined) return { onProgress };
+  return {
+    onProgress: ({ message, ...progress }) =>
+      onProgress(message === undefined ? progress : { ...progress, message: hide(message) }),
   };
 }
 

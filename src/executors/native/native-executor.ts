@@ -7,6 +7,7 @@ import type { Principal, Progress } from '../../domain/principal/principal.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { isolationError, isolationFaults } from './isolation-fault.ts';
 
 /** What a function knows of the call beside its parameters. */
 export interface NativeCallContext {
@@ -51,6 +52,9 @@ export function createNativeExecutor(): NativeExecutor {
   const functions: Functions = new Map();
   const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
     const { manifest, contentHash } = call.tool;
+    // Refused at registration; what was registered by an earlier release is refused here.
+    const unisolated = isolationError(manifest);
+    if (unisolated !== undefined) return Promise.reject(unisolated);
     const found = functions.get(manifest.tool_id)?.get(manifest.version);
     if (found === undefined) return Promise.reject(noFunction(manifest));
     if (found.contentHash !== undefined && found.contentHash !== contentHash)
@@ -152,12 +156,13 @@ const otherTool = ({ tool_id, version }: ToolManifest): ToolLayerError =>
     `The function of ${tool_id} ${version} was written for another manifest of that id and version. Register this one under an id or a version of its own, and bind its function.`,
   );
 
-function configFaults({ executor }: ToolManifest): readonly Fault[] {
-  return Object.keys(executor.config ?? {}).map((key) => ({
+function configFaults(manifest: ToolManifest): readonly Fault[] {
+  const unknown = Object.keys(manifest.executor.config ?? {}).map((key) => ({
     path: `/executor/config/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
     code: 'E3008',
     keyword: 'additionalProperties',
     message: 'a native tool has no configuration',
     hint: 'Remove this member.',
   }));
+  return [...unknown, ...isolationFaults(manifest)];
 }

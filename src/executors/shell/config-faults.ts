@@ -2,8 +2,8 @@ import { normalize } from 'node:path';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { wireCheck } from '../../registry/wire-faults.ts';
-import { fixedText, parseTemplate, type Template } from './argument-template.ts';
-import { codeArguments, readsScriptFromInput } from './interpreters.ts';
+import { fixedText, parseTemplate, type Template } from './command/argument-template.ts';
+import { codeArguments, readsScriptFromInput } from './command/interpreters.ts';
 import { ShellConfig } from './shell-config.ts';
 
 const CONFIG = '/executor/config';
@@ -11,8 +11,11 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const matchesContract = wireCheck(ShellConfig, 'E3008', CONFIG);
 
-/** Faults of a shell tool: the shape of its `executor.config`, and what in it would let a parameter become code. */
-export function configFaults(manifest: ToolManifest): readonly Fault[] {
+/**
+ * Faults of a shell tool: the shape of its `executor.config`, and what in it would let a parameter become code.
+ * @param hasTransactions whether this layer can take back what commands change
+ */
+export function configFaults(manifest: ToolManifest, hasTransactions = true): readonly Fault[] {
   const shape = matchesContract(manifest.executor.config ?? {});
   if (shape.length > 0) return shape;
   const config = manifest.executor.config as ShellConfig;
@@ -23,6 +26,7 @@ export function configFaults(manifest: ToolManifest): readonly Fault[] {
     ...codeFaults(config, command),
     ...folderFaults(config),
     ...secretFaults(config, manifest),
+    ...transactionFaults(config, hasTransactions),
   ];
 }
 
@@ -81,6 +85,20 @@ function secretFaults({ environment = {} }: ShellConfig, { permissions }: ToolMa
     const at = `${CONFIG}/environment/${name}`;
     return [fault(at, 'permissions', 'has the name of a secret of permissions.credentials', 'Choose another name.')];
   });
+}
+
+function transactionFaults(config: ShellConfig, hasTransactions: boolean): Fault[] {
+  const { transaction, success_exit_codes: successes = [0] } = config;
+  if (transaction === undefined) return [];
+  const at = `${CONFIG}/transaction`;
+  if (!hasTransactions) {
+    const hint = 'Leave it out; this layer would run the command and keep what it did.';
+    return [fault(at, 'transaction', 'asks for transactions, which this layer does not have', hint)];
+  }
+  const both = transaction.auto_rollback_exit_codes?.find((code) => successes.includes(code));
+  if (both === undefined) return [];
+  const place = `${at}/auto_rollback_exit_codes`;
+  return [fault(place, 'transaction', `holds ${both}, which is an exit code of success`, 'Name it in one of the two.')];
 }
 
 function fault(path: string, keyword: string, message: string, hint: string): Fault {

@@ -1,5 +1,48 @@
 import { type Static, Type } from 'typebox';
 
+/** Ends beside exit codes after which a transaction is rolled back. */
+const RollbackCause = Type.Enum(['timeout', 'cancel', 'violation', 'signal', 'bad_output']);
+export type RollbackCause = Static<typeof RollbackCause>;
+
+/** What a transaction secures, and when it is rolled back (002, transactional shell). */
+export const TransactionConfig = Type.Object(
+  {
+    auto_rollback: Type.Optional(
+      Type.Boolean({ description: 'Default true. false switches the transaction off: no snapshot is taken.' }),
+    ),
+    transaction_scope: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+        minItems: 1,
+        maxItems: 64,
+        description: 'Globs of the files that are secured, from each granted rw folder on. Default ["**"].',
+      }),
+    ),
+    auto_rollback_exit_codes: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 0, maximum: 255 }), {
+        maxItems: 256,
+        description: 'Exit codes after which the files are restored. Default [1, 2].',
+      }),
+    ),
+    rollback_on: Type.Optional(
+      Type.Array(RollbackCause, {
+        maxItems: 5,
+        description:
+          'Other ends after which they are. Default [timeout, cancel, violation, signal]; bad_output: JSON that is none.',
+      }),
+    ),
+    snapshot_required: Type.Optional(
+      Type.Boolean({
+        description: 'Whether the command is refused (E3110) when no snapshot can be taken. Default false.',
+      }),
+    ),
+    max_snapshot_bytes: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Most bytes of content that a snapshot holds; 0 (default): no bound.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type TransactionConfig = Static<typeof TransactionConfig>;
+
 const NO_NUL = '^[^\\u0000]*$';
 const Text = Type.String({ maxLength: 65_536, pattern: NO_NUL });
 
@@ -47,6 +90,7 @@ export const ShellConfig = Type.Object(
     allow_leading_dash: Type.Optional(
       Type.Boolean({ description: 'Whether a value may look like an option. Default false.' }),
     ),
+    transaction: Type.Optional(TransactionConfig),
   },
   { additionalProperties: false },
 );

@@ -2,34 +2,39 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { type CollectedOutput, collectOutput, type OutputBounds } from '../../sandbox/collect-output.ts';
-import type { SandboxDriver, SandboxExit } from '../../sandbox/driver.port.ts';
+import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { hideSecrets } from '../hide-secrets.ts';
 import { configFaults } from './config-faults.ts';
 import { SHELL_BOUNDS } from './settings.ts';
-import { resultOf } from './shell-outcome.ts';
+import { resultOf, type ShellEnd } from './shell-outcome.ts';
 import { inputOf, planOf, type ShellPlan, specOf } from './shell-plan.ts';
 import { createShellPolicy, type ShellPolicy } from './shell-policy.ts';
 import { createShellScreen } from './shell-screen.ts';
+import { commandEndOf, settleFailure } from './transaction/settle-failure.ts';
+import type { Transactions } from './transaction/transactions.ts';
 
 /** What the shell executor needs. */
 export interface ShellExecutorParts {
   readonly driver: SandboxDriver;
   /** Which commands are refused; the rules of `checkCommand` alone when absent. */
   readonly policy?: ShellPolicy;
+  /** Takes back what failed commands changed. Without it a manifest that asks for transactions has a fault. */
+  readonly transactions?: Transactions;
 }
 
 /**
  * Runs programs in a sandbox. The manifest holds the command with places for parameters; no shell reads it, so a value
  * is never more than one argument. Every command is screened with the policy of the moment, whoever asks for it (EXE-02).
  */
-export function createShellExecutor({ driver, policy = createShellPolicy() }: ShellExecutorParts): Executor {
+export function createShellExecutor(parts: ShellExecutorParts): Executor {
+  const { policy = createShellPolicy(), transactions } = parts;
   const screen = createShellScreen(policy);
   const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
     const refused = screen(call.tool, call.parameters);
     if (refused !== undefined) throw ToolLayerError.of(refused);
-    return runTool(driver, call, signal);
+    return runTool(parts, call, signal);
   };
   return {
     kind: 'shell',
@@ -37,7 +42,7 @@ export function createShellExecutor({ driver, policy = createShellPolicy() }: Sh
     requiresConfirmation: () => false,
     screen,
     definitions: () => [],
-    configFaults,
+    configFaults: (manifest) => configFaults(manifest, transactions !== undefined),
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     execute: run,
     // The same checks stand on both paths, because there is one way to a process only.
@@ -45,22 +50,48 @@ export function createShellExecutor({ driver, policy = createShellPolicy() }: Sh
   };
 }
 
-async function runTool(driver: SandboxDriver, call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> {
+async function runTool(
+  { driver, transactions }: ShellExecutorParts,
+  call: ExecutorCall,
+  signal: AbortSignal,
+): Promise<ExecutorOutcome> {
   if (signal.aborted) throw abortReason(signal);
   const plan = planOf(call.tool.manifest);
   const spec = specOf(plan, call);
-  const input = inputOf(plan, call);
+  const bounds = boundsOf(plan, call.grant.limits.outputBytesMax);
+  await using transaction = await transactions?.begin(call, spec.command, signal);
+  const { exit, output } = await runProgram(driver, { spec, bounds, input: inputOf(plan, call) }, signal);
+  const end = { exit, output: withoutSecrets(output, call), limits: spec.limits };
+  try {
+    if (signal.aborted) throw abortReason(signal);
+    return { result: resultOf(plan, end), usage: usageOf(exit) };
+  } catch (failed) {
+    if (transaction === undefined) throw failed;
+    throw await settleFailure(transaction, commandEndOf(plan, end, signal), failed);
+  }
+}
+
+interface Program {
+  readonly spec: SandboxSpec;
+  readonly bounds: OutputBounds;
+  readonly input: string | undefined;
+}
+
+/** Runs to the end; nothing of the program is left when this is over. */
+async function runProgram(
+  driver: SandboxDriver,
+  { spec, bounds, input }: Program,
+  signal: AbortSignal,
+): Promise<Pick<ShellEnd, 'exit' | 'output'>> {
   await using running = await driver.start(spec);
   const stop = (): void => running.kill(SHELL_BOUNDS.termGraceMs);
   signal.addEventListener('abort', stop, { once: true });
   try {
     if (signal.aborted) stop();
-    const collected = collectOutput(running, boundsOf(plan, call.grant.limits.outputBytesMax));
+    const collected = collectOutput(running, bounds);
     running.stdin.end(input);
     const [exit, output] = await Promise.all([running.exited, collected]);
-    if (signal.aborted) throw abortReason(signal);
-    const result = resultOf(plan, { exit, output: withoutSecrets(output, call), limits: spec.limits });
-    return { result, usage: usageOf(exit) };
+    return { exit, output };
   } finally {
     signal.removeEventListener('abort', stop);
   }

@@ -1,9 +1,9 @@
 // Hot path: what can be worked out once for a tool is not worked out for each call.
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { SandboxSpec } from '../../sandbox/driver.port.ts';
 import type { ExecutorCall } from '../executor.port.ts';
-import { fillCommand, parameterText, parseTemplate, type Template } from './argument-template.ts';
+import { fillCommand, parameterText, parseTemplate, type Template } from './command/argument-template.ts';
+import { checkedMounts, checkWorkingFolder } from './command/granted-folders.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import type { ShellConfig } from './shell-config.ts';
 
@@ -35,29 +35,31 @@ export function planOf(manifest: ToolManifest): ShellPlan {
 
 /**
  * What the sandbox shall run.
- * @throws E3505 for a value that no argument may have, E3105 for a working directory outside the grant
+ * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and for
+ *   a granted folder that leads elsewhere than when it was granted
  */
 export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets }: ExecutorCall): SandboxSpec {
   const { config } = plan;
-  const { timeoutMs, cpuMillicores, memoryMb } = grant.limits;
+  const { timeoutMs, cpuMillicores, memoryMb, networkBandwidthMbps } = grant.limits;
   const isolation = tool.manifest.execution_config?.isolation;
   const [program = '', ...rest] = fillCommand(plan.command, parameters, config.allow_leading_dash === true);
-  checkFolder(config.working_directory, grant);
+  checkWorkingFolder(config.working_directory, grant);
   return {
     label: tool.manifest.tool_id,
     command: [program, ...rest],
     environment: { ...config.environment, ...Object.fromEntries(secrets) },
     ...(config.working_directory === undefined ? {} : { workingDirectory: config.working_directory }),
-    mounts: grant.filesystem,
+    mounts: checkedMounts(grant),
     network: grant.network,
     ...(isolation === undefined ? {} : { isolation }),
     limits: {
       cpuMillicores,
       memoryMb,
-      processesMax: SHELL_BOUNDS.processesMax,
-      diskMb: SHELL_BOUNDS.diskMb,
+      processesMax: grant.limits.processesMax ?? SHELL_BOUNDS.processesMax,
+      diskMb: grant.limits.diskMb ?? SHELL_BOUNDS.diskMb,
       // All the time that the share gives until the end; where no share can be enforced, this holds alone.
       cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
+      ...(networkBandwidthMbps === undefined ? {} : { networkBandwidthMbps }),
     },
   };
 }
@@ -79,16 +81,4 @@ export function inputText(
 function stdinText(name: string, parameters: ExecutorCall['parameters']): string | undefined {
   const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
   return typeof value === 'string' ? value : parameterText(name, parameters);
-}
-
-function checkFolder(folder: string | undefined, { filesystem }: ExecutorCall['grant']): void {
-  if (folder === undefined || folder === '/tmp') return;
-  if (filesystem.some(({ path }) => isWithin(folder, path))) return;
-  throw new ToolLayerError('E3105', `The working directory ${folder} lies in no folder that the call may use.`, {
-    details: { path: folder },
-  });
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }

@@ -3,7 +3,7 @@ import { type Failure, failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { CommandCheck, CommandScreen } from '../../screens/check-command.ts';
-import { fillCommand } from './argument-template.ts';
+import { fillCommand } from './command/argument-template.ts';
 import { inputText, planOf, type ShellPlan } from './shell-plan.ts';
 import type { ShellPolicy } from './shell-policy.ts';
 

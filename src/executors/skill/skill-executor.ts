@@ -1,32 +1,108 @@
-import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { type Failure, failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
+import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import type { SkillFiles } from '../../registry/skill-files.port.ts';
 import { SkillPackage } from '../../registry/skill-package.ts';
 import { wireCheck } from '../../registry/wire-faults.ts';
+import type { SandboxDriver } from '../../sandbox/driver.port.ts';
+import { type CommandScreen, createCommandScreen } from '../../screens/check-command.ts';
+import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { blocked, environmentOf, runScript } from './run-script.ts';
+import { starterOf } from './script-command.ts';
+import { contentOf, instructionsOf } from './skill-answers.ts';
+import { readKept } from './skill-folders.ts';
+import { type SkillTask, taskOf } from './skill-parameters.ts';
+
+/** What the skill executor needs. */
+export interface SkillExecutorParts {
+  /** Runs the scripts; without it none runs (E3901). */
+  readonly driver?: SandboxDriver;
+  /** Where imported files are kept; without it a call gives the instructions alone (E3901 for all else). */
+  readonly files?: SkillFiles;
+  /** The screen of commands that holds now; the rules of `checkCommand` alone when absent. */
+  readonly screen?: () => CommandScreen;
+}
 
 const configFaults = wireCheck(SkillPackage, 'E3008', '/executor/config');
+const NOTHING = Buffer.alloc(0);
 
 /**
- * Owns tools of kind `skill`, so that they can be registered, found and read; running them is not built yet, so every
- * call is refused with E3901 before anything happens.
+ * Runs skills (EXE-08): without parameters a call gives the instructions and the list of files, with `file` the content of
+ * one, with `script` what a bundled script does in a sandbox.
  */
-export function createSkillExecutor(): Executor {
-  const refuse = ({ tool }: ExecutorCall): Promise<ExecutorOutcome> => Promise.reject(notYet(tool.manifest));
+export function createSkillExecutor({ driver, files, screen = rulesAlone() }: SkillExecutorParts = {}): Executor {
+  const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
+    if (signal.aborted) throw abortReason(signal);
+    const skill = skillOf(call.tool.manifest);
+    const task = taskOf(skill, call.parameters);
+    if (task.what === 'instructions') return { result: instructionsOf(skill), usage: NO_USAGE };
+    environmentOf(call);
+    const folder = await files?.folderOf(skill);
+    const file = task.what === 'file' ? task.file : task.script;
+    const content = folder === undefined ? undefined : await readKept(folder, file);
+    if (folder === undefined || content === undefined) throw notKept(call.tool.manifest.tool_id);
+    if (signal.aborted) throw abortReason(signal);
+    if (task.what === 'script') {
+      if (driver === undefined) throw notRun(call.tool.manifest.tool_id);
+      return runScript(driver, screen(), { call, task, folder, content }, signal);
+    }
+    const { outputBytesMax } = call.grant.limits;
+    return { result: contentOf(file.path, content, task.offset, outputBytesMax), usage: NO_USAGE };
+  };
   return {
     kind: 'skill',
     owns: ({ manifest }) => manifest.executor.kind === 'skill',
     requiresConfirmation: () => false,
+    screen: ({ manifest }, parameters) => screenCall(skillOf(manifest), parameters, screen()),
     definitions: () => [],
     configFaults: ({ executor }) => configFaults(executor.config ?? {}),
-    isRetryable: () => false,
-    execute: refuse,
-    executeConfirmed: refuse,
+    isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
+    execute: run,
+    // The same checks stand on both paths, because there is one way to a process only.
+    executeConfirmed: run,
   };
 }
 
-const notYet = ({ tool_id }: ToolManifest): ToolLayerError =>
-  new ToolLayerError(
-    'E3901',
-    `${tool_id} is a skill, and this layer does not run skills yet. Read its instructions with: sallyport tools show ${tool_id}`,
-    { details: { tool_id, kind: 'skill' } },
-  );
+function skillOf({ executor }: ExecutorCall['tool']['manifest']): SkillPackage {
+  // Checked when it was registered.
+  return executor.config as unknown as SkillPackage;
+}
+
+/** What can be told before the files are read: the parameters, and the command line by the script's name. */
+function screenCall(
+  skill: SkillPackage,
+  parameters: ExecutorCall['parameters'],
+  screen: CommandScreen,
+): Failure | undefined {
+  const task = taskOrFailure(skill, parameters);
+  if ('failure' in task) return task.failure;
+  if (task.what !== 'script') return undefined;
+  const { script, args, stdin } = task;
+  const starter = starterOf(script.path, NOTHING) ?? [];
+  return blocked(screen([...starter, script.path, ...args], stdin));
+}
+
+function taskOrFailure(skill: SkillPackage, parameters: ExecutorCall['parameters']): SkillTask | { failure: Failure } {
+  try {
+    return taskOf(skill, parameters);
+  } catch (thrown) {
+    if (thrown instanceof ToolLayerError) return { failure: thrown.failure };
+    return { failure: failure('E3801', 'The parameters cannot be read.') };
+  }
+}
+
+function rulesAlone(): () => CommandScreen {
+  const screen = createCommandScreen();
+  return () => screen;
+}
+
+function notRun(toolId: string): ToolLayerError {
+  return new ToolLayerError('E3901', `This layer runs no scripts of skills, so ${toolId} can only be read.`);
+}
+
+function notKept(toolId: string): ToolLayerError {
+  const message = `The files of ${toolId} are not kept on this machine, or were changed. Import the skill again.`;
+  return new ToolLayerError('E3901', message, { details: { tool_id: toolId, kind: 'skill' } });
+}

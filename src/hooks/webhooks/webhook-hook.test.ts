@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MiB } from '../../std/bytes.ts';
 import type { AfterHook, BeforeHook, HookedCall } from '../hook.ts';
 import { createHooks } from '../run-hooks.ts';
+import { keyOf, signatureFault, signatureOf } from '../webhook-signature.ts';
 import type { WebhookSettings } from './settings.ts';
-import { keyOf, signatureFault, signatureOf } from './signature.ts';
 import { createWebhookHook } from './webhook-hook.ts';
 
 const SECRET = `whsec_${Buffer.from('0123456789abcdef01234567').toString('base64')}`;

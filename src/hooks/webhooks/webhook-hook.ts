@@ -3,8 +3,8 @@ import { KiB, MiB } from '../../std/bytes.ts';
 import { type Clock, systemClock } from '../../std/clock.ts';
 import type { AfterAnswer, BeforeAnswer, Hook, HookedCall, HookedResult } from '../hook.ts';
 import { HookForged } from '../run-hooks.ts';
+import { HEADER, keyOf, signatureFault, signatureOf } from '../webhook-signature.ts';
 import type { WebhookSettings } from './settings.ts';
-import { HEADER, keyOf, signatureFault, signatureOf } from './signature.ts';
 
 /** Largest message that is sent. */
 const MESSAGE_BYTES_MAX = 4 * MiB;

@@ -35,11 +35,13 @@ export interface HandshakeOptions {
 }
 
 /**
- * Connects with the official client: protocol 2026-07-28 when the server has it, else `initialize`. The client claims no
- * capability, so requests for sampling, elicitation and roots are answered with "method not found".
+ * Connects with the official client: protocol 2026-07-28 when the server has it, else `initialize`. The client claims
+ * elicitation where there is somebody to ask, and nothing else: requests for sampling and roots are refused.
  */
 export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): Promise<Handshake> {
+  const capabilities = mux.questions.deskStands ? { elicitation: { form: {}, url: {} } } : {};
   const client = new Client(options.client, {
+    capabilities,
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, options.timeoutMs) } },
     listChanged: {
       tools: { autoRefresh: false, debounceMs: LIST_CHANGED_DEBOUNCE_MS, onChanged: () => options.onToolsChanged() },
@@ -58,15 +60,15 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
       ? {
           [PROTOCOL_VERSION_META_KEY]: protocolVersion,
           [CLIENT_INFO_META_KEY]: options.client,
-          [CLIENT_CAPABILITIES_META_KEY]: {},
+          [CLIENT_CAPABILITIES_META_KEY]: capabilities,
         }
       : undefined,
   );
   const server = client.getServerVersion();
-  const capabilities = client.getServerCapabilities() ?? {};
+  const offered = client.getServerCapabilities() ?? {};
   return {
     identity: {
-      capabilities: Object.keys(capabilities)
+      capabilities: Object.keys(offered)
         .sort()
         .slice(0, CAPABILITIES_MAX)
         .map((name) => cut(name, NAME_CHARS_MAX)),
@@ -75,7 +77,7 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
         ? {}
         : { server: { name: cut(server.name, NAME_CHARS_MAX), version: cut(server.version, NAME_CHARS_MAX) } }),
     },
-    hasTools: capabilities.tools !== undefined,
+    hasTools: offered.tools !== undefined,
     modern,
     olderProtocolOnly: options.olderProtocolOnly || (!modern && !mux.probeAnswered()),
     close: () => client.close(),

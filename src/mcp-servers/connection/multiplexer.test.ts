@@ -56,9 +56,11 @@ test('answers with wrong ids reach nobody, and the timeout says that there were 
   expect(late.message).toContain('1 answers to requests that do not wait');
 });
 
-test('requests of the server for sampling, elicitation and roots are refused, and its ping is answered', async () => {
+test('EXE-07 requests of the server for sampling and roots are refused, a question is declined, its ping is answered', async () => {
   await add('asks-back');
-  expect(JSON.parse(textOf(await call('asks-back')))).toEqual([-32601, -32601, -32601, 'answered']);
+  const answers = JSON.parse(textOf(await call('asks-back'))) as unknown[];
+  // A question takes a moment longer than the others, whoever came first.
+  expect(answers.sort()).toEqual([-32601, -32601, 'answered', 'answered']);
 });
 
 test('an answer too long to read fails its own call and no other', async () => {

@@ -8,16 +8,15 @@ import {
 } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Clock } from '../../std/clock.ts';
-import { createFloodGate } from '../pacing/flood-gate.ts';
-import { createRequestTable, FIRST_ID, type RawResult, type RequestOptions } from './request-table.ts';
+import type { Questions } from '../incoming/questions.ts';
+import { routeMessages, type SeenMessages } from '../incoming/route-messages.ts';
+import { createServerRequests } from '../incoming/server-requests.ts';
+import { createRequestTable, type RawResult, type RequestOptions } from './request-table.ts';
 
 /** Bounds of one connection. */
 const MULTIPLEXER_BOUNDS = {
   /** Requests that wait for an answer; one more is refused with E3803. */
   inFlightMax: 1024,
-  /** Messages that nobody asked for, in one window; beyond it the connection ends. */
-  unsolicitedMax: 20_000,
-  unsolicitedWindowMs: 10_000,
 } as const;
 
 type Meta = Readonly<Record<string, unknown>> | undefined;
@@ -34,6 +33,8 @@ export interface Multiplexer {
   request(method: string, params: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<RawResult>;
   /** Joins these members into `_meta` of every request: the envelope of protocol 2026-07-28. */
   setEnvelope(meta: Meta): void;
+  /** What the server asks people in results of calls, too. */
+  readonly questions: Questions;
   /** Fails one request whose answer cannot be read. False when no such request waits. */
   failRequest(id: number, error: Error): boolean;
   /** Whether the server said anything to the probe that asks for the newer protocol. */
@@ -45,26 +46,49 @@ export interface MultiplexerParts {
   readonly transport: Transport;
   readonly label: string;
   readonly clock: Clock;
+  /** Answers what the server asks people. */
+  readonly questions: Questions;
+  /** Length of the message that is being delivered, in bytes; absent where the transport bounds them itself. */
+  messageBytes?(): number;
   onFlood(): void;
 }
 
 /** Wraps a transport that was not started yet. */
 export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
-  const { transport, label } = parts;
-  const seen = { strayAnswers: 0, probeAnswered: false };
-  const table = createRequestTable(label, () =>
-    seen.strayAnswers === 0 ? '' : ` It sent ${seen.strayAnswers} answers to requests that do not wait.`,
-  );
+  const { transport, label, clock, questions } = parts;
+  const seen: SeenMessages = { strayAnswers: 0, probeAnswered: false };
+  const hint = (): string =>
+    seen.strayAnswers === 0 ? '' : ` It sent ${seen.strayAnswers} answers to requests that do not wait.`;
+  const table = createRequestTable({ label, clock, hint, onEmpty: () => serverRequests.abandon() });
+  const serverRequests = createServerRequests({
+    questions,
+    isBusy: () => table.size() > 0,
+    invocationIds: table.invocationIds,
+    send: (message) => void transport.send(message).catch(ignore),
+    onWaiting: table.holdIdle,
+  });
   const control = controlOf(transport);
   const streams = transport.hasPerRequestStream === true ? new Map<number, AbortController>() : undefined;
   let envelope: Meta;
   let closed = false;
 
-  transport.onmessage = routeMessages(parts, control, table, seen);
+  transport.onmessage = routeMessages(
+    {
+      clock,
+      table,
+      serverRequests,
+      control,
+      messageBytes: parts.messageBytes ?? (() => 0),
+      isModern: () => envelope !== undefined,
+      onFlood: parts.onFlood,
+    },
+    seen,
+  );
   transport.onerror = (error) => control.onerror?.(error);
   transport.onclose = () => {
     closed = true;
     table.failAll(() => lostConnection(label));
+    serverRequests.abandon();
     control.onclose?.();
   };
   const onGiveUp = (id: number, why: string): void => {
@@ -76,6 +100,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
 
   return {
     control,
+    questions,
     setEnvelope(meta) {
       envelope = meta;
     },
@@ -88,45 +113,37 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
       const { id, answer } = table.open(options, onGiveUp);
       const message = requestOf(id, method, params, options, envelope);
       const lost = (error: unknown): unknown => table.fail(id, error);
-      if (streams === undefined) transport.send(message).catch(lost);
-      else {
-        const stream = new AbortController();
-        streams.set(id, stream);
-        const onRequestStreamEnd = (): unknown => lost(lostConnection(label));
-        transport.send(message, streamOptions(stream.signal, options, onRequestStreamEnd)).catch(lost);
-        answer.catch(ignore).finally(() => streams.delete(id));
+      if (streams === undefined) {
+        transport.send(message).catch(lost);
+        return answer;
       }
+      sendStreamed({ transport, streams, id, message, options, answer, lost }, label);
       return answer;
     },
   };
 }
 
-/** Gives each message to whom it concerns: our own requests, or the SDK client. */
-function routeMessages(
-  { clock, onFlood }: MultiplexerParts,
-  control: Transport,
-  table: ReturnType<typeof createRequestTable>,
-  seen: { strayAnswers: number; probeAnswered: boolean },
-): NonNullable<Transport['onmessage']> {
-  const gate = createFloodGate(clock, {
-    itemsMax: MULTIPLEXER_BOUNDS.unsolicitedMax,
-    bytesMax: Number.POSITIVE_INFINITY,
-    windowMs: MULTIPLEXER_BOUNDS.unsolicitedWindowMs,
-  });
-  return (message, extra) => {
-    if ('method' in message) {
-      if (message.method === 'notifications/progress' && table.progress(message.params)) return;
-      if (!gate.admits(0)) onFlood();
-      else if (!isNoise(message.method)) control.onmessage?.(message, extra);
-    } else if (table.settle(message)) return;
-    else if (isControlId(message.id)) {
-      if (typeof message.id === 'string') seen.probeAnswered = true;
-      control.onmessage?.(message, extra);
-    } else {
-      seen.strayAnswers += 1;
-      if (!gate.admits(0)) onFlood();
-    }
-  };
+interface StreamedRequest {
+  readonly transport: Transport;
+  /** Of the requests that run, by id. */
+  readonly streams: Map<number, AbortController>;
+  readonly id: number;
+  readonly message: JSONRPCMessage;
+  readonly options: RequestOptions;
+  readonly answer: Promise<RawResult>;
+  lost(error: unknown): unknown;
+}
+
+/** Sends a request that has a stream of its own, whose end before the answer is the end of the request. */
+function sendStreamed(
+  { transport, streams, id, message, options, answer, lost }: StreamedRequest,
+  label: string,
+): void {
+  const stream = new AbortController();
+  streams.set(id, stream);
+  const onRequestStreamEnd = (): unknown => lost(lostConnection(label));
+  transport.send(message, streamOptions(stream.signal, options, onRequestStreamEnd)).catch(lost);
+  answer.catch(ignore).finally(() => streams.delete(id));
 }
 
 function controlOf(transport: Transport): Transport {
@@ -162,21 +179,6 @@ function streamOptions(
   onRequestStreamEnd: () => void,
 ): TransportSendOptions {
   return { requestSignal, onRequestStreamEnd, headers };
-}
-
-/** Ids that the SDK client gives: small numbers, and a text for its probe. */
-function isControlId(id: unknown): boolean {
-  return typeof id === 'number' ? id < FIRST_ID : typeof id === 'string' && id.startsWith('server-discover-probe-');
-}
-
-/** Notifications that nothing here listens to; dropping them early spares their validation. */
-function isNoise(method: string): boolean {
-  return (
-    method === 'notifications/message' ||
-    method === 'notifications/progress' ||
-    method.startsWith('notifications/resources/') ||
-    method.startsWith('notifications/prompts/')
-  );
 }
 
 function cancelled(id: number, reason: string, envelope: Meta): JSONRPCMessage {

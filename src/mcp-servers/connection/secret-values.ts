@@ -23,11 +23,8 @@ export async function fillSecrets(
   templates: Readonly<Record<string, string>>,
   store: SecretStore | undefined,
 ): Promise<FilledValues> {
-  const names = new Set<string>();
-  for (const template of Object.values(templates)) {
-    for (const [, name] of template.matchAll(PLACEHOLDER)) names.add(name as string);
-  }
-  const secrets = names.size === 0 ? new Map<string, string>() : await readSecrets(tenantId, [...names], store);
+  const names = secretNames(templates);
+  const secrets = names.length === 0 ? new Map<string, string>() : await readSecrets(tenantId, names, store);
   const values = Object.fromEntries(
     Object.entries(templates).map(([key, template]) => [
       key,
@@ -37,10 +34,19 @@ export async function fillSecrets(
   const sensitive = Object.entries(values).filter(
     ([key, value]) => SENSITIVE_NAME.test(key) || value !== templates[key],
   );
-  const hidden = [...secrets.values(), ...sensitive.map(([, value]) => value)]
-    .filter((value) => value.length >= HIDDEN_CHARS_MIN)
-    .sort((a, b) => b.length - a.length);
-  return { values, hide: (text) => hidden.reduce((shown, value) => shown.replaceAll(value, '[hidden]'), text) };
+  return { values, hide: hiding([...secrets.values(), ...sensitive.map(([, value]) => value)]) };
+}
+
+/** Names in `{{NAME}}`, each once. */
+export function secretNames(templates: Readonly<Record<string, string>>): readonly string[] {
+  const found = Object.values(templates).flatMap((template) => [...template.matchAll(PLACEHOLDER)]);
+  return [...new Set(found.map(([, name]) => name as string))];
+}
+
+/** A function that replaces every one of the values in a text, the longest first; very short ones are left. */
+export function hiding(values: readonly string[]): (text: string) => string {
+  const hidden = values.filter((value) => value.length >= HIDDEN_CHARS_MIN).sort((a, b) => b.length - a.length);
+  return (text) => hidden.reduce((shown, value) => shown.replaceAll(value, '[hidden]'), text);
 }
 
 async function readSecrets(

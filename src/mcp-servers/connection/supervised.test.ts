@@ -18,6 +18,9 @@ afterEach(async () => {
 
 test.each([
   ['exit', {}, 'E3108', /exited with code 3\..*no database configured/s],
+  ['exit-at-initialize', {}, 'E3108', /exited with code 4/],
+  ['hangs-at-initialize', { connectTimeoutMs: 1500 }, 'E3306', /did not answer within 1500 ms/],
+  ['never-lists', { connectTimeoutMs: 1500 }, 'E3306', /did not list its tools in time/],
   ['silent', { connectTimeoutMs: 1500 }, 'E3306', /did not answer within 1500 ms.*speaks stdio/s],
   ['rubbish-only', { connectTimeoutMs: 5000 }, 'E3306', /printed 25 lines .* no MCP messages/s],
   ['flood', {}, 'E3308', /stopped because it floods its standard output/],
@@ -126,4 +129,41 @@ test('a call cancelled while it waits for a start never reaches the server', asy
   controller.abort();
   expect((await call).code).toBe('E3805');
   expect((await failureOf(made.upstreams.call(TENANT, 'silent', 'x', {}, { timeoutMs: 50 }))).code).toBe('E3310');
+});
+
+test('tools that change without a word are noticed after a while', async () => {
+  const upstreams = make({ staleListingMs: 50, relistIntervalMs: 10 });
+  await upstreams.add(TENANT, odd('silent-change'));
+  await upstreams.call(TENANT, 'silent-change', 'new-0', {}, { timeoutMs: 10_000 });
+  await until(() => upstreams.current(TENANT, 'silent-change')?.tools.length === 2);
+});
+
+test('EXE-11 a server that nobody calls and that no longer answers is found by its listing and started anew', async () => {
+  const upstreams = make({ staleListingMs: 300, connectTimeoutMs: 1_500, pingTimeoutMs: 100, firstBackoffMs: 10 });
+  await upstreams.add(TENANT, odd('hang'));
+  const call = () => failureOf(upstreams.call(TENANT, 'hang', 'x', {}, { timeoutMs: 60_000 }));
+  await upstreams.call(TENANT, 'hang', 'x', {}, { timeoutMs: 10_000 });
+  // Its own time would be a minute; the listing ends it.
+  expect((await call()).code).toBe('E3107');
+});
+
+test('EXE-11 a server that ignores every request to end is gone when its removal is', async () => {
+  const upstreams = make();
+  await upstreams.add(TENANT, odd('slow-shutdown'));
+  expect(processesWith('odd-server.mjs').length).toBeGreaterThan(0);
+  await upstreams.remove(TENANT, 'slow-shutdown');
+  expect(processesWith('odd-server.mjs')).toEqual([]);
+});
+
+test('EXE-11 servers that hang at their start do not keep the others from starting', async () => {
+  const made = fixture(driver, { settings: { startsAtOnce: 2, startHoldMs: 100 } });
+  open.push(made);
+  for (const name of ['a', 'b', 'c']) {
+    made.stored.set(name, { tenantId: TENANT, definition: { ...odd('hangs-at-initialize'), name } });
+  }
+  made.stored.set('good', { tenantId: TENANT, definition: odd('good') });
+  await made.upstreams.start();
+  const { upstreams } = made;
+  expect(textOf(await upstreams.call(TENANT, 'good', 'echo', { message: 'm' }, { timeoutMs: 15_000 }))).toBe('m');
+  expect(upstreams.statuses(TENANT).map(({ state }) => state)).toEqual(['starting', 'starting', 'starting', 'ready']);
 });

@@ -1,49 +1,19 @@
 // Hot path: `call` runs for every call to an upstream.
-import type { UpstreamDefinition, UpstreamState, UpstreamStatus } from '../../../api/schemas/upstream.ts';
+import { ProtocolError } from '@modelcontextprotocol/client';
+import type { UpstreamDefinition, UpstreamState } from '../../../api/schemas/upstream.ts';
 import { redact } from '../../detectors/redact.ts';
-import type { Failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import type { Progress } from '../../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
-import type { Clock } from '../../std/clock.ts';
-import type { Log } from '../../telemetry/log.ts';
 import { backoffMs } from '../pacing/backoff.ts';
 import { createPendingWork } from '../pacing/pending-work.ts';
 import { createRelist } from '../pacing/relist.ts';
-import type { StartSlots } from '../pacing/start-slots.ts';
+import { createStaleWatch, type StaleWatch } from '../pacing/stale-watch.ts';
 import { callFailure, neverLeft } from './call-failures.ts';
 import { createCurrentListing } from './current-listing.ts';
 import { listFirst } from './first-listing.ts';
-import type { Link, OpenOptions, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
-import type { UpstreamSettings } from './settings.ts';
+import type { Link, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
+import type { OwnStatus, SupervisedParts, UpstreamCallOptions } from './supervised-parts.ts';
 import { createWaiters, type Waiters } from './waiters.ts';
-
-/** How one call is made. */
-export interface UpstreamCallOptions {
-  readonly signal?: AbortSignal;
-  /** Absolute, ms, the wait for a start included. None when absent. */
-  readonly timeoutMs?: number;
-  readonly onProgress?: (progress: Progress) => void;
-}
-
-/** What an upstream is supervised with. */
-export interface SupervisedParts {
-  readonly definition: UpstreamDefinition;
-  open(options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
-  readonly settings: UpstreamSettings;
-  readonly startSlots: StartSlots;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** 0 (inclusive) to 1 (exclusive). */
-  readonly random: () => number;
-  /** Told when the list of tools differs from the last one known; not by `connect`. */
-  onTools(tools: readonly ListedMcpTool[], serverVersion: string): void;
-  /** Why a tool may not run as it is listed now; the hash is undefined when it is not listed. */
-  refusal?(tool: string, servedHash: string | undefined): Failure | undefined;
-}
-
-/** What is known of an upstream without asking anybody else. */
-export type OwnStatus = Omit<UpstreamStatus, 'quarantined_count'>;
 
 const LAST_ERROR_CHARS_MAX = 2_000;
 
@@ -55,6 +25,7 @@ export class Supervised {
   readonly #pending = createPendingWork();
   readonly #waiters: Waiters;
   readonly #relist: () => void;
+  readonly #stale: StaleWatch;
 
   #link: Link | undefined;
   #identity: ServerIdentity = {};
@@ -79,6 +50,7 @@ export class Supervised {
     this.#changedAt = parts.clock.now();
     this.#waiters = createWaiters(this.#name);
     this.#relist = createRelist(parts.settings.relistIntervalMs, this.#closing.signal, () => this.#listAgain());
+    this.#stale = createStaleWatch(parts.settings.staleListingMs, parts.random, this.#relist);
   }
 
   /** Connects now and throws what went wrong; nothing is tried again. */
@@ -169,6 +141,7 @@ export class Supervised {
       this.#become('stopped');
       this.#closing.abort(stopped(this.#name));
       clearTimeout(this.#timer);
+      this.#stale.stop();
       this.#waiters.refuse(Number.POSITIVE_INFINITY, () => stopped(this.#name));
       const last = this.#link;
       this.#link = undefined;
@@ -213,6 +186,7 @@ export class Supervised {
   }
 
   #adopt(listing: ToolListing, tell: boolean): void {
+    this.#stale.fresh();
     for (const { place, reason } of listing.malformed) {
       this.#parts.log.warn('upstream-tool-malformed', { upstream: this.#name, place, reason });
     }
@@ -235,6 +209,8 @@ export class Supervised {
       if (this.#link !== link) return;
       this.#parts.log.warn('upstream-listing-failed', { upstream: this.#name, error: messageOf(thrown) });
       this.#become('degraded', messageOf(thrown));
+      // It may hang without anybody calling it.
+      if (!(thrown instanceof ProtocolError)) this.#suspect(link);
       this.#relist();
     }
   }
@@ -244,6 +220,7 @@ export class Supervised {
     if (this.#link !== link) return;
     const { clock, settings, log } = this.#parts;
     this.#link = undefined;
+    this.#stale.stop();
     void this.#pending.add(link.close());
     this.#become('degraded', reason);
     log.warn('upstream-ended', { upstream: this.#name, reason });
@@ -285,13 +262,13 @@ export class Supervised {
     link: Link,
     tool: string,
     args: Readonly<Record<string, unknown>>,
-    { signal, timeoutMs, onProgress }: UpstreamCallOptions,
+    { signal, timeoutMs, onProgress, invocationId }: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
     const refused = this.#parts.refusal?.(tool, this.#listing.hashOf(tool));
     if (refused !== undefined) throw ToolLayerError.of(refused);
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress });
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, invocationId });
     } catch (thrown) {
       if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);

@@ -6,12 +6,19 @@ const HTTP_MESSAGE_BYTES_MAX = 16 * MiB;
 /** Message of the error with which a body fails that is too long. */
 export const TOO_LONG = `the server sent a message of more than ${HTTP_MESSAGE_BYTES_MAX} bytes`;
 
+/** Carries one request. Redirects are not followed when `init` says so. */
+export type HttpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
 /**
  * A `fetch` whose answers cannot grow without end: the body fails once a message in it passes the bound. Streams of
  * events may go on for ever, as long as each event keeps to it.
+ * @param carry the platform's when absent
  */
-export async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, init);
+export function boundedFetch(carry: HttpFetch = fetch): HttpFetch {
+  return async (url, init) => bounded(await carry(url, init));
+}
+
+function bounded(response: Response): Response {
   if (response.body === null) return response;
   const { headers, status, statusText } = response;
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;

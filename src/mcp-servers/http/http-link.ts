@@ -1,16 +1,20 @@
 import { SdkError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { HttpTransport } from '../../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { createGuardedFetch } from '../../external/guarded-fetch.ts';
+import type { OutboundHttp } from '../../external/outbound-http.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { callResultOf } from '../connection/call-result.ts';
+import { callTool } from '../connection/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { fillSecrets } from '../connection/secret-values.ts';
-import { boundedFetch } from './bounded-fetch.ts';
+import type { ElicitationDesk } from '../elicitation.port.ts';
+import { createQuestions } from '../incoming/questions.ts';
+import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
 import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
 import { headersFor, type ParamHeader, paramHeadersOf } from './param-headers.ts';
 
@@ -20,6 +24,10 @@ export interface HttpLinkParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
+  /** Whom its questions go to; without one they are declined. */
+  readonly desk?: ElicitationDesk | undefined;
+  /** Carries the requests, in the place of the platform's `fetch`. */
+  readonly outbound?: OutboundHttp | undefined;
 }
 
 /** How long a server may take to answer that our session is over. */
@@ -41,7 +49,7 @@ export async function openHttpLink(
   const { values, hide } = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
   const transport = new StreamableHTTPClientTransport(new URL(definition.url), {
     requestInit: { headers: values, redirect: 'error' },
-    fetch: boundedFetch,
+    fetch: boundedFetch(carrierOf(parts.outbound, new URL(definition.url))),
   });
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   let closing: Promise<void> | undefined;
@@ -53,6 +61,7 @@ export async function openHttpLink(
     transport,
     label: name,
     clock: parts.clock,
+    questions: createQuestions({ tenantId, upstream: name, log: parts.log, desk: parts.desk }),
     onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
   });
   const stop = (): void => void close('The connection was given up.');
@@ -98,10 +107,7 @@ function linkOf(name: string, mux: Multiplexer, hands: Handshake, { hide, ended,
       const repeated = declared.get(tool);
       const headers = repeated === undefined ? undefined : headersFor(repeated, args);
       try {
-        return callResultOf(
-          await mux.request('tools/call', { name: tool, arguments: args }, { ...options, headers }),
-          name,
-        );
+        return await callTool(mux, name, tool, args, { ...options, headers });
       } catch (thrown) {
         // What shows that the server forgot us or is gone ends the link, so that the next call makes a new one.
         if (isSessionGone(thrown) || wasNotSent(thrown)) void close(messageOf(failureOf(thrown)));
@@ -113,6 +119,13 @@ function linkOf(name: string, mux: Multiplexer, hands: Handshake, { hide, ended,
     ended,
     close: () => close('It was closed.'),
   };
+}
+
+/** What carries the requests: to the server's own host and port and nowhere else, where there is a guarded way out. */
+function carrierOf(outbound: OutboundHttp | undefined, url: URL): HttpFetch | undefined {
+  if (outbound === undefined) return undefined;
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  return createGuardedFetch(outbound, [{ host: url.hostname, port }]);
 }
 
 /** Tells the server that the session is over, where there is one, and lets go of every stream. */
@@ -139,6 +152,7 @@ function startFailure(
   const failure = httpFailure(name, thrown, hide) ?? httpFailure(name, cause, hide);
   if (failure !== undefined) return failure;
   if (thrown instanceof ToolLayerError) return thrown;
+  if (cause instanceof ToolLayerError) return cause;
   if (signal.aborted || (thrown instanceof SdkError && thrown.code === 'REQUEST_TIMEOUT')) {
     return new ToolLayerError('E3306', `The upstream '${name}' did not answer within ${timeoutMs} ms.`, {
       cause: thrown,

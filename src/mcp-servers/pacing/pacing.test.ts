@@ -39,7 +39,7 @@ test('listings of a server that never rests become rare, and one that asks again
 });
 
 test('only so many start at once, in order, and a failure frees its place', async () => {
-  const slots = createStartSlots(2);
+  const slots = createStartSlots(2, 60_000);
   const running: string[] = [];
   const ends = new Map<string, () => void>();
   const start = (name: string) =>
@@ -59,6 +59,32 @@ test('only so many start at once, in order, and a failure frees its place', asyn
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect((await all).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
+});
+
+test('EXE-11 starts that hang give their places to the others, and free no place twice', async () => {
+  const slots = createStartSlots(1, 5);
+  const running: string[] = [];
+  const end = Promise.withResolvers<void>();
+  const start = (name: string, work: () => Promise<void>) =>
+    slots(() => {
+      running.push(name);
+      return work();
+    });
+  const hanging = [start('a', () => end.promise), start('b', () => end.promise)];
+  await start('c', async () => {});
+  expect(running).toEqual(['a', 'b', 'c']);
+  end.resolve();
+  await Promise.all(hanging);
+  let atOnce = 0;
+  let most = 0;
+  const counted = async () => {
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    await new Promise((resolve) => setImmediate(resolve));
+    atOnce -= 1;
+  };
+  await Promise.all(['d', 'e', 'f'].map((name) => start(name, counted)));
+  expect(most).toBe(1);
 });
 
 test('what concerns one key is done in turn, and a failure does not stop the next', async () => {

@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest';
 import { createLineSplitter } from './line-splitter.ts';
 
-function collect(lineBytesMax: number) {
+function collect(lineBytesMax: number, endlessBytesMax = 1_000) {
   const lines: string[] = [];
   const long: { head: string; tail: string; bytes: number }[] = [];
-  const splitter = createLineSplitter(lineBytesMax, {
+  const endless: number[] = [];
+  const splitter = createLineSplitter(lineBytesMax, endlessBytesMax, {
     onLine: (line) => lines.push(line),
     onLongLine: (head, tail, bytes) => long.push({ head, tail, bytes }),
+    onEndlessLine: () => endless.push(lines.length),
   });
-  return { lines, long, push: (text: string | Buffer) => splitter.push(Buffer.from(text)) };
+  return { lines, long, endless, push: (text: string | Buffer) => splitter.push(Buffer.from(text)) };
 }
 
 test('lines are the same however the bytes are cut, in the middle of a character too', () => {
@@ -49,4 +51,13 @@ test('a line in many tiny pieces is put together', () => {
   for (let i = 0; i < 3000; i += 1) seen.push('z');
   seen.push('\n');
   expect(seen.lines).toEqual(['z'.repeat(3000)]);
+});
+
+test('a line without an end is told once when it passes its bound, and not at the bound', () => {
+  const seen = collect(8, 20);
+  seen.push('first\n');
+  for (let bytes = 0; bytes < 20; bytes += 5) seen.push('12345');
+  expect(seen.endless).toEqual([]);
+  for (let bytes = 0; bytes < 50; bytes += 5) seen.push('12345');
+  expect(seen.endless).toEqual([1]);
 });

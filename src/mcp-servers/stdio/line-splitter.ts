@@ -12,6 +12,8 @@ export interface LineHandlers {
   onLine(line: string, bytes: number): void;
   /** A line beyond the bound: its first and last bytes as text. The rest was never kept. */
   onLongLine(head: string, tail: string, bytes: number): void;
+  /** A line has passed `endlessBytesMax` and goes on; told once for each. */
+  onEndlessLine(): void;
 }
 
 /** Cuts a byte stream into lines and keeps at most `lineBytesMax` bytes of an unfinished one. */
@@ -26,7 +28,11 @@ interface LongLine {
 }
 
 /** A splitter; a line ends with a newline, and what stands behind the last one waits for more. */
-export function createLineSplitter(lineBytesMax: number, handlers: LineHandlers): LineSplitter {
+export function createLineSplitter(
+  lineBytesMax: number,
+  endlessBytesMax: number,
+  handlers: LineHandlers,
+): LineSplitter {
   let pieces: Buffer[] = [];
   let held = 0;
   let long: LongLine | undefined;
@@ -34,7 +40,9 @@ export function createLineSplitter(lineBytesMax: number, handlers: LineHandlers)
   const hold = (piece: Buffer): void => {
     if (piece.length === 0) return;
     if (long !== undefined) {
+      const before = long.bytes;
       long.bytes += piece.length;
+      if (before <= endlessBytesMax && long.bytes > endlessBytesMax) handlers.onEndlessLine();
       long.tail = Buffer.concat([long.tail, piece.subarray(-EDGE_BYTES)]).subarray(-EDGE_BYTES);
       return;
     }

@@ -4,14 +4,16 @@ import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { SandboxDriver } from '../../sandbox/driver.port.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { callResultOf } from '../connection/call-result.ts';
+import { callTool } from '../connection/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { type FilledValues, fillSecrets } from '../connection/secret-values.ts';
-import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd } from '../sandbox-transport.ts';
+import type { ElicitationDesk } from '../elicitation.port.ts';
+import { createQuestions } from '../incoming/questions.ts';
 import { sandboxSpecOf } from './sandbox-spec.ts';
+import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd } from './sandbox-transport.ts';
 
 /** What a stdio link needs beside its definition. */
 export interface StdioLinkParts {
@@ -20,6 +22,8 @@ export interface StdioLinkParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
+  /** Whom its questions go to; without one they are declined. */
+  readonly desk?: ElicitationDesk | undefined;
 }
 
 /** How long an exit may take to be known after its output ended. */
@@ -46,7 +50,7 @@ export async function openStdioLink(
 ): Promise<Link> {
   const environment = await fillSecrets(tenantId, transport.env ?? {}, parts.secrets);
   const start = (olderProtocolOnly: boolean): Promise<Link> =>
-    connect(parts, name, transport, environment, { ...options, olderProtocolOnly });
+    connect(parts, { tenantId, name }, transport, environment, { ...options, olderProtocolOnly });
   try {
     return await start(options.olderProtocolOnly);
   } catch (thrown) {
@@ -58,7 +62,7 @@ export async function openStdioLink(
 
 async function connect(
   parts: StdioLinkParts,
-  name: string,
+  { tenantId, name }: { readonly tenantId: string; readonly name: string },
   definition: StdioTransport,
   environment: FilledValues,
   options: OpenOptions & { readonly timeoutMs: number },
@@ -70,6 +74,8 @@ async function connect(
     transport,
     label: name,
     clock,
+    questions: createQuestions({ tenantId, upstream: name, log, desk: parts.desk }),
+    messageBytes: transport.messageBytes,
     onFlood: () => transport.fail('it floods the connection with messages that nobody asked for'),
   });
   transport.onlongline = (head, tail, bytes) => failLongAnswer(mux, name, head, tail, bytes);
@@ -111,8 +117,7 @@ function linkOf(
     olderProtocolOnly: hands.olderProtocolOnly,
     listTools: (signal) =>
       hands.hasTools ? listTools(mux, name, signal) : Promise.resolve({ tools: [], malformed: [] }),
-    call: async (tool, args, options) =>
-      callResultOf(await mux.request('tools/call', { name: tool, arguments: args }, options), name),
+    call: (tool, args, options) => callTool(mux, name, tool, args, options),
     async ping(timeoutMs) {
       await mux.request(hands.modern ? 'server/discover' : 'ping', {}, { timeoutMs }).catch((error: unknown) => {
         // Any answer shows that the server lives, a refusal too.
@@ -126,6 +131,7 @@ function linkOf(
 
 /** What the process said of itself before we end it: an exit of its own, if there was one. */
 async function endOf(transport: SandboxTransport): Promise<SandboxTransportEnd | undefined> {
+  if (transport.hasFailed()) return transport.ended;
   // When a server exits, its output ends first; its exit code is a moment behind.
   const moment = new Promise<undefined>((resolve) => setTimeout(resolve, EXIT_MOMENT_MS, undefined));
   const ended = await Promise.race([transport.ended, moment]);

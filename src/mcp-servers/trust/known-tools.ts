@@ -27,7 +27,8 @@ export interface KnownTools {
   list(tenantId: string, upstream?: string): readonly UpstreamTool[];
   /** Names of tools of the other upstreams, without those that are listed here. */
   foreignNames(tenantId: string, upstream: string, own: readonly ListedMcpTool[]): ReadonlySet<string>;
-  replaceAll(tools: readonly UpstreamTool[]): void;
+  /** Takes what is on record as the whole truth; only what differs from it is touched, and told. */
+  agreeWith(tools: readonly UpstreamTool[]): void;
   put(tools: readonly UpstreamTool[]): void;
   /** Blocks before it is written. */
   blockNow(tools: readonly { readonly known: UpstreamTool }[], reason: BlockReason): void;
@@ -75,9 +76,18 @@ export function createKnownTools(log: Log): KnownTools {
       return [...(tools ?? [])].sort((a, b) => (a.toolId < b.toolId ? -1 : 1));
     },
     foreignNames: (tenantId, upstream, own) => foreignNames(tenants.get(tenantId), upstream, own),
-    replaceAll(tools) {
-      tenants.clear();
-      put(tools);
+    agreeWith(tools) {
+      const byTenant = Map.groupBy(tools, (tool) => tool.tenantId);
+      for (const [tenantId, tenant] of tenants) {
+        const onRecord = new Set(byTenant.get(tenantId)?.map(({ toolId }) => toolId));
+        const gone = [...tenant.byId.values()].filter(({ toolId }) => !onRecord.has(toolId));
+        for (const tool of gone) drop(tenant, tool);
+        tell(
+          tenantId,
+          gone.map(({ toolId }) => toolId),
+        );
+      }
+      put(tools.filter((tool) => isOther(tool, tenants.get(tool.tenantId)?.byId.get(tool.toolId))));
     },
     put,
     blockNow(tools, reason) {
@@ -109,6 +119,29 @@ function tenantOf(tenants: Map<string, TenantTools>, tenantId: string): TenantTo
   const known = tenants.get(tenantId) ?? { byId: new Map(), byUpstream: new Map(), blocks: new Map() };
   tenants.set(tenantId, known);
   return known;
+}
+
+/** Every change of a tool shows in one of these. */
+function isOther(tool: UpstreamTool, known: UpstreamTool | undefined): boolean {
+  return (
+    known === undefined ||
+    tool.noticedAt !== known.noticedAt ||
+    tool.block !== known.block ||
+    tool.acceptedHash !== known.acceptedHash ||
+    tool.rejectedHash !== known.rejectedHash ||
+    tool.version !== known.version ||
+    tool.served?.hash !== known.served?.hash ||
+    tool.upstream !== known.upstream ||
+    tool.tool !== known.tool
+  );
+}
+
+function drop({ byId, byUpstream, blocks }: TenantTools, { toolId, upstream, tool }: UpstreamTool): void {
+  byId.delete(toolId);
+  blocks.delete(toolId);
+  const named = byUpstream.get(upstream);
+  if (named?.get(tool)?.toolId === toolId) named.delete(tool);
+  if (named?.size === 0) byUpstream.delete(upstream);
 }
 
 /** Says whether the tool's block is another than it was on record. */

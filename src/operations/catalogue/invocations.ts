@@ -1,11 +1,15 @@
-import { DryRunResponse } from '../../../api/schemas/dry-run.ts';
+import { DryRunResponse } from '../../../api/schemas/calls/dry-run.ts';
 import {
   ToolCancelRequest,
   ToolCancelResponse,
+  ToolExtendRequest,
+  ToolExtendResponse,
   ToolInvokeRequest,
   ToolInvokeResponse,
   ToolStatusRequest,
   ToolStatusResponse,
+  ToolWatchRequest,
+  ToolWatchResponse,
 } from '../../../api/schemas/invocation.ts';
 import type { OperationEntry } from './entry.ts';
 
@@ -46,5 +50,23 @@ export const INVOCATIONS = {
     access: 'token',
     input: ToolCancelRequest,
     output: ToolCancelResponse,
+  },
+  'tool.watch': {
+    summary: 'Status of an invocation once it is another than the caller knows',
+    method: 'GET',
+    path: '/v1/invocations/{invocation_id}/changes',
+    status: 200,
+    access: 'token',
+    input: ToolWatchRequest,
+    output: ToolWatchResponse,
+  },
+  'tool.extend': {
+    summary: 'Give an asynchronous invocation that runs more time',
+    method: 'POST',
+    path: '/v1/invocations/{invocation_id}/extension',
+    status: 200,
+    access: 'token',
+    input: ToolExtendRequest,
+    output: ToolExtendResponse,
   },
 } as const satisfies Record<string, OperationEntry>;

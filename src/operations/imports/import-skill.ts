@@ -1,6 +1,8 @@
 import type { SkillImportFile } from '../../../api/schemas/imports.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import type { SkillFile } from '../../registry/importer.port.ts';
+import type { ImportedTools, SkillFile } from '../../registry/importer.port.ts';
+import type { SkillPackage } from '../../registry/skill-package.ts';
+import { sha256 } from '../../std/sha256.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { importReport } from './import-report.ts';
@@ -8,9 +10,21 @@ import { importReport } from './import-report.ts';
 /** Registers the skills in the files of a folder (REG-02). Several folders may share a source, unless it is named. */
 export function importSkill(parts: OperationParts): Run<'tools.import-skill'> {
   return async ({ files, name, ...options }, asker) => {
-    const imported = parts.importSkills(files.map(fileOf), name === undefined ? {} : { name });
+    const given = files.map(fileOf);
+    const imported = parts.importSkills(given, name === undefined ? {} : { name });
+    // Before the tools that need them are registered: a tool without its files could not run.
+    if (options.dry_run !== true) await keepFiles(parts, imported, given);
     return importReport(parts, asker, imported, { ...options, whole: name === undefined ? undefined : 'skill' });
   };
+}
+
+async function keepFiles(
+  { skillFiles }: Pick<OperationParts, 'skillFiles'>,
+  { manifests }: ImportedTools,
+  given: readonly SkillFile[],
+): Promise<void> {
+  const contents = new Map(given.map(({ bytes }) => [sha256(bytes), bytes]));
+  for (const { executor } of manifests) await skillFiles.keep(executor.config as SkillPackage, contents);
 }
 
 function fileOf({ path, content, base64, executable }: SkillImportFile, index: number): SkillFile {

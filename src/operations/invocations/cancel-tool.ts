@@ -1,20 +1,39 @@
+import type { ToolCancelResponse } from '../../../api/schemas/invocation.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import type { CancelEnd } from '../../orchestration/workers.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayEnd, noSuchCall } from './tool-status.ts';
 
-/** BC-2 tool.cancel(): idempotent; what is over stays as it is. */
-export function cancelTool({ running, records }: Pick<OperationParts, 'running' | 'records'>): Run<'tool.cancel'> {
+type Parts = Pick<OperationParts, 'running' | 'records' | 'callWorkers'>;
+
+const MESSAGES: Readonly<Record<CancelEnd, string>> = {
+  ended: 'The call waited, and will not run',
+  told: 'Cancellation in progress',
+  unreachable: 'Nobody runs the call whom this layer could tell',
+};
+
+/**
+ * BC-2 tool.cancel(): idempotent; what is over stays as it is. A call that waits ends at once, one that runs here is told
+ * at once, one that runs in another instance within a beat of that instance.
+ */
+export function cancelTool({ running, records, callWorkers }: Parts): Run<'tool.cancel'> {
   return async ({ invocation_id, reason }, asker) => {
     const { tenantId } = asker.principal;
+    const answer = (cancelled: boolean, message: string): ToolCancelResponse => ({ invocation_id, cancelled, message });
     const flight = running.find(tenantId, invocation_id);
     if (flight !== undefined && mayEnd(asker, flight.call.principal?.agentDid)) {
       const because = reason === undefined ? '' : ` Reason given: ${reason}`;
       flight.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
-      return { invocation_id, cancelled: true, message: 'Cancellation in progress' };
+      return answer(true, MESSAGES.told);
     }
     const record = await records.findInvocation(tenantId, invocation_id);
     if (record === undefined || !mayEnd(asker, record.agentDid)) return noSuchCall(invocation_id);
-    return { invocation_id, cancelled: false, message: `Already over: ${record.state}` };
+    if (isFinal(record.state)) return answer(false, `Already over: ${record.state}`);
+    const end = (await callWorkers?.cancel(record, reason)) ?? 'unreachable';
+    if (end !== 'unreachable') return answer(true, MESSAGES[end]);
+    const now = await records.findInvocation(tenantId, invocation_id);
+    return answer(false, now !== undefined && isFinal(now.state) ? `Already over: ${now.state}` : MESSAGES.unreachable);
   };
 }

@@ -3,8 +3,10 @@ import type { OperationsOf } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { cancelTool } from './cancel-tool.ts';
 import { dryRun } from './dry-run.ts';
+import { extendTool } from './extend-tool.ts';
 import { invokeTool } from './invoke-tool.ts';
 import { toolStatus } from './tool-status.ts';
+import { watchTool } from './watch-tool.ts';
 
 /** What can be asked about one call. */
 export function invocationsOperations(parts: OperationParts): OperationsOf<typeof INVOCATIONS> {
@@ -13,5 +15,7 @@ export function invocationsOperations(parts: OperationParts): OperationsOf<typeo
     'tool.dry_run': dryRun(parts),
     'tool.status': toolStatus(parts),
     'tool.cancel': cancelTool(parts),
+    'tool.watch': watchTool(parts),
+    'tool.extend': extendTool(parts),
   };
 }

@@ -1,34 +1,78 @@
 import type { Role } from '../../../api/schemas/capability-token.ts';
+import type { ToolStatusResponse } from '../../../api/schemas/invocation.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
+import type { HeldProgress } from '../../orchestration/call-lease-store.port.ts';
+import { shownProgress } from '../../orchestration/workers.ts';
+import type { Flight } from '../../pipeline/run.ts';
 import { ROLES_FOR } from '../catalogue/entry.ts';
 import type { Asker, Run } from '../operation.ts';
+import { shownSettlement } from '../outcomes/shown-outcome.ts';
 import type { OperationParts } from '../parts.ts';
 import { responseOf } from './invoke-tool.ts';
 
-/** BC-2 tool.status(): of a call that runs, from memory; of any other, from the record. */
-export function toolStatus({ running, records }: Pick<OperationParts, 'running' | 'records'>): Run<'tool.status'> {
-  return async ({ invocation_id }, asker) => {
-    const { tenantId } = asker.principal;
-    const flight = running.find(tenantId, invocation_id);
-    const state = flight?.transitions.at(-1)?.state;
-    if (flight !== undefined && state !== undefined && mayLookAt(asker, flight.call.principal?.agentDid)) {
-      const { tool_id, execution_options } = flight.call.request;
-      const phase = execution_options?.phase;
-      return { invocation_id, state, status: statusOf(state), tool_id, ...(phase === undefined ? {} : { phase }) };
-    }
-    const record = await records.findInvocation(tenantId, invocation_id);
-    if (record === undefined || !mayLookAt(asker, record.agentDid)) return noSuchCall(invocation_id);
-    return fromRecord(record);
+/** BC-2 tool.status(): of a call that runs here, from memory; of any other, from the record and its lease. */
+export function toolStatus(
+  parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>,
+): Run<'tool.status'> {
+  return ({ invocation_id }, asker) => statusFor(parts, invocation_id, asker);
+}
+
+/** The status of a call for one who may look at it. @returns E3809 where there is none for him */
+export async function statusFor(
+  { running, records, callWorkers, outcomes }: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>,
+  invocationId: string,
+  asker: Asker,
+): Promise<ToolStatusResponse | Failure> {
+  const { tenantId } = asker.principal;
+  const flight = running.find(tenantId, invocationId);
+  const state = flight?.transitions.at(-1)?.state;
+  if (flight !== undefined && state !== undefined && mayLookAt(asker, flight.call.principal?.agentDid)) {
+    return fromFlight(invocationId, flight, state);
+  }
+  const record = await records.findInvocation(tenantId, invocationId);
+  if (record === undefined || !mayLookAt(asker, record.agentDid)) return noSuchCall(invocationId);
+  const isElsewhere = record.state === 'EXECUTING' && waitsFor(record) === 'worker';
+  const status = fromRecord(record, isElsewhere ? await callWorkers?.progressOf(record) : undefined);
+  const settlement = record.failure?.code === 'E3804' ? await outcomes?.find(tenantId, invocationId) : undefined;
+  return settlement === undefined ? status : { ...status, settlement: shownSettlement(settlement) };
+}
+
+function fromFlight(
+  invocation_id: string,
+  { call, progress }: Flight,
+  state: ToolStatusResponse['state'],
+): ToolStatusResponse {
+  const { tool_id, execution_options } = call.request;
+  const phase = execution_options?.phase;
+  return {
+    invocation_id,
+    state,
+    status: statusOf(state),
+    tool_id,
+    ...(phase === undefined ? {} : { phase }),
+    ...progressMembers(shownProgress(progress)),
   };
 }
 
-function fromRecord(record: InvocationRecord): Awaited<ReturnType<Run<'tool.status'>>> {
+function fromRecord(record: InvocationRecord, progress: HeldProgress | undefined): ToolStatusResponse {
   const { warnings: _warnings, polling_info: _polling, ...shown } = responseOf(record);
   const phase = record.phase === undefined ? {} : { phase: record.phase };
-  return { ...shown, ...phase, tool_id: record.calledAs ?? record.toolId, state: record.state };
+  const tool_id = record.calledAs ?? record.toolId;
+  return { ...shown, ...phase, tool_id, state: record.state, ...progressMembers(progress) };
+}
+
+function progressMembers(
+  progress: HeldProgress | undefined,
+): Pick<ToolStatusResponse, 'progress_percent' | 'current_phase'> {
+  if (progress === undefined) return {};
+  const { percent, phase } = progress;
+  return {
+    ...(percent === undefined ? {} : { progress_percent: percent }),
+    ...(phase === undefined ? {} : { current_phase: phase }),
+  };
 }
 
 /** Whether somebody may look at a call: an agent at its own, who reads for the tenant at all of its tenant. */
@@ -36,7 +80,7 @@ function mayLookAt({ principal }: Asker, agentDid: string | undefined): boolean 
   return principal.agentDid === agentDid || hasRole(principal, ROLES_FOR.viewer);
 }
 
-/** Whether somebody may end a call: an agent its own, an operator all of its tenant. */
+/** Whether somebody may end a call, or give it time: an agent its own, an operator all of its tenant. */
 export function mayEnd({ principal }: Asker, agentDid: string | undefined): boolean {
   return principal.agentDid === agentDid || hasRole(principal, ROLES_FOR.operator);
 }

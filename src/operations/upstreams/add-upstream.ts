@@ -15,7 +15,7 @@ export async function connectAndRegister(
   definition: UpstreamDefinition,
 ): Promise<UpstreamAddResponse> {
   const { tenantId } = asker.principal;
-  const { status } = await parts.upstreams.add(tenantId, definition);
+  const { status } = await parts.upstreams.add(tenantId, definition, { token: asker.caller.token });
   const registrations = await takeListing(parts, asker, definition.name, true);
   return { upstream: parts.upstreams.current(tenantId, definition.name)?.status ?? status, registrations };
 }

@@ -1,5 +1,6 @@
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { UpstreamTool } from '../../mcp-servers/quarantine.ts';
+import { callerCredentials } from '../../mcp-servers/upstreams.ts';
 import type { OperationInput } from '../catalogue.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
@@ -64,9 +65,13 @@ function decide<T>(
 }
 
 async function accept(parts: OperationParts, asker: Asker, name: string, tools: readonly WaitingTool[]) {
-  const overrides = parts.upstreams.current(asker.principal.tenantId, name)?.definition.overrides;
+  const definition = parts.upstreams.current(asker.principal.tenantId, name)?.definition;
+  const said =
+    definition === undefined
+      ? {}
+      : { overrides: definition.overrides ?? {}, credentials: callerCredentials(definition) };
   const candidates = tools.flatMap((tool) => {
-    const manifest = servedManifest(parts, tool, overrides);
+    const manifest = servedManifest(parts, tool, said);
     return manifest === undefined ? [] : [{ manifest, registered: tool.version, tool }];
   });
   const ends = await registerListed(parts, asker, candidates);

@@ -1,6 +1,7 @@
 import type { QuarantinedTool, QuarantineReason } from '../../../api/schemas/registry/quarantine.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ServedDefinition, UpstreamTool } from '../../mcp-servers/quarantine.ts';
+import type { McpSource } from '../../registry/importer.port.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { definitionChanges } from './definition-changes.ts';
@@ -40,14 +41,14 @@ export function waitingTools(
 /** Whether a tool is meant, by its id or by the name that its server gives it. */
 export const isNamed = ({ toolId, tool }: UpstreamTool, name: string): boolean => toolId === name || tool === name;
 
-/** The manifest that a tool would be registered with. */
+/** The manifest that a tool would be registered with. @param said by the operator */
 export function servedManifest(
   { importMcp }: Pick<OperationParts, 'importMcp'>,
   { upstream, served }: WaitingTool,
-  overrides: Parameters<OperationParts['importMcp']>[1]['overrides'] = {},
+  said: Pick<McpSource, 'overrides' | 'credentials'> = {},
 ): ToolManifest | undefined {
   const { definition, serverVersion } = served;
-  return importMcp([definition], { name: upstream, version: serverVersion, overrides }).manifests[0];
+  return importMcp([definition], { name: upstream, version: serverVersion, ...said }).manifests[0];
 }
 
 function describe(parts: Pick<OperationParts, 'registry' | 'importMcp'>, tool: WaitingTool): QuarantinedTool {

@@ -10,7 +10,7 @@ import {
   type ServedTool,
   type UpstreamTool,
 } from '../../mcp-servers/quarantine.ts';
-import type { CurrentUpstream } from '../../mcp-servers/upstreams.ts';
+import { type CurrentUpstream, callerCredentials } from '../../mcp-servers/upstreams.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { isOfSameTool, sameDefinition } from './next-version.ts';
@@ -59,6 +59,7 @@ function identify({ importMcp, quarantine }: ListingParts, tenantId: string, cur
   const imported = importMcp(tools, {
     name: definition.name,
     version: serverVersion,
+    credentials: callerCredentials(definition),
     ...(definition.overrides === undefined ? {} : { overrides: definition.overrides }),
     holderOf: (toolId) => quarantine.find(tenantId, toolId)?.tool,
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import { isFailure } from '../../domain/error/failure.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
-import { memoryQuotaStore } from '../../storage/memory/memory-quota-store.ts';
+import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
 import { createQuota, type Quota } from '../quota.ts';
 
 const agent: Principal = { tenantId: 'acme', agentDid: 'did:agent:a', sessionId: 's', roles: ['agent'] };

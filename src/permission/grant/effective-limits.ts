@@ -9,77 +9,102 @@ export interface LayerLimits {
   readonly maxima: ExecutionLimits;
 }
 
-interface Asked {
-  readonly request: number | undefined;
-  readonly manifest: number | undefined;
-  readonly agent: number | undefined;
+type LimitName = keyof ResourceLimits;
+
+interface Said {
+  readonly request: ResourceLimits | undefined;
+  readonly manifest: ResourceLimits;
+  readonly agents: readonly ResourceLimits[];
+  readonly violations: Violation[];
 }
+
+const UNITS: Readonly<Record<LimitName, string>> = {
+  timeout_seconds: 's',
+  cpu_millicore_limit: 'millicores',
+  memory_mb_limit: 'MB',
+  network_bandwidth_mbps: 'Mbit/s',
+};
 
 /**
  * One limit: the request's, else the manifest's, else the layer's default. What the request or the manifest asks for
- * must lie within the agent's and the layer's maximum (E3102); a default that nobody asked for is lowered to them.
+ * must lie within every context's and the layer's maximum (E3102); a default that nobody asked for is lowered to them.
+ * Processes and disk are the layer's alone: neither manifest nor context speaks of them (BC-1).
  */
 export function effectiveLimits(
   manifest: ToolManifest,
-  context: AgentSandboxContext | undefined,
+  contexts: readonly AgentSandboxContext[],
   request: ResourceLimits | undefined,
   { defaults, maxima }: LayerLimits,
 ): { readonly limits: ExecutionLimits; readonly violations: readonly Violation[] } {
   const violations: Violation[] = [];
-  const tool = manifest.execution_config;
-  const agent = context?.resource_limits;
-  const pick = (name: string, unit: string, asked: Asked, fallback: number, most: number): number => {
-    const bound = Math.min(asked.agent ?? most, most);
-    const wanted = asked.request ?? asked.manifest;
-    if (wanted === undefined) return Math.min(fallback, bound);
-    if (wanted > bound) violations.push(beyond(name, unit, wanted, bound, asked.request === undefined));
-    return Math.min(wanted, bound);
-  };
-  const milliseconds = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
+  const said: Said = { request, manifest: limitsOf(manifest), agents: contexts.flatMap(limitsIn), violations };
+  const bandwidth = pick(said, 'network_bandwidth_mbps', defaults.networkBandwidthMbps, maxima.networkBandwidthMbps);
+  const processesMax = lowest(defaults.processesMax, maxima.processesMax);
+  const diskMb = lowest(defaults.diskMb, maxima.diskMb);
   const limits: ExecutionLimits = {
-    timeoutMs: pick(
-      'timeout_seconds',
-      'ms',
-      {
-        request: milliseconds(request?.timeout_seconds),
-        manifest: milliseconds(tool?.default_timeout_seconds),
-        agent: milliseconds(agent?.timeout_seconds),
-      },
-      defaults.timeoutMs,
-      maxima.timeoutMs,
+    timeoutMs: milliseconds(pick(said, 'timeout_seconds', defaults.timeoutMs / 1000, maxima.timeoutMs / 1000)),
+    cpuMillicores: must(pick(said, 'cpu_millicore_limit', defaults.cpuMillicores, maxima.cpuMillicores)),
+    memoryMb: must(pick(said, 'memory_mb_limit', defaults.memoryMb, maxima.memoryMb)),
+    outputBytesMax: Math.min(
+      manifest.execution_config?.output_bytes_max ?? defaults.outputBytesMax,
+      maxima.outputBytesMax,
     ),
-    cpuMillicores: pick(
-      'cpu_millicore_limit',
-      'millicores',
-      {
-        request: request?.cpu_millicore_limit,
-        manifest: tool?.default_cpu_millicore_limit,
-        agent: agent?.cpu_millicore_limit,
-      },
-      defaults.cpuMillicores,
-      maxima.cpuMillicores,
-    ),
-    memoryMb: pick(
-      'memory_mb_limit',
-      'MB',
-      { request: request?.memory_mb_limit, manifest: tool?.default_memory_mb_limit, agent: agent?.memory_mb_limit },
-      defaults.memoryMb,
-      maxima.memoryMb,
-    ),
-    outputBytesMax: Math.min(tool?.output_bytes_max ?? defaults.outputBytesMax, maxima.outputBytesMax),
+    ...(bandwidth === undefined ? {} : { networkBandwidthMbps: bandwidth }),
+    ...(processesMax === undefined ? {} : { processesMax }),
+    ...(diskMb === undefined ? {} : { diskMb }),
   };
-  const bandwidth = request?.network_bandwidth_mbps;
-  const allowed = agent?.network_bandwidth_mbps;
-  if (bandwidth !== undefined && allowed !== undefined && bandwidth > allowed)
-    violations.push(beyond('network_bandwidth_mbps', 'Mbit/s', bandwidth, allowed, false));
   return { limits, violations };
 }
 
-function beyond(name: string, unit: string, wanted: number, bound: number, byTool: boolean): Violation {
-  const who = byTool ? 'The tool asks' : 'The request asks';
+const limitsIn = ({ resource_limits: limits }: AgentSandboxContext): readonly ResourceLimits[] =>
+  limits === undefined ? [] : [limits];
+
+function limitsOf({ execution_config: config = {} }: ToolManifest): ResourceLimits {
+  const {
+    default_timeout_seconds: seconds,
+    default_cpu_millicore_limit: cpu,
+    default_memory_mb_limit: memory,
+  } = config;
+  return {
+    ...(seconds === undefined ? {} : { timeout_seconds: seconds }),
+    ...(cpu === undefined ? {} : { cpu_millicore_limit: cpu }),
+    ...(memory === undefined ? {} : { memory_mb_limit: memory }),
+  };
+}
+
+/** @returns undefined only when nobody names the limit */
+function pick(said: Said, name: LimitName, fallback: number | undefined, most: number | undefined): number | undefined {
+  const { request, manifest, agents, violations } = said;
+  let bound = most;
+  for (const agent of agents) bound = lowest(bound, agent[name]);
+  const wanted = request?.[name] ?? manifest[name];
+  if (wanted === undefined) return lowest(fallback, bound);
+  if (bound !== undefined && wanted > bound)
+    violations.push(beyond(name, wanted, bound, request?.[name] === undefined));
+  return lowest(wanted, bound);
+}
+
+function lowest(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Math.min(a, b);
+}
+
+/** Without the dust of a division: 1.005 s are 1005 ms. */
+const milliseconds = (seconds: number | undefined): number => Number((must(seconds) * 1000).toFixed(6));
+
+/** Limits of which the layer always has a default. */
+const must = (limit: number | undefined): number => limit ?? 0;
+
+function beyond(name: LimitName, wanted: number, bound: number, byTool: boolean): Violation {
+  const unit = UNITS[name];
+  const advice = byTool
+    ? 'Have its manifest ask for less, or the agent be given more'
+    : `Lower resource_limits.${name}`;
   return {
     code: 'E3102',
     wanted: `${name}: ${wanted} ${unit}`,
-    message: `${who} for ${wanted} ${unit} (${name}); the agent may use ${bound} ${unit}. Lower resource_limits.${name}.`,
+    allowed: [`${bound} ${unit}`],
+    limit: name,
+    message: `${byTool ? 'The tool' : 'The request'} asks for ${wanted} ${unit} (${name}); the agent may use ${bound} ${unit}. ${advice}.`,
   };
 }

@@ -1,7 +1,13 @@
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+// Hot path: contexts that calls bring are prepared for each call.
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
+import { type AddressRange, addressRange, isInRange } from './address-range.ts';
 
-const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+/** A last label that is a number makes a name an IPv4 address in some spelling (WHATWG URL, "ends in a number"). */
+const NUMBER_AT_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
+/** What IDNA leaves alone, but for capitals. */
+const PLAIN = /^[a-zA-Z0-9_.-]*$/;
 const HOST_LENGTH_MAX = 253;
 
 /**
@@ -12,13 +18,16 @@ const HOST_LENGTH_MAX = 253;
  */
 export function normalHost(host: string): string | undefined {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
-  if (isIPv6(bare)) return bare.includes('%') ? undefined : normalIPv6(bare);
+  if (bare.includes(':')) return isIPv6(bare) && !bare.includes('%') ? normalIPv6(bare) : undefined;
   if (isIPv4(bare)) return bare === host ? bare : undefined;
-  const ascii = domainToASCII(host.replace(/\.$/, '')).toLowerCase();
-  const labels = ascii.split('.');
-  if (ascii === '' || ascii.length > HOST_LENGTH_MAX || !labels.every((label) => LABEL.test(label))) return undefined;
-  // A last label that is a number makes it an IPv4 address in some spelling (WHATWG URL, "ends in a number").
-  return /^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '') || isIP(ascii) !== 0 ? undefined : ascii;
+  const name = asciiOf(host.endsWith('.') ? host.slice(0, -1) : host);
+  return name.length <= HOST_LENGTH_MAX && NAME.test(name) && !NUMBER_AT_END.test(name) ? name : undefined;
+}
+
+/** Empty for what IDNA does not take. */
+function asciiOf(name: string): string {
+  const lower = name.toLowerCase();
+  return PLAIN.test(name) && !lower.includes('xn--') ? lower : domainToASCII(name).toLowerCase();
 }
 
 function normalIPv6(address: string): string | undefined {
@@ -40,27 +49,21 @@ export function hostMatcher(patterns: readonly string[]): HostMatcher {
   if (patterns.includes('*')) return () => true;
   const exact = new Set<string>();
   const suffixes: string[] = [];
-  const ranges = new BlockList();
+  const ranges: AddressRange[] = [];
   for (const pattern of patterns) {
+    const range = pattern.includes('/') ? addressRange(pattern) : undefined;
+    if (range !== undefined) ranges.push(range);
     const below = pattern.startsWith('*.') ? normalHost(pattern.slice(2)) : undefined;
-    const host = normalHost(pattern);
     if (below !== undefined && isIP(below) === 0) suffixes.push(`.${below}`);
-    else if (host !== undefined) exact.add(host);
-    else addRange(ranges, pattern);
+    const host = pattern.includes('*') || range !== undefined ? undefined : normalHost(pattern);
+    if (host !== undefined) exact.add(host);
   }
-  return (host) =>
-    exact.has(host) || (isIP(host) === 0 ? suffixes.some((end) => host.endsWith(end)) : inRange(ranges, host));
+  return (host) => {
+    if (exact.has(host)) return true;
+    if (isIP(host) !== 0) return ranges.some((range) => isInRange(range, host));
+    return suffixes.some((end) => host.endsWith(end));
+  };
 }
-
-function addRange(ranges: BlockList, pattern: string): void {
-  const [address = '', bits = '', ...more] = pattern.split('/');
-  const family = isIP(address);
-  const prefix = /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
-  if (more.length > 0 || family === 0 || prefix < 0 || prefix > (family === 4 ? 32 : 128)) return;
-  ranges.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6');
-}
-
-const inRange = (ranges: BlockList, host: string): boolean => ranges.check(host, isIPv4(host) ? 'ipv4' : 'ipv6');
 
 /** Whether a list of ports allows one; 0 in the list stands for any. */
 export function allowsPort(ports: readonly number[], port: number): boolean {

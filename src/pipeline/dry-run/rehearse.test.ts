@@ -4,7 +4,7 @@ import type { HookedCall } from '../../hooks/hook.ts';
 import { createHooks } from '../../hooks/run-hooks.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import { createQuota } from '../../permission/quota.ts';
-import { memoryQuotaStore } from '../../storage/memory/memory-quota-store.ts';
+import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { createRehearsal } from './rehearse.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DryRunResponse } from '../../../api/schemas/dry-run.ts';
+import type { DryRunResponse } from '../../../api/schemas/calls/dry-run.ts';
 import { entryOf, errorBody, type Failure, isFailure } from '../../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';

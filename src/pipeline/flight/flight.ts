@@ -1,12 +1,17 @@
 import type { TrustLevel } from '../../../api/schemas/capability-token.ts';
+import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState, Warning } from '../../../api/schemas/invocation.ts';
 import type { Failure } from '../../domain/error/failure.ts';
 import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { GivenApproval, WaitFor, WaitingCall } from '../../domain/invocation/waiting-call.ts';
+import type { Progress } from '../../domain/principal/principal.ts';
 import type { HookVerdict } from '../../hooks/hook.ts';
 import type { MadeDecision } from '../../permission/policy-decisions.ts';
 import type { CallRequest, CallSoFar } from '../call.ts';
+import type { CallHold } from './call-hold.ts';
+import type { Deadline } from './deadline.ts';
+import type { FailedAttempt } from './failed-attempt.ts';
 import { UndoLog } from './undo-log.ts';
 
 /** One change of state, as it is audited (PIPE-01). */
@@ -14,6 +19,15 @@ export interface Transition {
   readonly state: LifecycleState;
   /** Epoch ms. */
   readonly at: number;
+}
+
+/** Something about a call that is audited and is no state. */
+export interface CallFact {
+  readonly type: EventType;
+  /** Epoch ms. */
+  readonly at: number;
+  /** Beside what every event of a call says. */
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** W3C trace context of a call. */
@@ -33,6 +47,8 @@ export interface Resumed {
   readonly cutOff?: true;
   /** The yes that it waited for; absent when it waited for a worker only. */
   readonly approval?: GivenApproval;
+  /** What its worker holds of it: the agent's slot and the lease. */
+  readonly hold?: CallHold;
 }
 
 /**
@@ -60,8 +76,21 @@ export interface Flight {
   gateDecision: GateDecision | undefined;
   /** In the order in which hooks were asked. */
   hookVerdicts: readonly HookVerdict[] | undefined;
+  /**
+   * Set where the call runs under an idempotency key. Asked once its row says that it runs: throws E3811 when another call
+   * has taken the key over meanwhile, so that nothing of this one runs.
+   */
+  keyGuard: (() => Promise<void> | undefined) | undefined;
   /** Attempts that reached the executor. */
   attempts: number;
+  /** Those that failed, where there was more than one; undefined otherwise. */
+  failedAttempts: FailedAttempt[] | undefined;
+  /** What is audited beside the states, before the end of the call; undefined when there is nothing. */
+  facts: CallFact[] | undefined;
+  /** While the tool runs. */
+  deadline: Deadline | undefined;
+  /** What the tool said last of how far it is. */
+  progress: Progress | undefined;
   /** Moves the call to its next state. A promise when a durable write has to come first (system design §4). */
   enter(state: LifecycleState): Promise<void> | undefined;
 }
@@ -81,7 +110,7 @@ export interface FlightEnd {
 /** A call that has just come in. */
 export function newFlight(request: CallRequest, startedAt: number, rehearsal = false, resumed?: Resumed): Flight {
   return {
-    call: { ...request },
+    call: callOf(request, resumed),
     controller: new AbortController(),
     undo: new UndoLog(),
     warnings: [],
@@ -93,9 +122,19 @@ export function newFlight(request: CallRequest, startedAt: number, rehearsal = f
     policyDecision: undefined,
     gateDecision: undefined,
     hookVerdicts: undefined,
+    keyGuard: undefined,
     attempts: 0,
+    failedAttempts: undefined,
+    facts: undefined,
+    deadline: undefined,
+    progress: undefined,
     enter: () => undefined,
   };
+}
+
+function callOf(request: CallRequest, resumed: Resumed | undefined): CallSoFar {
+  const compensates = request.compensates ?? resumed?.waiting.compensates;
+  return compensates === undefined ? { ...request } : { ...request, compensates };
 }
 
 /** A call waits once it is authorised. These states are on record already. */

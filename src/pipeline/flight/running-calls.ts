@@ -1,10 +1,15 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Flight } from './flight.ts';
 
+/** Whose slots they are. */
+export const agentKey = ({ tenantId, agentDid }: { readonly tenantId: string; readonly agentDid: string }): string =>
+  `${tenantId}\n${agentDid}`;
+
 /** The calls under way in this instance. */
 export class RunningCalls {
   readonly #flights = new Map<string, Flight>();
   readonly #perAgent = new Map<string, number>();
+  readonly #listeners = new Set<(agent: string) => void>();
   #idle: (() => void) | undefined;
 
   get size(): number {
@@ -36,11 +41,23 @@ export class RunningCalls {
     return true;
   }
 
+  /** Whether the agent has a slot left. */
+  hasSlot(agent: string, max: number): boolean {
+    return (this.#perAgent.get(agent) ?? 0) < max;
+  }
+
+  /** Tells of each slot that was given back, until the handle is disposed. */
+  onSlotFreed(listener: (agent: string) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
   /** Gives the slot back. */
   freeSlot(agent: string): void {
     const taken = this.#perAgent.get(agent) ?? 0;
     if (taken <= 1) this.#perAgent.delete(agent);
     else this.#perAgent.set(agent, taken - 1);
+    for (const listener of this.#listeners) listener(agent);
   }
 
   /** Waits until nothing runs, `graceMs` at most; then stops what still does and waits for its end. */

@@ -6,7 +6,7 @@ function logged(): { undo: UndoLog; ran: string[] } {
   const undo = new UndoLog();
   const ran: string[] = [];
   undo.defer(() => void ran.push('close 1'));
-  undo.undo(() => void ran.push('undo 1'), true);
+  undo.undo(() => void ran.push('undo 1'));
   undo.undo(async () => void ran.push('undo 2'));
   undo.defer(() => void ran.push('close 2'));
   return { undo, ran };
@@ -15,7 +15,7 @@ function logged(): { undo: UndoLog; ran: string[] } {
 describe('the undo log', () => {
   test('takes back and closes, newest first', async () => {
     const { undo, ran } = logged();
-    expect(await undo.rollBack(silentLog)).toBe(true);
+    expect(await undo.rollBack(silentLog)).toBe('nothing');
     await undo.close(silentLog);
     expect(ran).toEqual(['undo 2', 'undo 1', 'close 2', 'close 1']);
   });
@@ -23,9 +23,18 @@ describe('the undo log', () => {
   test('takes nothing back after a commit, but closes', async () => {
     const { undo, ran } = logged();
     undo.commit();
-    expect(await undo.rollBack(silentLog)).toBe(false);
+    expect(await undo.rollBack(silentLog)).toBe('nothing');
     await undo.close(silentLog);
     expect(ran).toEqual(['close 2', 'close 1']);
+  });
+
+  test('what the tool has taken back itself counts for the attempt that said so, and not for the next', async () => {
+    const { undo } = logged();
+    undo.sayRolledBack();
+    expect(await undo.rollBackAttempt(silentLog)).toBe('nothing');
+    expect(await undo.rollBack(silentLog)).toBe('nothing');
+    undo.sayRolledBack();
+    expect(await undo.rollBack(silentLog)).toBe('done');
   });
 
   test('a step that fails keeps no other from running', async () => {
@@ -36,7 +45,7 @@ describe('the undo log', () => {
       throw new Error('cannot');
     });
     undo.undo(() => Promise.reject(new Error('cannot either')));
-    expect(await undo.rollBack(silentLog)).toBe(false);
+    expect(await undo.rollBack(silentLog)).toBe('nothing');
     expect(ran).toEqual(['first']);
   });
 

@@ -1,15 +1,21 @@
+import type { UndoStep } from '../../domain/invocation/undo-step.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { type RolledBack, Transaction, type TransactionOf, type TransactionParts } from '../undo/transaction.ts';
 
 /** Takes one thing back, or closes it. */
 export type Step = () => void | Promise<void>;
 
 /**
  * What one call opened and changed. `defer` closes at the end whatever became of the call; `undo` takes back only what
- * did not succeed. Both run newest first.
+ * did not succeed. Both run newest first. What a tool changed and a crash must not leave half made is recorded in a
+ * transaction, which survives this process (PIPE-03).
  */
 export class UndoLog {
   #deferred: Step[] | undefined;
-  #undos: { readonly step: Step; readonly changedState: boolean }[] | undefined;
+  #undos: Step[] | undefined;
+  #transaction: Transaction | undefined;
+  /** The executor has taken back by itself what the attempt changed. */
+  #rolledBackByTool = false;
 
   /** Runs when the call is over. */
   defer(step: Step): void {
@@ -17,10 +23,21 @@ export class UndoLog {
     this.#deferred.push(step);
   }
 
-  /** Runs when the call does not succeed. `changedState` marks what a rollback event speaks of (PIPE-03). */
-  undo(step: Step, changedState = false): void {
+  /** Runs when the call does not succeed. */
+  undo(step: Step): void {
     this.#undos ??= [];
-    this.#undos.push({ step, changedState });
+    this.#undos.push(step);
+  }
+
+  /** What the attempt changed is as before already. */
+  sayRolledBack(): void {
+    this.#rolledBackByTool = true;
+  }
+
+  /** Writes down how a change is taken back; resolves when the change may be made. */
+  record(parts: TransactionParts, of: TransactionOf, step: UndoStep): Promise<void> {
+    this.#transaction ??= new Transaction(parts, of);
+    return this.#transaction.record(step);
   }
 
   /** Success: nothing is taken back any more. */
@@ -28,14 +45,23 @@ export class UndoLog {
     this.#undos = undefined;
   }
 
-  /** Takes back what is not committed. True when state was changed and is as before. */
-  async rollBack(log: Log): Promise<boolean> {
-    let rolledBack = false;
-    for (let entry = this.#undos?.pop(); entry !== undefined; entry = this.#undos?.pop()) {
-      await runStep(entry.step, log);
-      rolledBack ||= entry.changedState;
-    }
-    return rolledBack;
+  /** Before another attempt: takes back what the last one changed, and nothing else. */
+  async rollBackAttempt(log: Log): Promise<RolledBack> {
+    this.#rolledBackByTool = false;
+    return (await this.#transaction?.rollBack(log, false)) ?? 'nothing';
+  }
+
+  /** Takes back what is not committed. */
+  async rollBack(log: Log): Promise<RolledBack> {
+    const changes = this.#transaction === undefined ? 'nothing' : await this.#transaction.rollBack(log, true);
+    for (let step = this.#undos?.pop(); step !== undefined; step = this.#undos?.pop()) await runStep(step, log);
+    if (changes === 'nothing' && this.#rolledBackByTool) return 'done';
+    return changes;
+  }
+
+  /** The end of the call is on record. */
+  recorded(log: Log): void {
+    this.#transaction?.recorded(log);
   }
 
   /** Closes what is open. Undefined when there is nothing to wait for. */

@@ -4,13 +4,14 @@ import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import { entryOf, errorBody } from '../../domain/error/failure.ts';
 import type { WrittenDraft } from '../../domain/event/event-draft.ts';
-import type { PayloadText } from '../../domain/event/payload-text.ts';
+import { type PayloadText, payloadTextOf } from '../../domain/event/payload-text.ts';
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { quoted } from '../../std/json-text.ts';
 import type { Flight, Transition } from '../flight/flight.ts';
 import { gateText, hooksText, policyText } from './decision-texts.ts';
+import { type EffectSaid, effectSaid } from './effect-said.ts';
 
 /**
  * The events of the transitions from place `from` on (AUD-01, PIPE-01): each with time, capabilities and the hash of the
@@ -27,11 +28,38 @@ export function eventsOf(flight: Flight, record: InvocationRecord, from: number,
   for (let i = from; i < transitions.length; i += 1) {
     const { state, at } = transitions[i] as Transition;
     const isEnd = i === transitions.length - 1 && state !== 'EXECUTING';
+    if (isEnd && flight.facts !== undefined) drafts.push(...factsOf(flight.facts, record));
+    const effect = effectSaid(record, transitions, i);
+    if (effect !== undefined) {
+      const told = effectOf(members, effect, record);
+      drafts.push({ id: randomUUID(), type: effect.type, time: at, tenantId, subject: invocationId, written: told });
+    }
     const said = decisionsOf(flight, state);
     const written = isEnd ? endOf(members, said, record, state) : stepOf(members, said, record, state);
     drafts.push({ id: randomUUID(), type: typeOf(state, record), time: at, tenantId, subject: invocationId, written });
   }
   return drafts;
+}
+
+/** Rare enough that nothing is gained by writing them as text. */
+function factsOf(facts: NonNullable<Flight['facts']>, record: InvocationRecord): WrittenDraft[] {
+  const { tenantId, invocationId, agentDid, toolId, toolVersion, inputHash } = record;
+  const shared = {
+    agent_did: agentDid,
+    invocation_id: invocationId,
+    tenant_id: tenantId,
+    tool_id: toolId,
+    ...(toolVersion === undefined ? {} : { tool_version: toolVersion }),
+    ...(inputHash === undefined ? {} : { input_hash: inputHash }),
+  };
+  return facts.map(({ type, at, data }) => ({
+    id: randomUUID(),
+    type,
+    time: Math.round(at),
+    tenantId,
+    subject: invocationId,
+    written: payloadTextOf({ ...shared, ...data }),
+  }));
 }
 
 /** What all events of a call say, as members of canonical JSON: where the members of one event come between, it is cut. */
@@ -62,7 +90,8 @@ function sharedMembers({ call, trace }: Flight, record: InvocationRecord, answer
   const last =
     `"tenant_id":${quoted(record.tenantId)},"tool_id":${quoted(record.toolId)}` +
     `${optional('tool_version', record.toolVersion)}${optional('trace_id', trace?.traceId)}` +
-    `${trust === undefined ? '' : `,"trust":"${trust}"`}${optional('user_did', userDid)}`;
+    `${trust === undefined ? '' : `,"trust":"${trust}"`}${optional('turn_group_id', record.turnGroupId)}` +
+    optional('user_did', userDid);
   return { first, second, phase, third, last, all: `${first},${second},${phase}${third}${last}` };
 }
 
@@ -131,6 +160,11 @@ function stepOf(members: SharedMembers, said: DecisionTexts, record: InvocationR
     all,
     `${gate}${hooks}${policy}${own}`,
   );
+}
+
+function effectOf(members: SharedMembers, { text }: EffectSaid, record: InvocationRecord) {
+  const { first, second, phase, third, last, all } = members;
+  return payloadText(record, `{${first},${second},${phase}${third}${text},${last}}`, all, text);
 }
 
 function endOf(members: SharedMembers, said: DecisionTexts, record: InvocationRecord, state: LifecycleState) {

@@ -5,8 +5,10 @@ import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { isoTime } from '../../std/iso-time.ts';
+import type { CallSoFar } from '../call.ts';
 import type { Flight, FlightEnd } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
+import { attemptOf } from '../stages/attempts/try-again.ts';
 
 /** Tenant of calls that never showed who they are. No token can name it. */
 export const UNKNOWN_TENANT = '-';
@@ -42,6 +44,8 @@ export function recordOf(
     record.contentHash = tool.contentHash;
     record.sideEffect = sideEffectOf(tool.manifest);
   }
+  const hold = flight.resumed?.hold;
+  if (hold !== undefined) record.fence = hold.fence;
   const waiting = waitingOf(parts, flight, end);
   if (waiting !== undefined) record.waiting = waiting;
   const options = request.execution_options;
@@ -51,9 +55,26 @@ export function recordOf(
   if (flight.gateDecision !== undefined) record.gateDecision = flight.gateDecision;
   if (inputHash !== undefined) record.inputHash = inputHash;
   if (outputHash !== undefined) record.outputHash = outputHash;
+  if (end.answered !== undefined) record.answeredBy = end.answered.invocationId;
+  noteSideEffect(record, call);
   if (end.failure !== undefined) record.failure = withoutCause(end.failure);
   else if ('result' in call) record.result = call.result;
   return record;
+}
+
+/** What tells of the side effect of a call, and of how it is taken back (VIS-03). */
+function noteSideEffect(
+  record: Open<InvocationRecord>,
+  { tool, request, idempotencyKey, parameters, ...call }: CallSoFar,
+) {
+  const turnGroup = request.execution_options?.turn_group_id;
+  if (turnGroup !== undefined) record.turnGroupId = turnGroup;
+  if (call.compensates !== undefined) record.compensates = call.compensates;
+  if (tool === undefined || record.sideEffect === 'pure') return;
+  if (idempotencyKey !== undefined) record.idempotencyKey = idempotencyKey;
+  const toolId = tool.manifest.compensation_tool_id;
+  const canBeUndone = record.sideEffect === 'compensatable' && record.state === 'COMPLETED';
+  if (canBeUndone && toolId !== undefined && parameters !== undefined) record.compensation = { toolId, parameters };
 }
 
 /** What is needed to run the call later, as long as it may have to be. */
@@ -70,6 +91,7 @@ function waitingOf(
     request: { ...request, tool_version: tool.manifest.version, parameters: givenParameters ?? {} },
     claims,
     wait: waits,
+    ...(call.compensates === undefined ? {} : { compensates: call.compensates }),
     since: clock.now(),
   };
 }
@@ -81,7 +103,11 @@ function withoutCause({
   return told;
 }
 
-function metadataOf({ clock }: Pick<PipelineParts, 'clock'>, flight: Flight, { state }: FlightEnd): ExecutionMetadata {
+function metadataOf(
+  { clock }: Pick<PipelineParts, 'clock'>,
+  flight: Flight,
+  { state, waits }: FlightEnd,
+): ExecutionMetadata {
   const usage = flight.call.ran?.usage ?? NO_USAGE;
   const started = flight.transitions[0]?.at ?? clock.now();
   const metadata: ExecutionMetadata = {
@@ -96,7 +122,9 @@ function metadataOf({ clock }: Pick<PipelineParts, 'clock'>, flight: Flight, { s
     attempts: flight.attempts,
     cached: false,
   };
-  if (state !== 'EXECUTING') metadata.completed_at = isoTime(flight.transitions.at(-1)?.at ?? started);
+  if (flight.failedAttempts !== undefined) metadata.failed_attempts = flight.failedAttempts.map(attemptOf);
+  if (state !== 'EXECUTING' && waits === undefined)
+    metadata.completed_at = isoTime(flight.transitions.at(-1)?.at ?? started);
   return metadata;
 }
 

@@ -4,6 +4,7 @@ import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { errorBody, type Failure, failure } from '../../domain/error/failure.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Clock } from '../../std/clock.ts';
+import { lostEffect } from './effect-said.ts';
 
 /**
  * Settles the calls that this instance left open when it last ended. Nobody waits for them any more; a call that may be
@@ -16,9 +17,14 @@ export async function recoverOpenCalls(
 ): Promise<number> {
   const open = await parts.records.openInvocations(instanceId);
   const lost = open.filter((record) => !goesOn(record));
-  await Promise.all(lost.map((record) => settleOpen(parts, record)));
+  for (let at = 0; at < lost.length; at += AT_ONCE) {
+    await Promise.all(lost.slice(at, at + AT_ONCE).map((record) => settleOpen(parts, record)));
+  }
   return lost.length;
 }
+
+/** Entries that are handed to the ledger together: many share a commit, and the calls of others find room beside them. */
+const AT_ONCE = 1_000;
 
 /** Whether a call that is not over is run by a worker, now or again: it waits, or it may be repeated (ORC-06). */
 export function goesOn({ state, waiting, sideEffect }: InvocationRecord): boolean {
@@ -26,17 +32,24 @@ export function goesOn({ state, waiting, sideEffect }: InvocationRecord): boolea
   return state !== 'EXECUTING' || sideEffect === 'pure' || sideEffect === 'idempotent';
 }
 
-async function settleOpen(
+/**
+ * Ends a call of which nothing runs.
+ * @param open its row; the end is written under the lease that stands there
+ * @param failed by default that the layer ended while the tool ran
+ */
+export async function settleOpen(
   { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
   open: InvocationRecord,
+  failed: Failure = cutOff(open),
 ): Promise<void> {
-  const failed = cutOff(open);
   const now = clock.now();
   const { result: _result, waiting: _waiting, ...row } = open;
   const { message: _message, details: _details, ...error } = errorBody(failed);
+  const ended: InvocationRecord = { ...row, state: 'ABORTED', failure: failed };
   await ledger.commit({
-    record: { ...row, state: 'ABORTED', failure: failed },
+    record: ended,
     events: [
+      ...lostEffect(ended, now),
       {
         id: randomUUID(),
         type: 'ai.agent.tool.failed',

@@ -19,7 +19,8 @@ export function admit({
   return {
     name: 'admit',
     run({ request }, { resumed }) {
-      if (running.size >= limits.callsMax) {
+      // What was accepted before was counted then.
+      if (resumed === undefined && running.size >= limits.callsMax) {
         return failure('E3803', `The layer runs ${limits.callsMax} calls already. Try again in a moment.`, {
           retryAfterMs: OVERLOAD_RETRY_MS,
         });
@@ -27,6 +28,7 @@ export function admit({
       const givenParameters = request.parameters ?? {};
       return (
         unsupported(request, workers?.accepts === true) ??
+        (resumed === undefined ? overloaded(request, workers) : undefined) ??
         argumentsOutOfBounds(givenParameters, limits) ?? {
           invocationId: resumed?.invocationId ?? request.invocation_id ?? randomUUID(),
           acceptedAt: resumed?.acceptedAt ?? clock.now(),
@@ -35,6 +37,10 @@ export function admit({
       );
     },
   };
+}
+
+function overloaded({ execution_options: options }: CallRequest['request'], workers: PipelineParts['workers']) {
+  return options?.async_mode === true ? workers?.refuses?.(options.priority ?? 'normal') : undefined;
 }
 
 /** What is wrong with the size or depth of arguments, before any schema sees them. */

@@ -6,7 +6,7 @@ import type { Admitted, Approved, Authorized, CallRequest, Consulted, Resolved, 
 import type { Flight } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
-import { executorCall } from './executor-call.ts';
+import { executorCall } from './attempts/executor-call.ts';
 
 type Needs = CallRequest & Admitted & Resolved & Validated & Authorized & Consulted;
 
@@ -77,7 +77,11 @@ function hasYes(call: Needs, { resumed, policyDecision }: Flight, now: number): 
   return isSameCall(approval.binding, bindingOf(call, policyDecision?.version));
 }
 
-function bindingOf({ principal, tool, inputHash }: Needs, policyVersion = ''): ApprovalBinding {
+/** What a yes to a call is given to. */
+export function bindingOf(
+  { principal, tool, inputHash }: Pick<Needs, 'principal' | 'tool' | 'inputHash'>,
+  policyVersion = '',
+): ApprovalBinding {
   return {
     tenantId: principal.tenantId,
     agentDid: principal.agentDid,

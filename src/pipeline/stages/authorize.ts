@@ -27,7 +27,12 @@ type Judged = StageEnd<Authorized> | Promise<StageEnd<Authorized>>;
  */
 export function authorize(parts: Parts): Stage<Needs, Authorized> {
   const { executors, policy, gate, limits, agentContext, trust: rules = createTrustRules() } = parts;
-  const grantOf = callGrant({ layer: limits.layer, agentContext });
+  const { layer, laterTimeoutMsMax } = limits;
+  const grantOf = callGrant({
+    layer,
+    agentContext,
+    ...(laterTimeoutMsMax === undefined ? {} : { laterTimeoutMsMax }),
+  });
   return {
     name: 'authorize',
     reaches: 'AUTHORIZED',

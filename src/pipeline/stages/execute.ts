@@ -1,5 +1,5 @@
 // Hot path: the timer, the race and the slot of every run.
-import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';
 import type {
   Admitted,
@@ -14,9 +14,12 @@ import type {
   Resolved,
   Validated,
 } from '../call.ts';
+import { type DeadlineTerms, startDeadline } from '../flight/deadline.ts';
 import type { Flight } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
-import { executorCall } from './executor-call.ts';
+import { executorCall } from './attempts/executor-call.ts';
+import { tryAgain } from './attempts/try-again.ts';
 
 type Needs = CallRequest &
   Admitted &
@@ -32,39 +35,58 @@ type Needs = CallRequest &
 /** How long an executor may take to stop after its call was aborted; then the call ends without it. */
 const ABORT_GRACE_MS = 5_000;
 
-/** Stage 9: one attempt, with the grant's timeout. Cancel and timeout reach the running tool (PIPE-06). */
-export function execute(): Stage<Needs, Ran> {
+type Parts = Pick<
+  PipelineParts,
+  'clock' | 'log' | 'limits' | 'rateLimiter' | 'retries' | 'transactions' | 'instanceId'
+>;
+
+/**
+ * Stage 9: the attempts, with the grant's timeout over all of them. Cancel and timeout reach the running tool (PIPE-06).
+ * What failed is tried again only where that is safe (PIPE-05).
+ */
+export function execute(parts: Parts): Stage<Needs, Ran> {
   return {
     name: 'execute',
     begins: 'EXECUTING',
     run(call, flight) {
+      // It may have been cancelled while its row was written; then nothing ran.
+      if (flight.controller.signal.aborted) return failureOf(flight.controller.signal.reason);
       flight.attempts += 1;
-      return attempt(call, executorCall(call, flight), flight);
+      return attempts(parts, call, executorCall(call, flight, parts), flight);
     },
   };
 }
 
-async function attempt(call: Needs, executorCall: ExecutorCall, flight: Flight): Promise<StageEnd<Ran>> {
+async function attempts(parts: Parts, call: Needs, executorCall: ExecutorCall, flight: Flight): Promise<StageEnd<Ran>> {
   const { controller } = flight;
-  const { timeoutMs } = call.grant.limits;
-  const timer = setTimeout(() => controller.abort(timedOut(timeoutMs)), timeoutMs);
+  const startedAt = parts.clock.monotonic();
+  const deadline = startDeadline(parts.clock, termsOf(call), (error) => controller.abort(error));
+  flight.deadline = deadline;
   try {
-    const running = call.confirmed
-      ? call.executor.executeConfirmed(executorCall, controller.signal)
-      : call.executor.execute(executorCall, controller.signal);
-    return { ran: await orAbandoned(running, controller.signal) };
+    return { ran: await orAbandoned(start(call, executorCall, controller.signal), controller.signal) };
   } catch (thrown) {
     // The reason of the abort wins over whatever the executor made of it.
-    return failureOf(controller.signal.aborted ? controller.signal.reason : thrown);
+    if (controller.signal.aborted) return failureOf(controller.signal.reason);
+    const again = async (): Promise<Ran> => {
+      deadline.touch();
+      const running = start(call, { ...executorCall, attempt: flight.attempts }, controller.signal);
+      return { ran: await orAbandoned(running, controller.signal) };
+    };
+    return await tryAgain(parts, call, flight, { startedAt, failed: failureOf(thrown), attempt: again });
   } finally {
-    clearTimeout(timer);
+    deadline.stop();
+    flight.deadline = undefined;
   }
 }
 
-const timedOut = (timeoutMs: number): ToolLayerError =>
-  new ToolLayerError('E3103', `The tool did not end within ${timeoutMs / 1000} s and was stopped.`, {
-    details: { timeout_ms: timeoutMs },
-  });
+function termsOf({ grant, tool }: Needs): DeadlineTerms {
+  const { timeoutMs } = grant.limits;
+  const silence = tool.manifest.execution_config?.heartbeat_seconds;
+  return silence === undefined ? { timeoutMs } : { timeoutMs, idleMs: silence * 1000 };
+}
+
+const start = (call: Needs, executorCall: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> =>
+  call.confirmed ? call.executor.executeConfirmed(executorCall, signal) : call.executor.execute(executorCall, signal);
 
 /** The run's outcome, or the abort's reason when the executor does not stop in time. */
 function orAbandoned(running: Promise<ExecutorOutcome>, signal: AbortSignal): Promise<ExecutorOutcome> {

@@ -6,9 +6,9 @@ import type { Authorized, Executed, Inspected, Resolved } from '../call.ts';
 import type { Flight } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
-import { VALUE_RULES, type ValueRules } from '../value-rules.ts';
 import { fitResult } from './values/fit-result.ts';
 import { markResult, warnTainted } from './values/mark-result.ts';
+import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
 
 type Needs = Resolved & Authorized & Executed;
 

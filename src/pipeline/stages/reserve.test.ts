@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { createQuota } from '../../permission/quota.ts';
-import { memoryQuotaStore } from '../../storage/memory/memory-quota-store.ts';
+import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
 const request = (more: Partial<ToolInvokeRequest> = {}): ToolInvokeRequest => ({

@@ -2,6 +2,7 @@
 import type { RateLimit } from '../../../api/schemas/tool-manifest.ts';
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { Approved, CallRequest, Reserved, Resolved } from '../call.ts';
+import { agentKey } from '../flight/running-calls.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 
@@ -29,15 +30,17 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Approved, 
       // A session that has nothing left must not eat up what other agents share.
       const spent = quota?.knownSpent(principal, claims);
       if (spent !== undefined) return spent;
-      const agent = `${principal.tenantId}\n${principal.agentDid}`;
-      if (!running.takeSlot(agent, limits.callsPerAgentMax)) {
+      const agent = agentKey(principal);
+      // A worker waits until a slot is free, and holds it already.
+      const isHeld = flight.resumed?.hold !== undefined;
+      if (!isHeld && !running.takeSlot(agent, limits.callsPerAgentMax)) {
         return failure(
           'E3106',
           `The agent runs ${limits.callsPerAgentMax} calls already. Wait until one of them has ended.`,
           { retryAfterMs: SLOT_RETRY_MS },
         );
       }
-      flight.undo.defer(() => running.freeSlot(agent));
+      if (!isHeld) flight.undo.defer(() => running.freeSlot(agent));
       const rated = takeRate(parts, call);
       if (quota === undefined) return rated;
       const counted = (end: StageEnd<Reserved>): Taken => (isFailure(end) ? end : takeQuota(quota, call));
@@ -53,7 +56,11 @@ function takeQuota(quota: NonNullable<Parts['quota']>, { principal, claims }: Re
   return refused instanceof Promise ? refused.then((late) => late ?? RESERVED) : (refused ?? RESERVED);
 }
 
-function takeRate({ rateLimiter, limits }: Parts, { principal, tool: { manifest }, overrides }: Resolved): Taken {
+/** A token of the tool's rate limit, and of the agent's own; every attempt takes one (EXT-02). E3303 when none is left. */
+export function takeRate(
+  { rateLimiter, limits }: Pick<Parts, 'rateLimiter' | 'limits'>,
+  { principal, tool: { manifest }, overrides }: Resolved,
+): Taken {
   const limit =
     manifest.execution_config?.rate_limit ?? (manifest.executor.kind === 'http' ? limits.externalRate : undefined);
   const own = overrides?.rate_limit;

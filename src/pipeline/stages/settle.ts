@@ -1,11 +1,19 @@
-import type { Inspected, Settled } from '../call.ts';
+import type { Admitted, Executed, Inspected, Ran, Resolved, Settled, Validated } from '../call.ts';
+import { checkDeterminism } from '../determinism/check-determinism.ts';
+import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 
-/** Stage 11: what the call changed stays; from here on nothing is taken back. The record itself is written by `audited`. */
-export function settle(): Stage<Inspected, Settled> {
+type Needs = Admitted & Resolved & Validated & Ran & Executed & Inspected;
+
+/**
+ * Stage 11: what the call changed stays; from here on nothing is taken back. A tool that says it is deterministic is held
+ * to its word (PIPE-10). The record itself is written by `audited`.
+ */
+export function settle(parts: Pick<PipelineParts, 'outputs' | 'clock'>): Stage<Needs, Settled> {
   return {
     name: 'settle',
-    run(_call, flight) {
+    run(call, flight) {
+      if (call.tool.manifest.deterministic === true) checkDeterminism(parts, call, flight);
       flight.undo.commit();
       return { settled: true };
     },

@@ -7,9 +7,9 @@ import { withoutControls } from '../../validation/control-characters.ts';
 import type { Admitted, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
-import { VALUE_RULES, type ValueRules } from '../value-rules.ts';
 import { argumentsRefused } from './values/argument-failures.ts';
 import { contentOf, sanitiseArguments } from './values/sanitise-arguments.ts';
+import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
 
 /** Fields in which a model thinks aloud; nothing behind this stage ever sees them (MOD-02). */
 const THINK_FIELD = '_tafc_think';

@@ -11,7 +11,7 @@ import { eventsOf } from '../record/call-events.ts';
 import { recordOf, repeated } from '../record/call-record.ts';
 import type { Wrapper } from '../wrapper.ts';
 
-type Parts = Pick<PipelineParts, 'clock' | 'ledger' | 'instanceId'>;
+type Parts = Pick<PipelineParts, 'clock' | 'ledger' | 'instanceId' | 'log'>;
 
 /**
  * Puts every call on record, whatever became of it: its states as events, its row, and both in one transaction before
@@ -26,6 +26,15 @@ export function audited(parts: Parts): Wrapper {
       flight.enter = (state) => {
         // A call that waited comes again through states that are on record.
         if (flight.resumed !== undefined && flight.transitions.some((each) => each.state === state)) return undefined;
+        const hold = flight.resumed?.hold;
+        if (hold !== undefined && state === 'EXECUTING' && !isSafe(flight)) return hold.begin().then(begun);
+        return advance(state);
+      };
+      const begun = (isMine: boolean): Promise<void> | undefined => {
+        if (!isMine) throw new ToolLayerError('E3811', 'Another instance has taken the call over, and runs it.');
+        return advance('EXECUTING');
+      };
+      const advance = (state: LifecycleState): Promise<void> | undefined => {
         move(parts, flight, state);
         if (state !== 'EXECUTING') return undefined;
         const durability = beforeExecution(flight);
@@ -33,10 +42,14 @@ export function audited(parts: Parts): Wrapper {
         const from = written;
         written = flight.transitions.length;
         const record = recordOf(parts, flight, { state });
-        return parts.ledger.commit({ record, events: eventsOf(flight, record, from), durability });
+        const standing = parts.ledger.commit({ record, events: eventsOf(flight, record, from), durability });
+        return flight.keyGuard === undefined ? standing : standing.then(flight.keyGuard);
       };
       if (flight.resumed === undefined) move(parts, flight, 'DECLARED');
       const end = await next(flight);
+      if (flight.resumed?.hold?.counts(end.failure) === false) {
+        return { ...end, record: recordOf(parts, flight, { state: 'EXECUTING' }) };
+      }
       return end.waits === undefined ? settled(parts, flight, end, written) : setAside(parts, flight, end, written);
     },
   };
@@ -50,13 +63,21 @@ function move({ clock }: Parts, flight: Flight, state: LifecycleState): void {
   flight.transitions.push({ state, at: clock.now() });
 }
 
+/** Whether the tool may run again after a run of which nobody knows the end. */
+function isSafe({ call: { tool } }: Flight): boolean {
+  const policy = tool === undefined ? 'unknown' : sideEffectOf(tool.manifest);
+  return policy === 'pure' || policy === 'idempotent';
+}
+
 /** How firmly the row has to stand before the tool runs; undefined when nothing has to. */
 function beforeExecution(flight: Flight): 'synchronous' | 'asynchronous' | undefined {
   const { tool } = flight.call;
   if (tool === undefined) return 'synchronous';
   const policy = sideEffectOf(tool.manifest);
-  // Nobody waits for the answer of a call that waited, so its row has to say that it runs.
-  if (policy === 'pure') return flight.resumed === undefined ? undefined : 'asynchronous';
+  // Nobody waits for the answer of a call that waited, so its row has to say that it runs; and so has that of a call whose
+  // duplicates wait for it, in other instances too.
+  const isAlone = flight.resumed === undefined && flight.keyGuard === undefined;
+  if (policy === 'pure') return isAlone ? undefined : 'asynchronous';
   return policy === 'idempotent' ? 'asynchronous' : 'synchronous';
 }
 
@@ -67,6 +88,7 @@ async function settled(parts: Parts, flight: Flight, end: FlightEnd, written: nu
   try {
     const events = eventsOf(flight, record, written, end.answered?.invocationId);
     await parts.ledger.commit({ record, events, durability: lasting ? 'synchronous' : 'asynchronous' });
+    flight.undo.recorded(parts.log);
     return { ...end, record: end.answered === undefined ? record : repeated(record, end.answered) };
   } catch (thrown) {
     return unrecorded(parts, flight, record, lasting ? lostOutcome(thrown) : failureOf(thrown));

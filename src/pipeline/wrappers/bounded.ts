@@ -9,7 +9,10 @@ export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
     wrap: (next) => async (flight) => {
       const { controller, call } = flight;
       const { signal } = call.caller;
-      const timer = setTimeout(() => controller.abort(tooLong(limits.timeoutMsMax)), limits.timeoutMsMax);
+      // Nobody waits for the answer of a call that waited: it may last longer (PIPE-12).
+      const isLater = flight.resumed !== undefined;
+      const longestMs = isLater ? (limits.laterTimeoutMsMax ?? limits.timeoutMsMax) : limits.timeoutMsMax;
+      const timer = setTimeout(() => controller.abort(tooLong(longestMs, isLater)), longestMs);
       const onGone = (): void => controller.abort(gone(signal?.reason));
       if (signal?.aborted === true) onGone();
       signal?.addEventListener('abort', onGone, { once: true });
@@ -23,8 +26,8 @@ export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
   };
 }
 
-const tooLong = (ms: number): ToolLayerError =>
-  new ToolLayerError('E3103', `No synchronous call may last longer than ${ms / 1000} s.`, {
+const tooLong = (ms: number, isLater: boolean): ToolLayerError =>
+  new ToolLayerError('E3103', `No ${isLater ? '' : 'synchronous '}call may last longer than ${ms / 1000} s.`, {
     details: { timeout_ms: ms },
   });
 

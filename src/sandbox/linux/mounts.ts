@@ -12,6 +12,8 @@ export interface Mount {
   readonly mode: 'ro' | 'rw';
   /** Whether any uid may read it, so that the sandbox needs no rights of the layer for it. */
   readonly openToAll: boolean;
+  /** Which file or folder it is, whatever its path: a sandbox that has it keeps it when another takes its place. */
+  readonly identity: string;
 }
 
 /** The kernel's own file systems; a view of the host's would undo the sandbox. */
@@ -34,7 +36,13 @@ function resolveMount({ path, mode }: FilesystemPermission): Mount {
   if (source === '/') throw refused(path, 'is the whole file system; name the folders that the tool needs');
   if (KERNEL_PATH.test(source) || KERNEL_PATH.test(target)) throw refused(path, 'belongs to the kernel');
   if (!stats.isDirectory() && !stats.isFile()) throw refused(path, 'is neither a folder nor a regular file');
-  return { source, target, mode, openToAll: mode === 'ro' && isOpenToAll(source, stats) };
+  return {
+    source,
+    target,
+    mode,
+    openToAll: mode === 'ro' && isOpenToAll(source, stats),
+    identity: `${stats.dev}:${stats.ino}`,
+  };
 }
 
 function look(path: string): { source: string; stats: Stats } {

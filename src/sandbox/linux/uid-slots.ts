@@ -12,6 +12,14 @@ export const UID_SLOTS_MAX = 1000;
 /** Far from every range that distributions, systemd and container tools hand out. */
 const FAVOURITE_FIRST = 2_100_000_000;
 
+let shared: { readonly slots: UidSlots | undefined } | undefined;
+
+/** The slots of this process, the same for every driver: no two sandboxes may have one uid at once. */
+export function sharedUidSlots(): UidSlots | undefined {
+  shared ??= { slots: createUidSlots() };
+  return shared.slots;
+}
+
 /** Slots in the uids that this process may become. Undefined when it may become none (not root, or too few mapped). */
 export function createUidSlots(uidMap = readUidMap(), count: number = UID_SLOTS_MAX): UidSlots | undefined {
   const first = firstOf(uidMap, count);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
 import type { Clock } from '../../std/clock.ts';
-import { memoryIdempotencyStore } from './memory-idempotency-store.ts';
+import { memoryIdempotencyStore } from './calls/memory-idempotency-store.ts';
 import { memoryLedgerStore } from './memory-ledger-store.ts';
 import { memoryRateLimiter } from './memory-rate-limiter.ts';
 

@@ -1,11 +1,19 @@
 // Hot path: one append per call.
 import type { AuditQuery } from '../../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
-import type { ChainCheckpoint, LedgerBatch, LedgerStore, StoredEvent } from '../../audit/ledger-store.port.ts';
+import type {
+  ChainCheckpoint,
+  LedgerBatch,
+  SideEffectQuery,
+  StoredEvent,
+  WaitingQuery,
+} from '../../audit/ledger-store.port.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { type ChainedEvent, eventTextParts } from '../../domain/event/chained-event.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
+import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
+import type { FailedRows } from './outcomes/memory-outcome-store.ts';
 import { createTextLog, type TextLog } from './text-log.ts';
 
 /** Events held when the caller names no bound; some 1 GB. */
@@ -26,8 +34,15 @@ interface HeldEvent {
 interface HeldRecord {
   readonly place: number;
   readonly instanceId: string;
+  readonly tenantId: string;
+  readonly invocationId: string;
   readonly acceptedAt: number;
   readonly final: boolean;
+  readonly failedWith: string | undefined;
+  readonly waits: WaitFor['for'] | undefined;
+  readonly fence: number;
+  /** Of calls that may have left something behind. */
+  readonly effect: { readonly turnGroupId: string | undefined; readonly agentDid: string } | undefined;
 }
 
 interface Held {
@@ -52,7 +67,7 @@ interface ChainLinks {
  * @param options.eventsMax events held at once, 1 000 000 by default; a full ledger refuses to append with E3812, because
  *   dropping audited facts is worse than refusing calls
  */
-export function memoryLedgerStore(options: { readonly eventsMax?: number } = {}): LedgerStore {
+export function memoryLedgerStore(options: { readonly eventsMax?: number } = {}): FailedRows {
   const { eventsMax = EVENTS_MAX } = options;
   const held: Held = { texts: createTextLog(), events: [], chains: new Map(), records: new Map() };
   const checkpoints = new Map<string, string[]>();
@@ -94,6 +109,23 @@ export function memoryLedgerStore(options: { readonly eventsMax?: number } = {})
       const open = [...held.records.values()].filter((record) => !record.final && record.instanceId === instanceId);
       open.sort((one, other) => one.acceptedAt - other.acceptedAt);
       return open.map((record) => readRecord(held, record));
+    },
+    async failedWith(tenantId, code) {
+      const failed = [...held.records.values()].filter((row) => row.failedWith === code && row.tenantId === tenantId);
+      return failed.map((row) => readRecord(held, row));
+    },
+    async sideEffects(query) {
+      return sideEffects(held, query);
+    },
+    async waitingCalls(query) {
+      return waiting(held, query);
+    },
+    async fenceInvocation(tenantId, invocationId, fence) {
+      const key = keyOf(tenantId, invocationId);
+      const record = held.records.get(key);
+      if (record === undefined) return undefined;
+      held.records.set(key, { ...record, fence: Math.max(record.fence, fence) });
+      return readRecord(held, record);
     },
     async sinkPosition(sink) {
       return sinks.get(sink) ?? 0;
@@ -141,14 +173,61 @@ const placeTaken = (): ToolLayerError =>
 
 function keepRecord(held: Held, record: InvocationRecord): void {
   const key = keyOf(record.tenantId, record.invocationId);
-  if (held.records.get(key)?.final === true) return;
-  const { instanceId, acceptedAt, state } = record;
+  const { tenantId, invocationId, instanceId, acceptedAt, state, fence = 0 } = record;
+  const earlier = held.records.get(key);
+  if (earlier !== undefined && (earlier.final || earlier.fence > fence)) return;
   held.records.set(key, {
     place: held.texts.add(JSON.stringify(record)),
+    tenantId,
+    invocationId,
     instanceId,
     acceptedAt,
     final: isFinal(state),
+    failedWith: record.failure?.code,
+    waits: waitsFor(record),
+    fence,
+    effect: effectOf(record),
   });
+}
+
+const REACHED: ReadonlySet<string> = new Set(['EXECUTING', 'COMPLETED', 'FAILED', 'ABORTED', 'ROLLED_BACK']);
+
+function effectOf({ sideEffect, state, turnGroupId, agentDid }: InvocationRecord): HeldRecord['effect'] {
+  if (sideEffect === undefined || sideEffect === 'pure' || !REACHED.has(state)) return undefined;
+  return { turnGroupId, agentDid };
+}
+
+function sideEffects(held: Held, { tenantId, turnGroupId, agentDid, before, limit }: SideEffectQuery) {
+  const found = [...held.records.values()].filter(
+    (record) =>
+      record.effect !== undefined &&
+      record.tenantId === tenantId &&
+      (turnGroupId === undefined || record.effect.turnGroupId === turnGroupId) &&
+      (agentDid === undefined || record.effect.agentDid === agentDid) &&
+      (before === undefined || byAcceptance(record, { ...before, tenantId }) < 0),
+  );
+  found.sort((one, other) => byAcceptance(other, one));
+  return found.slice(0, limit).map((record) => readRecord(held, record));
+}
+
+function waiting(held: Held, { waitsFor: wanted, tenantId, after, limit }: WaitingQuery): InvocationRecord[] {
+  const found = [...held.records.values()].filter(
+    (record) =>
+      record.waits === wanted &&
+      (tenantId === undefined || record.tenantId === tenantId) &&
+      (after === undefined || byAcceptance(record, after) > 0),
+  );
+  found.sort(byAcceptance);
+  return found.slice(0, limit).map((record) => readRecord(held, record));
+}
+
+type Place = Pick<InvocationRecord, 'acceptedAt' | 'tenantId' | 'invocationId'>;
+
+function byAcceptance(one: Place, other: Place): number {
+  if (one.acceptedAt !== other.acceptedAt) return one.acceptedAt - other.acceptedAt;
+  if (one.tenantId !== other.tenantId) return one.tenantId < other.tenantId ? -1 : 1;
+  if (one.invocationId === other.invocationId) return 0;
+  return one.invocationId < other.invocationId ? -1 : 1;
 }
 
 const readRecord = ({ texts }: Held, { place }: HeldRecord): InvocationRecord =>

@@ -6,22 +6,32 @@ import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
 import type { QuarantineStore } from '../../mcp-servers/quarantine-store.port.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
+import type { ApprovalStore } from '../../orchestration/approval-store.port.ts';
+import type { CallLeaseStore } from '../../orchestration/call-lease-store.port.ts';
+import type { CompensationStore } from '../../orchestration/compensation-store.port.ts';
 import type { QuotaStore } from '../../permission/quota-store.port.ts';
 import type { IdempotencyStore } from '../../pipeline/idempotency-store.port.ts';
+import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
+import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
 import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { VisibilityStore } from '../../visibility/visibility-store.port.ts';
+import { postgresApprovalStore } from './approvals/postgres-approval-store.ts';
+import { postgresCallLeaseStore } from './calls/postgres-call-lease-store.ts';
+import { postgresCompensationStore } from './calls/postgres-compensation-store.ts';
 import { postgresIdempotencyStore } from './calls/postgres-idempotency-store.ts';
 import { postgresQuotaStore } from './calls/postgres-quota-store.ts';
 import { databaseError, inDatabase } from './database-error.ts';
 import { postgresApiKeyStore } from './identity/postgres-api-key-store.ts';
 import { postgresRevocationStore } from './identity/postgres-revocation-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
+import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
+import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
-import { postgresLedgerStore } from './postgres-ledger-store.ts';
-import { postgresQuarantineStore } from './postgres-quarantine-store.ts';
-import { postgresUpstreamStore } from './postgres-upstream-store.ts';
+import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
+import { postgresQuarantineStore } from './upstreams/postgres-quarantine-store.ts';
+import { postgresUpstreamStore } from './upstreams/postgres-upstream-store.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
 import { postgresToolStore } from './tools/postgres-tool-store.ts';
@@ -45,12 +55,17 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly toolStore: ToolStore;
   readonly ledgerStore: LedgerStore;
   readonly idempotencyStore: IdempotencyStore;
+  readonly callLeaseStore: CallLeaseStore;
+  readonly compensationStore: CompensationStore;
   readonly quotaStore: QuotaStore;
   readonly upstreamStore: UpstreamStore;
   readonly quarantineStore: QuarantineStore;
   readonly visibilityStore: VisibilityStore;
   readonly revocationStore: RevocationStore;
   readonly apiKeyStore: ApiKeyStore;
+  readonly approvalStore: ApprovalStore;
+  readonly outcomeStore: OutcomeStore;
+  readonly undoJournal: UndoJournal;
   readonly vectorStore: VectorStore;
   /**
    * Vectors in the database itself.
@@ -103,12 +118,17 @@ export async function openPostgres({
     toolStore: postgresToolStore(database),
     ledgerStore: postgresLedgerStore(sender, database),
     idempotencyStore: postgresIdempotencyStore(pool),
+    callLeaseStore: postgresCallLeaseStore(pool),
+    compensationStore: postgresCompensationStore(database),
     quotaStore: postgresQuotaStore(pool),
     upstreamStore: postgresUpstreamStore(database),
     quarantineStore: postgresQuarantineStore(database),
     visibilityStore: postgresVisibilityStore(database),
     revocationStore: postgresRevocationStore(database),
     apiKeyStore: postgresApiKeyStore(database),
+    approvalStore: postgresApprovalStore(database),
+    outcomeStore: postgresOutcomeStore(database),
+    undoJournal: postgresUndoJournal(pool),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
     ping: () => inDatabase('answer', async () => void (await pool.query('select 1'))),

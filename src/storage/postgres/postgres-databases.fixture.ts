@@ -88,6 +88,17 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'revocations',
     'api_keys',
     'quota_sessions',
+    'undo_steps',
+    'outcome_settlements',
+    'approval_votes',
+    'approval_closings',
+    'approval_notices',
+    'approval_delegations',
+    'approval_rules',
+    'approval_links',
+    'compensations',
+    'call_leases',
+    'instances',
   ];
   const triggers = (what: 'disable' | 'enable') =>
     appendOnly.map((table) => `alter table sallyport.${table} ${what} trigger append_only`);

@@ -18,6 +18,12 @@ export interface Names {
   readonly invocation: string;
   readonly running: string;
   readonly idempotencyKey: string;
+  /** Of a call that waits for a person. */
+  readonly approval: string;
+  /** Of one that was approved. */
+  readonly decided: string;
+  readonly approvalRule: string;
+  readonly delegation: string;
   readonly keyId: string;
   readonly revocationId: string;
   readonly jti: string;
@@ -53,6 +59,10 @@ export const absentNames = (token: string): Names => ({
   invocation: word('call'),
   running: word('running'),
   idempotencyKey: word('key'),
+  approval: crypto.randomUUID(),
+  decided: crypto.randomUUID(),
+  approvalRule: crypto.randomUUID(),
+  delegation: crypto.randomUUID(),
   keyId: crypto.randomUUID(),
   revocationId: crypto.randomUUID(),
   jti: crypto.randomUUID(),
@@ -113,6 +123,7 @@ export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
   const call = { tool_id: names.tool, parameters, invocation_id: names.invocation };
   const options = { execution_options: { idempotency_key: names.idempotencyKey } };
   expect(await layer.invoke({ ...call, ...options }, caller)).toMatchObject({ status: 'success', result: { result } });
+  const approvals = await plantApprovals(layer, names, token, marked);
   const long = { tool_id: names.tool, parameters: { q: 'wait' }, invocation_id: names.running };
   const finished = layer.invoke(long, caller);
   await vi.waitFor(async () => {
@@ -120,7 +131,7 @@ export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
     expect(status).toMatchObject({ state: 'EXECUTING' });
   }, WAITING);
   return {
-    names: planted,
+    names: { ...planted, ...approvals },
     marks,
     finish,
     finished,
@@ -161,6 +172,29 @@ async function plantRules(layer: EmbeddedToolLayer, names: Names, marked: Marked
   const sources = [{ source: 'local', allow: [tool] }];
   const view = { name, description: marked('viewing'), agents, conflict: 'prefix' as const, sources };
   await layer.ask('views.put', { view }, LOCAL);
+}
+
+/** A call that waits for a person, one that was approved for good, and an approver's delegation. */
+async function plantApprovals(layer: EmbeddedToolLayer, { tool, agent }: Names, token: string, marked: Marked) {
+  const ask = async () => {
+    const call = { tool_id: tool, parameters: { q: marked('asked') }, execution_options: { require_approval: true } };
+    const { approval, error } = await layer.invoke(call, { token });
+    // A layer without a desk refuses to ask.
+    if (approval === undefined) expect(error).toMatchObject({ e_code: 'E3806' });
+    return approval?.approval_id;
+  };
+  const [approval, decided] = [await ask(), await ask()];
+  if (approval === undefined || decided === undefined) return {};
+  const remember = { scope: 'exact_arguments' as const, for_seconds: 86_400 };
+  const yes = { approval_id: decided, remember, reason: marked('approved') };
+  const { rule } = await layer.ask('approvals.approve', yes, LOCAL);
+  const lent = { to: agent, for_seconds: 86_400, reason: marked('delegated') };
+  const { delegation_id: delegation } = await layer.ask('approvals.delegate', lent, LOCAL);
+  await vi.waitFor(async () => {
+    const { events } = await layer.ask('audit.query', { type: 'ai.agent.approval.requested' }, LOCAL);
+    expect(events).toHaveLength(2);
+  }, WAITING);
+  return { approval, decided, approvalRule: rule?.rule_id ?? '', delegation };
 }
 
 async function plantIdentities(layer: EmbeddedToolLayer, { agent, jti, tool }: Names, marked: Marked) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { DryRunResponse } from '../../../../api/schemas/dry-run.ts';
+import type { DryRunResponse } from '../../../../api/schemas/calls/dry-run.ts';
 import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
 import {
   InvocationPhase,

@@ -27,6 +27,15 @@ describe.each([
     });
   });
 
+  it('VIS-04 says the turn group in _meta, and it reaches the call', async () => {
+    const client = await server.client({ tools: mode });
+    await client.callTool({ ...call, _meta: { 'sallyport/turn_group_id': 't-1' } });
+    expect(asked('tool.invoke').at(-1)?.input).toMatchObject({ execution_options: { turn_group_id: 't-1' } });
+    await expect(client.callTool({ ...call, _meta: { 'sallyport/turn_group_id': 7 } })).rejects.toMatchObject({
+      code: -32602,
+    });
+  });
+
   it('PIPE-15 asks for a dry run, which calls nothing', async () => {
     const told = { would: 'run', tool_id: 'add', stages: [] };
     server.layer.answers.set('tool.dry_run', () => told);

@@ -6,6 +6,8 @@ import { metaOf } from '../../mcp-protocol.ts';
 const META_PHASE = 'sallyport/phase';
 /** Where the content of the arguments came from, in the words of the caller (PRM-08). */
 const META_CLAIM_SOURCE = 'sallyport/claim_source';
+/** The attempt at answering that the call belongs to (VIS-04). */
+const META_TURN_GROUP = 'sallyport/turn_group_id';
 /** `true`: say what would become of the call and run nothing (PIPE-15). */
 const META_DRY_RUN = 'sallyport/dry_run';
 
@@ -21,16 +23,20 @@ export function callOptions(input: ToolInvokeRequest, params: Readonly<Record<st
   const phase = meta[META_PHASE];
   const claimSource = meta[META_CLAIM_SOURCE];
   const dryRun = meta[META_DRY_RUN];
+  const turnGroup = meta[META_TURN_GROUP];
   // The common case first: a client that knows nothing of these.
-  if (phase === undefined && claimSource === undefined && dryRun === undefined) return { input, dryRun: false };
+  if (phase === undefined && claimSource === undefined && dryRun === undefined && turnGroup === undefined)
+    return { input, dryRun: false };
   if (dryRun !== undefined && typeof dryRun !== 'boolean') return `_meta.${META_DRY_RUN} must be true or false.`;
   if (phase !== undefined && !isPhase(phase))
     return `_meta.${META_PHASE} must be one of ${InvocationPhase.enum.join(', ')}.`;
   if (claimSource !== undefined && typeof claimSource !== 'string') return `_meta.${META_CLAIM_SOURCE} must be a text.`;
+  if (turnGroup !== undefined && typeof turnGroup !== 'string') return `_meta.${META_TURN_GROUP} must be a text.`;
   const options = {
     ...input.execution_options,
     ...(phase === undefined ? {} : { phase }),
     ...(claimSource === undefined ? {} : { claim_source: claimSource }),
+    ...(turnGroup === undefined ? {} : { turn_group_id: turnGroup }),
   };
   return { input: { ...input, execution_options: options }, dryRun: dryRun === true };
 }

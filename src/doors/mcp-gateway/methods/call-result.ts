@@ -1,11 +1,11 @@
 // Hot path: every tools/call is answered here.
-import type { DryRunResponse } from '../../../../api/schemas/dry-run.ts';
+import type { DryRunResponse } from '../../../../api/schemas/calls/dry-run.ts';
 import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
 import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import { toolErrorText } from '../../../operations/error-for-model.ts';
 import { isObject, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
 import { type Era, META_SERVER } from '../../mcp-protocol.ts';
 import { errorEntry, protocolError } from '../../mcp-server.ts';
-import { toolErrorBlock } from './error-feedback.ts';
 
 /** What frames a result in each era, as JSON text. */
 export interface ResultFrame {
@@ -78,7 +78,7 @@ export function unhappyAnswer(
   if (!isForModel) return protocolError(id, error, entry);
   const reported = error.details?.['result'];
   if (response !== undefined && looksLikeCallResult(reported)) return passOn(id, reported, response, true, frame);
-  const content = JSON.stringify([{ type: 'text', text: toolErrorBlock(error) }]);
+  const content = JSON.stringify([{ type: 'text', text: toolErrorText(error) }]);
   const meta = `{${frame.metaOpening}${idMember(response)}"error":${JSON.stringify(errorMeta(error))}${warningsMember(response)}}`;
   return resultAnswer(id, `{${frame.opening}"content":${content},"isError":true,"_meta":${meta}}`);
 }

@@ -1,8 +1,16 @@
 // Hot path: every request of the 2025 era over HTTP.
 
-import { notificationText, type Params, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
+import {
+  isObject,
+  notificationText,
+  type Params,
+  RPC,
+  type RpcId,
+  type RpcRequest,
+  type RpcResponse,
+} from '../../json-rpc.ts';
 import { isLegacyVersion, isModernVersion, negotiate, SESSION_WISH } from '../../mcp-protocol.ts';
-import type { McpServer } from '../../mcp-server.ts';
+import type { AskClient, McpServer } from '../../mcp-server.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import type { Session } from './sessions.ts';
@@ -25,11 +33,29 @@ export async function answerLegacy(
   session.running.set(request.id, gone);
   try {
     const notify = (text: string): void => void exchange.stream().send(text);
-    const { watch } = session;
-    exchange.answer(await server.answer(request, { era: 'legacy', caller, signal: gone.signal, notify, watch }));
+    const { watch, can } = session;
+    const ask = askOver(session, exchange, endpoint);
+    exchange.answer(
+      await server.answer(request, { era: 'legacy', caller, signal: gone.signal, notify, watch, can, ask }),
+    );
   } finally {
     session.running.delete(request.id);
   }
+}
+
+/** Questions go out on the stream of the request that they belong to (2025-11-25, streamable HTTP). */
+function askOver(session: Session, exchange: HttpExchange, { settings }: Endpoint): AskClient {
+  return async (method, params, signal) => {
+    const stream = exchange.stream();
+    // A person takes their time: nobody on the way may take the stream for dead.
+    const alive = setInterval(() => stream.keepAlive(), settings.keepAliveMs);
+    try {
+      const until = AbortSignal.any([signal, exchange.gone.signal]);
+      return await session.questions.ask(method, params, stream.send, until);
+    } finally {
+      clearInterval(alive);
+    }
+  };
 }
 
 async function openSession(
@@ -45,7 +71,9 @@ async function openSession(
     return;
   }
   const version = negotiate(request.params['protocolVersion']);
-  const of = { version, holder: await server.holderOf(caller), token: caller.token };
+  const { capabilities } = request.params;
+  const can = isObject(capabilities) ? capabilities : {};
+  const of = { version, holder: await server.holderOf(caller), token: caller.token, can };
   const session = await endpoint.sessions.create(of, (send) =>
     server.watch(SESSION_WISH, caller, (method, params) => send(notificationText(method, params))),
   );
@@ -67,6 +95,16 @@ export async function notifyLegacy(
   const session = await sessionOf(exchange, endpoint, null);
   if (session === undefined) return;
   if (method === 'notifications/cancelled') session.running.get(params['requestId'] as RpcId)?.abort();
+  exchange.empty(202);
+}
+
+/** Takes what a client answers to a question of its session; without a session there are no questions. */
+export async function takeAnswer(answer: RpcResponse, exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
+  if (exchange.headers['mcp-session-id'] !== undefined) {
+    const session = await sessionOf(exchange, endpoint, null);
+    if (session === undefined) return;
+    session.questions.take(answer);
+  }
   exchange.empty(202);
 }
 

@@ -2,7 +2,7 @@
 
 import { RPC, type RpcRequest } from '../../json-rpc.ts';
 import type { McpServer } from '../../mcp-server.ts';
-import { refuseEnvelope, refuseHeaders } from '../modern-envelope.ts';
+import { clientCapabilities, refuseEnvelope, refuseHeaders } from '../modern-envelope.ts';
 import { openSubscription, subscriptionEnding } from '../subscriptions.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { HttpExchange } from './http-exchange.ts';
@@ -25,7 +25,8 @@ export async function answerModern(
   }
   const { caller, gone } = exchange;
   const notify = (text: string): void => void exchange.stream().send(text);
-  exchange.answer(await server.answer(request, { era: 'modern', caller, signal: gone.signal, notify }));
+  const can = clientCapabilities(request);
+  exchange.answer(await server.answer(request, { era: 'modern', caller, signal: gone.signal, notify, can }));
 }
 
 async function listen(

@@ -1,43 +1,65 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ElicitRequest,
+  type ElicitResult,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
 import { fastify } from 'fastify';
 import { silentLog } from '../../../telemetry/log.ts';
-import { createGateway } from '../../mcp-gateway/create-gateway.ts';
+import { createGateway, type Gateway, type GatewayParts } from '../../mcp-gateway/create-gateway.ts';
 import type { McpSettings } from '../../mcp-gateway/settings.ts';
 import { createLayerDouble, type LayerDouble } from '../../tool-layer.fixture.ts';
 import type { TransportSettings } from '../settings.ts';
 import { mountMcp } from './mount-mcp.ts';
 
+/** How a client of a test is. */
+export interface ClientOptions {
+  readonly token?: string;
+  readonly auto?: boolean;
+  readonly tools?: string;
+  readonly onListChanged?: () => void;
+  /** Answers what the user is asked; the client states elicitation then. */
+  readonly onElicit?: (params: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
+}
+
 /** A gateway on a free port, over a layer in memory. */
 export interface McpServer {
   readonly layer: LayerDouble;
+  readonly gateway: Gateway;
   readonly url: string;
   /** A connected official client. */
-  client(options?: { token?: string; auto?: boolean; tools?: string; onListChanged?: () => void }): Promise<Client>;
+  client(options?: ClientOptions): Promise<Client>;
   /** One POST with the usual headers. */
   post(body: unknown, headers?: Record<string, string>): Promise<Response>;
   close(): Promise<void>;
 }
 
-export async function startMcpServer(settings: Partial<McpSettings & TransportSettings> = {}): Promise<McpServer> {
+export async function startMcpServer(
+  settings: Partial<McpSettings & TransportSettings> = {},
+  parts: Partial<Pick<GatewayParts, 'confirmations' | 'stateKey' | 'log'>> = {},
+): Promise<McpServer> {
   const layer = createLayerDouble();
   const app = fastify({ forceCloseConnections: true });
-  const gateway = createGateway({ layer, log: silentLog, version: '0.1.0', settings });
+  const gateway = createGateway({ layer, log: silentLog, version: '0.1.0', settings, ...parts });
   mountMcp(app, { path: '/mcp', serverOf: gateway.serverOf, log: silentLog, settings });
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`;
   const clients: Client[] = [];
   return {
     layer,
+    gateway,
     url,
-    client: async ({ token = 'agent', auto = false, tools, onListChanged } = {}) => {
+    client: async ({ token = 'agent', auto = false, tools, onListChanged, onElicit } = {}) => {
       const client = new Client(
         { name: 'test', version: '1.0.0' },
         {
           ...(auto ? { versionNegotiation: { mode: 'auto' as const } } : {}),
+          ...(onElicit === undefined ? {} : { capabilities: { elicitation: { form: {}, url: {} } } }),
           ...(onListChanged === undefined
             ? {}
             : { listChanged: { tools: { onChanged: onListChanged, autoRefresh: false, debounceMs: 0 } } }),
         },
       );
+      if (onElicit !== undefined) client.setRequestHandler('elicitation/create', ({ params }) => onElicit(params));
       clients.push(client);
       const requestInit = { headers: { authorization: `Bearer ${token}` } };
       const address = tools === undefined ? url : `${url}?tools=${tools}`;

@@ -9,7 +9,7 @@ import { isModern } from '../modern-envelope.ts';
 import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
 import type { Endpoint } from './endpoint.ts';
 import { createHttpExchange, type HttpExchange } from './http-exchange.ts';
-import { answerLegacy, endSession, notifyLegacy, openSessionStream } from './http-sessions.ts';
+import { answerLegacy, endSession, notifyLegacy, openSessionStream, takeAnswer } from './http-sessions.ts';
 import { answerModern } from './http-stateless.ts';
 import { createSessions } from './sessions.ts';
 import { createStreams } from './streams.ts';
@@ -96,8 +96,7 @@ async function answerPost(exchange: HttpExchange, endpoint: Endpoint): Promise<v
       await notifyLegacy(message.method, message.params, exchange, endpoint);
       break;
     case 'response':
-      // This server asks its clients nothing, so no answer is waited for.
-      exchange.empty(202);
+      await takeAnswer(message, exchange, endpoint);
   }
 }
 

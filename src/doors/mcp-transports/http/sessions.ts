@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { RpcId } from '../../json-rpc.ts';
+import type { Params, RpcId } from '../../json-rpc.ts';
 import type { Watch } from '../../mcp-server.ts';
+import { type ClientQuestions, createClientQuestions } from '../client-questions.ts';
 import type { TransportSettings } from '../settings.ts';
 import type { EventStream } from './event-stream.ts';
 
@@ -15,6 +16,10 @@ export interface Session {
   readonly holder: string;
   /** The last token that was known to be the holder's. */
   token: string | undefined;
+  /** What its client said in the handshake that it can do. */
+  readonly can: Params;
+  /** What its client is asked. */
+  readonly questions: ClientQuestions;
   /** Requests that run, so that they can be cancelled. */
   readonly running: Map<RpcId, AbortController>;
   /** What its client is told of on the GET stream. */
@@ -27,8 +32,8 @@ export interface Session {
   usedAt: number;
 }
 
-/** Whose session it is, and in which version of the protocol. */
-export type SessionOf = Pick<Session, 'version' | 'holder' | 'token'>;
+/** Whose session it is, in which version of the protocol, and what its client can do. */
+export type SessionOf = Pick<Session, 'version' | 'holder' | 'token' | 'can'>;
 
 export interface Sessions {
   /** @param watch makes what the session is told of, given how to tell it; disposed with the session */
@@ -50,6 +55,7 @@ export function createSessions(settings: Pick<TransportSettings, 'sessionsMax' |
     sessions.delete(id);
     session.stream?.end();
     session.watch[Symbol.dispose]();
+    session.questions.close();
     for (const running of session.running.values()) running.abort();
     return true;
   };
@@ -72,6 +78,7 @@ export function createSessions(settings: Pick<TransportSettings, 'sessionsMax' |
       session = {
         id: randomUUID(),
         ...of,
+        questions: createClientQuestions(),
         running: new Map(),
         watch: watching,
         stream: undefined,

@@ -166,3 +166,48 @@ it('a subscription that its client cancelled is told nothing more', async () => 
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await hearAll()).toEqual([]);
 });
+
+it('a question to the client goes out on the pipe, and its answer is read though as many requests run as may', async () => {
+  const can = { capabilities: { elicitation: {} } };
+  say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', ...can } });
+  await heard();
+  const signals: AbortSignal[] = [];
+  layer.addTool(manifestOf('ask'), async (_parameters, { signal }) => {
+    signals.push(signal as AbortSignal);
+    const question = { tenantId: 'acme', upstream: 'u', invocationIds: [String(signals.length - 1)], message: 'Who?' };
+    const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } };
+    const asked = { ...question, mode: 'form' as const, requestedSchema };
+    return asking.askForUpstream(asked, new AbortController().signal);
+  });
+  const asking = createGateway({
+    layer,
+    log: silentLog,
+    version: '0.1.0',
+    signalOf: (_tenantId, id) => signals[Number(id)],
+  });
+  gateway.close();
+  input.end();
+  await served;
+  [input, output, gateway] = [new PassThrough(), new PassThrough(), asking];
+  const caller = { door: 'mcp', token: 'agent' } as const;
+  served = serveStdio({
+    server: gateway.serverIn(),
+    log: silentLog,
+    input,
+    output,
+    caller,
+    settings: { requestsMax: 2 },
+  });
+  say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', ...can } });
+  await heard();
+  say({ id: 2, method: 'tools/call', params: { name: 'ask' } });
+  say({ id: 3, method: 'tools/call', params: { name: 'ask' } });
+  const [one, two] = [await heard(), await heard()];
+  expect([one.method, two.method]).toEqual(['elicitation/create', 'elicitation/create']);
+  say({ id: two.id, result: { action: 'accept', content: { name: 'Bob' } } });
+  expect(await heard()).toMatchObject({ id: 3, result: { structuredContent: { content: { name: 'Bob' } } } });
+  say({ id: one.id, result: { action: 'decline' } });
+  say({ id: one.id, result: { action: 'accept', content: { name: 'Eve' } } });
+  expect(await heard()).toMatchObject({ id: 2, result: { structuredContent: { action: 'decline' } } });
+  expect(await hearAll()).toEqual([]);
+});

@@ -3,10 +3,11 @@ import type { Readable, Writable } from 'node:stream';
 import { failureOf } from '../../../domain/error/tool-layer-error.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import { classify, errorAnswer, type Params, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
-import type { McpServer } from '../../mcp-server.ts';
+import { classify, errorAnswer, isObject, type Params, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
+import type { AskClient, McpServer } from '../../mcp-server.ts';
 import { readWireJson } from '../../wire-json.ts';
-import { isModern, refuseEnvelope } from '../modern-envelope.ts';
+import { type ClientQuestions, createClientQuestions } from '../client-questions.ts';
+import { clientCapabilities, isModern, refuseEnvelope } from '../modern-envelope.ts';
 import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
 import { readLines } from './line-reader.ts';
 import { createStdioNotices, type StdioNotices } from './stdio-notices.ts';
@@ -30,6 +31,9 @@ interface Connection extends StdioParts {
   readonly running: Map<RpcId, AbortController>;
   readonly notices: StdioNotices;
   readonly write: (text: string) => void;
+  readonly questions: ClientQuestions;
+  /** What the client said in its handshake that it can do. */
+  can: Params;
 }
 
 /**
@@ -43,7 +47,12 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
     if (output.writable) output.write(`${text}\n`);
   };
   const notices = createStdioNotices({ server, caller, subscriptionsMax: settings.streamsMax, write });
-  const connection: Connection = { ...parts, settings, running: new Map(), notices, write };
+  let asked = Promise.withResolvers<void>();
+  const questions = createClientQuestions(() => {
+    asked.resolve();
+    asked = Promise.withResolvers<void>();
+  });
+  const connection: Connection = { ...parts, settings, running: new Map(), notices, write, questions, can: {} };
   const pending = new Set<Promise<void>>();
   const stop = (): void => void input.destroy();
   signal?.addEventListener('abort', stop, { once: true });
@@ -57,12 +66,14 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
         void work.then(() => pending.delete(work));
       }
       if (output.writableNeedDrain) await drained(output);
-      if (pending.size >= settings.requestsMax) await Promise.race(pending);
+      // A request that waits for an answer of the client needs the input read on.
+      while (pending.size - questions.open >= settings.requestsMax) await Promise.race([asked.promise, ...pending]);
     }
   } catch (thrown) {
     if (signal?.aborted !== true) log.warn('mcp-stdio-ended', { cause: thrown });
   } finally {
     connection.notices.close();
+    questions.close();
     await finish(pending, connection);
     signal?.removeEventListener('abort', stop);
     output.off('error', stop);
@@ -87,6 +98,7 @@ function takeLine(line: Buffer | undefined, connection: Connection): Promise<voi
   if (message.kind === 'request') return answerSafely(message, connection);
   if (message.kind === 'invalid') connection.write(errorAnswer(message.id, RPC.invalidRequest, message.message).text);
   if (message.kind === 'notification') takeNotification(message.method, message.params, connection);
+  if (message.kind === 'response') connection.questions.take(message);
   return undefined;
 }
 
@@ -100,7 +112,7 @@ async function answerSafely(request: RpcRequest, connection: Connection): Promis
 }
 
 async function answer(request: RpcRequest, connection: Connection): Promise<void> {
-  const { server, caller, running, notices, write } = connection;
+  const { server, caller, running, notices, write, questions } = connection;
   const modern = isModern(request);
   const refused = modern ? refuseEnvelope(request) : undefined;
   if (refused !== undefined) {
@@ -115,13 +127,32 @@ async function answer(request: RpcRequest, connection: Connection): Promise<void
   running.set(request.id, cancel);
   const { session: watch } = notices;
   const peer = { caller, signal: cancel.signal, notify: write };
+  const ask: AskClient = (method, params, until) =>
+    questions.ask(method, params, sendOver(connection), AbortSignal.any([until, cancel.signal]));
   const answered = await (modern
-    ? server.answer(request, { ...peer, era: 'modern' })
-    : server.answer(request, { ...peer, era: 'legacy', ...(watch === undefined ? {} : { watch }) }));
+    ? server.answer(request, { ...peer, era: 'modern', can: clientCapabilities(request) })
+    : server.answer(request, {
+        ...peer,
+        era: 'legacy',
+        can: connection.can,
+        ask,
+        ...(watch === undefined ? {} : { watch }),
+      }));
   if (running.get(request.id) === cancel) running.delete(request.id);
-  if (request.method === 'initialize' && answered.failed !== true) await notices.openSession();
+  if (request.method === 'initialize' && answered.failed !== true) {
+    const { capabilities } = request.params;
+    connection.can = isObject(capabilities) ? capabilities : {};
+    await notices.openSession();
+  }
   // Nothing more is said about a request that its client cancelled.
   if (!cancel.signal.aborted) write(answered.text);
+}
+
+function sendOver({ output, write }: Connection): (text: string) => boolean {
+  return (text) => {
+    write(text);
+    return output.writable;
+  };
 }
 
 function takeNotification(method: string, params: Params, { running, notices }: Connection): void {

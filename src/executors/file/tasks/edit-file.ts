@@ -20,7 +20,7 @@ export async function editFile(task: FileTask, parameters: EditParameters): Prom
   if (folder === undefined) throw outside(requested);
   const target = { folder, name, path };
   return await inTurn(task, target, async () => {
-    const current = await currentFile(task, target, task.bounds.writeBytesMax, true);
+    const current = await currentFile(task, target, task.bounds.writeBytesMax, task.bounds.writeBytesMax);
     if (current?.content === undefined) throw fault(`${shown(requested)} does not exist.`);
     checkExpected(expected, current.before.sha256, path);
     const { content, replacements } = edited(current.content, parameters, requested);

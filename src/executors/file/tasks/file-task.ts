@@ -1,6 +1,7 @@
 import type { Progress } from '../../../domain/principal/principal.ts';
 import type { Clock } from '../../../std/clock.ts';
 import { abortReason } from '../../abort-reason.ts';
+import type { UndoRecorder } from '../../executor.port.ts';
 import type { Handles } from '../confinement/handles.ts';
 import type { PathPolicy } from '../confinement/path-policy.ts';
 import type { Root } from '../confinement/roots.ts';
@@ -14,10 +15,14 @@ export interface FileTask {
   readonly policy: PathPolicy;
   readonly bounds: FileBounds;
   readonly turns: FileTurns;
+  /** Folders in which nothing is left of layers that were killed; filled by `sweepLeftovers`. */
+  readonly swept: Set<string>;
   readonly clock: Clock;
   /** Room for text in the result, in bytes of JSON. */
   readonly outputBytesMax: number;
   readonly signal: AbortSignal;
+  /** Where changes are written down before they are made. */
+  readonly undo?: UndoRecorder;
   readonly onProgress?: (progress: Progress) => void;
 }
 

@@ -10,6 +10,8 @@ import { sha256 } from '../../../std/sha256.ts';
 import { MAKE, PROBE, READ } from '../confinement/handles.ts';
 import { codeOf, conflict, fault, shown } from '../confinement/refusals.ts';
 import { type FileTask, stopWhenAborted } from './file-task.ts';
+import { recordChange } from './record-change.ts';
+import { sweepLeftovers } from './sweep-leftovers.ts';
 
 /** A name in an open folder, to be written. */
 export interface Target {
@@ -31,7 +33,7 @@ export interface Before {
 export interface Current {
   readonly stats: BigIntStats;
   readonly before: Before;
-  /** Present when it was asked for. */
+  /** Present when it was asked for, and is not too large to be kept. */
   readonly content?: Buffer;
 }
 
@@ -41,13 +43,14 @@ const CHUNK_BYTES = 256 * KiB;
 
 /**
  * Hashes the file of that name; undefined when there is none.
+ * @param keepBytesMax size up to which its content is kept too; 0 for not at all
  * @throws ToolLayerError E3109 when it is no file, E3704 when it is a link now, E3102 when it is too large
  */
 export async function currentFile(
   task: FileTask,
   { folder, name, path }: Target,
   bytesMax: number,
-  keep: boolean,
+  keepBytesMax: number,
 ): Promise<Current | undefined> {
   await using probe = await probeOf(task, folder, name);
   if (probe === undefined) return undefined;
@@ -58,6 +61,7 @@ export async function currentFile(
   if (stats.size > bytesMax) throw tooLarge(path, Number(stats.size), bytesMax);
   await using file = await task.handles.reopen(probe, READ);
   const hash = createHash('sha256');
+  const keep = stats.size <= keepBytesMax && keepBytesMax > 0;
   const kept: Buffer[] = [];
   let bytes = 0;
   for (;;) {
@@ -99,6 +103,7 @@ export async function replaceFile(
   current: Current | undefined,
 ): Promise<{ readonly sha256: string }> {
   const { handles } = task;
+  await sweepLeftovers(task, target.folder);
   const temporary = `.${randomBytes(9).toString('base64url')}.sallyport-tmp`;
   const made = await handles.openAt(target.folder, temporary, MAKE, current === undefined ? NEW_FILE_MODE : 0o600);
   try {
@@ -106,6 +111,7 @@ export async function replaceFile(
     await file.writeFile(content);
     if (current !== undefined) await keepOwnership(file, current.stats);
     await file.sync();
+    await recordChange(task, target.path, content, current);
     await mustBeUnchanged(task, target, current);
     stopWhenAborted(task);
     await rename(handles.at(target.folder, temporary), handles.at(target.folder, target.name));

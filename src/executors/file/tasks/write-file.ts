@@ -5,6 +5,7 @@ import { codeOf, conflict, fault, outside, shown } from '../confinement/refusals
 import { type Place, resolvePlace } from '../confinement/resolve-place.ts';
 import type { WriteParameters } from '../parameters.ts';
 import { type FileTask, stopWhenAborted } from './file-task.ts';
+import { UNDO_BYTES_MAX } from './record-change.ts';
 import { currentFile, replaceFile, type Target } from './replace-file.ts';
 
 /** The tool `file_write`. */
@@ -15,7 +16,7 @@ export async function writeFile(task: FileTask, parameters: WriteParameters): Pr
   await using made = new AsyncDisposableStack();
   const target = await targetOf(task, place, parameters, made);
   return await inTurn(task, target, async () => {
-    const current = await currentFile(task, target, task.bounds.replacedBytesMax, false);
+    const current = await currentFile(task, target, task.bounds.replacedBytesMax, keptBytes(task));
     if (current !== undefined && parameters.if_exists === 'refuse') throw fault(`${shown(place.path)} exists already.`);
     checkExpected(parameters.expected_sha256, current?.before.sha256, place.path);
     const { sha256 } = await replaceFile(task, target, content, current);
@@ -23,6 +24,9 @@ export async function writeFile(task: FileTask, parameters: WriteParameters): Pr
     return { path: place.path, created, bytes: content.length, sha256, before: current?.before ?? null };
   });
 }
+
+/** What the file held is kept only where the change may have to be taken back. */
+const keptBytes = ({ undo }: FileTask): number => (undo === undefined ? 0 : UNDO_BYTES_MAX);
 
 /** @throws ToolLayerError E3105 where the grant is read-only, E3210 where a glob forbids */
 export function checkWritable(task: FileTask, { path, writable }: Place, requested: string): void {

@@ -9,28 +9,41 @@ export interface CredentialTarget {
   readonly cookies: string[];
 }
 
+/** Credentials of one call. */
+export interface Credentials {
+  /** Values of secrets by name. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** The access token for each credential that needs one. */
+  readonly tokens: ReadonlyMap<HttpAuth, string>;
+}
+
 /**
  * Adds the credentials of an operation.
  * @throws ToolLayerError E3302 for a secret that the call was not given or that cannot stand in a header
  */
 export function addCredentials(
   auth: readonly HttpAuth[],
-  secrets: ReadonlyMap<string, string>,
+  { secrets, tokens }: Credentials,
   to: CredentialTarget,
 ): void {
-  for (const credential of auth) add(credential, secretOf(credential.secret, secrets), to);
+  for (const credential of auth) {
+    const token = tokens.get(credential);
+    if (token === undefined) add(credential, secretOf(credential.secret, secrets), to);
+    else to.headers['authorization'] = `Bearer ${token}`;
+  }
 }
 
 function add(credential: HttpAuth, secret: string, { headers, query, cookies }: CredentialTarget): void {
-  if (credential.type !== 'api_key') {
-    const isBearer = credential.type === 'bearer';
-    headers['authorization'] = isBearer ? `Bearer ${secret}` : `Basic ${Buffer.from(secret).toString('base64')}`;
+  if (credential.type === 'bearer') headers['authorization'] = `Bearer ${secret}`;
+  else if (credential.type !== 'api_key') {
+    headers['authorization'] = `Basic ${Buffer.from(secret).toString('base64')}`;
   } else if (credential.in === 'header') headers[credential.name.toLowerCase()] = secret;
   else if (credential.in === 'query') query.push(`${escapeAll(credential.name)}=${escapeAll(secret)}`);
   else cookies.push(`${credential.name}=${escapeAll(secret)}`);
 }
 
-function secretOf(name: string, secrets: ReadonlyMap<string, string>): string {
+/** @throws ToolLayerError E3302 as `addCredentials` */
+export function secretOf(name: string, secrets: ReadonlyMap<string, string>): string {
   const value = secrets.get(name);
   if (value === undefined) {
     throw new ToolLayerError('E3302', `The call has no secret ${name}, which the tool needs.`, {

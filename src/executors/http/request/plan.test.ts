@@ -8,7 +8,7 @@ const BASE = 'https://api.example.com/v1';
 function build(operation: Partial<HttpOperation>, parameters: Record<string, unknown>): BuiltRequest {
   const config = { base_url: BASE, method: 'GET', path: '/', ...operation };
   const { tool } = callOf({ executor: { kind: 'http', config } });
-  return buildRequest(planOf(tool, 'test'), parameters, new Map());
+  return buildRequest(planOf(tool, 'test'), parameters, { secrets: new Map(), tokens: new Map() });
 }
 
 const parameter = (more: Partial<HttpParameter>): HttpParameter => ({

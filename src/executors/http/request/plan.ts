@@ -1,16 +1,14 @@
 // Hot path: buildRequest() runs for every call; what does not depend on the arguments is worked out once, in planOf().
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
+import type { OutboundRequest } from '../../../external/outbound-http.ts';
 import type { HttpOperation, HttpParameter } from '../../../registry/http-operation.ts';
 import { argumentRefused } from './arguments-refused.ts';
 import { writeBody } from './bodies.ts';
-import { addCredentials, isHeaderValue } from './credentials.ts';
+import { addCredentials, type Credentials, type CredentialTarget, isHeaderValue } from './credentials.ts';
 import { asPairs, escapeAll, escapeNothing, escapeReserved, inPlace, scalar } from './styles.ts';
 
 /** A request that is ready to be sent. */
-export interface BuiltRequest {
-  readonly url: URL;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
+export interface BuiltRequest extends OutboundRequest {
   readonly body: Buffer | undefined;
 }
 
@@ -21,6 +19,8 @@ export interface RequestPlan {
   readonly path: readonly (string | HttpParameter)[];
   readonly parameters: readonly HttpParameter[];
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether a credential of it is a token that has to be fetched. */
+  readonly needsTokens: boolean;
 }
 
 const plans = new WeakMap<ToolVersion, RequestPlan>();
@@ -34,6 +34,7 @@ export function planOf(tool: ToolVersion, userAgent: string): RequestPlan {
   const fixed = Object.entries(operation.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
   const plan: RequestPlan = {
     operation,
+    needsTokens: operation.auth?.some(({ type }) => type === 'oauth2_client_credentials') === true,
     path: pathParts(operation, parameters),
     parameters: parameters.filter((parameter) => parameter.in !== 'path'),
     headers: {
@@ -63,7 +64,7 @@ function pathParts(operation: HttpOperation, parameters: readonly HttpParameter[
 export function buildRequest(
   plan: RequestPlan,
   given: Readonly<Record<string, unknown>>,
-  secrets: ReadonlyMap<string, string>,
+  credentials: Credentials,
 ): BuiltRequest {
   const { operation } = plan;
   const headers: Record<string, string> = { ...plan.headers };
@@ -76,7 +77,7 @@ export function buildRequest(
   }
   const body = bodyOf(plan, given);
   if (body !== undefined) headers['content-type'] = body.contentType;
-  if (operation.auth !== undefined) addCredentials(operation.auth, secrets, { headers, query, cookies });
+  if (operation.auth !== undefined) addCredentials(operation.auth, credentials, { headers, query, cookies });
   if (cookies.length > 0) headers['cookie'] = cookies.join('; ');
   const url = new URL(operation.base_url + path + (query.length === 0 ? '' : `?${query.join('&')}`));
   return { url, method: operation.method, headers, body: body?.bytes };
@@ -113,9 +114,7 @@ function segmentValue({ name, property, style, explode, json }: HttpParameter, v
   return written;
 }
 
-type Places = Parameters<typeof addCredentials>[2];
-
-function place(parameter: HttpParameter, given: unknown, { headers, query, cookies }: Places): void {
+function place(parameter: HttpParameter, given: unknown, { headers, query, cookies }: CredentialTarget): void {
   const { name, property, style, explode } = parameter;
   const value = parameter.json === true ? JSON.stringify(given) : given;
   if (parameter.in === 'query') {

@@ -1,7 +1,7 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { OutboundAnswer } from '../../../external/outbound-http.ts';
 import type { HideSecrets } from '../../hide-secrets.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Pagination } from './pagination.ts';
 
 /** What a tool of kind `http` gives. */
 export interface HttpResult {
@@ -16,6 +16,8 @@ export interface HttpResult {
   readonly body_text?: string;
   /** The body was longer than the call may return. */
   readonly truncated?: true;
+  /** How to ask for the next page, where the answer says that there is one. */
+  readonly pagination?: Pagination;
 }
 
 const HEADERS =
@@ -30,10 +32,9 @@ const TEXT_TYPE =
  * The answer as the tool's result.
  * @throws ToolLayerError E3308 when the body is not what its content type says
  */
-export function resultOf(answer: Exchange, bytesMax: number, hide: HideSecrets): HttpResult {
-  const { status } = answer;
+export function resultOf(answer: OutboundAnswer, bytesMax: number, hide: HideSecrets): HttpResult {
+  const { status, body: bytes } = answer;
   const headers = selected(answer, hide);
-  const bytes = decoded(answer, bytesMax);
   if (bytes.length === 0) return { status, headers };
   const type = answer.headers['content-type'] ?? '';
   const cut = answer.truncated ? { truncated: true as const } : {};
@@ -53,7 +54,7 @@ export function resultOf(answer: Exchange, bytesMax: number, hide: HideSecrets):
   return { status, headers, body, body_encoding: 'base64', ...(isCut ? { truncated: true } : {}) };
 }
 
-function selected({ headers }: Exchange, hide: HideSecrets): Record<string, string> {
+function selected({ headers }: OutboundAnswer, hide: HideSecrets): Record<string, string> {
   const shown: Record<string, string> = {};
   let count = 0;
   for (const [name, value] of Object.entries(headers)) {
@@ -64,26 +65,6 @@ function selected({ headers }: Exchange, hide: HideSecrets): Record<string, stri
   }
   return shown;
 }
-
-/** Some services compress although they were asked not to. */
-function decoded({ headers, body, truncated }: Exchange, bytesMax: number): Buffer {
-  const encoding = headers['content-encoding']?.trim().toLowerCase();
-  if (encoding === undefined || encoding === '' || encoding === 'identity' || body.length === 0) return body;
-  const decode = DECODERS.get(encoding);
-  if (decode === undefined || truncated) throw unreadable(`in the content encoding ${encoding.slice(0, 40)}`);
-  try {
-    return decode(body, { maxOutputLength: bytesMax });
-  } catch (cause) {
-    throw unreadable(`in ${encoding}, which is broken or longer than ${bytesMax} bytes`, cause);
-  }
-}
-
-const DECODERS: ReadonlyMap<string, (body: Buffer, options: { maxOutputLength: number }) => Buffer> = new Map([
-  ['gzip', gunzipSync],
-  ['x-gzip', gunzipSync],
-  ['deflate', inflateSync],
-  ['br', brotliDecompressSync],
-]);
 
 /** A character that was cut in the middle is left out. */
 function textOf(bytes: Buffer, charset: string): string {

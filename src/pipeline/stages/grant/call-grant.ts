@@ -12,13 +12,34 @@ import type { CallRequest, Resolved } from '../../call.ts';
 export interface LayerBounds {
   readonly layer: LayerLimits;
   readonly agentContext: AgentSandboxContext;
+  /** Longest timeout of a call that a worker runs; as of others when absent (PIPE-12). */
+  readonly laterTimeoutMsMax?: number;
 }
 
 /** Computes grants, and remembers those of calls that ask for nothing of their own. */
 export type CallGrant = (call: CallRequest & Resolved) => Grant | Failure;
 
 /** The bounds of the layer hold for every call; a context that the request brings can only narrow them (BC-1). */
-export function callGrant({ layer, agentContext }: LayerBounds): CallGrant {
+export function callGrant(bounds: LayerBounds): CallGrant {
+  const now = grantWithin(bounds);
+  const { laterTimeoutMsMax } = bounds;
+  if (laterTimeoutMsMax === undefined) return now;
+  const later = grantWithin(withTimeout(bounds, laterTimeoutMsMax));
+  return (call) => (call.request.execution_options?.async_mode === true ? later(call) : now(call));
+}
+
+function withTimeout({ layer, agentContext }: LayerBounds, timeoutMs: number): LayerBounds {
+  const { resource_limits: limits } = agentContext;
+  return {
+    layer: { ...layer, maxima: { ...layer.maxima, timeoutMs } },
+    agentContext:
+      limits?.timeout_seconds === undefined
+        ? agentContext
+        : { ...agentContext, resource_limits: { ...limits, timeout_seconds: timeoutMs / 1000 } },
+  };
+}
+
+function grantWithin({ layer, agentContext }: LayerBounds): CallGrant {
   const fixed = { layer, agentContext, realPath: realPathOf, dnsServers: getServers() };
   const known = new WeakMap<CapabilityClaims, WeakMap<ToolManifest, Grant>>();
   const remembered = (claims: CapabilityClaims, manifest: ToolManifest): Grant | Failure => {

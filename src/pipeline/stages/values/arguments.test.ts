@@ -4,7 +4,7 @@ import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { createSanitiser } from '../../../detectors/sanitise.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
-import type { ValueRules } from '../../value-rules.ts';
+import type { ValueRules } from './value-rules.ts';
 
 const schema = {
   type: 'object',

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../../domain/error/catalogue.ts';
 import { type Failure, failure, isFailure } from '../../../domain/error/failure.ts';
 import { plainJson } from '../../../validation/plain-json.ts';
 import type { SchemaValidator } from '../../../validation/schema-validator.ts';
-import type { ValueRules } from '../../value-rules.ts';
+import type { ValueRules } from './value-rules.ts';
 
 /** A result that may go on. */
 export interface Fitting {

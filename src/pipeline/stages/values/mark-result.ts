@@ -1,8 +1,8 @@
 import type { Warning } from '../../../../api/schemas/invocation.ts';
 import type { Failure } from '../../../domain/error/failure.ts';
-import type { ValueRules } from '../../value-rules.ts';
 import { attackRefused, told } from './argument-failures.ts';
 import type { Fitting } from './fit-result.ts';
+import type { ValueRules } from './value-rules.ts';
 
 /** Places that a warning lists. */
 const PLACES_MAX = 20;

@@ -5,7 +5,7 @@ import { scanOutput } from '../../../detectors/scan-output.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
-import type { ValueRules } from '../../value-rules.ts';
+import type { ValueRules } from './value-rules.ts';
 
 const result_schema = {
   type: 'object',

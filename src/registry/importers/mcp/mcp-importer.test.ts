@@ -150,3 +150,18 @@ test('references inside an output schema still lead where they led', () => {
   expect(fits({ content: [] })).toBe(true);
   expect(fits({ structuredContent: {} })).toBe(false);
 });
+
+test('PRM-11 credentials that a connection is made with are asked for by every tool', () => {
+  const { manifests } = importMcpTools([tool('a'), tool('b')], {
+    name: 'up',
+    version: '1',
+    credentials: ['key', 'id'],
+  });
+  expect(manifests.map(({ permissions }) => permissions)).toEqual([
+    { credentials: ['key', 'id'] },
+    { credentials: ['key', 'id'] },
+  ]);
+  for (const manifest of manifests) expect(check.Check(manifest)).toBe(true);
+  const shared = importMcpTools([tool('a')], { name: 'up', version: '1', credentials: [] });
+  expect(shared.manifests[0]).not.toHaveProperty('permissions');
+});

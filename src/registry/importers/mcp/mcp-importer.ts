@@ -72,6 +72,7 @@ function manifestOf(tool: ListedMcpTool, id: string, version: string, source: Mc
     side_effect_policy: said.side_effect_policy ?? 'irreversible',
     ...(said.requires_confirmation === undefined ? {} : { requires_confirmation: said.requires_confirmation }),
     ...executionOf(said),
+    ...permissionsOf(source),
     executor: {
       kind: 'mcp',
       config: {
@@ -101,6 +102,10 @@ function executionOf({ requires_approval, timeout_seconds }: ToolOverride): Pick
       ...(requires_approval === undefined ? {} : { requires_approval }),
     },
   };
+}
+
+function permissionsOf({ credentials = [] }: McpSource): Pick<ToolManifest, 'permissions'> {
+  return credentials.length === 0 ? {} : { permissions: { credentials: [...credentials] } };
 }
 
 function semVerOf(version: string): string {

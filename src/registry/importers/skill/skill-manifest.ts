@@ -54,14 +54,17 @@ export function skillManifest(
     description: cutText(String(description).trim(), DESCRIPTION_CHARS_MAX),
     tags: labels.slice(0, TAGS_MAX),
     parameters_schema: parametersFor(scripts),
-    side_effect_policy: 'irreversible',
+    // Without a script there is nothing but text to read.
+    side_effect_policy: scripts.length === 0 ? 'pure' : 'irreversible',
     executor: { kind: 'skill', config: { ...config } },
   };
 }
 
-/** A task in words, or one of the scripts with its arguments. */
+/** Nothing for the instructions, a file to read, or one of the scripts with its arguments. */
 function parametersFor(scripts: readonly string[]): ToolManifest['parameters_schema'] {
-  const task = { type: 'string', description: 'What is to be done with the skill, in words.' };
+  const task = { type: 'string', description: 'What is to be done with the skill, in words; for the record.' };
+  const file = { type: 'string', description: 'File of the skill to read; the instructions come with their list.' };
+  const offset = { type: 'integer', minimum: 0, description: 'Where in the file to begin, in bytes.' };
   const script = {
     type: 'string',
     enum: scripts,
@@ -71,7 +74,7 @@ function parametersFor(scripts: readonly string[]): ToolManifest['parameters_sch
   const input = { type: 'string', description: 'Standard input of the script.' };
   return {
     type: 'object',
-    properties: { task, ...(scripts.length === 0 ? {} : { script, arguments: list, stdin: input }) },
+    properties: { task, file, offset, ...(scripts.length === 0 ? {} : { script, arguments: list, stdin: input }) },
     additionalProperties: false,
   };
 }

@@ -1,28 +1,30 @@
 import { text } from 'node:stream/consumers';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
-import type { DriverProbe, SandboxDriver, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
+import type { DriverProbe, SandboxSpec } from '../../driver.port.ts';
 import type { EgressGate, EgressRun } from '../../egress-gate.ts';
-import type { ControlGroup } from '../../linux/limits/control-group.ts';
 import { type Mount, resolveMounts } from '../../linux/mounts.ts';
-import { UID_SLOTS_MAX } from '../../linux/uid-slots.ts';
-import { listenerProblem, openListeners } from './network/open-listeners.ts';
-import { explainFailure, prepareWorkshop, type Workshop, weaknessesOf } from './probe.ts';
+import { checkUsable } from '../../linux/usable-spec.ts';
+import type { WarmableDriver, WarmPlan } from '../../warm-pool/warmable-driver.ts';
+import { listenerProblem } from './network/open-listeners.ts';
+import { explainFailure, prepareWorkshop, stocked, type Workshop, weaknessesOf } from './probe.ts';
 import { bubblewrapVersion } from './process/bubblewrap-version.ts';
-import { launch } from './process/launch.ts';
-import { runSandbox } from './process/sandbox-run.ts';
-import { standing } from './process/standing.ts';
-import { BUBBLEWRAP_DEFAULTS, type BubblewrapSettings, SANDBOX_BOUNDS } from './settings.ts';
-import { programFault } from './view/find-program.ts';
+import { BUBBLEWRAP_DEFAULTS, type BubblewrapSettings } from './settings.ts';
+import { standSandbox, startSandbox } from './start-sandbox.ts';
+import { keyOf, runtimeFor } from './warm/runtime.ts';
 
 /**
  * Sandboxes by Linux namespaces. What every sandbox shares is prepared at the first probe or start and lives as long as
  * the process.
  * @param gate lets sandboxes out to what their spec names; without one, a spec that names an address is refused
  */
-export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {}, gate?: EgressGate): SandboxDriver {
+export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {}, gate?: EgressGate): WarmableDriver {
   let known: Promise<Readiness> | undefined;
+  let workshop: Workshop | undefined;
   const ready = (): Promise<Readiness> => {
-    known ??= examine({ ...BUBBLEWRAP_DEFAULTS, ...settings }, gate !== undefined);
+    known ??= examine({ ...BUBBLEWRAP_DEFAULTS, ...settings }, gate !== undefined).then((found) => {
+      workshop = found.probe.works ? found.workshop : undefined;
+      return found;
+    });
     return known;
   };
   return {
@@ -31,13 +33,49 @@ export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {
     supports: { egress: gate !== undefined, mounts: true, programs: 'host' },
     probe: async () => (await ready()).probe,
     async start(spec) {
-      checkSpec(spec);
+      checkUsable(spec);
       const mounts = resolveMounts(spec.mounts);
-      const { workshop, probe } = await ready();
-      if (workshop === undefined || !probe.works) {
-        throw new ToolLayerError('E3101', `No sandbox can be made. ${probe.problem ?? ''}`);
-      }
-      return startIn(workshop, spec, mounts, openWay(gate, spec));
+      const { probe } = await ready();
+      if (workshop === undefined) throw new ToolLayerError('E3101', `No sandbox can be made. ${probe.problem ?? ''}`);
+      return startSandbox(workshop, { spec, mounts, way: openWay(gate, spec) });
+    },
+    plan(spec) {
+      checkUsable(spec);
+      const mounts = resolveMounts(spec.mounts);
+      return workshop === undefined ? undefined : planFor(workshop, spec, mounts, gate);
+    },
+    async close() {
+      await (await known)?.workshop?.stock.close();
+    },
+  };
+}
+
+function planFor(
+  workshop: Workshop,
+  spec: SandboxSpec,
+  mounts: readonly Mount[],
+  gate: EgressGate | undefined,
+): WarmPlan | undefined {
+  const runtime = runtimeFor(spec);
+  if (runtime === undefined) return undefined;
+  const isCounted = workshop.groups !== undefined;
+  const key = keyOf(spec, mounts, runtime, isCounted);
+  const { limits, network } = spec;
+  const bare = {
+    label: 'a warm sandbox',
+    command: runtime.command,
+    environment: {},
+    mounts: spec.mounts,
+    network,
+    limits,
+  };
+  return {
+    key,
+    async stand() {
+      const found = resolveMounts(bare.mounts);
+      // A folder may have taken the place of another since the call that asked for it.
+      if (keyOf(bare, found, runtime, isCounted) !== key) throw unusable('its folders have changed');
+      return standSandbox(workshop, { spec: bare, mounts: found, way: openWay(gate, bare) }, runtime);
     },
   };
 }
@@ -65,7 +103,7 @@ async function examine(settings: BubblewrapSettings, hasGate: boolean): Promise<
     const complaint = await complaintOfTrial(workshop);
     if (complaint === undefined) return works(workshop, hasGate);
     // Groups that look writable may still refuse; the rlimit ladder is weaker, and says so.
-    const plain = { ...workshop, groups: undefined };
+    const plain = stocked({ ...workshop, groups: undefined }, settings);
     const isGroups = workshop.groups !== undefined && (await complaintOfTrial(plain)) === undefined;
     return isGroups ? works(plain, hasGate) : fails(explainFailure(complaint));
   } catch (error) {
@@ -83,7 +121,7 @@ async function works(workshop: Workshop, hasGate: boolean): Promise<Readiness> {
 /** What went wrong in a trial run; undefined when nothing did. */
 async function complaintOfTrial(workshop: Workshop): Promise<string | undefined> {
   try {
-    const trial = await startIn(workshop, TRIAL, [], undefined);
+    const trial = await startSandbox(workshop, { spec: TRIAL, mounts: [], way: undefined });
     const [exit, complaint] = await Promise.all([trial.exited, text(trial.stderr), text(trial.stdout)]);
     return exit.code === 0 ? undefined : complaint;
   } catch (error) {
@@ -106,77 +144,6 @@ function openWay(gate: EgressGate | undefined, { network, limits }: SandboxSpec)
   }
   const { networkBandwidthMbps } = limits;
   return gate.open({ network, ...(networkBandwidthMbps === undefined ? {} : { bandwidthMbps: networkBandwidthMbps }) });
-}
-
-async function startIn(
-  workshop: Workshop,
-  spec: SandboxSpec,
-  mounts: readonly Mount[],
-  way: EgressRun | undefined,
-): Promise<SandboxProcess> {
-  const { pad, groups, slots } = workshop;
-  // Root gives its uid up where the tool needs no file that only root may touch (ADR 0003).
-  const wantsSlot = slots !== undefined && mounts.every(({ openToAll }) => openToAll);
-  const uid = wantsSlot ? slots.take() : undefined;
-  if (wantsSlot && uid === undefined) {
-    void way?.close();
-    throw new ToolLayerError('E3101', `More than ${UID_SLOTS_MAX} sandboxes run at once. Try again later.`);
-  }
-  const giveBack = (): void => {
-    if (uid !== undefined) slots?.giveBack(uid);
-  };
-  let group: ControlGroup | undefined;
-  try {
-    group = groups?.create(spec.limits, uid);
-    const launched = launch(pad, { spec: seenFrom(spec, way), mounts, group, uid, hosts: way?.view.hosts ?? '' });
-    const first = await standing(launched, pad.watch, way && ((pid) => openListeners({ ...pad, ...way, pid, uid })));
-    return runSandbox({
-      ...launched,
-      first,
-      group,
-      way,
-      limits: spec.limits,
-      programFault: () => programFault(spec, mounts),
-      onGone() {
-        giveBack();
-        if (first.target !== undefined) pad.watch.forget(first.target);
-      },
-    });
-  } catch (error) {
-    giveBack();
-    void group?.remove();
-    void way?.close();
-    throw cannotStart(spec.label, error);
-  }
-}
-
-/** What the tool itself sets is not overridden. */
-function seenFrom(spec: SandboxSpec, way: EgressRun | undefined): SandboxSpec {
-  return way === undefined ? spec : { ...spec, environment: { ...way.view.environment, ...spec.environment } };
-}
-
-function cannotStart(label: string, cause: unknown): ToolLayerError {
-  if (cause instanceof ToolLayerError) return cause;
-  return new ToolLayerError(
-    'E3101',
-    `No sandbox could be made for ${label}. The operator finds the cause in the log.`,
-    {
-      cause,
-    },
-  );
-}
-
-const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
-function checkSpec({ command, environment, workingDirectory }: SandboxSpec): void {
-  const names = Object.keys(environment);
-  const texts = [...command, ...Object.values(environment), workingDirectory ?? ''];
-  if (names.length > SANDBOX_BOUNDS.environmentNamesMax) {
-    throw unusable(`its environment has more than ${SANDBOX_BOUNDS.environmentNamesMax} names`);
-  }
-  const odd = names.find((name) => !ENVIRONMENT_NAME.test(name));
-  if (odd !== undefined) throw unusable(`${JSON.stringify(odd)} is no name of an environment variable`);
-  if (texts.some((value) => value.includes('\0'))) throw unusable('its command or environment holds a NUL character');
 }
 
 function unusable(why: string): ToolLayerError {

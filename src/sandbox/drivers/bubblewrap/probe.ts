@@ -7,11 +7,13 @@ import { inheritableDescriptors } from '../../linux/inherited-descriptors.ts';
 import { keepBytes } from '../../linux/kept-bytes.ts';
 import type { ControlGroups } from '../../linux/limits/control-group.ts';
 import { findControlGroups } from '../../linux/limits/find-control-groups.ts';
-import { createUidSlots, type UidSlots } from '../../linux/uid-slots.ts';
-import type { Launchpad } from './process/launch.ts';
+import { sharedUidSlots, type UidSlots } from '../../linux/uid-slots.ts';
+import { type Launchpad, SHARED_FILES } from './process/launch.ts';
+import { createLauncherStock, type LauncherStock } from './process/launcher-stock.ts';
 import { type Architecture, compileFilter } from './seccomp/compile-filter.ts';
 import type { BubblewrapSettings } from './settings.ts';
 import { baseSystemArguments, ETC_FILES, hiddenKernelArguments, kernelArguments } from './view/base-system.ts';
+import { NODE_STUB } from './warm/node-stub.ts';
 
 /** All that a driver needs to start sandboxes on this machine. */
 export interface Workshop {
@@ -19,6 +21,7 @@ export interface Workshop {
   readonly groups: ControlGroups | undefined;
   /** Present when the layer is root. */
   readonly slots: UidSlots | undefined;
+  readonly stock: LauncherStock;
 }
 
 /** A descriptor above this cannot be covered; no program that starts services goes there. */
@@ -42,7 +45,14 @@ export function prepareWorkshop(settings: BubblewrapSettings): Workshop | string
   }
   const groups = settings.controlGroups ? findControlGroups() : undefined;
   void clearLeftovers(groups);
-  return { pad: launchpad(program, inherited, architecture), groups, slots: createUidSlots() };
+  const pad = launchpad(program, inherited, architecture);
+  return stocked({ pad, groups, slots: sharedUidSlots() }, settings);
+}
+
+/** A workshop with a stock of launchers that join these groups. */
+export function stocked(parts: Omit<Workshop, 'stock'>, { launchersReady }: BubblewrapSettings): Workshop {
+  const { pad, groups, slots } = parts;
+  return { pad, groups, slots, stock: createLauncherStock({ ...pad, groups, slots, ready: launchersReady }) };
 }
 
 /** What this machine cannot enforce. */
@@ -83,7 +93,8 @@ function launchpad(program: string, inherited: readonly number[], architecture: 
     inherited,
     fixed: { baseSystem: baseSystemArguments(), kernel: kernelArguments(), hiddenKernel: hiddenKernelArguments() },
     filter: compileFilter(architecture),
-    etcFiles: Object.values(ETC_FILES).map(keepBytes),
+    etcFiles: SHARED_FILES.map((path) => keepBytes(ETC_FILES[path] ?? '')),
+    runtimeStub: keepBytes(NODE_STUB),
     nothing: { open: () => openSync('/dev/null', 'r') },
     mark: ownMark(),
     watch: createCrashWatch(inherited),

@@ -4,15 +4,19 @@ export interface BubblewrapSettings {
   readonly program: string;
   /** Whether control groups are used where they are writable. Default true; without them the rlimit ladder holds. */
   readonly controlGroups: boolean;
+  /**
+   * Launchers that are kept ready for each way in which sandboxes are started here, so that a cold start need not make one.
+   * Default 0. Each is an idle shell in its control groups; with any, the driver has to be closed.
+   */
+  readonly launchersReady: number;
 }
 
-export const BUBBLEWRAP_DEFAULTS: BubblewrapSettings = { program: 'bwrap', controlGroups: true };
+export const BUBBLEWRAP_DEFAULTS: BubblewrapSettings = { program: 'bwrap', controlGroups: true, launchersReady: 0 };
 
 /** Bounds that nobody needs to choose. */
 export const SANDBOX_BOUNDS = {
   /** Open files of one process inside. */
   openFilesMax: 1024,
-  environmentNamesMax: 1000,
   /** Until bubblewrap says that its namespaces stand. */
   startTimeoutMs: 10_000,
   /** Bytes of bubblewrap's own status messages; it writes a few hundred. */
@@ -23,8 +27,17 @@ export const SANDBOX_BOUNDS = {
   gonePollTurns: 20,
   gonePollMs: 1,
   goneTimeoutMs: 30_000,
-  /** How long an output pipe may stay silent after the end before it is closed; somebody outside may hold it open. */
+  /** How long bubblewrap's last words are waited for after the end. */
   pipeGraceMs: 100,
-  /** How long a slow reader of the output is waited for after the end. */
-  pipeTimeoutMs: 30_000,
+  /** After a start: when the stock of launchers is filled again, and how soon it is looked again on a busy machine. */
+  refillDelayMs: 20,
+  refillRetryMs: 50,
+  /** Launchers that nobody asked for in this time are ended. */
+  launcherIdleMs: 600_000,
+  /** Until a waiting runtime says that it waits. */
+  standTimeoutMs: 10_000,
+  /** Bytes that a waiting runtime says of itself; it says three. */
+  reportBytesMax: 64,
+  /** Processes and threads without which Node does not start. */
+  nodeProcessesMin: 16,
 } as const;

@@ -10,7 +10,11 @@ export const MARK_VARIABLE = 'SALLYPORT_LAYER';
 /** Beginning of the names of temporary folders; the mark of the layer follows. */
 export const MARKED_FOLDER = 'sallyport-sandbox-';
 
-const MARK_IN_COMMAND_LINE = new RegExp(`\\0${MARK_VARIABLE}\\0(${MARK_PATTERN})\\0`);
+/** Of bubblewrap, and of gVisor, which keeps its state in a marked folder. */
+const MARKS_IN_COMMAND_LINE = [
+  new RegExp(`\\0${MARK_VARIABLE}\\0(${MARK_PATTERN})\\0`),
+  new RegExp(`\\0--root=[^\\0]*/${MARKED_FOLDER}(${MARK_PATTERN})-`),
+];
 const MARK_IN_FOLDER = new RegExp(`^${MARKED_FOLDER}(${MARK_PATTERN})-`);
 
 /**
@@ -28,7 +32,7 @@ async function endSandboxes(): Promise<void> {
   for (const pid of entries.filter((entry) => /^\d+$/.test(entry)).map(Number)) {
     const start = startOf(pid);
     const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    const mark = MARK_IN_COMMAND_LINE.exec(line)?.[1];
+    const mark = MARKS_IN_COMMAND_LINE.map((pattern) => pattern.exec(line)?.[1]).find((found) => found !== undefined);
     // The pid may have gone to another process since.
     if (mark !== undefined && isDead(mark) && startOf(pid) === start) signal(pid, 'SIGKILL');
   }

@@ -35,7 +35,7 @@ export function createControlGroupsV1(parents: V1Parents): ControlGroups {
       const distinct = [...new Set(Object.values(folders))];
       try {
         for (const folder of distinct) mkdirSync(folder);
-        writeLimits(folders, limits);
+        if (limits !== undefined) writeLimits(folders, limits);
         return groupOf(folders, distinct, owner);
       } catch (error) {
         for (const folder of distinct) if (existsSync(folder)) rmdirSync(folder);
@@ -50,6 +50,11 @@ function groupOf(folders: Folders, distinct: readonly string[], owner: number | 
   if (owner !== undefined) for (const file of joinFiles) chownSync(file, owner, owner);
   return {
     joinFiles,
+    bound(limits) {
+      writeLimits(folders, limits);
+      writeFileSync(join(folders.cpuacct, 'cpuacct.usage'), '0');
+      writeFileSync(join(folders.memory, 'memory.max_usage_in_bytes'), '0');
+    },
     usage: () => ({
       cpuMs: Number(readText(join(folders.cpuacct, 'cpuacct.usage'))) / 1e6,
       memoryPeakMb: Number(readText(join(folders.memory, 'memory.max_usage_in_bytes'))) / MiB,

@@ -23,17 +23,24 @@ export function createControlGroupsV2(parent: string): ControlGroups | undefined
       const folder = join(parent, nextName());
       mkdirSync(folder);
       try {
-        writeLimits(folder, limits);
+        if (limits !== undefined) writeLimits(folder, limits);
       } catch (error) {
         rmdirSync(folder);
         throw error;
       }
+      const cpuMs = (): number => counterIn(readText(join(folder, 'cpu.stat')), 'usage_usec') / 1000;
+      let cpuBeforeMs = 0;
       return {
         // v2 has no way for a thread to move itself alone, and the mover needs rights on both ends: the layer does it.
         joinFiles: [],
         admit: (pid) => writeFileSync(join(folder, 'cgroup.procs'), String(pid)),
+        bound(bounds) {
+          writeLimits(folder, bounds);
+          cpuBeforeMs = cpuMs();
+        },
         usage: () => ({
-          cpuMs: counterIn(readText(join(folder, 'cpu.stat')), 'usage_usec') / 1000,
+          cpuMs: cpuMs() - cpuBeforeMs,
+          // Kernels before 6.12 do not let it begin anew, so the few megabytes of what waited in the group count.
           memoryPeakMb: Number(readText(join(folder, 'memory.peak'))) / MiB,
           oomKills: counterIn(readText(join(folder, 'memory.events')), 'oom_kill'),
           forksRefused: counterIn(readText(join(folder, 'pids.events')), 'max'),

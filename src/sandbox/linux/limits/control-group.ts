@@ -16,6 +16,11 @@ export interface ControlGroup {
   readonly joinFiles: readonly string[];
   /** Puts a process in; for hierarchies where it cannot join by itself. Called before it starts another. */
   admit?(pid: number): void;
+  /**
+   * Sets the limits and counts from zero, for a group that was made ahead of what runs in it.
+   * @throws the system's error when what is in the group is already more than it may be
+   */
+  bound(limits: SandboxLimits): void;
   usage(): GroupUsage;
   /** Pids of what still runs in it. */
   pids(): readonly number[];
@@ -27,10 +32,11 @@ export interface ControlGroup {
 export interface ControlGroups {
   readonly version: 'v1' | 'v2';
   /**
-   * Makes a group with these limits.
+   * Makes a group.
+   * @param limits none when undefined; `bound` sets them before anything foreign runs in it
    * @param owner uid that joins it; the layer's own when undefined
    */
-  create(limits: SandboxLimits, owner?: number): ControlGroup;
+  create(limits: SandboxLimits | undefined, owner?: number): ControlGroup;
   /** Removes the groups of layers that are gone. Never rejects. */
   removeDead(): Promise<void>;
 }

@@ -39,6 +39,19 @@ test('v2: the limits are written and the figures read', () => {
   expect(group?.usage()).toEqual({ cpuMs: 2.5, memoryPeakMb: 3, oomKills: 1, forksRefused: 2 });
 });
 
+test('SBX-07 v2: a group that was made ahead counts from when it got its limits', () => {
+  fill(parent, { 'cgroup.controllers': 'cpu memory pids\n', 'cgroup.subtree_control': 'cpu memory pids\n' });
+  const group = createControlGroupsV2(parent)?.create(undefined);
+  const [name = ''] = readdirSync(parent).filter((entry) => entry.startsWith('sallyport-'));
+  const folder = join(parent, name);
+  expect(readdirSync(folder)).toEqual([]);
+  fill(folder, { 'cpu.stat': 'usage_usec 40000\n' });
+  group?.bound(LIMITS);
+  expect(readFileSync(join(folder, 'memory.max'), 'utf8')).toBe('67108864');
+  fill(folder, { 'cpu.stat': 'usage_usec 42500\n' });
+  expect(group?.usage().cpuMs).toBe(2.5);
+});
+
 test('v2: a group that is not delegated is not used', () => {
   fill(parent, { 'cgroup.controllers': 'cpu memory\n', 'cgroup.subtree_control': '' });
   expect(createControlGroupsV2(parent)).toBeUndefined();

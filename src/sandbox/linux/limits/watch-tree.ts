@@ -18,8 +18,12 @@ export interface TreeWatch {
   stop(): void;
 }
 
-/** Samples the tree below `root` and calls `end` once when it uses more memory or processes than it may. */
-export function watchTree(root: number, limits: SandboxLimits, end: () => void): TreeWatch {
+/**
+ * Samples the tree below `root` and calls `end` once when it uses more memory or processes than it may.
+ * @param isUsed whether the tree has used processor time already that does not count
+ */
+export function watchTree(root: number, limits: SandboxLimits, end: () => void, isUsed = false): TreeWatch {
+  const usedMs = isUsed ? sum(treeOf(root), cpuMsOf) : 0;
   const watch: {
     cpuMs: number;
     memoryPeakMb: number;
@@ -37,7 +41,7 @@ export function watchTree(root: number, limits: SandboxLimits, end: () => void):
     const pids = treeOf(root);
     const memoryMb = sum(pids, ownMemoryMb);
     watch.memoryPeakMb = Math.max(watch.memoryPeakMb, memoryMb);
-    watch.cpuMs = Math.max(watch.cpuMs, sum(pids, cpuMsOf));
+    watch.cpuMs = Math.max(watch.cpuMs, sum(pids, cpuMsOf) - usedMs);
     // The root is bubblewrap's own first process.
     const count = pids.length - 1;
     watch.full ||= count >= limits.processesMax;

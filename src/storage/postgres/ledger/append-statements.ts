@@ -21,16 +21,18 @@ const floorOf = (durability: Durability): string => `floor as materialized (
 )`;
 
 const RECORD_COLUMNS = `tenant_id, invocation_id, tool_id, tool_version, agent_did, session_id,
-    side_effect_policy, state, error_code, instance_id, is_final, accepted_at, duration_ms, record`;
+    side_effect_policy, state, error_code, instance_id, is_final, accepted_at, duration_ms, record,
+    waits_for, fence, turn_group`;
 
-/** A row that is final stays. */
+/** A row that is final stays, and one that was written or fenced under a later lease. */
 const REPLACE_OPEN = `
   on conflict (tenant_id, invocation_id) do update set
     tool_id = excluded.tool_id, tool_version = excluded.tool_version, agent_did = excluded.agent_did,
     session_id = excluded.session_id, side_effect_policy = excluded.side_effect_policy, state = excluded.state,
     error_code = excluded.error_code, instance_id = excluded.instance_id, is_final = excluded.is_final,
-    accepted_at = excluded.accepted_at, duration_ms = excluded.duration_ms, record = excluded.record
-  where not held.is_final`;
+    accepted_at = excluded.accepted_at, duration_ms = excluded.duration_ms, record = excluded.record,
+    waits_for = excluded.waits_for, fence = excluded.fence, turn_group = excluded.turn_group
+  where not held.is_final and held.fence <= excluded.fence`;
 
 const EVENT_COLUMNS =
   'chain_id, first_seq, last_seq, tenant_id, types, invocation_id, tool_id, agent_did, time, events';
@@ -54,7 +56,8 @@ const freePlace = (
 const one = (durability: Durability): string => `
 with ${floorOf(durability)}, records as (
   insert into sallyport.tool_invocations as held (${RECORD_COLUMNS})
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, to_timestamp($12::double precision / 1000), $13, $14)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, to_timestamp($12::double precision / 1000), $13, $14,
+    $26, $27::bigint, $28)
   ${REPLACE_OPEN}
 )
 insert into sallyport.audit_events (${EVENT_COLUMNS})
@@ -70,12 +73,13 @@ const many = (durability: Durability): string => `
 with ${floorOf(durability)}, records as (
   insert into sallyport.tool_invocations as held (${RECORD_COLUMNS})
   select tenant_id, invocation_id, tool_id, tool_version, agent_did, session_id,
-    side_effect_policy, state, error_code, instance_id, is_final, to_timestamp(accepted_ms / 1000), duration_ms, record
+    side_effect_policy, state, error_code, instance_id, is_final, to_timestamp(accepted_ms / 1000), duration_ms, record,
+    waits_for, fence, turn_group
   from floor, rows from (
     json_array_elements($1::json),
     json_to_recordset($2::json) as (tenant_id text, invocation_id text, tool_id text, tool_version text, agent_did text,
       session_id text, side_effect_policy text, state text, error_code text, instance_id text, is_final boolean,
-      accepted_ms double precision, duration_ms double precision)
+      accepted_ms double precision, duration_ms double precision, waits_for text, fence bigint, turn_group text)
   ) as given (record)
   ${REPLACE_OPEN}
 )

@@ -2,7 +2,7 @@
 import type { Durability, LedgerBatch } from '../../../audit/ledger-store.port.ts';
 import type { ChainedEvent } from '../../../domain/event/chained-event.ts';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';
-import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import { type InvocationRecord, waitsFor } from '../../../domain/invocation/record.ts';
 import { keyText } from '../key-text.ts';
 import { APPEND_STATEMENTS } from './append-statements.ts';
 import type { Value } from './execute.ts';
@@ -55,6 +55,9 @@ function oneRow(record: InvocationRecord, row: EventRow, continues: boolean): Va
     first.time,
     pack(row),
     String(atLeast(row, continues)),
+    waitsFor(record) ?? null,
+    String(record.fence ?? 0),
+    lookupText(record.turnGroupId) ?? null,
   ];
 }
 
@@ -99,6 +102,9 @@ function recordColumns(record: InvocationRecord) {
     is_final: isFinal(record.state),
     accepted_ms: record.acceptedAt,
     duration_ms: record.metadata?.duration_ms,
+    waits_for: waitsFor(record),
+    fence: record.fence ?? 0,
+    turn_group: lookupText(record.turnGroupId),
   };
 }
 

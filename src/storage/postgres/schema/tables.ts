@@ -3,10 +3,20 @@ import type { DeprecationState } from '../../../../api/schemas/registry.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import type { WaitFor } from '../../../domain/invocation/waiting-call.ts';
 import type { StateChange } from '../../../domain/tool/tool-version.ts';
 import type { GrantedClaims } from '../../../identity/api-keys.port.ts';
 import type { RevocationKind } from '../../../identity/revocations.port.ts';
 import type { BlockReason, ServedDefinition } from '../../../mcp-servers/quarantine-store.port.ts';
+import type {
+  ApprovalClosing,
+  StoredDelegation,
+  StoredLink,
+  StoredRule,
+  StoredVote,
+} from '../../../orchestration/approval-store.port.ts';
+import type { Compensation } from '../../../orchestration/compensation-store.port.ts';
+import type { OutcomeSettlement } from '../../../pipeline/outcome-store.port.ts';
 import type { RuleKind } from '../../../visibility/visibility-store.port.ts';
 import type { PackedEvents } from '../ledger/packed-events.ts';
 
@@ -51,7 +61,23 @@ export interface Tables {
     is_final: boolean;
     accepted_at: Time;
     record: Json<InvocationRecord>;
+    waits_for: WaitFor['for'] | null;
+    fence: Bigint;
+    turn_group: string | null;
+    side_effect_policy: string | null;
+    state: string;
+    agent_did: string;
   };
+  'sallyport.outcome_settlements': { tenant_id: string; invocation_id: string; settlement: Json<OutcomeSettlement> };
+  'sallyport.call_leases': {
+    tenant_id: string;
+    invocation_id: string;
+    instance_id: string;
+    owner: string | null;
+    fence: Bigint;
+    until: Time;
+  };
+  'sallyport.instances': { instance_id: string; owner: string; until: Time };
   'sallyport.audit_events': {
     position: Bigint;
     chain_id: string;
@@ -80,6 +106,7 @@ export interface Tables {
     request_hash: string;
     invocation_id: string;
     expires_at: Time;
+    instance_id: string | null;
   };
   'sallyport.upstreams': {
     tenant_id: string;
@@ -136,6 +163,63 @@ export interface Tables {
     revoked_at: ColumnType<Date | null, Date | null, Date | null>;
     last_used_at: ColumnType<Date | null, Date | null, Date | null>;
     revision: Bigint;
+  };
+  'sallyport.approval_votes': {
+    tenant_id: string;
+    approval_id: string;
+    approver_hash: string;
+    voted_at: Time;
+    vote: Json<StoredVote>;
+  };
+  'sallyport.approval_closings': {
+    tenant_id: string;
+    approval_id: string;
+    closed_at: Time;
+    closing: Json<ApprovalClosing>;
+    holder: ColumnType<string | null, string | null | undefined, string | null>;
+    claimed_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+    noted: Generated<boolean>;
+    finished: Generated<boolean>;
+  };
+  'sallyport.approval_notices': {
+    tenant_id: string;
+    approval_id: string;
+    level: number;
+    invocation_id: string;
+    since: Generated<Date>;
+    claimed_at: Time;
+    told: Generated<boolean>;
+  };
+  'sallyport.approval_delegations': {
+    tenant_id: string;
+    delegation_id: string;
+    made_at: Time;
+    until: Time;
+    ended: Generated<boolean>;
+    delegation: Json<StoredDelegation>;
+  };
+  'sallyport.approval_rules': {
+    tenant_id: string;
+    rule_id: string;
+    expires_at: Time;
+    revoked: Generated<boolean>;
+    revision: Bigint;
+    rule: Json<StoredRule>;
+  };
+  'sallyport.approval_rules_revision': { only_row: Generated<boolean>; revision: Bigint };
+  'sallyport.approval_links': {
+    link_hash: string;
+    expires_at: Time;
+    used: Generated<boolean>;
+    link: Json<StoredLink>;
+  };
+  'sallyport.compensations': {
+    tenant_id: string;
+    invocation_id: string;
+    attempt: number;
+    state: Compensation['state'];
+    started_at: Time;
+    compensation: Json<Compensation>;
   };
   'sallyport.quota_sessions': { tenant_id: string; session_hash: string; calls: Bigint; expires_at: Time };
 }

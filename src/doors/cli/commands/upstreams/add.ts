@@ -20,6 +20,8 @@ interface AddOptions {
   readonly confirm?: readonly string[];
   readonly approve?: readonly string[];
   readonly newTools: boolean;
+  readonly perCaller?: boolean;
+  readonly listCredential?: Readonly<Record<string, string>>;
 }
 
 /** `upstreams add`. */
@@ -39,6 +41,12 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
     .option('--idempotent <tool>', 'you state that calling this tool twice is as good as once; * for all', collect)
     .option('--confirm <tool>', 'calls of this tool have to be confirmed; * for all', collect)
     .option('--approve <tool>', 'calls of this tool need an approval; * for all', collect)
+    .option('--per-caller', 'each caller has a connection of its own; {{NAME}} is then a credential of the call')
+    .option(
+      '--list-credential <name=secret>',
+      'with --per-caller: what stands in for {{NAME}} to list tools',
+      collectPairs,
+    )
     .option('--no-new-tools', 'tools that the server adds later wait in quarantine');
   kit.asking<AddOptions>(add, async ({ layer, caller, print, parts }, [name, command], options) => {
     const overrides = overridesOf(options);
@@ -47,6 +55,8 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
       transport: transportOf((command ?? []) as string[], options, parts.io.cwd),
       ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
       ...(options.newTools ? {} : { accept_new_tools: false }),
+      ...(options.perCaller === true ? { per_caller: true } : {}),
+      ...(options.listCredential === undefined ? {} : { list_credentials: options.listCredential }),
     };
     const answer = await layer.ask('upstreams.add', { upstream }, caller);
     if (print.json) print.value(answer);

@@ -8,7 +8,7 @@ import type { SchemaMeasure } from '../schemas/measure.ts';
 import { described, type OperationParameter, parametersOf } from './parameters.ts';
 import { bodyOf, type OperationBody } from './request-body.ts';
 import { resultOf } from './result-schema.ts';
-import { authOf } from './security.ts';
+import { authOf, tokenServersOf } from './security.ts';
 import { type Server, serverOf } from './servers.ts';
 
 /** Longest description that is kept, in characters: it is read by a model at every turn. */
@@ -87,12 +87,18 @@ export function operationManifest(operation: Operation, toolId: string, context:
     parameters_schema: parametersSchema(parameters, body, context.schemas),
     ...(result === undefined ? {} : { result_schema: result.schema }),
     permissions: {
-      network: [{ host: server.host, port: server.port }],
+      network: addressesOf(server, tokenServersOf(auth)),
       ...(credentials.length === 0 ? {} : { credentials }),
     },
     side_effect_policy: SIDE_EFFECT[method] ?? 'irreversible',
     executor: { kind: 'http', config: { ...config } },
   };
+}
+
+/** The server, and the token servers that are not the same. */
+function addressesOf({ host, port }: Server, more: readonly { host: string; port: number }[]) {
+  const isOther = (one: { host: string; port: number }): boolean => one.host !== host || one.port !== port;
+  return [{ host, port }, ...more.filter(isOther)];
 }
 
 function parametersSchema(

@@ -117,6 +117,33 @@ describe('credentials', () => {
     expect(await auth([])).toBeUndefined();
   });
 
+  test('of a client itself are a token that is fetched, when no other flow is offered', async () => {
+    const flow = { tokenUrl: 'https://login.example.com/token', scopes: { read: '', write: '' } };
+    const schemes = (flows: object) => ({ securitySchemes: { own: { type: 'oauth2', flows } } });
+    const security = [{ own: ['read'] }];
+    const manifest = await one({ security }, { components: schemes({ clientCredentials: flow }) });
+    expect(configOf(manifest).auth).toEqual([
+      {
+        type: 'oauth2_client_credentials',
+        secret: 'PET_STORE_OWN',
+        token_url: 'https://login.example.com/token',
+        scopes: ['read'],
+      },
+    ]);
+    expect(manifest.permissions).toMatchObject({
+      network: [{}, { host: 'login.example.com', port: 443 }],
+      credentials: ['PET_STORE_OWN'],
+    });
+    for (const flows of [
+      { clientCredentials: flow, authorizationCode: flow },
+      { clientCredentials: { tokenUrl: 'http://login.example.com/token' } },
+      { clientCredentials: { tokenUrl: '/token' } },
+    ]) {
+      const bearer = await one({ security }, { components: schemes(flows) });
+      expect(configOf(bearer).auth).toEqual([{ type: 'bearer', secret: 'PET_STORE_OWN' }]);
+    }
+  });
+
   test('REG-02 that cannot be sent leave the operation on record, marked so that nobody calls it', async () => {
     const document = {
       components,

@@ -20,7 +20,7 @@ export function authOf(operation: Node, root: Node, source: string): OperationAu
   if (alternatives.length === 0 || alternatives.some((one) => membersOf(one).length === 0)) return { auth: [] };
   const schemes = asNode(asNode(root['components'])?.['securitySchemes']) ?? {};
   const made = alternatives.map((alternative) =>
-    membersOf(alternative).map(([name]) => credential(root, schemes, name, source)),
+    membersOf(alternative).map(([name, scopes]) => credential(root, schemes, { name, scopes }, source)),
   );
   const usable = made.find((credentials) => credentials.every((one) => typeof one === 'object'));
   if (usable === undefined) {
@@ -34,7 +34,12 @@ export function authOf(operation: Node, root: Node, source: string): OperationAu
 }
 
 /** The credential of one scheme, or the words for what cannot be sent. */
-function credential(root: Node, schemes: Node, name: string, source: string): HttpAuth | string {
+function credential(
+  root: Node,
+  schemes: Node,
+  { name, scopes }: { readonly name: string; readonly scopes: unknown },
+  source: string,
+): HttpAuth | string {
   const scheme = Object.hasOwn(schemes, name) ? follow(root, schemes[name]) : undefined;
   const secret = secretName(source, name);
   switch (scheme?.['type']) {
@@ -45,6 +50,7 @@ function credential(root: Node, schemes: Node, name: string, source: string): Ht
       return kind === 'bearer' || kind === 'basic' ? { type: kind, secret } : `the HTTP scheme ${kind.slice(0, 40)}`;
     }
     case 'oauth2':
+      return clientCredentials(scheme, secret, scopes) ?? { type: 'bearer', secret };
     case 'openIdConnect':
       return { type: 'bearer', secret };
     default:
@@ -52,6 +58,36 @@ function credential(root: Node, schemes: Node, name: string, source: string): Ht
         ? `the undeclared security scheme ${name.slice(0, 40)}`
         : String(scheme['type']).slice(0, 40);
   }
+}
+
+const SCOPES_MAX = 64;
+const SCOPE_CHARS_MAX = 255;
+
+/**
+ * The client's own token, where no other flow is offered: a token of a user is better where there may be one, and has to be
+ * in the secret store. Undefined also when the address of the token server is not whole and safe.
+ */
+function clientCredentials(scheme: Node, secret: string, scopes: unknown): HttpAuth | undefined {
+  const flows = membersOf(scheme['flows']);
+  const [flow] = flows;
+  if (flows.length !== 1 || flow?.[0] !== 'clientCredentials') return undefined;
+  const url = URL.parse(asText(asNode(flow[1])?.['tokenUrl']) ?? '');
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || url.hash !== '') return undefined;
+  const wanted = asList(scopes).filter((one): one is string => typeof one === 'string' && one !== '');
+  if (url.href.length > 2048 || wanted.length > SCOPES_MAX || wanted.some((one) => one.length > SCOPE_CHARS_MAX)) {
+    return undefined;
+  }
+  const asked = wanted.length === 0 ? {} : { scopes: wanted };
+  return { type: 'oauth2_client_credentials', secret, token_url: url.href, ...asked };
+}
+
+/** Host and port of the token servers that credentials need. */
+export function tokenServersOf(auth: readonly HttpAuth[]): { host: string; port: number }[] {
+  return auth.flatMap((one) => {
+    if (one.type !== 'oauth2_client_credentials') return [];
+    const { hostname, port } = new URL(one.token_url);
+    return [{ host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 443 : Number(port) }];
+  });
 }
 
 function apiKey(scheme: Node, secret: string): HttpAuth | string {

@@ -3,9 +3,9 @@ import { accessSync, constants } from 'node:fs';
 import type { InsideListener, InsideView } from '../../../egress-gate.ts';
 import { withCover } from '../../../linux/inherited-descriptors.ts';
 import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
+import { socketAddress } from '../../../linux/socket-address.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { CALL_NUMBERS, LISTENER_PROGRAM } from './listener-program.ts';
-import { socketAddress } from './socket-address.ts';
 
 const PERL = '/usr/bin/perl';
 

@@ -2,6 +2,7 @@ import { KiB, MiB } from '../../../../std/bytes.ts';
 import type { SandboxLimits } from '../../../driver.port.ts';
 import { LAUNCHER_PROCESSES } from '../../../linux/limits/control-group.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
+import { LAUNCHER_FAILED } from './shell-text.ts';
 
 /** Unit of `ulimit -f`. */
 const FILE_BLOCK_BYTES = 512;
@@ -10,8 +11,6 @@ const FILE_BLOCK_BYTES = 512;
  * them, so that a tighter RLIMIT_DATA stops it at once; what is really used is bounded by sampling.
  */
 const RESERVED_BYTES = 1024 * MiB;
-/** Exit code of the launcher when it cannot set a limit or join a group; it is never a tool's, the tool did not start. */
-const LAUNCHER_FAILED = 125;
 
 /** Limits that hold per process, set before bubblewrap starts. A limit of the layer that is lower stays. */
 export function processLimitLines(limits: SandboxLimits): readonly string[] {
@@ -42,9 +41,3 @@ export function ladderLines(limits: SandboxLimits): readonly string[] {
 export function shellArguments(lines: readonly string[], command: readonly string[]): readonly string[] {
   return ['/bin/sh', '-c', [...lines, 'exec "$@"'].join('\n'), 'sh', ...command];
 }
-
-/** The lines by which the launcher joins control groups: paths come as arguments, up to `--`. */
-export const JOIN_LINES: readonly string[] = [
-  `while [ "$1" != -- ]; do echo 0 >"$1" || exit ${LAUNCHER_FAILED}; shift; done`,
-  'shift',
-];

@@ -1,13 +1,13 @@
 import { constants } from 'node:os';
-import type { Readable } from 'node:stream';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
 import { EGRESS_DEFAULTS, type EgressRun } from '../../../egress-gate.ts';
 import { startOf } from '../../../linux/crash/layer-mark.ts';
-import type { ControlGroup } from '../../../linux/limits/control-group.ts';
 import { childrenOf, type TreeWatch, watchTree } from '../../../linux/limits/watch-tree.ts';
 import { signal } from '../../../linux/signal.ts';
+import { closeWhenSilent } from '../../../linux/tool-pipes.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
+import type { JobReport } from '../warm/job-report.ts';
 import type { Launched } from './launch.ts';
 import type { FirstProcess } from './standing.ts';
 
@@ -17,12 +17,13 @@ const SIGNAL_BASE = 128;
 /** A sandbox whose namespaces stand. */
 export interface RunParts extends Launched {
   readonly first: FirstProcess;
-  readonly group: ControlGroup | undefined;
   /** Undefined for a sandbox that reaches nothing. */
   readonly way: EgressRun | undefined;
   readonly limits: SandboxLimits;
   /** Exit code for a tool that could not be started because of its program; undefined when something else failed. */
   readonly programFault: () => number | undefined;
+  /** What became of the job of a sandbox that stood before it had one; undefined for one that began with its tool. */
+  readonly report?: JobReport;
   /** Called once, after every process is gone; not when that could not be seen. */
   readonly onGone: () => void;
 }
@@ -45,19 +46,22 @@ export function runSandbox(parts: RunParts): SandboxProcess {
     // bubblewrap outside reports the end of the first process, so it is left to do that.
     if (lives(first)) signal(first.pid, 'SIGKILL');
   };
-  const watch = parts.group === undefined ? watchTree(first.pid, parts.limits, endAll) : undefined;
+  const watch =
+    parts.group === undefined ? watchTree(first.pid, parts.limits, endAll, parts.report !== undefined) : undefined;
   const { promise: launcherEnded, resolve } = Promise.withResolvers<LauncherEnd>();
-  launcher.once('exit', (code, name) => {
+  const end = (code: number | null, name: NodeJS.Signals | null): void => {
     over = true;
     clearTimeout(deadline);
     resolve({ code, signal: name });
-  });
+  };
+  if (hasEnded(launcher)) end(launcher.exitCode, launcher.signalCode);
+  else launcher.once('exit', end);
 
   const exited = launcherEnded.then(async (end) => {
     const gone = await waitUntilGone(parts);
     watch?.stop();
     await Promise.all([
-      Promise.race([parts.status.ended, sleep(SANDBOX_BOUNDS.pipeGraceMs)]),
+      Promise.race([Promise.all([parts.status.ended, parts.report?.ended]), sleep(SANDBOX_BOUNDS.pipeGraceMs)]),
       parts.way?.close(killed ? 0 : EGRESS_DEFAULTS.drainMs),
     ]);
     stdin.destroy();
@@ -139,35 +143,26 @@ function exitOf(parts: RunParts, end: LauncherEnd, killed: boolean, watch: TreeW
 }
 
 function endOf(
-  { status, programFault }: RunParts,
+  { status, programFault, report }: RunParts,
   end: LauncherEnd,
   killed: boolean,
 ): Pick<SandboxExit, 'code' | 'signal' | 'notStarted'> {
-  const toolCode = status.exitCode();
+  // What waited for the job is not the tool, so its exit code is none of the tool's.
+  const toolCode = report === undefined || report.hasBegun() ? status.exitCode() : undefined;
   if (toolCode === undefined) {
     if (end.signal !== null) return { signal: end.signal };
     if (killed) return { signal: 'SIGKILL' };
     const fault = programFault();
-    return fault === undefined ? { code: end.code ?? 1, notStarted: true } : { code: fault };
+    return fault === undefined ? { code: end.code || 1, notStarted: true } : { code: fault };
   }
   const name = SIGNAL_NAMES.get(toolCode - SIGNAL_BASE);
   return name === undefined ? { code: toolCode } : { signal: name };
 }
 
+function hasEnded({ exitCode, signalCode }: Launched['launcher']): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name]),
 );
-
-/** Closes a pipe that somebody outside holds open, after all that the tool wrote was read. */
-async function closeWhenSilent(pipe: Readable): Promise<void> {
-  const giveUpAt = performance.now() + SANDBOX_BOUNDS.pipeTimeoutMs;
-  for (let seen = -1; !pipe.closed && !pipe.destroyed; ) {
-    const read = 'bytesRead' in pipe ? Number(pipe.bytesRead) : 0;
-    const busy = read !== seen || pipe.readableLength > 0 || !pipe.readableFlowing;
-    if ((!busy || performance.now() > giveUpAt) && !pipe.destroyed) return void pipe.destroy();
-    seen = read;
-    await sleep(SANDBOX_BOUNDS.pipeGraceMs, undefined, { ref: false });
-    // One whole turn of the event loop, so that what waits in the kernel is read before silence is judged.
-    await turn();
-  }
-}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CrashTarget, type CrashWatch, groupTarget, processTarget } from '../../../linux/crash/crash-watch.ts';
+import { type CrashTarget, type CrashWatch, processTarget } from '../../../linux/crash/crash-watch.ts';
 import { startOf } from '../../../linux/crash/layer-mark.ts';
 import { signal } from '../../../linux/signal.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
@@ -50,12 +50,10 @@ async function standUp(
   noted: CrashTarget[],
   prepare: ((pid: number) => Promise<void>) | undefined,
 ): Promise<FirstProcess> {
-  const { launcher, status, stderr } = launched;
-  // The `error` event says why.
-  if (launcher.pid === undefined) return new Promise(() => {});
-  const group = groupTarget(launcher.pid);
-  noted.push(group);
-  await watch.note(group);
+  const { target: group, status, stderr } = launched;
+  if (group !== undefined) noted.push(group);
+  await launched.noted;
+  if (group === undefined) throw new Error('the launcher was not started');
   launched.begin();
   const pid = await status.firstPid;
   if (pid === undefined) throw new Error(await complaintOf(stderr));

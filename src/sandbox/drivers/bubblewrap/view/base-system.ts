@@ -1,29 +1,14 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { madeUpFiles, SHOWN_ETC } from '../../../linux/made-up-files.ts';
 
 /** Roots that are links into /usr on merged systems and folders on older ones. */
 const ROOTS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
-/** What of the host's /etc is harmless and needed: the loader's cache, certificates (no keys), program choices. */
-const ETC = [
-  '/etc/ld.so.cache',
-  '/etc/alternatives',
-  '/etc/ssl/certs',
-  '/etc/pki/tls/certs',
-  '/etc/pki/ca-trust/extracted',
-];
+/** Where names and their addresses stand; what a sandbox may reach is added to it. */
+export const HOSTS_PATH = '/etc/hosts';
 
-/** Made-up files of /etc, so that names resolve and nothing of the host shows. */
-export const ETC_FILES: Readonly<Record<string, string>> = {
-  '/etc/passwd': [
-    'root:x:0:0:root:/root:/usr/sbin/nologin',
-    'sandbox:x:1000:1000:sandbox:/tmp:/bin/sh',
-    'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
-    '',
-  ].join('\n'),
-  '/etc/group': 'root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n',
-  '/etc/hosts': '127.0.0.1 localhost\n::1 localhost\n127.0.1.1 sandbox\n',
-  '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n',
-};
+/** Made-up files of /etc, the same for every sandbox of this driver but for the names. */
+export const ETC_FILES: Readonly<Record<string, string>> = madeUpFiles();
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
 
@@ -44,7 +29,7 @@ export function baseSystemArguments(): readonly string[] {
   return [
     ...['--ro-bind', '/usr', '/usr'],
     ...ROOTS.flatMap(rootArguments),
-    ...ETC.flatMap(etcArguments),
+    ...SHOWN_ETC.flatMap(etcArguments),
     ...zoneArguments(),
   ];
 }

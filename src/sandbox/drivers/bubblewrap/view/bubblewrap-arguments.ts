@@ -1,12 +1,10 @@
 import { MiB } from '../../../../std/bytes.ts';
 import type { SandboxSpec } from '../../../driver.port.ts';
+import { DEFAULT_PATH, INSIDE_ID } from '../../../linux/made-up-files.ts';
 import type { Mount } from '../../../linux/mounts.ts';
 
-/** Uid and gid that a tool sees as its own, whatever they are outside. */
-const INSIDE_ID = '1000';
-/** Looked up in when the spec's environment has no PATH. */
-export const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
-const DEFAULT_FOLDER = '/tmp';
+/** Where a tool starts whose spec names no working directory. */
+export const DEFAULT_FOLDER = '/tmp';
 
 /**
  * Options for the command line, which bubblewrap refuses before it starts anything when the arguments do not follow whole:
@@ -36,14 +34,15 @@ export function bubblewrapArguments(
 ): readonly string[] {
   const diskBytes = Math.max(1, spec.limits.diskMb) * MiB;
   return [
-    ...['--uid', INSIDE_ID, '--gid', INSIDE_ID],
+    ...['--uid', `${INSIDE_ID}`, '--gid', `${INSIDE_ID}`],
     // No `--disable-userns`: the filter refuses every way to a namespace, and a second one costs more than a millisecond.
     ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
     ...fixed.baseSystem,
-    ...Object.entries(files).flatMap(([path, fd]) => ['--perms', '0444', '--file', String(fd), path]),
+    ...fileArguments(files, (path) => !isScratch(path)),
     ...fixed.kernel,
     ...(isHostRoot ? fixed.hiddenKernel : []),
     ...['--perms', '1777', '--size', String(diskBytes), '--tmpfs', '/tmp'],
+    ...fileArguments(files, isScratch),
     ...mounts.flatMap(({ source, target, mode }) => [mode === 'rw' ? '--bind' : '--ro-bind', source, target]),
     // The root is a tmpfs without a size, and the host's uid 0 may write to /proc/sys even without capabilities.
     ...['--remount-ro', '/', '--remount-ro', '/proc'],
@@ -52,4 +51,14 @@ export function bubblewrapArguments(
     // At the end: arguments that were cut off lack them, see `OPTIONS_THAT_NEED_ARGUMENTS`.
     ...['--unshare-user', '--unshare-all'],
   ];
+}
+
+function fileArguments(files: Readonly<Record<string, number>>, isWanted: (path: string) => boolean): string[] {
+  return Object.entries(files)
+    .filter(([path]) => isWanted(path))
+    .flatMap(([path, fd]) => ['--perms', '0444', '--file', String(fd), path]);
+}
+
+function isScratch(path: string): boolean {
+  return path.startsWith(`${DEFAULT_FOLDER}/`);
 }

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { SandboxSpec } from '../../../driver.port.ts';
+import { DEFAULT_PATH } from '../../../linux/made-up-files.ts';
 import type { Mount } from '../../../linux/mounts.ts';
-import { DEFAULT_PATH } from './bubblewrap-arguments.ts';
 
 /** Shells' exit codes for a program that is not there, and for one that cannot be run. */
 const NOT_FOUND = 127;

@@ -7,6 +7,10 @@ import { visibility } from './0005-visibility.ts';
 import { identity } from './0006-identity.ts';
 import { quotas } from './0007-quotas.ts';
 import { unrecordedVersions } from './0008-unrecorded-versions.ts';
+import { approvals } from './0009-approvals.ts';
+import { callLeases } from './0010-call-leases.ts';
+import { undoSteps } from './0011-undo-steps.ts';
+import { sideEffects } from './0012-side-effects.ts';
 
 /** Every migration by name, in order. A migration that was released is never changed; a new one follows it. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -18,4 +22,8 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0006-identity': identity,
   '0007-quotas': quotas,
   '0008-unrecorded-versions': unrecordedVersions,
+  '0009-approvals': approvals,
+  '0010-call-leases': callLeases,
+  '0011-undo-steps': undoSteps,
+  '0012-side-effects': sideEffects,
 };

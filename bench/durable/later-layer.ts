@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EmbeddedToolLayer } from '../../src/compose/create-tool-layer.ts';
+import { createToolLayer } from '../../src/index.ts';
+import { benchSettings, request } from '../pipeline/measured-layer.ts';
+import { add, IRREVERSIBLE_TOOL, PURE_TOOL } from '../pipeline/tool.ts';
+
+/** A layer with everything on, asked for calls that run later. */
+export interface LaterLayer extends AsyncDisposable {
+  /** From the request to the moment at which the status says that it is done. @throws Error unless the answer is right */
+  throughToTheEnd(toolId: string, number: number, pollMs: number): Promise<void>;
+  /** Asks for the status of a call that is over. */
+  status(): Promise<void>;
+  /** Starts a call that waits, and answers with what cancels it. */
+  startHeld(): Promise<() => Promise<void>>;
+}
+
+/** A function that runs until it is cancelled. */
+const HELD_TOOL = { ...PURE_TOOL, tool_id: 'bench-held', result_schema: { type: 'object' } };
+const POLL_MS = 1;
+
+export async function laterLayer(dataFolder: string): Promise<LaterLayer> {
+  const layer = await createToolLayer({ settings: { ...benchSettings(dataFolder), 'rate.external_burst': 1_000 } });
+  await layer.registerFunction(PURE_TOOL, add);
+  await layer.registerFunction(IRREVERSIBLE_TOOL, add);
+  await layer.registerFunction(HELD_TOOL, (_parameters, { signal }) => untilAborted(signal));
+  const { capability_token: token } = await layer.mintToken({ tool_id: '*' });
+  const caller = { door: 'library', token } as const;
+  let last = '';
+  return {
+    async throughToTheEnd(toolId, number, pollMs) {
+      const later = { ...request(toolId, number), execution_options: { async_mode: true } };
+      const { invocation_id, error } = await layer.ask('tool.invoke', later, caller);
+      if (error !== undefined) throw new Error(`the call was refused: ${error.message}`);
+      await done(layer, caller, invocation_id, number, pollMs);
+      last = invocation_id;
+    },
+    async status() {
+      await layer.ask('tool.status', { invocation_id: last }, caller);
+    },
+    async startHeld() {
+      const later = { ...request(HELD_TOOL.tool_id, 1), execution_options: { async_mode: true } };
+      const { invocation_id } = await layer.ask('tool.invoke', later, caller);
+      while ((await layer.ask('tool.status', { invocation_id }, caller)).state !== 'EXECUTING') await sleep(POLL_MS);
+      return async () => {
+        const { cancelled } = await layer.ask('tool.cancel', { invocation_id }, caller);
+        if (!cancelled) throw new Error('the call was not cancelled');
+      };
+    },
+    [Symbol.asyncDispose]: () => layer.close(),
+  };
+}
+
+async function done(
+  layer: EmbeddedToolLayer,
+  caller: { readonly door: 'library'; readonly token: string },
+  invocation_id: string,
+  number: number,
+  pollMs: number,
+): Promise<void> {
+  for (;;) {
+    const { status, result, error } = await layer.ask('tool.status', { invocation_id }, caller);
+    if (status === 'success' && (result as { readonly sum?: number }).sum === number + 1) return;
+    if (status !== 'pending' && status !== 'running')
+      throw new Error(`the call ended with ${status}: ${error?.message}`);
+    await sleep(pollMs);
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+}

@@ -1,0 +1,2 @@
+// A small tool: it answers and ends.
+console.log('done');

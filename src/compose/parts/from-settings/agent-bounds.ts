@@ -1,0 +1,62 @@
+import type { AgentSandboxContext } from '../../../../api/schemas/agent-sandbox-context.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { LayerLimits } from '../../../permission/compute-grant.ts';
+import { MiB } from '../../../std/bytes.ts';
+import type { Settings } from '../../settings.ts';
+
+/** No result may be larger than this, whatever its manifest says. */
+const OUTPUT_BYTES_CEILING = 64 * MiB;
+
+/**
+ * The bounds that every agent of this layer lives in (BC-1).
+ * @throws E3801 for a mount that is not PATH:ro or PATH:rw
+ */
+export function agentContextOf(settings: Settings): AgentSandboxContext {
+  return {
+    resource_limits: {
+      cpu_millicore_limit: settings['agent.cpu_millicores'],
+      memory_mb_limit: settings['agent.memory_mb'],
+      timeout_seconds: settings['calls.timeout_seconds_max'],
+      ...bandwidthOf(settings),
+    },
+    network_policy: { allowed_hosts: [...settings['agent.allowed_hosts']], allowed_ports: [0] },
+    filesystem_policy: { mounts: settings['agent.mounts'].map(mountOf) },
+  };
+}
+
+/** No bound is written as 0. */
+function bandwidthOf(settings: Settings): { network_bandwidth_mbps?: number } {
+  const mbps = settings['agent.network_bandwidth_mbps'];
+  return mbps === 0 ? {} : { network_bandwidth_mbps: mbps };
+}
+
+/** What a call gets when nobody says, and what none exceeds. */
+export function layerLimitsOf(settings: Settings): LayerLimits {
+  return {
+    defaults: {
+      timeoutMs: settings['calls.timeout_seconds'] * 1000,
+      cpuMillicores: settings['calls.cpu_millicores'],
+      memoryMb: settings['calls.memory_mb'],
+      outputBytesMax: settings['calls.output_bytes_max'],
+      processesMax: settings['calls.processes_max'],
+      diskMb: settings['calls.disk_mb'],
+    },
+    maxima: {
+      timeoutMs: settings['calls.timeout_seconds_max'] * 1000,
+      cpuMillicores: settings['agent.cpu_millicores'],
+      memoryMb: settings['agent.memory_mb'],
+      outputBytesMax: OUTPUT_BYTES_CEILING,
+    },
+  };
+}
+
+function mountOf(text: string): { path: string; mode: 'ro' | 'rw' } {
+  const { path, mode } = /^(?<path>\/.*):(?<mode>ro|rw)$/.exec(text)?.groups ?? {};
+  if (path === undefined) {
+    throw new ToolLayerError(
+      'E3801',
+      `agent.mounts holds ${JSON.stringify(text)}; write an absolute path with :ro or :rw.`,
+    );
+  }
+  return { path, mode: mode === 'rw' ? 'rw' : 'ro' };
+}

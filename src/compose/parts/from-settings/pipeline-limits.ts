@@ -1,0 +1,18 @@
+import type { PipelineParts } from '../../../pipeline/parts.ts';
+import type { Settings } from '../../settings.ts';
+import { layerLimitsOf } from './agent-bounds.ts';
+
+/** Bounds of the pipeline, from the settings. */
+export function limitsOf(settings: Settings): PipelineParts['limits'] {
+  return {
+    callsMax: settings['calls.max'],
+    callsPerAgentMax: settings['calls.per_agent_max'],
+    argumentDepthMax: settings['calls.argument_depth_max'],
+    argumentBytesMax: settings['calls.argument_bytes_max'],
+    layer: layerLimitsOf(settings),
+    timeoutMsMax: settings['calls.timeout_seconds_max'] * 1000,
+    laterTimeoutMsMax: settings['workers.timeout_seconds_max'] * 1000,
+    externalRate: { per_minute: settings['rate.external_per_minute'], burst: settings['rate.external_burst'] },
+    idempotencyTtlMs: settings['idempotency.ttl_seconds'] * 1000,
+  };
+}

@@ -1,0 +1,62 @@
+import type { CallIntake } from '../../orchestration/call-intake.ts';
+import { createOutputMemory } from '../../pipeline/determinism/output-memory.ts';
+import { RunningCalls } from '../../pipeline/flight/running-calls.ts';
+import type { PipelineParts } from '../../pipeline/parts.ts';
+import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
+import { agentContextOf } from './from-settings/agent-bounds.ts';
+import { limitsOf } from './from-settings/pipeline-limits.ts';
+import { valueRulesOf } from './from-settings/value-rules.ts';
+import type { Ingredients } from './ingredients.ts';
+import type { openFoundation } from './open-foundation.ts';
+import type { openTools } from './open-tools.ts';
+import { openTrust } from './open-trust.ts';
+
+/** What the stages of a call stand on. */
+export interface PipelineIngredients {
+  readonly from: Ingredients;
+  readonly foundation: Awaited<ReturnType<typeof openFoundation>>;
+  readonly tools: Awaited<ReturnType<typeof openTools>>;
+  readonly visible: PipelineParts['visible'];
+  readonly intake: CallIntake | undefined;
+}
+
+/** Everything of the pipeline but the desk, which stands around it. */
+export async function openPipeline(
+  opened: AsyncDisposableStack,
+  { from, foundation, tools, visible, intake }: PipelineIngredients,
+): Promise<PipelineParts> {
+  const { settings, clock, log } = from;
+  const { identity, policies, instanceId, ledger } = foundation;
+  const { database } = foundation.storage;
+  const running = new RunningCalls();
+  opened.defer(() => running.drain(settings['shutdown.grace_seconds'] * 1000));
+  return {
+    clock,
+    log,
+    instanceId,
+    limits: limitsOf(settings),
+    values: valueRulesOf(settings),
+    agentContext: agentContextOf(settings),
+    identify: identity.identify,
+    identifyAgain: identity.identifyAgain,
+    ...tools,
+    ...(await openTrust({ ...from, secrets: tools.secrets, quotaStore: database.quotaStore })),
+    visible,
+    policy: policies.decisions,
+    rateLimiter: memoryRateLimiter({ clock }),
+    idempotency: database.idempotencyStore,
+    ledger,
+    records: database.ledgerStore,
+    running,
+    transactions: { journal: database.undoJournal, undoers: { file: tools.fileExecutor } },
+    outcomes: database.outcomeStore,
+    outputs: createOutputMemory(),
+    retries: {
+      jitter: settings['retry.jitter'],
+      attemptsMax: settings['retry.attempts_max'],
+      budgetMs: settings['retry.budget_seconds'] * 1000,
+    },
+    ...(intake === undefined ? {} : { workers: intake }),
+    ...(from.onStage === undefined ? {} : { onStage: from.onStage }),
+  };
+}

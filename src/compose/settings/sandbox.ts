@@ -1,0 +1,111 @@
+import type { Setting } from './setting.ts';
+
+/** What is kept ready for sandboxes (docs/sandboxes/warm-pool.md). */
+export const SANDBOX_SETTINGS = [
+  {
+    key: 'sandbox.warm_max',
+    variable: 'SALLYPORT_SANDBOX_WARM_MAX',
+    type: 'integer',
+    default: 4,
+    minimum: 0,
+    unit: 'sandboxes',
+    sentence:
+      'Sandboxes that stand ready for calls at most, all kinds together; each holds some 3 MB, with a waiting Node some 18 MB. 0 keeps none.',
+  },
+  {
+    key: 'sandbox.warm_keep_minutes',
+    variable: 'SALLYPORT_SANDBOX_WARM_KEEP_MINUTES',
+    type: 'integer',
+    default: 10,
+    minimum: 1,
+    unit: 'minutes',
+    sentence: 'How long after its last call something stands ready for calls of the same kind.',
+  },
+  {
+    key: 'sandbox.warm_age_minutes',
+    variable: 'SALLYPORT_SANDBOX_WARM_AGE_MINUTES',
+    type: 'integer',
+    default: 5,
+    minimum: 1,
+    unit: 'minutes',
+    sentence: 'Age at which a sandbox that stands ready is replaced by a fresh one.',
+  },
+  {
+    key: 'sandbox.warm_launchers',
+    variable: 'SALLYPORT_SANDBOX_WARM_LAUNCHERS',
+    type: 'integer',
+    default: 2,
+    minimum: 0,
+    unit: 'processes',
+    sentence:
+      'Launchers that wait for a cold start, so that it need not begin with a new process; each holds under 1 MB.',
+  },
+  {
+    key: 'sandbox.drivers',
+    variable: 'SALLYPORT_SANDBOX_DRIVERS',
+    type: 'list',
+    default: ['bubblewrap', 'gvisor'],
+    sentence:
+      'Sandbox drivers in the order in which they are preferred, of bubblewrap, gvisor, qemu, firecracker and kubernetes. A tool runs in the first that is as strong as it asks for and works here; never in a weaker one.',
+  },
+  {
+    key: 'sandbox.isolation',
+    variable: 'SALLYPORT_SANDBOX_ISOLATION',
+    type: 'string',
+    oneOf: ['namespaces', 'user_kernel', 'microvm'],
+    default: 'namespaces',
+    sentence: 'The least that stands between any sandboxed program and the host, whatever its tool asks for.',
+  },
+  {
+    key: 'sandbox.gvisor_program',
+    variable: 'SALLYPORT_SANDBOX_GVISOR_PROGRAM',
+    type: 'string',
+    default: 'runsc',
+    sentence: 'Name or absolute path of gVisor.',
+  },
+  {
+    key: 'sandbox.microvm_folder',
+    variable: 'SALLYPORT_SANDBOX_MICROVM_FOLDER',
+    type: 'string',
+    default: '',
+    sentence:
+      'Folder with kernel and initrd of virtual machines, as scripts/machine/prepare-microvm.ts makes it; microvm in the data folder when empty.',
+  },
+  {
+    key: 'sandbox.qemu_accelerator',
+    variable: 'SALLYPORT_SANDBOX_QEMU_ACCELERATOR',
+    type: 'string',
+    oneOf: ['tcg', 'kvm'],
+    default: 'tcg',
+    sentence: 'How QEMU runs its machines: tcg emulates the processor anywhere; kvm needs hardware that lets it.',
+  },
+  {
+    key: 'sandbox.kubernetes_pool',
+    variable: 'SALLYPORT_SANDBOX_KUBERNETES_POOL',
+    type: 'string',
+    default: '',
+    sentence: 'Name of the SandboxWarmPool that the driver kubernetes claims from.',
+  },
+  {
+    key: 'sandbox.kubernetes_namespace',
+    variable: 'SALLYPORT_SANDBOX_KUBERNETES_NAMESPACE',
+    type: 'string',
+    default: '',
+    sentence: 'Namespace of the pool; that of the service account or of the kubeconfig when empty.',
+  },
+  {
+    key: 'sandbox.kubernetes_kubeconfig',
+    variable: 'SALLYPORT_SANDBOX_KUBERNETES_KUBECONFIG',
+    type: 'string',
+    default: '',
+    sentence: 'Path of a kubeconfig; the service account of the pod that the layer runs in when empty.',
+  },
+  {
+    key: 'sandbox.kubernetes_isolation',
+    variable: 'SALLYPORT_SANDBOX_KUBERNETES_ISOLATION',
+    type: 'string',
+    oneOf: ['namespaces', 'user_kernel', 'microvm'],
+    default: 'namespaces',
+    sentence: "What the pool's pods are at least; each is looked at before anything runs in it.",
+  },
+] as const satisfies readonly Setting[];

@@ -1,0 +1,107 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Approval, ApprovalDetail } from '../../../../../api/schemas/calls/approvals.ts';
+import { EXIT } from '../../cli-parts.ts';
+import type { CommandKit, CommandWork } from '../../command-kit.ts';
+import { count } from '../../input/option-values.ts';
+import type { Printer } from '../../output/printer.ts';
+
+/** Time between two looks while watching, in ms. */
+const WATCH_MS = 2000;
+/** Approvals of one look. */
+const PAGE_MAX = 200;
+
+/** `approvals list|show|watch`. */
+export function addShowCommands(approvals: Command, kit: CommandKit): void {
+  interface ListOptions {
+    readonly decided?: boolean;
+    readonly page?: number;
+  }
+  const list = approvals
+    .command('list')
+    .description('the calls that wait for a person, the oldest first')
+    .option('--decided', 'those that are over instead, the latest first')
+    .option('--page <number>', 'which page', count);
+  kit.asking<ListOptions>(list, async ({ layer, caller, print }, _args, { decided, page }) => {
+    const state = decided === true ? ('decided' as const) : ('pending' as const);
+    const answer = await layer.ask('approvals.list', { state, ...(page === undefined ? {} : { page }) }, caller);
+    if (print.json) print.value(answer);
+    else if (answer.approvals.length === 0) print.note(decided === true ? 'Nothing was decided.' : 'Nothing waits.');
+    else print.table(['APPROVAL', 'STATE', 'TOOL', 'AGENT', 'REASON', 'UNTIL', 'BY'], answer.approvals.map(rowOf));
+    return EXIT.ok;
+  });
+  const show = approvals
+    .command('show')
+    .description('one approval, with its arguments and what a yes is bound to')
+    .argument('<approval-id>');
+  kit.asking(show, async ({ layer, caller, print }, [id]) => {
+    const answer = await layer.ask('approvals.show', { approval_id: String(id) }, caller);
+    if (print.json) print.value(answer);
+    else tellApproval(answer, print);
+    return EXIT.ok;
+  });
+  const watch = approvals.command('watch').description('show each call that begins to wait, until stopped');
+  kit.asking(watch, async (work) => {
+    await follow(work);
+    return EXIT.ok;
+  });
+}
+
+const rowOf = (approval: Approval): string[] => [
+  approval.approval_id,
+  approval.state,
+  `${approval.tool_id} ${approval.tool_version}`,
+  approval.user_did ?? approval.agent_did,
+  approval.reason,
+  approval.expires_at,
+  approval.decided_by ?? approval.approvers.join(', '),
+];
+
+async function follow({ layer, caller, print, parts }: CommandWork): Promise<void> {
+  const { signal } = parts.io;
+  // A question that is under way when the run ends is let go, not cancelled into an error.
+  const { signal: _signal, ...asking } = caller;
+  let known = new Set<string>();
+  while (signal?.aborted !== true) {
+    const { approvals } = await layer.ask('approvals.list', { page_size: PAGE_MAX }, asking);
+    for (const { approval_id: id } of approvals.filter((each) => !known.has(each.approval_id))) {
+      const shown = await layer.ask('approvals.show', { approval_id: id }, asking);
+      if (print.json) print.line(JSON.stringify(shown));
+      else tellApproval(shown, print);
+    }
+    known = new Set(approvals.map(({ approval_id }) => approval_id));
+    await wait(WATCH_MS, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+  }
+}
+
+function tellApproval({ approval, parameters, tool_description, votes }: ApprovalDetail, print: Printer): void {
+  const pending = approval.state === 'pending';
+  print.line(`${approval.approval_id}: ${approval.state}`, pending ? 'warning' : 'strong');
+  const facts: [string, string | undefined][] = [
+    ['tool', `${approval.tool_id} ${approval.tool_version}`],
+    ['says', tool_description],
+    ['leaves', approval.side_effect_policy],
+    ['agent', approval.agent_did],
+    ['user', approval.user_did],
+    ['because', approval.reason],
+    ['question', approval.prompt],
+    ['arguments', parameters === undefined ? undefined : JSON.stringify(parameters, null, 2)],
+    ['asked', approval.requested_at],
+    ['until', approval.expires_at],
+    [pending ? 'ask' : 'counted', approval.approvers.join(', ')],
+    ['decided by', approval.decided_by],
+    ['reason', approval.decision_reason],
+    ['bound to', approval.binding_digest],
+  ];
+  for (const [label, value] of facts) {
+    if (value !== undefined && value !== '')
+      print.line(`  ${label.padEnd(11)} ${value.replaceAll('\n', '\n              ')}`);
+  }
+  for (const vote of votes) {
+    const edited =
+      vote.parameters === undefined ? '' : ` to ${JSON.stringify(vote.parameters)} (${vote.binding_digest})`;
+    print.line(`  yes of      ${vote.approver}${edited}${vote.reason === undefined ? '' : `: ${vote.reason}`}`);
+  }
+  if (pending)
+    print.line(`  sallyport approvals approve ${approval.approval_id} --digest ${approval.binding_digest}`, 'dim');
+}

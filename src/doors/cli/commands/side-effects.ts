@@ -1,0 +1,193 @@
+import type { Command } from 'commander';
+import type { CompensationOutcome, SideEffectRecord } from '../../../../api/schemas/calls/side-effect.ts';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { Caller } from '../../../domain/principal/principal.ts';
+import { EXIT } from '../cli-parts.ts';
+import type { CommandKit, CommandWork } from '../command-kit.ts';
+import { count } from '../input/option-values.ts';
+import { readArguments } from '../input/read-json.ts';
+import { usageError } from '../input/usage-error.ts';
+import type { Printer } from '../output/printer.ts';
+
+/** How long a token lives that is made to take side effects back, in seconds. */
+const TOKEN_SECONDS = 660;
+
+/** `side-effects list|show|compensate`. */
+export function addSideEffectsCommands(program: Command, kit: CommandKit): void {
+  const effects = program.command('side-effects').description('see what calls left behind, and take it back');
+  addListCommand(effects, kit);
+  addShowCommand(effects, kit);
+  addCompensateCommand(effects, kit);
+}
+
+interface ListOptions {
+  readonly turn?: string;
+  readonly agent?: string;
+  readonly open?: boolean;
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+function addListCommand(effects: Command, kit: CommandKit): void {
+  const list = effects
+    .command('list')
+    .description('what calls left behind, the last first')
+    .option('--turn <id>', 'of one turn group')
+    .option('--agent <did>', 'of one agent')
+    .option('--open', 'only what can be taken back and was not')
+    .option('--after <place>', 'goes on behind an earlier page')
+    .option('--limit <n>', 'how many, 50 when absent', count);
+  kit.asking<ListOptions>(list, async ({ layer, caller, print }, _args, { turn, agent, open, after, limit }) => {
+    const input = {
+      ...(turn === undefined ? {} : { turn_group_id: turn }),
+      ...(agent === undefined ? {} : { agent_did: agent }),
+      ...(open === true ? { needs_compensation: true } : {}),
+      ...(after === undefined ? {} : { after }),
+      ...(limit === undefined ? {} : { limit }),
+    };
+    const { side_effects, next } = await layer.ask('side-effects.list', input, caller);
+    if (print.json) print.value({ side_effects, ...(next === undefined ? {} : { next }) });
+    else if (side_effects.length === 0) print.note('No call left anything behind.');
+    else {
+      print.table(['CALL', 'TOOL', 'POLICY', 'STATUS', 'TURN', 'AT'], side_effects.map(rowOf));
+      if (next !== undefined) print.note(`More: --after ${next}`);
+    }
+    return EXIT.ok;
+  });
+}
+
+const rowOf = ({ id, tool_name, policy, status, turn_group_id = '', started_at }: SideEffectRecord): string[] => [
+  id,
+  tool_name,
+  policy,
+  status,
+  turn_group_id,
+  started_at,
+];
+
+function addShowCommand(effects: Command, kit: CommandKit): void {
+  const show = effects.command('show').description('what one call left behind').argument('<invocation-id>');
+  kit.asking(show, async ({ layer, caller, print }, [id]) => {
+    const effect = await layer.ask('side-effects.get', { invocation_id: String(id) }, caller);
+    if (print.json) print.value(effect);
+    else for (const [name, value] of Object.entries(effect)) print.line(`${name}: ${shown(value)}`);
+    return EXIT.ok;
+  });
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+interface CompensateOptions {
+  readonly turn?: string;
+  readonly arguments?: string;
+  readonly continueOnFailure?: boolean;
+  readonly token?: string;
+}
+
+function addCompensateCommand(effects: Command, kit: CommandKit): void {
+  const compensate = effects
+    .command('compensate')
+    .description('take back what calls left behind, the last first, each once')
+    .argument('[invocation-id...]', 'the calls, in the order in which they ran')
+    .option('--turn <id>', 'all of one turn group')
+    .option('--arguments <json>', 'arguments of the compensating tool, for one call: JSON object, @file, or -')
+    .option('--continue-on-failure', 'go on after one that could not be taken back')
+    .option('--token <token>', 'capability token; without it one is made for these calls');
+  kit.asking<CompensateOptions>(compensate, async (work, [given], options) => {
+    const ids = [given ?? []].flat();
+    if ((ids.length === 0) === (options.turn === undefined))
+      throw usageError('Name calls, or a turn group with --turn.');
+    if (options.arguments !== undefined && ids.length !== 1) throw usageError('--arguments are for one call.');
+    const token = options.token ?? work.parts.io.env['SALLYPORT_TOKEN'] ?? (await mintFor(work, ids, options.turn));
+    const caller = token === undefined ? work.caller : { ...work.caller, token };
+    const outcomes = await takeBack(work, ids, options, caller);
+    if (work.print.json) work.print.value({ outcomes });
+    else tell(outcomes, work.print);
+    return outcomes.every(({ outcome }) => GOOD.has(outcome)) ? EXIT.ok : EXIT.refused;
+  });
+}
+
+const GOOD: ReadonlySet<CompensationOutcome['outcome']> = new Set(['compensated', 'not_compensatable']);
+
+async function takeBack(
+  { layer, parts }: CommandWork,
+  ids: readonly string[],
+  options: CompensateOptions,
+  caller: Caller,
+): Promise<readonly CompensationOutcome[]> {
+  const [only] = ids;
+  if (only !== undefined && ids.length === 1) {
+    const said = options.arguments === undefined ? {} : { arguments: await readArguments(options.arguments, parts.io) };
+    return [await layer.ask('side-effects.compensate', { invocation_id: only, ...said }, caller)];
+  }
+  const which = options.turn === undefined ? { invocation_ids: [...ids] } : { turn_group_id: options.turn };
+  const all = { ...which, continue_on_failure: options.continueOnFailure === true };
+  return (await layer.ask('side-effects.compensate-all', all, caller)).outcomes;
+}
+
+/** Most side effects of a turn that are looked through for their tools. */
+const LISTED_MAX = 200;
+
+/**
+ * A token of an operator for the tools that take these calls back, with what their manifests ask for: who sits at the
+ * machine may give that. Undefined when none of them can be taken back: the layer says why.
+ */
+async function mintFor(
+  { layer, caller }: CommandWork,
+  ids: readonly string[],
+  turn: string | undefined,
+): Promise<string | undefined> {
+  const effects =
+    turn === undefined
+      ? await Promise.all(ids.map((id) => layer.ask('side-effects.get', { invocation_id: id }, caller)))
+      : (await layer.ask('side-effects.list', { turn_group_id: turn, limit: LISTED_MAX }, caller)).side_effects;
+  const tools = [...new Set(effects.flatMap(({ compensation_tool }) => compensation_tool ?? []))];
+  const manifests = await Promise.all(
+    tools.map(async (tool_id) => (await layer.ask('tools.get', { tool_id }, caller)).manifest),
+  );
+  const [tool] = tools;
+  if (tool === undefined) return undefined;
+  const minted = await layer.ask(
+    'token.mint',
+    {
+      // A token names one tool or a pattern; several have none in common.
+      tool_id: tools.length === 1 ? tool : '*',
+      roles: ['agent', 'operator'],
+      expires_in_seconds: TOKEN_SECONDS,
+      ...permissionsOf(manifests),
+    },
+    caller,
+  );
+  return minted.capability_token;
+}
+
+function permissionsOf(manifests: readonly ToolManifest[]) {
+  const filesystem = manifests.flatMap(({ permissions }) => permissions?.filesystem ?? []);
+  const network = manifests.flatMap(({ permissions }) => permissions?.network ?? []);
+  const credentials = manifests.flatMap(({ permissions }) => permissions?.credentials ?? []);
+  const mode = filesystem.some((each) => each.mode === 'rw') ? ('rw' as const) : ('ro' as const);
+  return {
+    ...(filesystem.length === 0 ? {} : { paths: unique(filesystem.map(({ path }) => path)), mode }),
+    ...(network.length === 0 ? {} : { hosts: unique(network.map(({ host }) => host)) }),
+    ...(network.length === 0 ? {} : { ports: unique(network.map(({ port }) => port)) }),
+    ...(credentials.length === 0 ? {} : { secrets: unique(credentials) }),
+  };
+}
+
+const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
+
+function tell(outcomes: readonly CompensationOutcome[], print: Printer): void {
+  if (outcomes.length === 0) print.note('Nothing was left behind.');
+  else {
+    print.table(
+      ['CALL', 'TOOL', 'OUTCOME', 'TAKEN BACK BY', 'ERROR'],
+      outcomes.map(({ invocation_id, tool_name = '', outcome, already, compensation_id = '', error }) => [
+        invocation_id,
+        tool_name,
+        already === true ? `${outcome} before` : outcome,
+        compensation_id,
+        error === undefined ? '' : `${error.e_code} ${error.message}`,
+      ]),
+    );
+  }
+}

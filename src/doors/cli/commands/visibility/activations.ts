@@ -1,0 +1,110 @@
+import type { Command } from 'commander';
+import type { ActivationListRequest, PolicyOverrides, ToolActivation } from '../../../../../api/schemas/visibility.ts';
+import { EXIT } from '../../cli-parts.ts';
+import type { CommandKit } from '../../command-kit.ts';
+import { count, oneOf, seconds } from '../../input/option-values.ts';
+
+/** `activations list|set|remove`. */
+export function addActivationsCommands(program: Command, kit: CommandKit): void {
+  const activations = program.command('activations').description('see and say which agent may use which tool, and how');
+  addListCommand(activations, kit);
+  addSetCommand(activations, kit);
+  const remove = activations
+    .command('remove')
+    .description('take back what was said; the tool is enabled as its manifest says')
+    .argument('<agent-did>')
+    .argument('<tool-id>');
+  kit.asking(remove, async ({ layer, caller, print }, [agent, tool]) => {
+    const input = { agent_did: String(agent), tool_id: String(tool) };
+    const answer = await layer.ask('activations.remove', input, caller);
+    if (print.json) print.value(answer);
+    else if (answer.removed) print.line(`Removed the activation of ${answer.tool_id} for ${answer.agent_did}`);
+    else print.note(`There is no activation of ${answer.tool_id} for ${answer.agent_did}.`);
+    return answer.removed ? EXIT.ok : EXIT.refused;
+  });
+}
+
+function addListCommand(activations: Command, kit: CommandKit): void {
+  const list = activations
+    .command('list')
+    .description('the activations; an agent without one may use the tool')
+    .option('--agent <did>', 'of this agent')
+    .option('--tool <id>', 'of this tool');
+  interface Options {
+    readonly agent?: string;
+    readonly tool?: string;
+  }
+  kit.asking<Options>(list, async ({ layer, caller, print }, _args, { agent, tool }) => {
+    const input: ActivationListRequest = {
+      ...(agent === undefined ? {} : { agent_did: agent }),
+      ...(tool === undefined ? {} : { tool_id: tool }),
+    };
+    const answer = await layer.ask('activations.list', input, caller);
+    if (print.json) print.value(answer);
+    else if (answer.activations.length === 0) print.note('There are no activations: every agent may use every tool.');
+    else print.table(['AGENT', 'TOOL', 'ENABLED', 'OVERRIDES'], answer.activations.map(rowOf));
+    return EXIT.ok;
+  });
+}
+
+const rowOf = ({ agent_did, tool_id, enabled, policy_overrides, reason }: ToolActivation): string[] => [
+  agent_did,
+  tool_id,
+  enabled ? 'yes' : 'no',
+  [...Object.entries(policy_overrides).map(([name, value]) => `${name}=${JSON.stringify(value)}`), reason ?? ''].join(
+    ' ',
+  ),
+];
+
+interface SetOptions {
+  readonly disable?: boolean;
+  readonly reason?: string;
+  readonly confirm?: 'yes' | 'no';
+  readonly confirmationPrompt?: string;
+  readonly requireApproval?: boolean;
+  readonly timeoutMax?: number;
+  readonly perMinute?: number;
+  readonly burst?: number;
+}
+
+function addSetCommand(activations: Command, kit: CommandKit): void {
+  const set = activations
+    .command('set')
+    .description(
+      'enable a tool for an agent, or disable it, with overrides of its policy; replaces what was said before',
+    )
+    .argument('<agent-did>')
+    .argument('<tool-id>')
+    .option('--disable', 'the agent may not use it, and does not see it')
+    .option('--reason <text>', 'why, for people and agents')
+    .option('--confirm <yes|no>', 'whether a person confirms each call', oneOf(['yes', 'no']))
+    .option('--confirmation-prompt <text>', 'what that person is asked')
+    .option('--require-approval', 'an approver has to agree to each call')
+    .option('--timeout-max <duration>', 'longest run, for example 10s', seconds)
+    .option('--per-minute <n>', 'calls of this agent in a minute', count)
+    .option('--burst <n>', 'calls of this agent at once; as many as a minute has when absent', count);
+  kit.asking<SetOptions>(set, async ({ layer, caller, print }, [agent, tool], options) => {
+    const input = {
+      agent_did: String(agent),
+      tool_id: String(tool),
+      enabled: options.disable !== true,
+      policy_overrides: overridesOf(options),
+      ...(options.reason === undefined ? {} : { reason: options.reason }),
+    };
+    const said = await layer.ask('activations.set', input, caller);
+    if (print.json) print.value(said);
+    else print.line(`${said.tool_id} is ${said.enabled ? 'enabled' : 'disabled'} for ${said.agent_did}`);
+    return EXIT.ok;
+  });
+}
+
+function overridesOf(options: SetOptions): PolicyOverrides {
+  const { confirm, confirmationPrompt, requireApproval, timeoutMax, perMinute, burst } = options;
+  return {
+    ...(confirm === undefined ? {} : { requires_confirmation: confirm === 'yes' }),
+    ...(confirmationPrompt === undefined ? {} : { confirmation_prompt: confirmationPrompt }),
+    ...(requireApproval === true ? { requires_approval: true } : {}),
+    ...(timeoutMax === undefined ? {} : { timeout_seconds_max: timeoutMax }),
+    ...(perMinute === undefined ? {} : { rate_limit: { per_minute: perMinute, burst: burst ?? perMinute } }),
+  };
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import type { Caller } from '../../../domain/principal/principal.ts';
+import type { ToolLayer } from '../../../operations/tool-layer.ts';
+
+/** Pauses between two looks at the record, in ms; the last one repeats. */
+const PAUSES_MS = [2, 5, 10, 20, 50, 100, 250] as const;
+const OPEN: ReadonlySet<ToolInvokeResponse['status']> = new Set(['pending', 'running']);
+
+/** The answer of a call as its record has it now. @throws ToolLayerError E3809 for who may not see it */
+export async function answerOnRecord(
+  layer: ToolLayer,
+  caller: Caller,
+  invocationId: string,
+): Promise<ToolInvokeResponse> {
+  const { signal: _signal, onProgress: _onProgress, ...asking } = caller;
+  const found = await layer.ask('tool.status', { invocation_id: invocationId }, asking);
+  const { status, tool_id, tool_version, result, error, execution_metadata, approval } = found;
+  return {
+    invocation_id: invocationId,
+    status,
+    tool_id,
+    ...(tool_version === undefined ? {} : { tool_version }),
+    ...('result' in found ? { result } : {}),
+    ...(error === undefined ? {} : { error }),
+    ...(approval === undefined ? {} : { approval }),
+    polling_info: { status_url: `/v1/invocations/${encodeURIComponent(invocationId)}` },
+    execution_metadata: execution_metadata ?? NOT_MEASURED,
+  };
+}
+
+/**
+ * Waits until a call is over, or waits for another approval than `decided`.
+ * @returns what is on its record then, or when `signal` ends first
+ */
+export async function waitForEnd(
+  layer: ToolLayer,
+  caller: Caller,
+  invocationId: string,
+  decided: string,
+  signal: AbortSignal,
+): Promise<ToolInvokeResponse> {
+  for (let look = 0; ; look += 1) {
+    const found = await answerOnRecord(layer, caller, invocationId);
+    const waits = OPEN.has(found.status) || found.approval?.approval_id === decided;
+    if (!waits || signal.aborted) return found;
+    await sleep(PAUSES_MS[Math.min(look, PAUSES_MS.length - 1)], undefined, { signal }).catch(() => {});
+  }
+}
+
+const NOT_MEASURED: ToolInvokeResponse['execution_metadata'] = {
+  duration_ms: 0,
+  started_at: new Date(0).toISOString(),
+  cpu_used_millicore_seconds: 0,
+  memory_peak_mb: 0,
+  network_bytes_sent: 0,
+  network_bytes_received: 0,
+  documents_accessed: [],
+  checkpoints_created: [],
+  attempts: 0,
+  cached: false,
+};

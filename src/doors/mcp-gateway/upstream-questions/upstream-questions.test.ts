@@ -1,0 +1,158 @@
+import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { fastify } from 'fastify';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { silentLog } from '../../../telemetry/log.ts';
+import { mountMcp } from '../../mcp-transports/http/mount-mcp.ts';
+import { createLayerDouble, type LayerDouble, manifestOf } from '../../tool-layer.fixture.ts';
+import { createGateway, type Gateway } from '../create-gateway.ts';
+import type { UpstreamAnswer, UpstreamQuestion } from './upstream-questions.ts';
+
+const SCHEMA = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+const question = (...invocationIds: string[]): UpstreamQuestion => ({
+  tenantId: 'acme',
+  upstream: 'crm',
+  invocationIds,
+  mode: 'form',
+  message: 'Who?\u001b[2J',
+  requestedSchema: SCHEMA,
+});
+
+let layer: LayerDouble;
+let gateway: Gateway;
+let app: ReturnType<typeof fastify>;
+let url: URL;
+const signals = new Map<string, AbortSignal>();
+const clients: Client[] = [];
+const answers: UpstreamAnswer[] = [];
+
+beforeEach(async () => {
+  layer = createLayerDouble();
+  const signalOf = (tenantId: string, id: string) => signals.get(`${tenantId} ${id}`);
+  gateway = createGateway({ layer, log: silentLog, version: '0.1.0', signalOf });
+  app = fastify({ forceCloseConnections: true });
+  mountMcp(app, { path: '/mcp', serverOf: gateway.serverOf, log: silentLog });
+  url = new URL(`${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`);
+  // A tool of an upstream that asks for one, or for several calls, in the middle of its own.
+  layer.addTool(manifestOf('ask'), async ({ id, also = [], ...more }, { signal }) => {
+    signals.set(`acme ${String(id)}`, signal as AbortSignal);
+    const asked = { ...question(String(id), ...(also as string[])), ...more };
+    const answer = await gateway.askForUpstream(asked, new AbortController().signal);
+    answers.push(answer);
+    return answer;
+  });
+  layer.addTool(manifestOf('wait'), ({ id }, { signal }) => {
+    signals.set(`acme ${String(id)}`, signal as AbortSignal);
+    return new Promise((resolve) => signal?.addEventListener('abort', () => resolve('over')));
+  });
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+  await app.close();
+  gateway.close();
+  signals.clear();
+  answers.length = 0;
+});
+
+async function client(
+  onElicit?: (params: { message: string }) => object,
+  auto = false,
+  elicitation: NonNullable<ClientCapabilities['elicitation']> = {},
+) {
+  const made = new Client(
+    { name: 'test', version: '1.0.0' },
+    {
+      ...(auto ? { versionNegotiation: { mode: 'auto' as const } } : {}),
+      ...(onElicit === undefined ? {} : { capabilities: { elicitation } }),
+    },
+  );
+  if (onElicit !== undefined) made.setRequestHandler('elicitation/create', ({ params }) => onElicit(params) as never);
+  clients.push(made);
+  const requestInit = { headers: { authorization: 'Bearer agent' } };
+  await made.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  return made;
+}
+const ada = () => ({ action: 'accept', content: { name: 'Ada' } });
+
+it('EXE-07 a question of an upstream reaches the user of the call, in the words of a stranger, and the answer comes back', async () => {
+  const asked: unknown[] = [];
+  const agent = await client((params) => {
+    asked.push(params);
+    return ada();
+  });
+  const { structuredContent } = await agent.callTool({ name: 'ask', arguments: { id: 'one' } });
+  expect(structuredContent).toEqual({ action: 'accept', content: { name: 'Ada' } });
+  expect(asked).toMatchObject([
+    { message: 'The server crm asks; never give it a password.\nWho?\\u{001b}[2J', requestedSchema: SCHEMA },
+  ]);
+});
+
+it('EXE-07 two calls that ask at once each get the answer of their own user', async () => {
+  const [one, two] = await Promise.all(
+    ['Ada', 'Bob'].map((name) => client(() => ({ action: 'accept', content: { name } }))),
+  );
+  const results = await Promise.all([
+    one?.callTool({ name: 'ask', arguments: { id: 'one' } }),
+    two?.callTool({ name: 'ask', arguments: { id: 'two' } }),
+  ]);
+  expect(results.map((each) => each?.structuredContent)).toMatchObject([
+    { content: { name: 'Ada' } },
+    { content: { name: 'Bob' } },
+  ]);
+});
+
+it('a question that may belong to calls of two clients is declined; of one client it is asked', async () => {
+  const [one, two] = [await client(ada), await client(ada)];
+  const busy = new AbortController();
+  const waits = two
+    .callTool({ name: 'wait', arguments: { id: 'other' } }, { signal: busy.signal })
+    .catch(() => undefined);
+  const own = one.callTool({ name: 'wait', arguments: { id: 'own' } }, { signal: busy.signal }).catch(() => undefined);
+  await expect.poll(() => signals.size).toBe(2);
+  const ask = async (also: string[]) =>
+    (await one.callTool({ name: 'ask', arguments: { id: 'mine', also } })).structuredContent;
+  expect(await ask(['other'])).toEqual({ action: 'decline' });
+  expect(await ask(['nowhere'])).toEqual({ action: 'decline' });
+  expect(await ask(['own'])).toMatchObject({ action: 'accept' });
+  busy.abort();
+  await Promise.all([waits, own]);
+});
+
+it.each<[string, () => Promise<Client>, Record<string, unknown>]>([
+  ['a client that cannot be asked', () => client(), {}],
+  ['a client that shows no forms', () => client(ada, false, { url: {} }), {}],
+  [
+    'a client that opens no addresses',
+    () => client(ada, false, { form: {} }),
+    { mode: 'url', url: 'https://a.example' },
+  ],
+  ['a client of the 2026 era', () => client(ada, true), {}],
+  ['a call of another tenant', () => client(ada), { tenantId: 'globex' }],
+  ['a schema that is no form', () => client(ada), { requestedSchema: { type: 'object', properties: { x: {} } } }],
+  ['an answer that does not fit', () => client(() => ({ action: 'accept', content: { name: 1 } })), {}],
+])('a question is declined for %s', async (_who, connect, more) => {
+  const agent = await connect();
+  await agent.callTool({ name: 'ask', arguments: { id: 'one', ...more } });
+  expect(answers).toEqual([{ action: 'decline' }]);
+});
+
+it('a call that came another way has nobody to ask', async () => {
+  signals.set('acme rest', new AbortController().signal);
+  const { signal } = new AbortController();
+  expect(await gateway.askForUpstream(question('rest'), signal)).toEqual({ action: 'decline' });
+  expect(await gateway.askForUpstream(question(), signal)).toEqual({ action: 'decline' });
+});
+
+it('an address is shown to a client that opens addresses, with an id', async () => {
+  const asked: unknown[] = [];
+  const agent = await client(
+    (params) => {
+      asked.push(params);
+      return { action: 'accept' };
+    },
+    false,
+    { url: {} },
+  );
+  await agent.callTool({ name: 'ask', arguments: { id: 'one', mode: 'url', url: 'https://a.example/' } });
+  expect(asked).toMatchObject([{ mode: 'url', url: 'https://a.example/', elicitationId: expect.any(String) }]);
+  expect(answers).toEqual([{ action: 'accept' }]);
+});

@@ -1,0 +1,40 @@
+import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { isModule } from './module-config.ts';
+import { type CheckSource, moduleFaults } from './module-faults.ts';
+import { type ModuleDrivers, runModule } from './module-run.ts';
+import { createFindSource } from './module-source.ts';
+
+/** What modules need beside the functions of the embedding program. */
+export interface ModuleParts extends ModuleDrivers {
+  readonly checkSource: CheckSource;
+  /** Absolute path of the operator's folder of modules; sources must be in manifests without one. */
+  readonly folder?: string;
+}
+
+/**
+ * All tools of kind `native`: functions of the embedding program, and modules, which run in a sandbox (EXE-08). A module
+ * has `executor.config.module`; it asks for nothing of the embedding program, so anyone who may register tools may bring one.
+ * @param functions runs what is no module
+ */
+export function withModules(functions: Executor, parts: ModuleParts): Executor {
+  const find = createFindSource(parts.folder);
+  const run = (
+    path: 'execute' | 'executeConfirmed',
+    call: ExecutorCall,
+    signal: AbortSignal,
+  ): Promise<ExecutorOutcome> =>
+    isModule(call.tool.manifest) ? runModule(parts, find, call, signal) : functions[path](call, signal);
+  return {
+    kind: 'native',
+    owns: (tool) => functions.owns(tool),
+    requiresConfirmation: (call) => !isModule(call.tool.manifest) && functions.requiresConfirmation(call),
+    definitions: () => functions.definitions(),
+    configFaults: (manifest) =>
+      isModule(manifest) ? moduleFaults(manifest, find, parts.checkSource) : functions.configFaults(manifest),
+    isRetryable: (tool) => (isModule(tool.manifest) ? isSafeToRepeat(tool.manifest) : functions.isRetryable(tool)),
+    execute: (call, signal) => run('execute', call, signal),
+    // The same checks stand on both paths, because there is one way to a sandbox only.
+    executeConfirmed: (call, signal) => run('executeConfirmed', call, signal),
+  };
+}

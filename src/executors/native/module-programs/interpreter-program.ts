@@ -1,0 +1,19 @@
+import { SHARED_PROGRAM } from './shared-program.ts';
+
+/** Runs a function in the interpreter: its input is one JSON object, its output one more. */
+export const INTERPRETER_PROGRAM = `{
+const out = stdout.write;
+const complain = stderr.write;
+const emit = (text) => out(text);
+const { define } = modules;
+const evaluate = eval;
+${SHARED_PROGRAM}
+const input = parse(stdin.text());
+clearWorld();
+giveConsole();
+await call(input, async ({ source, format, name }) => {
+  if (format === 'script') return evaluate(source);
+  define('module.js', source);
+  return (await import('module.js'))[name];
+});
+}`;

@@ -1,0 +1,25 @@
+import { SHARED_PROGRAM } from './shared-program.ts';
+
+/** Runs a function in Node: its input is one JSON object, its output one more. */
+export const NODE_PROGRAM = `import { registerHooks } from 'node:module';
+import { readFileSync, writeFileSync } from 'node:fs';
+const emit = (text) => writeFileSync(1, text);
+const complain = (text) => writeFileSync(2, text);
+const evaluate = eval;
+const OWN = 'tool:/module.js';
+${SHARED_PROGRAM}
+const input = parse(readFileSync(0, 'utf8'));
+registerHooks({
+  resolve(name) {
+    if (name !== OWN) throw new ErrorClass('there is no module ' + stringify(name) + ' here');
+    return { url: OWN, format: 'module', shortCircuit: true };
+  },
+  load: () => ({ format: 'module', source: input.source, shortCircuit: true }),
+});
+clearWorld();
+giveConsole();
+await call(input, async ({ source, format, name }) => {
+  if (format === 'script') return evaluate(source + '\\n//# sourceURL=module.js');
+  return (await import(OWN))[name];
+});
+`;

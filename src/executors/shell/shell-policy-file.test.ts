@@ -1,0 +1,66 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Log, silentLog } from '../../telemetry/log.ts';
+import { createShellPolicy } from './shell-policy.ts';
+import { followShellPolicy } from './shell-policy-file.ts';
+
+let folder = '';
+let file = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shell-policy-'));
+  file = join(folder, 'shell-policy.toml');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const follow = async (log: Log = silentLog) => {
+  const policy = createShellPolicy();
+  const following = await followShellPolicy({ file, settings: { blocked: ['make ship'] }, policy, log, pollMs: 10 });
+  const verdict = (...words: string[]): string => policy.screen()(words).verdict;
+  return { verdict, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
+};
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(5);
+}
+
+test('EXE-02 a changed file is in force without a restart, and the settings when it is gone', async () => {
+  await using shell = await follow();
+  expect([shell.verdict('make', 'ship'), shell.verdict('make', 'deploy')]).toEqual(['blocked', 'ask']);
+  await writeFile(file, 'blocked = ["make deploy"]\n');
+  await until(() => shell.verdict('make', 'deploy') === 'blocked');
+  expect(shell.verdict('make', 'ship')).toBe('ask');
+  await writeFile(`${file}.new`, 'mode = "allowlist"\nallowed = ["make test"]\n');
+  await rename(`${file}.new`, file);
+  await until(() => shell.verdict('make', 'other') === 'blocked');
+  expect([shell.verdict('make', 'test'), shell.verdict('make', 'ship')]).toEqual(['safe', 'blocked']);
+  await rm(file);
+  await until(() => shell.verdict('make', 'other') === 'ask');
+  expect(shell.verdict('make', 'ship')).toBe('blocked');
+});
+
+test('EXE-02 a version with faults is not taken, and the log says why', async () => {
+  await writeFile(file, 'blocked = ["make deploy"]\n');
+  const told: string[] = [];
+  const log: Log = { ...silentLog, error: (event, fields) => void told.push(`${event} ${String(fields?.['reason'])}`) };
+  await using shell = await follow(log);
+  await writeFile(file, 'blocked = [\n');
+  await until(() => told.length > 0);
+  expect(told[0]).toMatch(/shell-policy-not-in-force .*not TOML/);
+  await writeFile(file, 'denied = ["x"]\n');
+  await until(() => told.length > 1);
+  expect(told[1]).toContain('fault at /');
+  expect(shell.verdict('make', 'deploy')).toBe('blocked');
+});
+
+test.each([
+  ['what is no TOML', 'blocked = ['],
+  ['an unknown member', 'block = []'],
+  ['a wrong mode', 'mode = "open"'],
+  ['a number among commands', 'blocked = [1]'],
+  ['an empty command', 'blocked = [""]'],
+])('a layer does not start with %s', async (_, text) => {
+  await writeFile(file, text);
+  await expect(follow()).rejects.toMatchObject({ code: 'E3801', message: expect.stringContaining(file) });
+});

@@ -1,0 +1,59 @@
+// Node has no openat. A path below /proc/self/fd/N starts at the very folder that descriptor N holds, so one name at a time
+// with O_NOFOLLOW is openat: whatever is swapped meanwhile, nothing outside of the folder is touched. Names are bytes,
+// and are kept as text of one character a byte, so that those that are no UTF-8 are names too.
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir } from 'node:fs/promises';
+
+/** The same on every architecture that Node runs on; Node does not name it. */
+const O_PATH = 0o10000000;
+const FOLDER = O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+const MAKE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** A name of a file as bytes, one character each. */
+export type RawName = string;
+
+/** The name as people read it. */
+export const shownName = (name: RawName): string => Buffer.from(name, 'latin1').toString('utf8');
+
+/** The bytes of a text as a name. */
+export const rawName = (text: string): RawName => Buffer.from(text, 'utf8').toString('latin1');
+
+/** The path of a name in an open folder; of the folder itself without one. */
+export function at({ fd }: FileHandle, name: RawName = ''): Buffer {
+  return Buffer.from(`/proc/self/fd/${fd}${name === '' ? '' : `/${name}`}`, 'latin1');
+}
+
+/** Opens a folder of that name, never through a link. */
+export const openFolder = (folder: FileHandle, name: RawName): Promise<FileHandle> => open(at(folder, name), FOLDER);
+
+/** Opens a file to read it, never through a link, and never waiting for what is no file. */
+export const openToRead = (folder: FileHandle, name: RawName): Promise<FileHandle> => open(at(folder, name), READ);
+
+/** Makes a file that must not be there, for its owner alone. */
+export const makeFile = (folder: FileHandle, name: RawName): Promise<FileHandle> => open(at(folder, name), MAKE, 0o600);
+
+/** Opens an absolute path of real names from the root on. */
+export async function openPath(path: string): Promise<FileHandle> {
+  let folder = await open('/', FOLDER);
+  for (const part of rawName(path).split('/')) {
+    if (part === '') continue;
+    try {
+      const next = await openFolder(folder, part);
+      await folder.close();
+      folder = next;
+    } catch (thrown) {
+      await folder.close();
+      throw thrown;
+    }
+  }
+  return folder;
+}
+
+/** Names in a folder, in the order of their bytes. */
+export async function namesIn(folder: FileHandle): Promise<readonly RawName[]> {
+  return (await readdir(at(folder), { encoding: 'latin1' })).sort();
+}
+
+/** The code of an error of the operating system. */
+export const codeOf = (thrown: unknown): string | undefined => (thrown as NodeJS.ErrnoException | null)?.code;

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, type FileHandle, lstat, rename, rmdir, unlink } from 'node:fs/promises';
+import { TRANSACTION_BOUNDS } from '../settings.ts';
+import { at, codeOf, namesIn, openFolder, type RawName } from './folder-handle.ts';
+import type { Scope } from './scope.ts';
+import { below, type Place } from './snapshot.ts';
+
+/** End of the names of files that are being made; a sweep may remove them. */
+export const TEMPORARY_END = '.sallyport-tmp';
+
+/** A name that nobody has. */
+export const temporaryName = (): RawName => `.${randomBytes(9).toString('base64url')}${TEMPORARY_END}`;
+
+/**
+ * Removes what has come to be at a name, never through a link, so far as it is in scope. Folders that a tool nested deeper
+ * than handles should be open are moved up first.
+ */
+export async function removeTree(scope: Scope, folder: FileHandle, name: RawName, place: Place): Promise<void> {
+  const stats = await lstat(at(folder, name)).catch(absent);
+  if (stats === undefined) return;
+  if (!stats.isDirectory()) {
+    if (scope.holds(place.path)) await unlink(at(folder, name));
+    return;
+  }
+  const moved: RawName[] = [];
+  await removeFolder({ scope, top: folder, moved, levels: 0 }, folder, name, place);
+  // Each was moved up from below, and may hold others that are moved.
+  for (let next = moved.pop(); next !== undefined; next = moved.pop())
+    await removeFolder({ scope, top: folder, moved, levels: 0 }, folder, next, place);
+}
+
+interface Removal {
+  readonly scope: Scope;
+  /** Where folders are moved that lie too deep. */
+  readonly top: FileHandle;
+  readonly moved: RawName[];
+  readonly levels: number;
+}
+
+async function removeFolder(removal: Removal, folder: FileHandle, name: RawName, place: Place): Promise<void> {
+  const { scope, top, moved, levels } = removal;
+  if (levels === TRANSACTION_BOUNDS.removalLevels && scope.everything) {
+    const temporary = temporaryName();
+    await rename(at(folder, name), at(top, temporary));
+    moved.push(temporary);
+    return;
+  }
+  {
+    await using inner = await openFolder(folder, name);
+    // A tool may have shut its own folder.
+    await chmod(at(inner), 0o700);
+    for (const each of await namesIn(inner)) {
+      const innerPlace = below(place, each);
+      const stats = await lstat(at(inner, each)).catch(absent);
+      if (stats?.isDirectory() === true)
+        await removeFolder({ ...removal, levels: levels + 1 }, inner, each, innerPlace);
+      else if (stats !== undefined && scope.holds(innerPlace.path)) await unlink(at(inner, each));
+    }
+  }
+  // What is out of scope in it stays, and so does the folder.
+  await rmdir(at(folder, name)).catch((thrown: unknown) => {
+    if (scope.everything || codeOf(thrown) !== 'ENOTEMPTY') throw thrown;
+  });
+}
+
+function absent(thrown: unknown): undefined {
+  if (codeOf(thrown) !== 'ENOENT') throw thrown;
+}

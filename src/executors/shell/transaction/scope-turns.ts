@@ -1,0 +1,55 @@
+import { abortReason } from '../../abort-reason.ts';
+
+/** Lets transactions over the same files go one after the other within this process. Waiters are calls, and calls are bounded. */
+export interface ScopeTurns {
+  /**
+   * Waits for all earlier ones whose paths meet these, by being the same, above or below.
+   * @returns ends the turn; idempotent
+   * @throws the signal's reason
+   */
+  take(paths: readonly string[], signal: AbortSignal): Promise<() => void>;
+}
+
+interface Turn {
+  readonly paths: readonly string[];
+  readonly over: Promise<void>;
+}
+
+/** Makes turns. Who came first goes first, so nobody waits for one who waits for him. */
+export function createScopeTurns(): ScopeTurns {
+  const turns = new Set<Turn>();
+  return {
+    async take(paths, signal) {
+      const before = [...turns].filter((turn) => meet(turn.paths, paths));
+      const { promise: over, resolve } = Promise.withResolvers<void>();
+      const turn = { paths, over };
+      turns.add(turn);
+      const end = (): void => {
+        turns.delete(turn);
+        resolve();
+      };
+      try {
+        await orAborted(Promise.all(before.map((each) => each.over)), signal);
+      } catch (thrown) {
+        // Those behind wait for those before as well, so nobody goes too early.
+        end();
+        throw thrown;
+      }
+      return end;
+    },
+  };
+}
+
+const meet = (some: readonly string[], others: readonly string[]): boolean =>
+  some.some((one) => others.some((other) => isWithin(one, other) || isWithin(other, one)));
+
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+function orAborted(waiting: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const leave = (): void => reject(abortReason(signal));
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+  waiting.then(() => resolve(), reject).finally(() => signal.removeEventListener('abort', leave));
+  return promise;
+}

@@ -1,0 +1,176 @@
+import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Failure, failure } from '../../domain/error/failure.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { collectOutput } from '../../sandbox/collect-output.ts';
+import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../sandbox/driver.port.ts';
+import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
+import type { CommandCheck, CommandScreen } from '../../screens/check-command.ts';
+import { abortReason } from '../abort-reason.ts';
+import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { hideSecrets } from '../hide-secrets.ts';
+import { isShell, type Starter, starterOf } from './script-command.ts';
+import { scriptResult } from './script-outcome.ts';
+import { SKILL_RUN_BOUNDS } from './settings.ts';
+import type { SkillTask } from './skill-parameters.ts';
+
+type ScriptTask = Extract<SkillTask, { readonly what: 'script' }>;
+
+/** One run of a script, whose file was checked against its hash. */
+export interface ScriptRun {
+  readonly call: ExecutorCall;
+  readonly task: ScriptTask;
+  /** Where the skill's files lie. */
+  readonly folder: string;
+  readonly content: Buffer;
+}
+
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
+const REASONS_MAX = 3;
+
+/**
+ * Runs a bundled script in a sandbox: the skill's folder is read-only and the working directory, arguments are never read by
+ * a shell, and what the script's own text would do is screened where a shell reads it (EXE-02, EXE-08).
+ * @throws ToolLayerError E3008 when nothing says what starts the script; E3210 when the screen refuses it; those of the
+ *   sandbox and of a failed run
+ */
+export async function runScript(
+  driver: SandboxDriver,
+  screen: CommandScreen,
+  run: ScriptRun,
+  signal: AbortSignal,
+): Promise<ExecutorOutcome> {
+  const starter = starterOf(run.task.script.path, run.content);
+  if (starter === undefined) throw notStartable(run.task.script.path);
+  const refused = refusalOf(screen, starter, run);
+  if (refused !== undefined) throw ToolLayerError.of(refused);
+  const spec = specOf(starter, run);
+  await using running = await driver.start(spec);
+  const stop = (): void => running.kill(SKILL_RUN_BOUNDS.termGraceMs);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    if (signal.aborted) stop();
+    const { outputBytesMax } = run.call.grant.limits;
+    const stderrBytesMax = Math.min(
+      SKILL_RUN_BOUNDS.stderrBytesMax,
+      Math.floor(outputBytesMax * SKILL_RUN_BOUNDS.stderrShare),
+    );
+    const collected = collectOutput(running, { stdoutBytesMax: outputBytesMax - stderrBytesMax, stderrBytesMax });
+    running.stdin.on('error', ignore);
+    running.stdin.end(run.task.stdin);
+    const [exit, output] = await Promise.all([running.exited, collected]);
+    if (signal.aborted) throw abortReason(signal);
+    const hide = hideSecrets(run.call.secrets);
+    const shown = { ...output, stdout: hide(output.stdout), stderr: hide(output.stderr) };
+    return { result: scriptResult(run.task.script.path, exit, shown, spec.limits), usage: usageOf(exit) };
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Looks at a command line, and at the script itself where a shell reads it. */
+function refusalOf(screen: CommandScreen, starter: Starter, { task, content }: ScriptRun): Failure | undefined {
+  const { script, args, stdin } = task;
+  const line = blocked(screen([...starter, script.path, ...args], stdin));
+  if (line !== undefined || !isShell(starter)) return line;
+  if (content.length > SKILL_RUN_BOUNDS.screenedBytesMax) {
+    return failure('E3210', `${script.path} is longer than a script may be that is screened.`, {
+      details: { screen: 'skill' },
+    });
+  }
+  return blocked(screen(content.toString('utf8'), stdin));
+}
+
+/** The refusal in a check, without the words of the command: they may hold what the caller must not see again. */
+export function blocked({ verdict, findings }: CommandCheck): Failure | undefined {
+  if (verdict !== 'blocked') return undefined;
+  const found = findings.filter((finding) => finding.verdict === 'blocked');
+  const reasons = [...new Set(found.map(({ rule, why }) => `${why} (${rule})`))].slice(0, REASONS_MAX);
+  return failure('E3210', `The script is blocked, because ${reasons.join(', and ')}. Do it in another way.`, {
+    details: { screen: 'skill', rules: [...new Set(found.map(({ rule }) => rule))] },
+  });
+}
+
+function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpec {
+  const { timeoutMs, cpuMillicores, memoryMb } = call.grant.limits;
+  const isolation = call.tool.manifest.execution_config?.isolation;
+  const node = realpathSync(process.execPath);
+  const [program, ...rest] = starter;
+  const command: [string, ...string[]] = [
+    program === 'node' || program === 'nodejs' ? node : program,
+    ...rest,
+    join(folder, task.script.path),
+    ...task.args,
+  ];
+  return {
+    label: call.tool.manifest.tool_id,
+    command,
+    environment: {
+      HOME: '/tmp',
+      LANG: 'C.UTF-8',
+      PYTHONDONTWRITEBYTECODE: '1',
+      ...environmentOf(call),
+      ...Object.fromEntries(call.secrets),
+      PATH: `${dirname(node)}:${SYSTEM_PATH}`,
+    },
+    workingDirectory: folder,
+    mounts: [...runtimeMounts([node]), ...call.grant.filesystem, { path: folder, mode: 'ro' }],
+    network: call.grant.network,
+    ...(isolation === undefined ? {} : { isolation }),
+    limits: {
+      cpuMillicores,
+      memoryMb,
+      processesMax: SKILL_RUN_BOUNDS.processesMax,
+      diskMb: SKILL_RUN_BOUNDS.diskMb,
+      // As for shell tools: all the time that the share gives until the end.
+      cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
+    },
+  };
+}
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Variables by which a program loads code or finds programs; no caller sets them. */
+const OF_THE_LOADER =
+  /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|GLIBC_TUNABLES|NODE_OPTIONS|NODE_PATH|PYTHON[A-Z]*|PERL5?[A-Z]*|RUBY[A-Z]*|LUA_[A-Z_0-9]*|PHP_[A-Z_]*|LD_[A-Z_0-9]*|DYLD_[A-Z_]*|BASH_FUNC_.*)$/i;
+
+/**
+ * What the call sets for its skill (EXE-10).
+ * @throws ToolLayerError E3801 for a variable that is no name, too long, or decides what code is loaded
+ */
+export function environmentOf({ environment = {} }: ExecutorCall): Readonly<Record<string, string>> {
+  const { variablesMax, variableCharsMax } = SKILL_RUN_BOUNDS;
+  const entries = Object.entries(environment);
+  if (entries.length > variablesMax) throw badVariable(`A call may set ${variablesMax} variables at most.`);
+  for (const [name, value] of entries) {
+    const shown = JSON.stringify(name.slice(0, 100));
+    if (!VARIABLE.test(name)) throw badVariable(`${shown} is no name of a variable.`);
+    if (OF_THE_LOADER.test(name))
+      throw badVariable(`The variable ${shown} decides what code is loaded; it cannot be set.`);
+    if (value.length > variableCharsMax || value.includes('\0')) {
+      throw badVariable(`The variable ${shown} must have ${variableCharsMax} characters at most, without NUL.`);
+    }
+  }
+  return environment;
+}
+
+function badVariable(message: string): ToolLayerError {
+  return new ToolLayerError('E3801', message);
+}
+
+function notStartable(path: string): ToolLayerError {
+  const message = `Nothing says what starts ${path}: it has no #! line that can be read, and its name does not tell. Add one and import the skill again.`;
+  return new ToolLayerError('E3008', message);
+}
+
+function usageOf({ cpuMs, memoryPeakMb, network }: SandboxExit): ExecutorOutcome['usage'] {
+  return {
+    // One ms of a whole core is one thousandth of a core for a second.
+    cpuMillicoreSeconds: cpuMs,
+    memoryPeakMb,
+    networkBytesSent: network?.bytesSent ?? 0,
+    networkBytesReceived: network?.bytesReceived ?? 0,
+  };
+}
+
+/** A script that reads no input says nothing by it. */
+function ignore(): void {}

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createEgressGuard, type EgressGuard, type EgressGuardParts } from '../../external/egress-guard.ts';
+import type { ExecutorCall } from '../executor.port.ts';
+import { callOf } from '../executor-call.fixture.ts';
+
+/** A real site on a free port of this machine; which name it is asked by does not matter to it. */
+export interface TestSite extends AsyncDisposable {
+  readonly port: number;
+  readonly seen: { readonly host: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[];
+  /** What it answers by path; 404 for the others, and for robots.txt unless it is set. */
+  readonly pages: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
+  readonly sockets: Set<Socket>;
+  url(path: string, host?: string): string;
+}
+
+export const NAME = 'site.example.com';
+
+export async function startSite(): Promise<TestSite> {
+  const sockets = new Set<Socket>();
+  const seen: TestSite['seen'] = [];
+  const pages: TestSite['pages'] = new Map();
+  const server = createServer((request, response) => {
+    const { url = '', headers } = request;
+    seen.push({ host: headers.host ?? '', url, headers });
+    const page = pages.get(url);
+    if (page === undefined) response.writeHead(404, { 'content-type': 'text/plain' }).end('nothing here');
+    else page(request, response);
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    seen,
+    pages,
+    sockets,
+    url: (path, host = NAME) => `http://${host}:${port}${path}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Answers with a page of HTML. */
+export const html =
+  (body: string, headers: Record<string, string> = {}, status = 200) =>
+  (_request: IncomingMessage, response: ServerResponse): void =>
+    void response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body);
+
+/** Every name leads to this machine, and an operator's policy allows this one address of it. */
+export function localGuard(more: EgressGuardParts = {}): EgressGuard {
+  return createEgressGuard({
+    resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
+    policy: { allowedAddresses: ['127.0.0.1'] },
+    ...more,
+  });
+}
+
+/** A call of `web_fetch`; the grant opens every public host at any port. */
+export function webCall(
+  parameters: Record<string, unknown>,
+  more: Partial<ExecutorCall> = {},
+  network: { host: string; port: number }[] = [{ host: '*', port: 0 }],
+): ExecutorCall {
+  return callOf(
+    { executor: { kind: 'web', config: { operation: 'fetch' } }, permissions: { network } },
+    parameters,
+    more,
+  );
+}

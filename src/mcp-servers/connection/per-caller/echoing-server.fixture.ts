@@ -1,0 +1,118 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+
+/** A call as the server got it. */
+export interface SeenCall {
+  readonly session: string;
+  /** Of this request. */
+  readonly authorization: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** An MCP server with a session for each connection, which notes what each session was sent. */
+export interface EchoingServer extends AsyncDisposable {
+  /** With `Authorization: Bearer {{KEY}}`, per caller. */
+  readonly definition: UpstreamDefinition;
+  /** Authorization by session, as it was at the start of each; ended sessions stay. */
+  readonly sessions: Map<string, string>;
+  readonly open: Set<string>;
+  readonly calls: SeenCall[];
+  /** Requests whose authorization is not that of their session. */
+  readonly mixed: string[];
+  /** Authorizations by the socket that they came over. */
+  readonly overSockets: Map<Socket, Set<string>>;
+  /** Most sessions that were open at once. */
+  readonly openMax: () => number;
+  /** Authorizations that get HTTP 401, from now on. */
+  readonly refused: Set<string>;
+  /** Held back until it resolves. */
+  hold: Promise<unknown> | undefined;
+  /** What is listed to whom. */
+  toolsFor: (authorization: string) => readonly object[];
+}
+
+export const WHO_AM_I = { name: 'who', description: 'Says who asks.', inputSchema: { type: 'object' } };
+
+async function listening(http: Server): Promise<string> {
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+}
+
+/** On a free port of the loopback. A call of any tool answers the authorization of its request. */
+export async function echoingServer(name = 'notes'): Promise<EchoingServer> {
+  let most = 0;
+  let count = 0;
+  const overSockets = new Map<Socket, Set<string>>();
+  const http = createServer(async (request, response) => {
+    const authorization = request.headers.authorization ?? 'nobody';
+    overSockets.set(request.socket, (overSockets.get(request.socket) ?? new Set()).add(authorization));
+    const body = await text(request);
+    if (self.refused.has(authorization)) response.writeHead(401).end(`not you, ${authorization}`);
+    else if (request.method === 'GET') response.writeHead(405).end();
+    else await answer(request, response, authorization, body === '' ? {} : JSON.parse(body));
+  });
+  const url = await listening(http);
+  const self: EchoingServer = {
+    definition: {
+      name,
+      per_caller: true,
+      transport: { type: 'http', url, headers: { Authorization: 'Bearer {{KEY}}' } },
+    },
+    sessions: new Map(),
+    open: new Set(),
+    calls: [],
+    mixed: [],
+    overSockets,
+    openMax: () => most,
+    refused: new Set(),
+    hold: undefined,
+    toolsFor: () => [WHO_AM_I],
+    async [Symbol.asyncDispose]() {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    authorization: string,
+    { id, method, params }: Record<string, unknown>,
+  ): Promise<void> => {
+    const session = String(request.headers['mcp-session-id'] ?? '');
+    if (method === 'server/discover') {
+      reply(response, { id, error: { code: -32601, message: 'Method not found' } });
+      return;
+    }
+    if (method === 'initialize') {
+      count += 1;
+      const made = `session-${count}`;
+      self.sessions.set(made, authorization);
+      self.open.add(made);
+      most = Math.max(most, self.open.size);
+      const serverInfo = { name, version: '1.0.0' };
+      const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
+      reply(response.setHeader('mcp-session-id', made), { id, result });
+      return;
+    }
+    if (self.sessions.get(session) !== authorization) self.mixed.push(`${session}: ${authorization}`);
+    if (!self.open.has(session)) response.writeHead(404).end('no such session');
+    else if (request.method === 'DELETE') response.writeHead(self.open.delete(session) ? 200 : 404).end();
+    else if (method === 'tools/list') reply(response, { id, result: { tools: self.toolsFor(authorization) } });
+    else if (method === 'tools/call') {
+      const { arguments: args } = params as { arguments: Record<string, unknown> };
+      self.calls.push({ session, authorization, args });
+      await self.hold;
+      if (args['fail'] === true) reply(response, { id, error: { code: -32000, message: `no, ${authorization}` } });
+      else reply(response, { id, result: { content: [{ type: 'text', text: authorization }] } });
+    } else response.writeHead(202).end();
+  };
+  return self;
+}
+
+function reply(response: ServerResponse, message: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', ...message }));
+}

@@ -1,0 +1,158 @@
+// Hot path: `call` runs for every call to an upstream whose connections are per caller.
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
+import type { ListedMcpTool } from '../../../registry/importer.port.ts';
+import { callFailure, neverLeft } from '../call-failures.ts';
+import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
+import { hiding } from '../secret-values.ts';
+import type { OwnStatus, SupervisedParts, UpstreamCallOptions } from '../supervised-parts.ts';
+import { callerCredentials, callerOf, type KnownCaller, secretsOf } from './caller-credentials.ts';
+import { openCallerLink } from './caller-link.ts';
+import { CallerLinks, type LentLink } from './caller-links.ts';
+import type { OwnListing } from './own-listing.ts';
+
+/** What an upstream with a connection for each caller stands on. */
+export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools'> {
+  /** Opens a connection with these secrets in the place of `{{NAME}}`. */
+  open(secrets: SecretStore, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
+  /** How the layer itself learns the tools. */
+  readonly listing: OwnListing;
+}
+
+/**
+ * An upstream with a connection for each caller, made with the credentials of the call (PRM-11, EXE-07). None is opened
+ * before its caller calls, none is opened again before he calls again.
+ */
+export class PerCallerUpstream {
+  readonly #parts: PerCallerParts;
+  readonly #name: string;
+  readonly #credentials: readonly string[];
+  readonly #links: CallerLinks;
+  readonly #isDisabled: boolean;
+  /** Known from whoever was connected: it is the server's, not the caller's. */
+  #olderProtocolOnly = false;
+
+  constructor(parts: PerCallerParts) {
+    const { definition, settings } = parts;
+    this.#parts = parts;
+    this.#name = definition.name;
+    this.#credentials = callerCredentials(definition);
+    this.#isDisabled = definition.disabled === true;
+    const isHttp = definition.transport.type === 'http';
+    this.#links = new CallerLinks({
+      name: definition.name,
+      bounds: {
+        connectionsMax: isHttp ? settings.callerConnectionsMax : settings.callerProcessesMax,
+        connectTimeoutMs: settings.connectTimeoutMs,
+        idleMs: settings.callerIdleMs,
+        formerIdleMs: settings.formerCredentialsIdleMs,
+      },
+      open: (caller, signal) => this.#open(caller, signal),
+    });
+  }
+
+  connect(operator: SecretCaller): Promise<ToolListing> {
+    return this.#parts.listing.connect(operator);
+  }
+
+  startTrying(): void {
+    this.#parts.listing.startTrying();
+  }
+
+  tools(): readonly ListedMcpTool[] {
+    return this.#parts.listing.tools();
+  }
+
+  malformed(): ToolListing['malformed'] {
+    return this.#parts.listing.malformed();
+  }
+
+  definition(): UpstreamDefinition {
+    return this.#parts.definition;
+  }
+
+  serverVersion(): string {
+    return this.#parts.listing.serverVersion();
+  }
+
+  status(): OwnStatus {
+    return { ...this.#parts.listing.status(), caller_connections: this.#links.size() };
+  }
+
+  /** Calls a tool over the caller's own connection. */
+  async call(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    if (this.#isDisabled) throw stopped(this.#name);
+    const caller = callerOf(this.#name, this.#credentials, options.caller);
+    const { signal, timeoutMs } = options;
+    const startedAt = this.#parts.clock.monotonic();
+    const rest = (): UpstreamCallOptions => {
+      if (timeoutMs === undefined) return options;
+      return { ...options, timeoutMs: Math.max(1, timeoutMs - (this.#parts.clock.monotonic() - startedAt)) };
+    };
+    const once = (): Promise<UpstreamCallResult> =>
+      this.#links.use(caller, rest(), (link) => this.#callOn(link, tool, args, rest()));
+    try {
+      return await once().catch((thrown: unknown) => (neverLeft(thrown) ? once() : Promise.reject(thrown)));
+    } catch (thrown) {
+      throw withoutValues(callFailure(this.#name, thrown, signal), caller);
+    }
+  }
+
+  /** Ends every connection for good and waits until nothing runs. Idempotent. */
+  async close(): Promise<void> {
+    await Promise.all([this.#parts.listing.close(), this.#links.close(stopped(this.#name))]);
+  }
+
+  async #open(caller: KnownCaller, signal: AbortSignal) {
+    const { open, random, settings, log } = this.#parts;
+    const parts = {
+      name: this.#name,
+      settings,
+      log,
+      random,
+      open: (options: OpenOptions & { readonly timeoutMs: number }) => open(secretsOf(caller), options),
+    };
+    const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });
+    this.#olderProtocolOnly = opened.link.olderProtocolOnly;
+    return opened;
+  }
+
+  async #callOn(
+    { link, hashOf, suspect, retire }: LentLink,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    { signal, timeoutMs, onProgress, invocationId }: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    const refused = this.#parts.refusal?.(tool, hashOf(tool));
+    if (refused !== undefined) throw ToolLayerError.of(refused);
+    const idleMs = this.#parts.definition.request_timeout_ms;
+    try {
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, invocationId });
+    } catch (thrown) {
+      // A credential that is refused now may be replaced by the next call; its connection is not.
+      if (neverLeft(thrown) || isUnauthorized(thrown)) retire();
+      if (thrown instanceof ToolLayerError && thrown.code === 'E3103') suspect();
+      throw thrown;
+    }
+  }
+}
+
+/** HTTP 401; a 403 may be about one tool alone. */
+function isUnauthorized(thrown: unknown): boolean {
+  return thrown instanceof ToolLayerError && thrown.failure.details?.['status'] === 401;
+}
+
+/** What a server says of a failure may quote the credential that it was sent. */
+function withoutValues(error: ToolLayerError, { values }: KnownCaller): ToolLayerError {
+  const shown = hiding([...values.values()])(error.message);
+  return shown === error.message ? error : new ToolLayerError(error.code, shown, error.failure);
+}
+
+function stopped(name: string): ToolLayerError {
+  return new ToolLayerError('E3310', `The upstream '${name}' is stopped.`, { details: { reached: false } });
+}

@@ -1,0 +1,47 @@
+import type { UpstreamDefinition, UpstreamStatus } from '../../../api/schemas/upstream.ts';
+import type { Failure } from '../../domain/error/failure.ts';
+import type { Principal, Progress } from '../../domain/principal/principal.ts';
+import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import type { Clock } from '../../std/clock.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { StartSlots } from '../pacing/start-slots.ts';
+import type { Link, OpenOptions } from './link.ts';
+import type { UpstreamSettings } from './settings.ts';
+
+/** Whose call it is, and what it was granted. */
+export interface UpstreamCaller {
+  readonly principal: Pick<Principal, 'agentDid' | 'userDid'>;
+  /** Values of the credentials of this call, by name. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/** How one call is made. */
+export interface UpstreamCallOptions {
+  readonly signal?: AbortSignal;
+  /** Absolute, ms, the wait for a start included. None when absent. */
+  readonly timeoutMs?: number;
+  readonly onProgress?: (progress: Progress) => void;
+  /** So that questions of the server can be told to belong to it. */
+  readonly invocationId?: string;
+  /** Upstreams whose connections are per caller refuse a call without it; others pass over it. */
+  readonly caller?: UpstreamCaller;
+}
+
+/** What an upstream is supervised with. */
+export interface SupervisedParts {
+  readonly definition: UpstreamDefinition;
+  open(options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
+  readonly settings: UpstreamSettings;
+  readonly startSlots: StartSlots;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number;
+  /** Told when the list of tools differs from the last one known; not by `connect`. */
+  onTools(tools: readonly ListedMcpTool[], serverVersion: string): void;
+  /** Why a tool may not run as it is listed now; the hash is undefined when it is not listed. */
+  refusal?(tool: string, servedHash: string | undefined): Failure | undefined;
+}
+
+/** What is known of an upstream without asking anybody else. */
+export type OwnStatus = Omit<UpstreamStatus, 'quarantined_count'>;

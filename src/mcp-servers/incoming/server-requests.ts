@@ -1,0 +1,59 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import type { Questions } from './questions.ts';
+
+const METHOD_NOT_FOUND = -32601;
+
+/** Requests that a server of protocol 2025-11-25 or older sends to us. Each gets exactly one answer, or none once it is void. */
+export interface ServerRequests {
+  answer(id: string | number, method: string, params: unknown): void;
+  /** The server takes one of its requests back. */
+  cancelled(params: unknown): void;
+  /** Nobody waits for answers any more: the calls that questions belong to have ended, or the connection has. */
+  abandon(): void;
+}
+
+/** What requests are answered with. */
+export interface ServerRequestParts {
+  readonly questions: Questions;
+  /** Whether any request of ours waits for its answer. */
+  isBusy(): boolean;
+  /** Invocations that run now. */
+  invocationIds(): readonly string[];
+  send(message: JSONRPCMessage): void;
+  /** Told when a person is asked, and when not any more. */
+  onWaiting(isWaiting: boolean): void;
+}
+
+/**
+ * Answers what a server asks: a ping at once, an elicitation with what a person says, everything else (sampling, roots)
+ * with "method not found". An elicitation while no call runs is declined, since it can belong to nobody.
+ */
+export function createServerRequests(parts: ServerRequestParts): ServerRequests {
+  const open = new Map<string | number, AbortController>();
+  const reply = (id: string | number, end: { result: object } | { error: object }): void =>
+    parts.send({ jsonrpc: '2.0', id, ...end } as JSONRPCMessage);
+  const elicit = async (id: string | number, params: unknown, asking: AbortController): Promise<void> => {
+    open.set(id, asking);
+    parts.onWaiting(true);
+    const answer = await parts.questions.ask(params, parts.invocationIds(), asking.signal);
+    if (open.get(id) === asking) open.delete(id);
+    if (open.size === 0) parts.onWaiting(false);
+    if (!asking.signal.aborted) reply(id, { result: answer });
+  };
+  return {
+    answer(id, method, params) {
+      if (method === 'ping') reply(id, { result: {} });
+      else if (method !== 'elicitation/create') {
+        reply(id, { error: { code: METHOD_NOT_FOUND, message: 'Method not found' } });
+      } else if (open.has(id) || !parts.isBusy()) reply(id, { result: { action: 'decline' } });
+      else void elicit(id, params, new AbortController());
+    },
+    cancelled(params) {
+      const id = typeof params === 'object' && params !== null && 'requestId' in params ? params.requestId : undefined;
+      if (typeof id === 'string' || typeof id === 'number') open.get(id)?.abort(new Error('The server took it back.'));
+    },
+    abandon() {
+      for (const asking of open.values()) asking.abort(new Error('Nobody waits for the answer.'));
+    },
+  };
+}

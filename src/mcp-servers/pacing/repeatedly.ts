@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../telemetry/log.ts';
+
+/** Does the work every `intervalMs`, never twice at once, until it is disposed; that waits for what is under way. Failures are logged. */
+export function repeatedly(intervalMs: number, work: () => Promise<void>, log: Log): AsyncDisposable {
+  const ending = new AbortController();
+  const run = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      await sleep(intervalMs, undefined, { signal: ending.signal, ref: false }).catch(() => {});
+      if (ending.signal.aborted) return;
+      await work().catch((thrown: unknown) => log.warn('quarantine-not-read', { error: String(thrown) }));
+    }
+  };
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** Names that are compared; a tenant may have any number of tools. */
+const COMPARED_MAX = 2_000;
+/** Characters of a name that are compared. */
+const LENGTH_MAX = 128;
+/** Least likeness, 0 to 1, of a name that is worth telling. */
+const LIKENESS_MIN = 0.4;
+
+/**
+ * The names that are most like a wrong one, the likest first, by the pairs of letters that they share (Dice). Case, dots,
+ * dashes and underscores do not count.
+ * @param max how many at most
+ */
+export function nearestNames(wrong: string, names: readonly string[], max = 3): readonly string[] {
+  const wanted = pairsOf(wrong);
+  if (wanted.size === 0) return [];
+  return names
+    .slice(0, COMPARED_MAX)
+    .map((name) => ({ name, likeness: likeness(wanted, pairsOf(name)) }))
+    .filter(({ likeness }) => likeness >= LIKENESS_MIN)
+    .sort((one, other) => other.likeness - one.likeness)
+    .slice(0, max)
+    .map(({ name }) => name);
+}
+
+function pairsOf(name: string): ReadonlySet<string> {
+  const letters = name.slice(0, LENGTH_MAX).toLowerCase().replaceAll(/[._-]/g, '');
+  const pairs = new Set<string>();
+  for (let at = 0; at + 1 < letters.length; at += 1) pairs.add(letters.slice(at, at + 2));
+  return pairs;
+}
+
+function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const pair of one) if (other.has(pair)) shared += 1;
+  return (2 * shared) / (one.size + other.size);
+}

@@ -1,0 +1,17 @@
+import type { Approver } from '../../orchestration/approval-desk.ts';
+import type { Asker } from '../operation.ts';
+
+/** Who decides: the user, or an agent without one. Who sits at the machine may decide as an admin, and is one person. */
+export function approverOf({ principal, caller, claims }: Asker): Approver {
+  const { tenantId, agentDid, userDid, roles } = principal;
+  const isLocal = caller.local === true && claims === undefined;
+  return {
+    tenantId,
+    id: userDid ?? agentDid,
+    names: userDid === undefined ? [agentDid] : [userDid, agentDid],
+    agentDid,
+    roles: isLocal ? ['approver', 'admin'] : roles,
+    via: isLocal ? 'local' : 'token',
+    ...(claims === undefined ? {} : { claims }),
+  };
+}

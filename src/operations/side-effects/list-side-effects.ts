@@ -1,0 +1,57 @@
+import type { SideEffectQuery } from '../../audit/ledger-store.port.ts';
+import { failure, isFailure } from '../../domain/error/failure.ts';
+import { needsCompensation } from '../../orchestration/side-effects.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { findOwn, partOf, reachesAll } from './may-see.ts';
+import { listedSideEffect, wholeSideEffect } from './side-effect-record.ts';
+
+/** Side effects on one page when nobody says. */
+const PAGE = 50;
+
+/** An agent sees its own; who reads for the tenant sees all of it, or one agent's. */
+export function listSideEffects(parts: Pick<OperationParts, 'sideEffects'>): Run<'side-effects.list'> {
+  return async ({ turn_group_id, agent_did, needs_compensation, after, limit = PAGE }, asker) => {
+    const sideEffects = partOf(parts);
+    if (isFailure(sideEffects)) return sideEffects;
+    const { tenantId, agentDid } = asker.principal;
+    const own = reachesAll(asker, 'viewer') ? agent_did : agentDid;
+    if (agent_did !== undefined && agent_did !== own) return { side_effects: [] };
+    const before = after === undefined ? undefined : placeOf(after);
+    if (after !== undefined && before === undefined) return failure('E3801', 'after must be the `next` of a page.');
+    const page = await sideEffects.list(
+      {
+        tenantId,
+        limit,
+        ...(turn_group_id === undefined ? {} : { turnGroupId: turn_group_id }),
+        ...(own === undefined ? {} : { agentDid: own }),
+        ...(before === undefined ? {} : { before }),
+      },
+      needs_compensation === undefined ? undefined : (effect) => needsCompensation(effect) === needs_compensation,
+    );
+    const { next } = page;
+    return {
+      side_effects: page.effects.map(listedSideEffect),
+      ...(next === undefined ? {} : { next: `${next.acceptedAt}_${next.invocationId}` }),
+    };
+  };
+}
+
+/** The place behind which a page goes on. */
+function placeOf(after: string): SideEffectQuery['before'] {
+  const [, acceptedAt, invocationId] = /^(\d{1,16})_([A-Za-z0-9][A-Za-z0-9_-]{0,127})$/.exec(after) ?? [];
+  return acceptedAt === undefined || invocationId === undefined
+    ? undefined
+    : { acceptedAt: Number(acceptedAt), invocationId };
+}
+
+/** One of them, with its arguments and results as far as they are kept. */
+export function getSideEffect(parts: Pick<OperationParts, 'sideEffects'>): Run<'side-effects.get'> {
+  return async ({ invocation_id }, asker) => {
+    const sideEffects = partOf(parts);
+    if (isFailure(sideEffects)) return sideEffects;
+    const effect = await findOwn(sideEffects, invocation_id, asker, 'viewer');
+    if (isFailure(effect)) return effect;
+    return wholeSideEffect(effect, await sideEffects.compensationOf(effect));
+  };
+}

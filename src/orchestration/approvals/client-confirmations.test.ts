@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import type { PolicyDecisions } from '../../permission/policy-decisions.ts';
+import { type ClientUser, createClientConfirmations } from './client-confirmations.ts';
+import { ALICE, type Office, office, questionOf, rowOf } from './desk.fixture.ts';
+
+/** A call of an agent, and its user at the client. */
+async function waiting(made: Office, toolId = 'send', user?: string) {
+  const confirmations = createClientConfirmations({ desk: made.desk, shownArguments: JSON.stringify });
+  const request = { tool_id: toolId, parameters: { n: 1 } };
+  const record = await made.ask(
+    user === undefined ? request : { ...request, capability_token: await made.token({ user_did: user }) },
+  );
+  const { approvalId, binding } = questionOf(record);
+  const { tenantId, agentDid, userDid } = binding;
+  const by: ClientUser = { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }) };
+  return { confirmations, record, approvalId, by };
+}
+
+test('VIS-06 the user is shown the call and says yes to it, and it runs through every stage again', async () => {
+  const made = await office();
+  const { confirmations, record, approvalId, by } = await waiting(made, 'send', 'did:user:u');
+  const shown = await confirmations.shown(by, approvalId);
+  expect(shown).toMatchObject({ toolId: 'send', prompt: 'Really?', argumentsText: '{"n":1}' });
+  const bindingDigest = shown?.bindingDigest ?? '';
+  await confirmations.confirm({ tenantId: 'acme', approvalId, by, accepted: true, bindingDigest });
+  await made.desk.idle();
+  expect(await rowOf(made, record)).toMatchObject({ state: 'COMPLETED' });
+  expect(made.ran).toEqual([{ tool: 'send', n: 1 }]);
+  expect(await confirmations.shown(by, approvalId)).toBeUndefined();
+});
+
+test('VIS-06 a yes at the client passes by no policy', async () => {
+  let allowed = true;
+  const policy: PolicyDecisions = {
+    decide: () => ({ allowed, policies: ['p'], engine: 'e', version: '1' }),
+    clear() {},
+  };
+  const made = await office({ pipeline: { policy } });
+  const { confirmations, record, approvalId, by } = await waiting(made);
+  const bindingDigest = (await confirmations.shown(by, approvalId))?.bindingDigest ?? '';
+  allowed = false;
+  await confirmations.confirm({ tenantId: 'acme', approvalId, by, accepted: true, bindingDigest });
+  await made.desk.idle();
+  expect(await rowOf(made, record)).toMatchObject({ state: 'DENIED', failure: { code: 'E3210' } });
+  expect(made.ran).toEqual([]);
+});
+
+test('ORC-05 a call that its user declined never runs, whatever is said later', async () => {
+  const made = await office();
+  const { confirmations, record, approvalId, by } = await waiting(made);
+  const bindingDigest = (await confirmations.shown(by, approvalId))?.bindingDigest ?? '';
+  const say = (accepted: boolean) =>
+    confirmations.confirm({ tenantId: 'acme', approvalId, by, accepted, bindingDigest });
+  await say(false);
+  await expect(say(true)).rejects.toMatchObject({ code: 'E3817' });
+  expect(await made.desk.approve({ approvalId, approver: ALICE })).toMatchObject({ code: 'E3817' });
+  await made.desk.idle();
+  expect(await rowOf(made, record)).toMatchObject({ state: 'DENIED', failure: { code: 'E3807' } });
+  expect(made.ran).toEqual([]);
+});
+
+test('ORC-05 a yes to something else than what was shown, or after the end, does not count', async () => {
+  const made = await office();
+  const { confirmations, approvalId, by } = await waiting(made);
+  const answer = { tenantId: 'acme', approvalId, by, accepted: true };
+  await expect(confirmations.confirm({ ...answer, bindingDigest: 'other' })).rejects.toMatchObject({ code: 'E3817' });
+  const bindingDigest = (await confirmations.shown(by, approvalId))?.bindingDigest ?? '';
+  made.clock.pass(25 * 3_600_000);
+  await expect(confirmations.confirm({ ...answer, bindingDigest })).rejects.toMatchObject({ code: 'E3808' });
+  await made.desk.idle();
+  expect(made.ran).toEqual([]);
+});
+
+test('ORC-03 what needs an approver is neither shown at the client nor confirmed there', async () => {
+  const made = await office();
+  const { confirmations, approvalId, by } = await waiting(made, 'pay');
+  expect(await confirmations.shown(by, approvalId)).toBeUndefined();
+  const pending = await made.desk.find('acme', approvalId);
+  const bindingDigest = 'digest' in pending ? pending.digest : '';
+  const confirmed = confirmations.confirm({ tenantId: 'acme', approvalId, by, accepted: true, bindingDigest });
+  await expect(confirmed).rejects.toMatchObject({ code: 'E3213' });
+  await made.desk.idle();
+  expect(made.ran).toEqual([]);
+});
+
+test.each<[string, (by: ClientUser) => ClientUser, string]>([
+  ['another agent', (by) => ({ ...by, agentDid: 'did:agent:other' }), 'E3213'],
+  ['another user of the agent', (by) => ({ ...by, userDid: 'did:user:v' }), 'E3213'],
+  ['the agent without its user', ({ tenantId, agentDid }) => ({ tenantId, agentDid }), 'E3213'],
+  ['another tenant', (by) => ({ ...by, tenantId: 'globex' }), 'E3809'],
+])('ORC-05 %s can neither see nor confirm it', async (_who, other, code) => {
+  const made = await office();
+  const { confirmations, approvalId, by } = await waiting(made, 'send', 'did:user:u');
+  const bindingDigest = (await confirmations.shown(by, approvalId))?.bindingDigest ?? '';
+  const stranger = other(by);
+  expect(await confirmations.shown(stranger, approvalId)).toBeUndefined();
+  const answer = { tenantId: stranger.tenantId, approvalId, by: stranger, accepted: true, bindingDigest };
+  await expect(confirmations.confirm(answer)).rejects.toMatchObject({ code });
+  expect(made.ran).toEqual([]);
+});

@@ -1,0 +1,96 @@
+import { failure, isFailure } from '../../domain/error/failure.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
+import type { ApprovalOffice, Approver, Pending } from '../approval-desk.ts';
+
+/** For whom the client of an agent speaks. */
+export interface ClientUser {
+  readonly tenantId: string;
+  readonly agentDid: string;
+  readonly userDid?: string;
+}
+
+/** A question as a client shows it to its user. */
+export interface ClientQuestion {
+  readonly toolId: string;
+  readonly toolVersion: string;
+  readonly reason: ConfirmationReason;
+  readonly prompt?: string;
+  readonly argumentsText?: string;
+  readonly bindingDigest: string;
+  /** Epoch ms. */
+  readonly expiresAt: number;
+}
+
+/** What the user of a client says. */
+export interface ClientConfirmation {
+  readonly tenantId: string;
+  readonly approvalId: string;
+  readonly by: ClientUser;
+  readonly accepted: boolean;
+  readonly bindingDigest: string;
+}
+
+/** The side of the desk that users at a client answer to (VIS-06): for confirmations, never for approvals. */
+export interface ClientConfirmations {
+  /** Undefined for what this user may not confirm, or nobody can any more. */
+  shown(by: ClientUser, approvalId: string): Promise<ClientQuestion | undefined>;
+  /**
+   * Answers once the answer is kept; the call goes on behind it, through every stage.
+   * @throws ToolLayerError E3213, E3808, E3809, E3817, as the desk refuses
+   */
+  confirm(confirmation: ClientConfirmation): Promise<void>;
+}
+
+/** What it stands on. */
+export interface ClientConfirmationParts {
+  readonly desk: Pick<ApprovalOffice, 'find' | 'approve' | 'deny'>;
+  /** Arguments as a client may show them; none are shown when absent. */
+  readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
+}
+
+/** Those that wait for an approver, however near the user sits. */
+const APPROVALS: ReadonlySet<ConfirmationReason> = new Set(['requires_approval', 'require_approval']);
+
+/** The user at the client decides on their own agent's calls alone, and on those made in their own name. */
+export function createClientConfirmations({ desk, shownArguments }: ClientConfirmationParts): ClientConfirmations {
+  return {
+    async shown(by, approvalId) {
+      const pending = await desk.find(by.tenantId, approvalId);
+      if (isFailure(pending) || !isTheirs(pending, by) || !isForClients(pending)) return undefined;
+      const { binding, reason, prompt, expiresAt } = pending.request;
+      const { parameters = {} } = pending.waiting.request;
+      return {
+        toolId: binding.toolId,
+        toolVersion: binding.toolVersion,
+        reason,
+        ...(prompt === undefined ? {} : { prompt }),
+        ...(shownArguments === undefined ? {} : { argumentsText: shownArguments(parameters) }),
+        bindingDigest: pending.digest,
+        expiresAt,
+      };
+    },
+    async confirm({ approvalId, by, accepted, bindingDigest }) {
+      const pending = await desk.find(by.tenantId, approvalId);
+      if (isFailure(pending)) throw ToolLayerError.of(pending);
+      if (!isTheirs(pending, by)) throw ToolLayerError.of(notTheirs());
+      const decision = { approvalId, approver: approverOf(by), digest: bindingDigest };
+      const decided = await (accepted ? desk.approve(decision) : desk.deny(decision));
+      if (isFailure(decided)) throw ToolLayerError.of(decided);
+    },
+  };
+}
+
+const isTheirs = ({ request: { binding } }: Pending, { agentDid, userDid }: ClientUser): boolean =>
+  binding.agentDid === agentDid && binding.userDid === userDid;
+
+/** The desk says so too; asking in vain is spared. */
+const isForClients = ({ request, terms }: Pending): boolean =>
+  !APPROVALS.has(request.reason) && terms.atClient && terms.quorum === 1;
+
+const notTheirs = () => failure('E3213', 'Only the user in whose name the agent asked may confirm its call.');
+
+function approverOf({ tenantId, agentDid, userDid }: ClientUser): Approver {
+  const id = userDid ?? agentDid;
+  return { tenantId, id, names: [id], agentDid, roles: [], via: 'client' };
+}

@@ -1,0 +1,74 @@
+import { carryOut } from './carry-out.ts';
+import { expire } from './decide.ts';
+import { type DeskState, inBackground, keyOf } from './desk-state.ts';
+import { PAGE_ROWS, pendingOf, waitingRecords } from './pending.ts';
+import { tellPending } from './tell.ts';
+
+/** What ended is kept this long, for people to look at; the audit record keeps it for good. */
+const KEPT_MS = 90 * 24 * 3_600_000;
+/** Between two removals of what is older. */
+const PRUNE_MS = 3_600_000;
+
+/**
+ * One look at everything that waits: people are told of what they were not told of, what nobody answered expires, and what
+ * a crash left half done is done. Every instance does it; whatever it finds done stays as it is.
+ */
+export async function sweep(state: DeskState): Promise<void> {
+  const counts = new Map<string, number>();
+  const seen = new Set<string>();
+  for await (const record of waitingRecords(state)) {
+    const pending = pendingOf(state, record);
+    if (pending === undefined) continue;
+    const { tenantId } = record;
+    counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
+    seen.add(keyOf(tenantId, pending.request.approvalId));
+    // One that fails must not hold up the others.
+    await inBackground(state, 'approval-not-looked-at', async () => {
+      if (state.clock.now() >= pending.request.expiresAt) await expire(state, pending);
+      else await tellPending(state, pending);
+    });
+  }
+  state.pendingCounts.clear();
+  for (const [tenantId, count] of counts) state.pendingCounts.set(tenantId, count);
+  for (const key of state.told.keys()) if (!seen.has(key)) state.told.delete(key);
+  await goOn(state);
+}
+
+/** Goes on with decisions that nobody is at. A call that runs long holds up no other. */
+async function goOn(state: DeskState): Promise<void> {
+  const open = await state.store.unfinished(PAGE_ROWS, state.limits.leaseMs);
+  for (const closing of open) void inBackground(state, 'approval-not-carried-out', () => carryOut(state, closing));
+}
+
+/** Sweeps until it is disposed. */
+export function startSweeping(state: DeskState): AsyncDisposable {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let closed = false;
+  /** Monotonic ms. */
+  let prunedAt = Number.NEGATIVE_INFINITY;
+  const turn = async (): Promise<void> => {
+    await inBackground(state, 'approvals-not-swept', async () => {
+      await sweep(state);
+      const now = state.clock.monotonic();
+      if (now - prunedAt < PRUNE_MS) return;
+      prunedAt = now;
+      const removed = await state.store.prune(state.clock.now() - KEPT_MS);
+      if (removed > 0) state.log.info('approvals-pruned', { removed });
+    });
+    if (!closed) plan(state.limits.sweepMs);
+  };
+  const plan = (afterMs: number): void => {
+    timer = setTimeout(() => {
+      running = turn();
+    }, afterMs).unref();
+  };
+  plan(0);
+  return {
+    async [Symbol.asyncDispose]() {
+      closed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,204 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { TestCase } from '../../std/adapter-cases.ts';
+import type { CallKey, CallLeaseStore, LeaseHolder } from '../call-lease-store.port.ts';
+
+/** A store of leases beside the ledger whose calls it leases; both empty. */
+export interface OpenLeases {
+  readonly leases: CallLeaseStore;
+  readonly ledger: LedgerStore;
+  close(): Promise<void>;
+}
+
+const LONG_MS = 60_000;
+const SHORT_MS = 20;
+const call: CallKey = { tenantId: 'acme', invocationId: 'call-1' };
+const one: LeaseHolder = { instanceId: 'one', owner: 'one/1' };
+const two: LeaseHolder = { instanceId: 'two', owner: 'two/1' };
+const FIRST = { fence: 1, begun: false, preemptions: 0, extendedMs: 0 };
+
+/** What every CallLeaseStore does. */
+export function callLeaseStoreConformance(test: TestCase, adapter: string, open: () => Promise<OpenLeases>): void {
+  const check = (name: string, run: (opened: OpenLeases) => Promise<void>): void =>
+    test(`${name} (${adapter})`, async () => {
+      const opened = await open();
+      try {
+        await run(opened);
+      } finally {
+        await opened.close();
+      }
+    });
+  takingCases(check);
+  wordCases(check);
+  sweepCases(check);
+}
+
+type Check = (name: string, run: (opened: OpenLeases) => Promise<void>) => void;
+
+function takingCases(check: Check): void {
+  check('ORC-01 one of all takers at the same time gets the lease', async ({ leases }) => {
+    const takers = Array.from({ length: 16 }, (_, at) => ({ instanceId: `i${at}`, owner: `i${at}/1` }));
+    const taken = await Promise.all(takers.map((holder) => leases.take(call, holder, LONG_MS)));
+    deepEqual(
+      taken.filter((lease) => lease !== undefined),
+      [FIRST],
+    );
+    deepEqual(await leases.take({ ...call, tenantId: 'globex' }, two, LONG_MS), FIRST);
+  });
+
+  check(
+    'ORC-01 a lease that is not renewed is taken over, and the former holder begins nothing',
+    async ({ leases }) => {
+      await leases.take(call, one, SHORT_MS);
+      equal(await leases.begin(call, one.owner, 1), true);
+      await sleep(2 * SHORT_MS);
+      deepEqual(await leases.take(call, two, LONG_MS), { ...FIRST, fence: 2, begun: true });
+      equal(await leases.begin(call, one.owner, 1), false);
+      equal(await leases.begin(call, two.owner, 1), false);
+      equal(await leases.begin(call, two.owner, 2), true);
+      await leases.release(call, one.owner, 1);
+      await leases.putBack(call, one.owner, 1);
+      equal(await leases.take(call, one, LONG_MS), undefined);
+      deepEqual((await leases.beat(one, LONG_MS, [])).held, []);
+    },
+  );
+
+  check('a beat renews all leases of a holder, and nobody else can take them', async ({ leases }) => {
+    const other = { ...call, invocationId: 'call-2' };
+    for (const each of [call, other]) await leases.take(each, one, 10 * SHORT_MS);
+    const { held } = await leases.beat(one, LONG_MS, []);
+    deepEqual(held.map(({ invocationId, fence }) => [invocationId, fence]).sort(), [
+      ['call-1', 1],
+      ['call-2', 1],
+    ]);
+    await sleep(11 * SHORT_MS);
+    equal(await leases.take(call, two, LONG_MS), undefined);
+  });
+
+  check('a lease that was given back is free, and forgotten', async ({ leases }) => {
+    await leases.take(call, one, LONG_MS);
+    await leases.release(call, one.owner, 1);
+    equal(await leases.find(call), undefined);
+    deepEqual(await leases.take(call, two, LONG_MS), FIRST);
+  });
+
+  check('PIPE-08 a call that was put back keeps count, and did not begin', async ({ leases }) => {
+    await leases.take(call, one, LONG_MS);
+    await leases.begin(call, one.owner, 1);
+    await leases.putBack(call, one.owner, 1);
+    equal((await leases.find(call))?.live, false);
+    deepEqual(await leases.take(call, two, LONG_MS), { ...FIRST, fence: 2, preemptions: 1 });
+  });
+}
+
+function wordCases(check: Check): void {
+  check('ORC-01 word for a running call reaches its holder with the next beat', async ({ leases }) => {
+    equal(await leases.tell(call, { cancel: 'x' }), false);
+    await leases.take(call, one, LONG_MS);
+    equal(await leases.tell(call, { cancel: 'enough \0' }), true);
+    await leases.tell(call, { extendMs: 5_000 });
+    await leases.tell(call, { extendMs: 7_000 });
+    const [held] = (await leases.beat(one, LONG_MS, [])).held;
+    equal(held?.extendedMs, 12_000);
+    equal(held?.cancel?.startsWith('enough'), true);
+    equal(await leases.tell({ ...call, tenantId: 'globex' }, { cancel: 'x' }), false);
+  });
+
+  check('word for a call without a lease reaches its instance once', async ({ leases }) => {
+    await leases.tellInstance(call, 'one', 'enough');
+    deepEqual((await leases.beat(two, LONG_MS, [])).unheld, []);
+    deepEqual((await leases.beat(one, LONG_MS, [])).unheld, [{ ...call, cancel: 'enough' }]);
+    deepEqual((await leases.beat(one, LONG_MS, [])).unheld, []);
+    await leases.tellInstance(call, 'one', 'too early');
+    deepEqual(await leases.take(call, one, LONG_MS), { ...FIRST, cancel: 'too early' });
+  });
+
+  check('PIPE-07 how far a call is can be read by everybody, while it is held', async ({ leases }) => {
+    await leases.take(call, one, LONG_MS);
+    deepEqual(await leases.find(call), { instanceId: 'one', live: true, fence: 1 });
+    const progress = { percent: 40, phase: 'half \0 "way' };
+    await leases.beat(two, LONG_MS, [{ ...call, progress: { percent: 99 } }]);
+    await leases.beat(one, LONG_MS, [{ ...call, progress }]);
+    await leases.beat(one, LONG_MS, []);
+    deepEqual(await leases.find(call), { instanceId: 'one', live: true, fence: 1, progress });
+  });
+}
+
+function sweepCases(check: Check): void {
+  check('ORC-06 unattended are calls that wait for a worker and that nobody holds', async ({ leases, ledger }) => {
+    const ids = ['a', 'b', 'c', 'd'];
+    const records = ids.map((invocationId, at) => waiting(invocationId, Date.now() - 1_000 + at));
+    const fresh = waiting('fresh', Date.now() + LONG_MS);
+    const { waiting: _waiting, ...plain } = waiting('plain', 1);
+    await ledger.append({ records: [...records, fresh, plain], events: [] }, 'synchronous');
+    await leases.take({ ...call, invocationId: 'b' }, one, LONG_MS);
+    await leases.take({ ...call, invocationId: 'c' }, one, SHORT_MS);
+    await sleep(2 * SHORT_MS);
+    const unattended = async (limit: number, idleMs: number) =>
+      (await leases.unattended(limit, idleMs)).map(({ invocationId }) => invocationId);
+    deepEqual(await unattended(10, 500), ['a', 'c', 'd']);
+    deepEqual(await unattended(2, 500), ['a', 'c']);
+    deepEqual(await unattended(10, LONG_MS), ['c']);
+    deepEqual(await leases.unattended(1, 500), [{ ...call, invocationId: 'a', acceptedAt: records[0]?.acceptedAt }]);
+  });
+
+  check('the leases of earlier lives of an instance are over', async ({ leases }) => {
+    await leases.take(call, one, LONG_MS);
+    await leases.take({ ...call, invocationId: 'call-2' }, two, LONG_MS);
+    const again = { ...one, owner: 'one/2' };
+    equal(await leases.endFormerLives(again), 1);
+    equal(await leases.endFormerLives(again), 0);
+    equal((await leases.take(call, again, LONG_MS))?.fence, 2);
+    equal(await leases.take({ ...call, invocationId: 'call-2' }, again, LONG_MS), undefined);
+  });
+
+  check(
+    'ORC-01 an instance that stopped beating is found once, and by its own beat alive again',
+    async ({ leases }) => {
+      equal((await leases.beat(one, SHORT_MS, [])).instances, 1);
+      equal((await leases.beat(two, LONG_MS, [])).instances, 2);
+      await sleep(2 * SHORT_MS);
+      deepEqual(await leases.takeDeadInstances(one, LONG_MS), []);
+      deepEqual(await leases.takeDeadInstances(two, LONG_MS), ['one']);
+      deepEqual(await leases.takeDeadInstances(two, LONG_MS), []);
+      await leases.beat(one, SHORT_MS, []);
+      await leases.forgetInstance('one', two.owner);
+      await sleep(2 * SHORT_MS);
+      deepEqual(await leases.takeDeadInstances(two, SHORT_MS), ['one']);
+      await leases.forgetInstance('one', two.owner);
+      await sleep(2 * SHORT_MS);
+      deepEqual(await leases.takeDeadInstances(two, SHORT_MS), []);
+    },
+  );
+}
+
+function waiting(invocationId: string, acceptedAt: number): InvocationRecord {
+  return {
+    ...call,
+    invocationId,
+    agentDid: 'did:agent:a',
+    toolId: 't',
+    door: 'rest',
+    state: 'AUTHORIZED',
+    instanceId: 'one',
+    warnings: [],
+    acceptedAt,
+    waiting: {
+      request: { tool_id: 't' },
+      claims: {
+        tool_id: '*',
+        agent_did: 'did:agent:a',
+        tenant_id: 'acme',
+        allowed_operations: ['*'],
+        iss: 'test',
+        iat: 1,
+        exp: 2,
+        jti: 'j',
+      },
+      wait: { for: 'worker', confirmed: false },
+      since: acceptedAt,
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { CompensationPlan } from '../../domain/invocation/compensation-plan.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const ABSENT: Values = {};
+
+/**
+ * The arguments with which a side effect is taken back. Each property that the compensating tool takes is looked for by
+ * its name: in what the asker says, in the result of the call, in its arguments; a value of another type is passed by.
+ * `original_invocation_id`, `original_arguments` and `original_result` are what they say, where the tool has properties
+ * of these names.
+ * @param schema of the compensating tool; one without properties takes all arguments, and the result over them
+ */
+export function compensationArguments(
+  schema: Values,
+  { invocationId, result }: Pick<InvocationRecord, 'invocationId' | 'result'>,
+  { parameters }: CompensationPlan,
+  said: Values = ABSENT,
+): Record<string, unknown> {
+  const given = resultValues(result);
+  const properties = objectOr(schema['properties']);
+  if (Object.keys(properties).length === 0) return { ...parameters, ...given, ...said };
+  const original: Values = {
+    original_invocation_id: invocationId,
+    original_arguments: parameters,
+    original_result: result,
+  };
+  const found: Record<string, unknown> = { ...said };
+  for (const [name, property] of Object.entries(properties)) {
+    if (Object.hasOwn(said, name)) continue;
+    const source = [given, parameters, original].find((values) => fits(values, name, property));
+    if (source !== undefined) found[name] = source[name];
+  }
+  return found;
+}
+
+function fits(values: Values, name: string, property: unknown): boolean {
+  if (!Object.hasOwn(values, name) || values[name] === undefined) return false;
+  const { type } = objectOr(property);
+  if (typeof type !== 'string' && !Array.isArray(type)) return true;
+  return [type].flat().some((each) => isOf(each, values[name]));
+}
+
+function isOf(type: unknown, value: unknown): boolean {
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    case 'integer':
+      return Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+/** The members of a result; of an MCP server's, those of its structured content. */
+function resultValues(result: unknown): Values {
+  const values = objectOr(result);
+  return Array.isArray(values['content']) && isObject(values['structuredContent'])
+    ? values['structuredContent']
+    : values;
+}
+
+const isObject = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const objectOr = (value: unknown): Values => (isObject(value) ? value : ABSENT);

@@ -1,0 +1,103 @@
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { CallPriority } from '../../pipeline/parts.ts';
+import type { CallHold } from '../../pipeline/run.ts';
+import type { CallKey, CallLeaseStore, TakenLease } from '../call-lease-store.port.ts';
+
+/** What an executor says that has nothing to run. */
+const UNABLE = 'E3901';
+/** How often a call is left to others for that; a sweep lies between two times. */
+const UNABLE_MAX = 20;
+
+/** A call that this instance attends to, from before it has the lease until it is given back. The one owner of its end. */
+export class HeldCall implements CallKey {
+  readonly tenantId: string;
+  readonly invocationId: string;
+  /** Ends the run. */
+  readonly controller = new AbortController();
+  /** Once it is leased. */
+  lease: TakenLease | undefined;
+  /** Once its row is read. */
+  record: InvocationRecord | undefined;
+  extendedMs = 0;
+  #lost = false;
+  #makesWay = false;
+  #isUnable = false;
+
+  constructor({ tenantId, invocationId }: CallKey) {
+    this.tenantId = tenantId;
+    this.invocationId = invocationId;
+  }
+
+  get isLost(): boolean {
+    return this.#lost;
+  }
+
+  /** This instance cannot run the tool: a function may not be bound yet, or be bound elsewhere. */
+  get isUnable(): boolean {
+    return this.#isUnable;
+  }
+
+  get makesWay(): boolean {
+    return this.#makesWay;
+  }
+
+  get priority(): CallPriority {
+    return this.record?.waiting?.request.execution_options?.priority ?? 'normal';
+  }
+
+  /** Whether it may run again after a run that was cut off. */
+  get isSafe(): boolean {
+    return this.record !== undefined && isSafe(this.record);
+  }
+
+  cancel(reason: string | undefined): void {
+    const because = reason === undefined || reason === '' ? '' : ` Reason given: ${reason}`;
+    this.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
+  }
+
+  /** Somebody else has the lease. */
+  lose(): void {
+    this.#lost = true;
+    this.controller.abort(new ToolLayerError('E3811', 'Another instance has taken the call over.'));
+  }
+
+  /** The run is cut off, and the call runs again later. */
+  makeWay(message: string): void {
+    this.#makesWay = true;
+    this.controller.abort(new ToolLayerError('E3811', message));
+  }
+
+  /** The layer stops, and the tool does not. */
+  abandon(): void {
+    this.controller.abort(
+      new ToolLayerError('E3804', 'The layer stopped while the tool ran. Find out what it did before you call again.'),
+    );
+  }
+
+  /** @param owner who has the lease */
+  hold(leases: CallLeaseStore, owner: string, fence: number): CallHold {
+    return {
+      fence,
+      begin: async () => {
+        const isMine = await leases.begin(this, owner, fence);
+        this.#lost ||= !isMine;
+        return isMine;
+      },
+      counts: (failed) => {
+        if (this.#lost) return false;
+        if (failed === undefined) return true;
+        this.#isUnable = failed.code === UNABLE && (this.lease?.preemptions ?? 0) < UNABLE_MAX;
+        return !this.#makesWay && !this.#isUnable;
+      },
+    };
+  }
+}
+
+/** Whether a tool may be run again after a run of which nobody knows the end. */
+export function isSafe({ sideEffect }: InvocationRecord): boolean {
+  return sideEffect === 'pure' || sideEffect === 'idempotent';
+}
+
+/** Calls by tenant and id. */
+export const callKey = ({ tenantId, invocationId }: CallKey): string => `${tenantId.length} ${tenantId}${invocationId}`;

@@ -1,0 +1,40 @@
+import type { CallKey } from '../call-lease-store.port.ts';
+
+/** Calls that wait in this instance until their agent has a slot, in the order in which they came. */
+export interface Parked {
+  has(agent: string): boolean;
+  /** @returns false when it stands there already, or there is no room: its row says that it waits */
+  add(agent: string, call: CallKey): boolean;
+  /** The first of an agent that has a slot. */
+  take(hasSlot: (agent: string) => boolean): CallKey | undefined;
+}
+
+/** @param max calls at most, of all agents */
+export function createParked(max: number): Parked {
+  const byAgent = new Map<string, CallKey[]>();
+  let size = 0;
+  return {
+    has: (agent) => byAgent.has(agent),
+    add(agent, { tenantId, invocationId }) {
+      const own = byAgent.get(agent) ?? [];
+      if (size >= max || own.some((call) => call.invocationId === invocationId)) return false;
+      byAgent.set(agent, own);
+      own.push({ tenantId, invocationId });
+      size += 1;
+      return true;
+    },
+    take(hasSlot) {
+      for (const [agent, own] of byAgent) {
+        if (!hasSlot(agent)) continue;
+        const first = own.shift();
+        byAgent.delete(agent);
+        // Behind the other agents: each has its turn.
+        if (own.length > 0) byAgent.set(agent, own);
+        if (first === undefined) continue;
+        size -= 1;
+        return first;
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/**
+ * Does something again and again, each time after a pause, never twice at the same time.
+ * @param pauseMs asked before each pause
+ * @returns ends it, and waits for a turn that is under way
+ */
+export function repeat(turn: () => Promise<void>, pauseMs: () => number): () => Promise<void> {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  const next = (): void => {
+    if (stopped) return;
+    timer = setTimeout(() => {
+      running = turn().finally(next);
+    }, pauseMs());
+    timer.unref();
+  };
+  next();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+}

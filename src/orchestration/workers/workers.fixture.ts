@@ -1,0 +1,96 @@
+import { openLedger } from '../../audit/ledger.ts';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { NativeFunction } from '../../executors/native/native-executor.ts';
+import type { PipelineParts } from '../../pipeline/parts.ts';
+import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
+import { memoryCallLeaseStore } from '../../storage/memory/calls/memory-call-lease-store.ts';
+import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import { createCallIntake } from '../call-intake.ts';
+import type { CallLeaseStore } from '../call-lease-store.port.ts';
+import type { JobQueue } from '../job-queue.port.ts';
+import { memoryJobQueue } from '../job-queues/memory/memory-job-queue.ts';
+import { createWorkers, WORKER_DEFAULTS, type WorkerLimits, type WorkerParts } from '../workers.ts';
+
+/** What instances share. */
+export interface Shared {
+  readonly store: LedgerStore;
+  readonly leases: CallLeaseStore;
+  /** Of one instance. */
+  queue(): Promise<JobQueue>;
+}
+
+export function sharedMemory(): Shared {
+  const store = memoryLedgerStore();
+  return { store, leases: memoryCallLeaseStore(store), queue: async () => memoryJobQueue({ waitMs: 50 }) };
+}
+
+export const LATER = { execution_options: { async_mode: true } } as const;
+
+/** An instance with workers over what it shares with others; `limits` are short, so that tests need not wait. */
+export async function instance(
+  id: string,
+  shared: Shared,
+  limits: Partial<WorkerLimits> = {},
+  more: { readonly parts?: Partial<PipelineParts>; readonly workers?: Partial<WorkerParts> } = {},
+) {
+  const all = { ...WORKER_DEFAULTS, leaseMs: 400, beatMs: 40, sweepMs: 60, sweepIdleMs: 100, graceMs: 200, ...limits };
+  const intake = createCallIntake(all);
+  const ledger = await openLedger({ store: shared.store, chainId: id, log: silentLog });
+  const made = await pipeline({ store: shared.store, ledger, instanceId: id, workers: intake, ...more.parts });
+  const queue = await shared.queue();
+  const workers = createWorkers({
+    ...made.parts,
+    records: shared.store,
+    leases: shared.leases,
+    queue,
+    runCall: made.run,
+    intake,
+    limits: all,
+    ...more.workers,
+  });
+  const run = workers.handingOver(made.run);
+  const token = await made.token();
+  return {
+    ...made,
+    id,
+    intake,
+    ledger,
+    limits: all,
+    queue,
+    workers,
+    /** The pipeline as workers use it. */
+    accepting: made.run,
+    run,
+    /** As a call that is accepted just before the process ends: nobody is handed it. */
+    accept: made.call,
+    call: (request: Parameters<typeof made.call>[0]) =>
+      run({ request: { capability_token: token, ...request }, caller: { door: 'library' } }),
+    tool: (toolId: string, body: NativeFunction, changes: Parameters<typeof manifest>[1] = {}) =>
+      made.add(manifest(toolId, changes), body),
+    async close() {
+      await workers.close();
+      await ledger.close();
+    },
+  };
+}
+
+/** Looks until a call is over. */
+export async function over({ store }: Pick<Shared, 'store'>, { tenantId, invocationId }: InvocationRecord) {
+  return until(async () => {
+    const record = await store.findInvocation(tenantId, invocationId);
+    return record !== undefined && isFinal(record.state) ? record : undefined;
+  });
+}
+
+/** Looks until there is something. */
+export async function until<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  for (let turn = 0; turn < 2_000; turn += 1) {
+    const seen = await look();
+    if (seen !== undefined && seen !== false) return seen;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error('it did not come');
+}

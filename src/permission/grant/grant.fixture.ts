@@ -1,0 +1,53 @@
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { ToolManifest, ToolPermissions } from '../../../api/schemas/tool-manifest.ts';
+import type { LayerLimits } from './effective-limits.ts';
+
+/** A layer with a limit in every dimension. */
+export const LAYER: LayerLimits = {
+  defaults: {
+    timeoutMs: 30_000,
+    cpuMillicores: 500,
+    memoryMb: 512,
+    outputBytesMax: 1000,
+    processesMax: 64,
+    diskMb: 64,
+  },
+  maxima: {
+    timeoutMs: 600_000,
+    cpuMillicores: 4000,
+    memoryMb: 4096,
+    outputBytesMax: 5000,
+    networkBandwidthMbps: 1000,
+    processesMax: 100,
+    diskMb: 100,
+  },
+};
+
+/** A tool that asks for this. */
+export const manifestOf = (
+  permissions: ToolPermissions,
+  config: ToolManifest['execution_config'] = {},
+): ToolManifest => ({
+  tool_id: 't',
+  tool_name: 't',
+  version: '1.0.0',
+  description: '',
+  parameters_schema: {},
+  permissions,
+  execution_config: config,
+  executor: { kind: 'native' },
+});
+
+/** A token that allows every path and address, unless it says otherwise. */
+export const claimsOf = (over: Partial<CapabilityClaims> = {}): CapabilityClaims => ({
+  tool_id: '*',
+  agent_did: 'did:a',
+  tenant_id: 't',
+  allowed_operations: ['execute'],
+  filesystem_permissions: { allowed_paths: ['/'], mode: 'rw' },
+  network_permissions: { allowed_hosts: ['*'], allowed_ports: [0] },
+  exp: 2,
+  iat: 1,
+  iss: 'i',
+  ...over,
+});

@@ -1,0 +1,153 @@
+import { isIP } from 'node:net';
+import type { AgentSandboxContext } from '../../../api/schemas/agent-sandbox-context.ts';
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { FilesystemPermission, NetworkPermission } from '../../../api/schemas/tool-manifest.ts';
+import { type Bounds, boundsOfContext, boundsOfToken } from './bounds.ts';
+import { normalHost } from './host-pattern.ts';
+import { narrowPattern } from './narrow-patterns.ts';
+import type { Violation } from './violation.ts';
+import type { Wanted } from './wanted.ts';
+
+/** Who sets bounds. */
+export interface Sides {
+  readonly claims: CapabilityClaims;
+  readonly contexts: readonly AgentSandboxContext[];
+  /** Where wanted paths lead that lead elsewhere than their names say. */
+  readonly links: ReadonlyMap<string, string | undefined> | undefined;
+  /** Name servers that the layer asks; absent when that is not known. */
+  readonly dnsServers: readonly string[] | undefined;
+}
+
+/** One side, with the codes of its refusals and its name in messages. */
+interface Side {
+  readonly bounds: Bounds;
+  readonly pathCode: 'E3203' | 'E3105';
+  readonly addressCode: 'E3204' | 'E3104';
+  readonly name: string;
+}
+
+/** Whatever of the wanted some side does not allow: for each permission the token first, then the contexts in order. */
+export function outsideBounds(wanted: Wanted, { claims, contexts, links, dnsServers }: Sides): Violation[] {
+  const sides: readonly Side[] = [
+    { bounds: boundsOfToken(claims), pathCode: 'E3203', addressCode: 'E3204', name: 'capability token' },
+    ...contexts.map(
+      (context): Side => ({
+        bounds: boundsOfContext(context),
+        pathCode: 'E3105',
+        addressCode: 'E3104',
+        name: 'agent sandbox context',
+      }),
+    ),
+  ];
+  const secrets = claims.credential_permissions?.allowed_secrets ?? [];
+  return [
+    ...wanted.malformed,
+    ...wanted.filesystem.flatMap((permission) => pathViolations(permission, sides, links)),
+    ...wanted.network.flatMap((permission) => addressViolations(permission, sides)),
+    ...wanted.patterns.flatMap((pattern) => patternViolations(pattern, sides)),
+    ...wanted.credentials
+      .filter((name) => !secrets.includes(name))
+      .map((name) => outside('E3205', `credential:${name}`, 'capability token')),
+    ...dnsViolations([...wanted.network, ...wanted.patterns], contexts, dnsServers),
+  ];
+}
+
+/**
+ * The name and what it leads to must both be allowed. The bounds themselves are taken by their text: a bound that was
+ * made a link would otherwise allow what the link leads to.
+ */
+function pathViolations(permission: FilesystemPermission, sides: readonly Side[], links: Sides['links']): Violation[] {
+  const { path, mode } = permission;
+  const real = links?.has(path) === true ? links.get(path) : path;
+  const found: Violation[] = [];
+  for (const { bounds, pathCode, name } of sides) {
+    const what = `filesystem:${mode}:${path}`;
+    if (!bounds.allowsPath(permission)) found.push(outside(pathCode, what, name, bounds.paths()));
+    else if (real === undefined) found.push(linkedNowhere(pathCode, what));
+    else if (real !== path && !bounds.allowsPath({ path: real, mode }))
+      found.push(linkedOut(pathCode, what, name, bounds.paths()));
+  }
+  return found;
+}
+
+function addressViolations(permission: NetworkPermission, sides: readonly Side[]): Violation[] {
+  const what = `network:${permission.host}:${permission.port}`;
+  return sides
+    .filter(({ bounds }) => !bounds.allowsAddress(permission))
+    .map(({ bounds, addressCode, name }) => outside(addressCode, what, name, bounds.addresses()));
+}
+
+/** What is left of a pattern after every side has narrowed it; empty when one of them leaves nothing. */
+export function narrowed(pattern: NetworkPermission, { claims, contexts }: Pick<Sides, 'claims' | 'contexts'>) {
+  const allowed = [boundsOfToken(claims), ...contexts.map(boundsOfContext)].map((bounds) => bounds.allowed);
+  return allowed.reduce<readonly NetworkPermission[]>((rows, side) => narrowedBy(rows, side), [pattern]);
+}
+
+/** An exact host is what it is: a side allows it or not. */
+function narrowedBy(rows: readonly NetworkPermission[], side: Bounds['allowed']): readonly NetworkPermission[] {
+  return side === undefined ? rows : distinct(rows.flatMap((row) => narrowPattern(row, side)));
+}
+
+function distinct(rows: readonly NetworkPermission[]): readonly NetworkPermission[] {
+  return [...new Map(rows.map((row) => [`${row.host}:${row.port}`, row])).values()];
+}
+
+/** The first side that leaves nothing of it is told. */
+function patternViolations(pattern: NetworkPermission, sides: readonly Side[]): Violation[] {
+  let rows: readonly NetworkPermission[] = [pattern];
+  for (const { bounds, addressCode, name } of sides) {
+    rows = narrowedBy(rows, bounds.allowed);
+    if (rows.length > 0) continue;
+    return [outside(addressCode, `network:${pattern.host}:${pattern.port}`, name, bounds.addresses())];
+  }
+  return [];
+}
+
+/** The layer looks names up itself. It may ask any of its name servers, so a context that names some must name all of these. */
+function dnsViolations(
+  network: readonly NetworkPermission[],
+  contexts: readonly AgentSandboxContext[],
+  own: readonly string[] | undefined,
+): Violation[] {
+  const named = network.find(({ host }) => isIP(host) === 0);
+  if (named === undefined) return [];
+  return contexts.flatMap((context) => {
+    const { dnsServers = [] } = boundsOfContext(context);
+    if (dnsServers.length === 0) return [];
+    const allowed = new Set(dnsServers.map(normalHost));
+    if (own !== undefined && own.length > 0 && own.every((server) => allowed.has(normalHost(server)))) return [];
+    return [otherDns(named, dnsServers)];
+  });
+}
+
+function outside(code: Violation['code'], wanted: string, whose: string, allowed?: readonly string[]): Violation {
+  return {
+    code,
+    wanted,
+    ...(allowed === undefined ? {} : { allowed }),
+    message: `The tool needs ${wanted}, which the ${whose} does not allow. Ask for a ${whose} that does.`,
+  };
+}
+
+/** Where the link leads is not told: it lies outside. */
+function linkedOut(code: Violation['code'], wanted: string, whose: string, allowed: readonly string[]): Violation {
+  return {
+    code,
+    wanted,
+    allowed,
+    message: `The tool needs ${wanted}, which leads through a link to a place that the ${whose} does not allow. Name the real path in manifest, token and context.`,
+  };
+}
+
+const linkedNowhere = (code: Violation['code'], wanted: string): Violation => ({
+  code,
+  wanted,
+  message: `The tool needs ${wanted}, and where that leads cannot be told: it is a link to nowhere, or lies where the layer may not look.`,
+});
+
+const otherDns = ({ host, port }: NetworkPermission, allowed: readonly string[]): Violation => ({
+  code: 'E3104',
+  wanted: `network:${host}:${port}`,
+  allowed: allowed.slice(0, 10),
+  message: `The agent sandbox context wants ${host} to be looked up by name servers of its own, and this layer asks others. Leave dns_servers out, list the layer's own, or let the tool name an IP address.`,
+});

@@ -1,0 +1,17 @@
+import type { Failure } from '../../domain/error/failure.ts';
+
+/** What a worker holds of a call while it runs it: a lease that others may take over once it is not renewed (ORC-01). */
+export interface CallHold {
+  /** Number of the lease: a row that was written under a later one is not replaced. */
+  readonly fence: number;
+  /**
+   * Asked right before a tool is reached that may not be repeated.
+   * @returns false when the call is somebody else's by now: then the tool is not reached
+   */
+  begin(): Promise<boolean>;
+  /**
+   * Whether the end of this run is that of the call: not when somebody else has taken the call over, when the run made way
+   * for another and did not end by itself, or when this instance cannot run the tool and another may.
+   */
+  counts(failed: Failure | undefined): boolean;
+}

@@ -1,0 +1,85 @@
+// Hot path: one timer for each run.
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { Clock } from '../../std/clock.ts';
+
+/** When a running tool is stopped. Told by a clock that does not jump. */
+export interface Deadline {
+  /** The tool has said something: it is alive. */
+  touch(): void;
+  /**
+   * Gives the run more time in all than it was given before.
+   * @param ms on top of the timeout it began with; less than before changes nothing
+   */
+  extendTo(ms: number): void;
+  /** Ms until the run is stopped; 0 when it is over. */
+  leftMs(): number;
+  /** The run is over. */
+  stop(): void;
+}
+
+/** How long a run may last, and how long it may be silent. */
+export interface DeadlineTerms {
+  readonly timeoutMs: number;
+  /** Silence after which the tool counts as dead; none when absent (PIPE-12). */
+  readonly idleMs?: number;
+}
+
+/**
+ * Starts the time of a run.
+ * @param onOver told once: E3103, with `details.timeout_ms` or `details.heartbeat_ms`
+ */
+export function startDeadline(
+  clock: Pick<Clock, 'monotonic'>,
+  { timeoutMs, idleMs }: DeadlineTerms,
+  onOver: (error: ToolLayerError) => void,
+): Deadline {
+  const startedAt = clock.monotonic();
+  let allowedMs = timeoutMs;
+  let touchedAt = startedAt;
+  let timer: NodeJS.Timeout | undefined;
+  const leftMs = (): number => startedAt + allowedMs - clock.monotonic();
+  const idleLeftMs = (): number =>
+    idleMs === undefined ? Number.POSITIVE_INFINITY : touchedAt + idleMs - clock.monotonic();
+  const look = (): void => {
+    // A timer may fire a little early by the other clock.
+    if (leftMs() < EARLY_MS) onOver(timedOut(allowedMs));
+    else if (idleLeftMs() < EARLY_MS) onOver(silent(idleMs ?? 0));
+    else arm();
+  };
+  const arm = (): void => {
+    // A silent tool is looked after when its silence would be over: a report only moves a number.
+    timer = setTimeout(look, Math.min(leftMs(), idleLeftMs()));
+  };
+  arm();
+  return {
+    touch() {
+      if (idleMs !== undefined) touchedAt = clock.monotonic();
+    },
+    extendTo(ms) {
+      if (timer === undefined || timeoutMs + ms <= allowedMs) return;
+      allowedMs = timeoutMs + ms;
+      clearTimeout(timer);
+      arm();
+    },
+    leftMs: () => Math.max(0, leftMs()),
+    stop() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}
+
+/** Ms by which two clocks may differ. */
+const EARLY_MS = 2;
+
+const timedOut = (timeoutMs: number): ToolLayerError =>
+  new ToolLayerError('E3103', `The tool did not end within ${timeoutMs / 1000} s and was stopped.`, {
+    details: { timeout_ms: timeoutMs },
+  });
+
+const silent = (idleMs: number): ToolLayerError =>
+  new ToolLayerError(
+    'E3103',
+    `The tool gave no sign of life for ${idleMs / 1000} s and was stopped. Have it report its progress more often, or raise execution_config.heartbeat_seconds.`,
+    { details: { heartbeat_ms: idleMs } },
+  );

@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { ApprovalRequest, GivenApproval } from '../../domain/invocation/waiting-call.ts';
+import type { ApprovalDesk } from '../approval-desk.port.ts';
+import type { Resumed } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
+import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { recoverOpenCalls } from './recover.ts';
+import { createIdentifyAgain } from '../stages/identify.ts';
+
+const FAR = 4_102_444_800_000;
+
+/** A desk that numbers its questions, and says yes at once only where it is told to. */
+function desk(standing = false): ApprovalDesk & { readonly asked: ApprovalRequest[] } {
+  const asked: ApprovalRequest[] = [];
+  return {
+    asked,
+    standing: () => standing,
+    question({ reason, binding, prompt }) {
+      const request = {
+        approvalId: `approval-${asked.length + 1}`,
+        reason,
+        binding,
+        requestedAt: 1,
+        expiresAt: FAR,
+        ...(prompt === undefined ? {} : { prompt }),
+      };
+      asked.push(request);
+      return request;
+    },
+  };
+}
+
+async function layer(changes: Partial<PipelineParts> = {}) {
+  const approvals = desk();
+  const made = await pipeline({ approvals, workers: { accepts: true }, ...changes });
+  const ran: unknown[] = [];
+  const body = (parameters: Readonly<Record<string, unknown>>): unknown => {
+    ran.push(parameters);
+    return { done: parameters['n'] };
+  };
+  await made.add(manifest('ask', { requires_confirmation: true, confirmation_prompt: 'Really?' }), body);
+  await made.add(manifest('write', { side_effect_policy: 'irreversible' }), body);
+  await made.add(manifest('read'), body);
+  return { ...made, approvals, ran };
+}
+
+/** The same call again, as a worker takes it from its row. */
+function resume(
+  { run }: Pick<Awaited<ReturnType<typeof layer>>, 'run'>,
+  record: InvocationRecord,
+  more: Partial<Resumed> = {},
+): Promise<InvocationRecord> {
+  const { waiting, invocationId, acceptedAt, door } = record;
+  if (waiting === undefined) throw new Error('the call does not wait');
+  return run({ request: waiting.request, caller: { door } }, { invocationId, acceptedAt, waiting, ...more });
+}
+
+const yes = ({ waiting }: InvocationRecord): GivenApproval => {
+  if (waiting?.wait.for !== 'approval') throw new Error('the call waits for no approval');
+  const { approvalId, binding, expiresAt } = waiting.wait.approval;
+  return { approvalId, binding, expiresAt };
+};
+
+describe('a call that needs a yes', () => {
+  test('waits on record with all that is needed to run it, and nothing of it runs', async () => {
+    const { call, store, ran, token } = await layer();
+    const given = await token();
+    const record = await call({ tool_id: 'ask', parameters: { n: 1 }, capability_token: given });
+    expect(record).toMatchObject({
+      state: 'AUTHORIZED',
+      waiting: {
+        request: { tool_id: 'ask', tool_version: '1.0.0', parameters: { n: 1 } },
+        wait: { for: 'approval', approval: { reason: 'requires_confirmation', prompt: 'Really?' } },
+      },
+    });
+    expect(await store.findInvocation('acme', record.invocationId)).toEqual(JSON.parse(JSON.stringify(record)));
+    expect(JSON.stringify(record)).not.toContain(given);
+    expect(ran).toEqual([]);
+  });
+
+  test('runs with the yes, once more through every stage, and leaves no arguments in its row', async () => {
+    const made = await layer();
+    const waiting = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
+    const done = await resume(made, waiting, { approval: yes(waiting) });
+    expect(done).toMatchObject({ invocationId: waiting.invocationId, state: 'COMPLETED', result: { done: 1 } });
+    expect(done).not.toHaveProperty('waiting');
+    expect(made.ran).toEqual([{ n: 1 }]);
+    const events = await made.eventsOf(waiting.invocationId);
+    expect(events.map(({ data }) => data['state'])).toEqual([
+      'DECLARED',
+      'VALIDATED',
+      'AUTHORIZED',
+      'EXECUTING',
+      'COMPLETED',
+    ]);
+  });
+
+  test('a yes that was given to other arguments, another tool or under other policies does not count', async () => {
+    const made = await layer();
+    const waiting = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
+    const approval = yes(waiting);
+    const others: Partial<GivenApproval['binding']>[] = [
+      { inputHash: 'other' },
+      { contentHash: 'other' },
+      { toolVersion: '1.0.1' },
+      { policyVersion: '2' },
+      { agentDid: 'did:agent:b' },
+      { userDid: 'did:user:u' },
+      { tenantId: 'other' },
+    ];
+    for (const other of others) {
+      const binding = { ...approval.binding, ...other };
+      const again = await resume(made, waiting, { approval: { ...approval, binding } });
+      expect(again).toMatchObject({ state: 'AUTHORIZED', waiting: { wait: { for: 'approval' } } });
+      expect(again.waiting?.wait).not.toEqual(waiting.waiting?.wait);
+    }
+    const late = await resume(made, waiting, { approval: { ...approval, expiresAt: Date.now() } });
+    expect(late.state).toBe('AUTHORIZED');
+    expect(made.ran).toEqual([]);
+  });
+
+  test('a policy that forbids it meanwhile wins over the yes', async () => {
+    let allowed = true;
+    const decide = () => ({ allowed, policies: ['p'], engine: 'e', version: '1' });
+    const made = await layer({ policy: { decide, clear() {} } });
+    const waiting = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
+    allowed = false;
+    const refused = await resume(made, waiting, { approval: yes(waiting) });
+    expect(refused).toMatchObject({ state: 'DENIED', failure: { code: 'E3210' } });
+    expect(made.ran).toEqual([]);
+  });
+
+  test('PRM-01 a token that was revoked meanwhile ends it, in the row in which it waited', async () => {
+    let revoked = false;
+    const made = await layer({ identifyAgain: createIdentifyAgain(() => revoked) });
+    const waiting = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
+    revoked = true;
+    await resume(made, waiting, { approval: yes(waiting) });
+    expect(await made.store.findInvocation('acme', waiting.invocationId)).toMatchObject({
+      state: 'DENIED',
+      failure: { code: 'E3208' },
+    });
+    expect(made.ran).toEqual([]);
+  });
+
+  test('a standing rule says yes at once', async () => {
+    const made = await layer({ approvals: desk(true) });
+    expect(await made.call({ tool_id: 'ask', parameters: { n: 2 } })).toMatchObject({ state: 'COMPLETED' });
+  });
+
+  test('keeps its idempotency key while it waits: a duplicate neither runs nor asks', async () => {
+    const made = await layer();
+    const request = { tool_id: 'ask', parameters: { n: 1 }, execution_options: { idempotency_key: 'k' } };
+    const waiting = await made.call(request);
+    const duplicate = await made.call(request, { signal: AbortSignal.timeout(150) });
+    expect(duplicate.state).not.toBe('COMPLETED');
+    expect(made.approvals.asked).toHaveLength(1);
+    await resume(made, waiting, { approval: yes(waiting) });
+    const after = await made.call(request);
+    expect(after).toMatchObject({ invocationId: waiting.invocationId, result: { done: 1 } });
+    expect(made.ran).toHaveLength(1);
+  });
+});
+
+describe('an asynchronous call', () => {
+  const later = { execution_options: { async_mode: true } };
+
+  test('PIPE-07 is accepted on record and run by whoever takes it, with what it was sent', async () => {
+    const made = await layer();
+    const waiting = await made.call({ tool_id: 'write', parameters: { n: 3 }, ...later });
+    expect(waiting).toMatchObject({ state: 'AUTHORIZED', waiting: { wait: { for: 'worker' } } });
+    expect(made.ran).toEqual([]);
+    expect(await resume(made, waiting)).toMatchObject({ state: 'COMPLETED', result: { done: 3 } });
+    expect(made.ran).toEqual([{ n: 3 }]);
+  });
+
+  test('two workers that take the same call at once run it once', async () => {
+    const made = await layer();
+    const waiting = await made.call({ tool_id: 'write', parameters: { n: 3 }, ...later });
+    const both = await Promise.all([resume(made, waiting), resume(made, waiting)]);
+    expect(both.map(({ failure }) => failure?.code)).toContain('E3802');
+    expect(made.ran).toHaveLength(1);
+  });
+
+  test('without workers it is refused before anything is on record as accepted', async () => {
+    const made = await layer({ workers: { accepts: false } });
+    expect(await made.call({ tool_id: 'read', parameters: { n: 1 }, ...later })).toMatchObject({
+      failure: { code: 'E3901' },
+    });
+  });
+});
+
+describe('after a crash', () => {
+  test('ORC-06 what waits goes on, what may be repeated is run again, and what may not ends as outcome unknown', async () => {
+    const made = await layer();
+    const { store, parts } = made;
+    const later = { execution_options: { async_mode: true } };
+    const [waits, safe, unsafe] = await Promise.all([
+      made.call({ tool_id: 'write', parameters: { n: 1 }, ...later }),
+      made.call({ tool_id: 'read', parameters: { n: 2 }, ...later }),
+      made.call({ tool_id: 'write', parameters: { n: 3 }, ...later }),
+    ]);
+    const cutOff = [safe, unsafe].map((record) => ({ ...record, state: 'EXECUTING' as const }));
+    await store.append({ records: cutOff, events: [] }, 'synchronous');
+    expect(await recoverOpenCalls(parts, 'one')).toBe(1);
+    expect(await store.findInvocation('acme', unsafe.invocationId)).toMatchObject({ failure: { code: 'E3804' } });
+    const [still, again] = await Promise.all(
+      [waits, safe].map(({ invocationId }) => store.findInvocation('acme', invocationId)),
+    );
+    expect(await resume(made, still as InvocationRecord)).toMatchObject({ state: 'COMPLETED' });
+    expect(await resume(made, again as InvocationRecord, { cutOff: true })).toMatchObject({ state: 'COMPLETED' });
+    expect(made.ran).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+});

@@ -1,0 +1,75 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { isFinal } from '../../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
+import type { PipelineParts } from '../../parts.ts';
+
+type Parts = Pick<PipelineParts, 'clock' | 'records' | 'running' | 'instanceId'>;
+
+/** How often a duplicate looks whether the first call is over. */
+const POLL_MS = 25;
+/**
+ * After this time without a row, the instance that claimed a key elsewhere counts as gone. Every call is on record before
+ * its tool is reached, and one that was slower asks again for its key (`CONFIRM_AFTER_MS`).
+ */
+export const TAKE_OVER_AFTER_MS = 30_000;
+/** The same for a claim of this instance's own: its row is written soon after it stopped being under way. */
+const OWN_GRACE_MS = 1_000;
+/** Most rows that only lead on to another one. */
+const LEADS_MAX = 8;
+
+/**
+ * What became of the first call with a key: its row, where that answers its duplicates too; `repeatable` when it was cut
+ * off and may run again; `lost` when it left no row, so that nothing of it ran.
+ */
+export type FirstCall = InvocationRecord | 'repeatable' | 'lost';
+
+/**
+ * Waits for the first call, in this instance or elsewhere.
+ * @param later the duplicate itself does not wait for its answer
+ * @throws the signal's reason when the duplicate's own time is over
+ */
+export async function firstCall(
+  parts: Parts,
+  holder: IdempotencyClaim,
+  later: boolean,
+  signal: AbortSignal,
+): Promise<FirstCall> {
+  const { tenantId } = holder;
+  const since = parts.clock.monotonic();
+  let { invocationId } = holder;
+  let leads = 0;
+  while (!signal.aborted) {
+    const record = await parts.records.findInvocation(tenantId, invocationId);
+    if (record?.answeredBy !== undefined && leads < LEADS_MAX) {
+      invocationId = record.answeredBy;
+      leads += 1;
+      continue;
+    }
+    if (record !== undefined && answers(record, later)) {
+      return record.failure?.code === 'E3811' ? 'repeatable' : record;
+    }
+    if (record === undefined && isLost(parts, holder, invocationId, since)) return 'lost';
+    await wait(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+  throw signal.reason;
+}
+
+/** A call that waits for a person may wait for hours; its duplicate learns what it waits for. */
+function answers({ state, waiting }: InvocationRecord, later: boolean): boolean {
+  if (isFinal(state)) return true;
+  if (state === 'EXECUTING') return later && waiting !== undefined;
+  return waiting !== undefined && (later || waiting.wait.for === 'approval');
+}
+
+function isLost(
+  parts: Parts,
+  { tenantId, instanceId }: IdempotencyClaim,
+  invocationId: string,
+  since: number,
+): boolean {
+  if (parts.running.find(tenantId, invocationId) !== undefined) return false;
+  // Claimed in an earlier life of this instance: what is under way in this one is among its running calls.
+  const graceMs = instanceId === parts.instanceId ? OWN_GRACE_MS : TAKE_OVER_AFTER_MS;
+  return parts.clock.monotonic() - since >= graceMs;
+}

@@ -1,0 +1,201 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { systemClock } from '../../../std/clock.ts';
+import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
+import type { IdempotencyStore } from '../../idempotency-store.port.ts';
+import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { scopedKey } from './idempotency-key.ts';
+
+const order = {
+  type: 'object',
+  properties: { id: { type: 'string' }, n: { type: 'integer' }, note: { type: 'string' } },
+};
+
+/** Counts what it runs; `failing` makes it fail. */
+async function counting(more: Partial<ToolManifest> = {}, changes: Parameters<typeof pipeline>[0] = {}) {
+  const made = await pipeline(changes);
+  const ran: unknown[] = [];
+  const state = { failing: false };
+  await made.add(
+    manifest('pay', { side_effect_policy: 'irreversible', parameters_schema: order, ...more }),
+    async (given) => {
+      ran.push(given);
+      await wait(10);
+      if (state.failing) throw new Error('no');
+      return { run: ran.length };
+    },
+  );
+  const pay = (parameters: Record<string, unknown>, turn = 't-1', more: object = {}) =>
+    made.call({ tool_id: 'pay', parameters, execution_options: { turn_group_id: turn }, ...more });
+  return { ...made, ran, state, pay };
+}
+
+/** What keys a store was asked for. */
+function listening(): IdempotencyStore & { readonly keys: string[] } {
+  const inner = memoryIdempotencyStore();
+  const keys: string[] = [];
+  return {
+    ...inner,
+    keys,
+    claim(claim) {
+      keys.push(claim.key);
+      return inner.claim(claim);
+    },
+  };
+}
+
+describe('VIS-04 a turn group', () => {
+  test('runs a tool once for the same arguments, and says that the answer was there', async () => {
+    for (const policy of ['pure', 'idempotent', 'compensatable', 'irreversible'] as const) {
+      const { pay, ran } = await counting({ side_effect_policy: policy });
+      const first = await pay({ n: 1 });
+      const second = await pay({ n: 1 });
+      expect([first.metadata?.cached, second.metadata?.cached]).toEqual([false, true]);
+      expect(second).toMatchObject({ invocationId: first.invocationId, result: { run: 1 } });
+      expect((await pay({ n: 2 })).result).toEqual({ run: 2 });
+      expect((await pay({ n: 1 }, 't-2')).result).toEqual({ run: 3 });
+      expect(ran).toHaveLength(3);
+    }
+  });
+
+  test('has keys of tool, business and group, apart from those that callers choose', async () => {
+    const idempotency = listening();
+    const { pay, call } = await counting({}, { idempotency });
+    const record = await pay({ n: 1 });
+    const hash = record.inputHash?.slice(0, 16);
+    expect(record.idempotencyKey).toBe(`pay:${hash}:turn_group:t-1`);
+    expect(idempotency.keys).toEqual([`\ntool_idem:11:did:agent:apay:${hash}:turn_group:t-1`]);
+    const chosen = { idempotency_key: `pay:${hash}:turn_group:t-1` };
+    const own = await call({ tool_id: 'pay', parameters: { n: 1 }, execution_options: chosen });
+    expect(own.metadata?.cached).toBe(false);
+    expect(idempotency.keys.at(-1)).toBe(`did:agent:a\n${chosen.idempotency_key}`);
+  });
+
+  test('takes the fields that the tool names as the business, and refuses other arguments for it', async () => {
+    const { pay, ran } = await counting({ idempotency_key_fields: ['id', 'n'] });
+    const first = await pay({ id: 'o:1', n: 2 });
+    expect(first.idempotencyKey).toBe('pay:o%3A1:2:turn_group:t-1');
+    expect((await pay({ id: 'o:1', n: 2 })).metadata?.cached).toBe(true);
+    expect((await pay({ id: 'o:1', n: 2, note: 'other' })).failure?.code).toBe('E3802');
+    expect((await pay({ id: 'o', n: 2 })).metadata?.cached).toBe(false);
+    expect(ran).toHaveLength(2);
+  });
+
+  test('is of one tenant and of one agent', async () => {
+    const { pay, token, ran } = await counting();
+    await pay({ n: 1 });
+    const capability_token = await token({ agent_did: 'did:agent:b' });
+    expect((await pay({ n: 1 }, 't-1', { capability_token })).metadata?.cached).toBe(false);
+    expect(ran).toHaveLength(2);
+  });
+
+  test('gives a failure again for a tool that may not run twice, and tries one again that may', async () => {
+    for (const [policy, runs] of [
+      ['irreversible', 1],
+      ['idempotent', 2],
+    ] as const) {
+      const { pay, ran, state } = await counting({ side_effect_policy: policy });
+      state.failing = true;
+      expect((await pay({ n: 1 })).failure?.code).toBe('E3109');
+      state.failing = false;
+      await pay({ n: 1 });
+      expect(ran).toHaveLength(runs);
+    }
+  });
+
+  test('gives way to the key that the caller chose', async () => {
+    const { call, ran } = await counting();
+    const keyed = (n: number, turn: string) => ({
+      tool_id: 'pay',
+      parameters: { n },
+      execution_options: { idempotency_key: 'k', turn_group_id: turn },
+    });
+    await call(keyed(1, 't-1'));
+    expect((await call(keyed(1, 't-2'))).metadata?.cached).toBe(true);
+    expect((await call(keyed(2, 't-1'))).failure?.code).toBe('E3802');
+    expect(ran).toHaveLength(1);
+  });
+});
+
+describe('VIS-04 the call that came first', () => {
+  test('left nothing before it was cut off: the next one runs, and a late one of its own does not', async () => {
+    const idempotency = memoryIdempotencyStore();
+    const { pay, ran, store } = await counting({}, { idempotency });
+    const probe = await pay({ n: 1 });
+    const claimed = async (invocationId: string, instanceId: string, key: string) => {
+      const held = await idempotency.claim({
+        tenantId: 'acme',
+        key,
+        requestHash: 'x',
+        invocationId: 'probe',
+        expiresAt: Date.now() + 60_000,
+      });
+      await idempotency.takeOver({ ...held, invocationId, instanceId }, held.invocationId);
+    };
+    const key = `\ntool_idem:11:did:agent:a${probe.idempotencyKey}`;
+    await claimed('died-before-its-row', 'one', key);
+    expect(await store.findInvocation('acme', 'died-before-its-row')).toBeUndefined();
+    const after = await pay({ n: 1 });
+    expect([after.metadata?.cached, after.result]).toEqual([false, { run: 2 }]);
+    expect((await pay({ n: 1 })).metadata?.cached).toBe(true);
+    expect(ran).toHaveLength(2);
+  });
+
+  test('was cut off and may run again: the next one runs; one of which nobody knows does not', async () => {
+    for (const [code, runs] of [
+      ['E3811', 2],
+      ['E3804', 1],
+    ] as const) {
+      const memory = memoryLedgerStore();
+      const { pay, ran, store, parts } = await counting({ side_effect_policy: 'idempotent' }, { store: memory });
+      const first = await pay({ n: 1 });
+      const failure = { failed: true, code, message: 'Cut off.' } as const;
+      const { result: _result, ...row } = first;
+      const cutOff = { ...row, invocationId: 'cut-off', state: 'ABORTED' as const, failure };
+      await store.append({ records: [cutOff], events: [] }, 'synchronous');
+      const key = `\ntool_idem:11:did:agent:a${first.idempotencyKey}`;
+      const probe = { tenantId: 'acme', key, requestHash: '', invocationId: 'p', expiresAt: Date.now() + 60_000 };
+      const held = await parts.idempotency.claim(probe);
+      await parts.idempotency.takeOver({ ...held, invocationId: 'cut-off' }, held.invocationId);
+      expect((await pay({ n: 1 })).failure?.code).toBe(code === 'E3804' ? 'E3804' : undefined);
+      expect(ran).toHaveLength(runs);
+    }
+  });
+});
+
+test('VIS-04 a call that was slow to begin asks for its key once more, and does not run when another has it', async () => {
+  for (const isTaken of [true, false]) {
+    const inner = memoryIdempotencyStore();
+    let late = 0;
+    let claims = 0;
+    const idempotency: IdempotencyStore = {
+      ...inner,
+      async claim(claim) {
+        claims += 1;
+        late = 16_000;
+        if (claims === 2 && isTaken) await inner.takeOver({ ...claim, invocationId: 'faster' }, claim.invocationId);
+        return inner.claim(claim);
+      },
+    };
+    // The first claim takes 16 s.
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + late };
+    const { pay, ran } = await counting({}, { idempotency, clock });
+    const record = await pay({ n: 1 });
+    expect([record.failure?.code, ran.length]).toEqual(isTaken ? ['E3811', 0] : [undefined, 1]);
+    expect(claims).toBe(2);
+  }
+});
+
+test('PIPE-09 a scope cannot be read in two ways, and keys that are stored keep theirs', () => {
+  expect(scopedKey('did:agent:a', 'k')).toBe('did:agent:a\nk');
+  const scopes = [
+    ['did:a', 'b\nk'],
+    ['did:a\nb', 'k'],
+    ['did:a\nb\nk', ''],
+    ['', 'did:a\nb\nk'],
+    ['did:a\n', 'b\nk'],
+  ] as const;
+  expect(new Set(scopes.map(([agent, key]) => scopedKey(agent, key))).size).toBe(scopes.length);
+});

@@ -1,0 +1,35 @@
+import type { Sanitiser } from '../../../detectors/sanitise.ts';
+import type { OutputVerdict } from '../../../detectors/scan-output.ts';
+import type { ControlCharacters } from '../../../validation/control-characters.ts';
+
+/** How arguments and results are judged beside their schemas (VAL-02 to VAL-06); every one is a setting. */
+export interface ValueRules {
+  /** Whether arguments that do not fit are converted where that loses nothing; default true. */
+  readonly coerceArguments: boolean;
+  /** The same for results; default true. */
+  readonly coerceResults: boolean;
+  /** Whether a result that does not fit fails the call, or is passed with a warning; default true. */
+  readonly strict: boolean;
+  /** Whether a tool without result schema fails in strict mode (E3508); default false. */
+  readonly resultSchemaRequired: boolean;
+  /** Control characters in texts of arguments; default `refuse`. */
+  readonly controlCharacters: ControlCharacters;
+  /** Looks for injection in arguments; nobody does when absent. */
+  readonly argumentSanitiser?: Sanitiser;
+  /** Looks for injection in results; nobody does when absent. */
+  readonly resultSanitiser?: Sanitiser;
+  /** Whether findings in results are only told, whatever the sanitiser would do; default true. */
+  readonly markResultsOnly: boolean;
+  /** Looks for instructions in results; nobody does when absent. */
+  readonly scanOutput?: (result: unknown) => OutputVerdict;
+}
+
+/** Rules that hold when nothing else is said. */
+export const VALUE_RULES: ValueRules = {
+  coerceArguments: true,
+  coerceResults: true,
+  strict: true,
+  resultSchemaRequired: false,
+  controlCharacters: 'refuse',
+  markResultsOnly: true,
+};

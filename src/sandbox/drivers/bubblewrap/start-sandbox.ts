@@ -1,0 +1,168 @@
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { SandboxProcess, SandboxSpec } from '../../driver.port.ts';
+import type { EgressRun } from '../../egress-gate.ts';
+import type { Mount } from '../../linux/mounts.ts';
+import type { StandingSandbox } from '../../warm-pool/warmable-driver.ts';
+import { openListeners } from './network/open-listeners.ts';
+import type { Workshop } from './probe.ts';
+import { type Launch, type Launched, launch } from './process/launch.ts';
+import type { Launcher } from './process/launcher.ts';
+import { runSandbox } from './process/sandbox-run.ts';
+import { type FirstProcess, standing } from './process/standing.ts';
+import { SANDBOX_BOUNDS } from './settings.ts';
+import { programFault } from './view/find-program.ts';
+import { jobText } from './warm/job.ts';
+import { type JobReport, readJobReport } from './warm/job-report.ts';
+import type { Runtime } from './warm/runtime.ts';
+
+/** What one sandbox is made with. */
+export interface SandboxOrder {
+  readonly spec: SandboxSpec;
+  readonly mounts: readonly Mount[];
+  /** Undefined for a sandbox that reaches nothing. */
+  readonly way: EgressRun | undefined;
+}
+
+/** Starts the command of a spec. @throws E3101 when no sandbox can be made */
+export async function startSandbox(workshop: Workshop, order: SandboxOrder): Promise<SandboxProcess> {
+  const { spec, mounts } = order;
+  const made = await makeSandbox(workshop, order, (launcher) => {
+    launcher.group?.bound(spec.limits);
+    return { spec: seenFrom(spec, order.way), mounts, hosts: order.way?.view.hosts ?? '' };
+  });
+  return runMade(workshop, made, order);
+}
+
+/**
+ * Makes a sandbox in which a runtime waits for its job, for any spec with the same key. It has no limits yet but those of its
+ * processes, since nothing foreign runs in it.
+ * @throws E3101 when no sandbox can be made
+ */
+export async function standSandbox(
+  workshop: Workshop,
+  order: SandboxOrder,
+  runtime: Runtime,
+): Promise<StandingSandbox> {
+  const { spec, mounts, way } = order;
+  const { command, environment, programAt } = runtime;
+  const made = await makeSandbox(workshop, order, () => ({
+    spec: { ...spec, command, environment },
+    mounts,
+    hosts: way?.view.hosts ?? '',
+    waiting: { runtimeAt: programAt },
+  }));
+  const report = readJobReport(made.launched.job);
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const late = setTimeout(
+    reject,
+    SANDBOX_BOUNDS.standTimeoutMs,
+    new Error('what should wait for a job takes too long'),
+  );
+  try {
+    await Promise.race([report.ready, tooLate]);
+  } catch (cause) {
+    await discard(workshop, made, order, report);
+    throw cannotStart(spec.label, cause);
+  } finally {
+    clearTimeout(late);
+  }
+  made.launcher.hold(false);
+  return waitingSandbox(workshop, made, order, report);
+}
+
+function waitingSandbox(workshop: Workshop, made: Made, order: SandboxOrder, report: JobReport): StandingSandbox {
+  let isTaken = false;
+  let ended: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    ended ??= discard(workshop, made, order, report);
+    return ended;
+  };
+  made.launcher.child.once('exit', () => {
+    if (!isTaken) void end();
+  });
+  return {
+    waits: () => !isTaken && ended === undefined && made.launcher.waits(),
+    handOff(spec) {
+      made.launcher.group?.bound(spec.limits);
+      isTaken = true;
+      made.launcher.hold(true);
+      made.launched.job.end(jobText(seenFrom(spec, order.way)));
+      return runMade(workshop, made, { ...order, spec }, report);
+    },
+    discard: end,
+  };
+}
+
+/** Ends a sandbox that nobody was given. */
+async function discard(workshop: Workshop, made: Made, order: SandboxOrder, report: JobReport): Promise<void> {
+  made.launcher.hold(true);
+  const running = runMade(workshop, made, order, report);
+  running.kill();
+  // Nobody reads what it said.
+  for (const pipe of [running.stdout, running.stderr]) pipe.destroy();
+  await running.exited;
+}
+
+interface Made {
+  readonly launcher: Launcher;
+  readonly launched: Launched;
+  readonly first: FirstProcess;
+}
+
+async function makeSandbox(
+  { pad, stock, slots }: Workshop,
+  { spec, mounts, way }: SandboxOrder,
+  prepare: (launcher: Launcher) => Launch,
+): Promise<Made> {
+  let launcher: Launcher | undefined;
+  try {
+    // Root gives its uid up where the tool needs no file that only root may touch (ADR 0003).
+    launcher = stock.take(slots !== undefined && mounts.every(({ openToAll }) => openToAll) ? 'lent' : 'layer');
+    const { uid } = launcher;
+    const launched = launch(pad, launcher, prepare(launcher));
+    const first = await standing(launched, pad.watch, way && ((pid) => openListeners({ ...pad, ...way, pid, uid })));
+    return { launcher, launched, first };
+  } catch (error) {
+    if (launcher !== undefined) {
+      launcher.discard();
+      stock.giveBack(launcher);
+      void launcher.group?.remove();
+    }
+    void way?.close();
+    throw cannotStart(spec.label, error);
+  }
+}
+
+function runMade(
+  { pad, stock }: Workshop,
+  { launcher, launched, first }: Made,
+  { spec, mounts, way }: SandboxOrder,
+  report?: JobReport,
+): SandboxProcess {
+  return runSandbox({
+    ...launched,
+    first,
+    way,
+    ...(report === undefined ? {} : { report }),
+    limits: spec.limits,
+    programFault: () => programFault(spec, mounts),
+    onGone() {
+      stock.giveBack(launcher);
+      if (first.target !== undefined) pad.watch.forget(first.target);
+    },
+  });
+}
+
+/** What the tool itself sets is not overridden. */
+function seenFrom(spec: SandboxSpec, way: EgressRun | undefined): SandboxSpec {
+  return way === undefined ? spec : { ...spec, environment: { ...way.view.environment, ...spec.environment } };
+}
+
+function cannotStart(label: string, cause: unknown): ToolLayerError {
+  if (cause instanceof ToolLayerError) return cause;
+  return new ToolLayerError(
+    'E3101',
+    `No sandbox could be made for ${label}. The operator finds the cause in the log.`,
+    { cause },
+  );
+}

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GVISOR_BOUNDS } from '../settings.ts';
+import { driverFolder, leaveDriverFolder } from './root-folder.ts';
+
+const ID_BYTES = 12;
+const OWNER_ONLY = 0o700;
+const PASSABLE = 0o755;
+
+/** The folder of one sandbox, with its configuration and all that runsc writes. */
+export interface Bundle {
+  /** Name of the sandbox. The socket by which runsc reaches it is known by that name on the whole machine. */
+  readonly id: string;
+  readonly folder: string;
+  /** State of runsc, its `--root`. */
+  readonly state: string;
+  /** Folder for the socket of the gate. */
+  readonly way: string;
+  /** A file for the names that the sandbox may reach. */
+  readonly hosts: string;
+  readonly log: string;
+  /** Root file system of the sandbox; whoever makes the bundle fills it. */
+  readonly root: string;
+  writeConfig(config: object): void;
+  /** What runsc complained of; empty when it did not. */
+  complaint(): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/**
+ * Makes a folder that only its owner may enter: it holds the environment of a tool.
+ * @param uid owner; the layer's own when undefined
+ */
+export function makeBundle(uid: number | undefined): Bundle {
+  const folder = mkdtempSync(join(driverFolder(), 'b-'));
+  const inside = (name: string): string => join(folder, name);
+  const state = inside('s');
+  const way = inside('w');
+  const give = (path: string): void => {
+    if (uid !== undefined) chownSync(path, uid, uid);
+  };
+  mkdirSync(state, OWNER_ONLY);
+  // Who forwards inside is another uid; on the host nobody gets as far as here.
+  mkdirSync(way, PASSABLE);
+  for (const path of [folder, state, way]) give(path);
+  const log = inside('log');
+  return {
+    id: `tool-${randomBytes(ID_BYTES).toString('hex')}`,
+    folder,
+    state,
+    way,
+    hosts: inside('hosts'),
+    log,
+    root: inside('root'),
+    writeConfig(config) {
+      writeFileSync(inside('config.json'), JSON.stringify(config), { mode: 0o600 });
+      give(inside('config.json'));
+    },
+    async complaint() {
+      const text = await readFile(log, 'utf8').catch(() => '');
+      return text.slice(-GVISOR_BOUNDS.logBytesMax);
+    },
+    async remove() {
+      await rm(folder, { recursive: true, force: true }).catch(() => {});
+      leaveDriverFolder();
+    },
+  };
+}

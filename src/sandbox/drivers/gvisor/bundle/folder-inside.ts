@@ -1,0 +1,28 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Mount } from '../../../linux/mounts.ts';
+
+/** Folders that are made inside. */
+const MADE = /^\/(?:tmp|dev|dev\/shm|proc|sys|etc|run)?$/;
+
+/**
+ * Whether a folder will be there inside. gVisor makes a working directory that is missing, so it is asked before.
+ * @param shown paths of the host that every tool sees under the same name
+ */
+export function isFolderInside(path: string, mounts: readonly Mount[], shown: readonly string[]): boolean {
+  if (MADE.test(path)) return true;
+  if (!path.startsWith('/')) return false;
+  const mount = mounts.findLast(({ target }) => isWithin(path, target));
+  if (mount !== undefined) return isFolder(join(mount.source, path.slice(mount.target.length)));
+  if (mounts.some(({ target }) => isWithin(target, path))) return true;
+  const links = ['/bin', '/sbin', '/lib', '/lib32', '/lib64'];
+  return [...shown, ...links].some((folder) => isWithin(path, folder)) && isFolder(path);
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

@@ -1,0 +1,45 @@
+import { constants } from 'node:os';
+import type { SandboxExit } from '../../../driver.port.ts';
+import { LAUNCHER_FAILED } from './launch.ts';
+
+/** runsc tells a signal as 128 + its number, and its own failures as 128. */
+const SIGNAL_BASE = 128;
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+/** How runsc ended, and why. */
+export interface RunscEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** What it wrote into its log. */
+  readonly complaint: string;
+  /** Whether the layer ended it. */
+  readonly killed: boolean;
+}
+
+/** How the tool ended, as the end of runsc tells it. */
+export function endOfTool(end: RunscEnd): Pick<SandboxExit, 'code' | 'signal' | 'notStarted'> {
+  if (end.killed) return { signal: 'SIGKILL' };
+  if (end.signal !== null || end.code === null) return { signal: end.signal ?? 'SIGKILL' };
+  if (end.code === LAUNCHER_FAILED && end.complaint === '') return { code: end.code, notStarted: true };
+  if (end.code === SIGNAL_BASE && isFailure(end.complaint)) return whyNotStarted(end.complaint);
+  const name = SIGNAL_NAMES.get(end.code - SIGNAL_BASE);
+  return name === undefined ? { code: end.code } : { signal: name };
+}
+
+function isFailure(complaint: string): boolean {
+  return /running container|FATAL/.test(complaint);
+}
+
+function whyNotStarted(complaint: string): Pick<SandboxExit, 'code' | 'signal' | 'notStarted'> {
+  if (/finding executable|failed to load/.test(complaint)) {
+    return { code: /permission denied|exec format/i.test(complaint) ? NOT_EXECUTABLE : NOT_FOUND };
+  }
+  // What fails before the first process runs; everything later is the end of gVisor itself under a running tool.
+  if (/creating container|starting container|creating process/.test(complaint)) return { code: 1, notStarted: true };
+  return { signal: 'SIGKILL' };
+}
+
+const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name]),
+);

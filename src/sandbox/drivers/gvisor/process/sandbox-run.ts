@@ -1,0 +1,124 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import type { SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
+import { EGRESS_DEFAULTS, type EgressRun } from '../../../egress-gate.ts';
+import type { ControlGroup } from '../../../linux/limits/control-group.ts';
+import { signal } from '../../../linux/signal.ts';
+import { closeWhenSilent } from '../../../linux/tool-pipes.ts';
+import type { Bundle } from '../bundle/bundle.ts';
+import { GVISOR_BOUNDS } from '../settings.ts';
+import { endOfTool } from './exit-of.ts';
+import type { Launched } from './launch.ts';
+import { watchGroup } from './watch-group.ts';
+
+/** A sandbox that was let begin. */
+export interface RunParts extends Launched {
+  readonly group: ControlGroup;
+  readonly bundle: Bundle;
+  /** Undefined for a sandbox that reaches nothing. */
+  readonly way: EgressRun | undefined;
+  readonly limits: SandboxLimits;
+  /** Asks the tool to end; resolves false when it could not be asked. */
+  readonly ask: () => Promise<boolean>;
+  /** Called once, after every process is gone. */
+  readonly onGone: () => void;
+}
+
+/** Runs the sandbox to its end: signals, limits, what remains, and what it used. */
+export function runSandbox(parts: RunParts): SandboxProcess {
+  const { launcher, group, stdin, stdout, stderr } = parts;
+  let over = false;
+  let killed = false;
+  let deadline: NodeJS.Timeout | undefined;
+  const endAll = (): void => {
+    if (over) return;
+    killed = true;
+    // The launcher too, which may not have joined its group yet.
+    if (launcher.pid !== undefined) signal(-launcher.pid, 'SIGKILL');
+    for (const pid of group.pids()) signal(pid, 'SIGKILL');
+  };
+  const watch = watchGroup(group, parts.limits, endAll);
+  const { promise: launcherEnded, resolve } = Promise.withResolvers<readonly [number | null, NodeJS.Signals | null]>();
+  const ended = (code: number | null, name: NodeJS.Signals | null): void => {
+    over = true;
+    watch.stop();
+    clearTimeout(deadline);
+    resolve([code, name]);
+  };
+  if (launcher.exitCode !== null || launcher.signalCode !== null) ended(launcher.exitCode, launcher.signalCode);
+  else launcher.once('exit', ended);
+
+  const exited = launcherEnded.then(async ([code, name]) => {
+    const gone = await waitUntilGone(group);
+    await parts.way?.close(killed ? 0 : EGRESS_DEFAULTS.drainMs);
+    stdin.destroy();
+    for (const pipe of [stdout, stderr]) void closeWhenSilent(pipe);
+    const complaint = await parts.bundle.complaint();
+    const end = endOfTool({ code, signal: name, complaint, killed });
+    const exit = exitOf(parts, end, watch.violation);
+    await parts.bundle.remove();
+    if (gone) parts.onGone();
+    void group.remove();
+    return exit;
+  });
+
+  const kill = (graceMs = 0): void => {
+    if (over) return;
+    if (graceMs === 0) {
+      endAll();
+      return;
+    }
+    clearTimeout(deadline);
+    deadline = setTimeout(endAll, graceMs);
+    void parts.ask().then((asked) => {
+      if (!asked) endAll();
+    });
+  };
+
+  return {
+    stdin,
+    stdout,
+    stderr,
+    exited,
+    kill,
+    async [Symbol.asyncDispose]() {
+      kill();
+      await exited;
+    },
+  };
+}
+
+/** runsc ends with the tool; what it started ends a moment later, or is ended. */
+async function waitUntilGone(group: ControlGroup): Promise<boolean> {
+  const giveUpAt = performance.now() + GVISOR_BOUNDS.goneTimeoutMs;
+  for (let looks = 0; ; looks += 1) {
+    const left = group.pids();
+    if (left.length === 0) return true;
+    for (const pid of left) signal(pid, 'SIGKILL');
+    if (performance.now() > giveUpAt) return false;
+    await (looks < GVISOR_BOUNDS.goneFirstTurns ? turn() : sleep(GVISOR_BOUNDS.gonePollMs));
+  }
+}
+
+function exitOf(
+  { group, limits, way }: RunParts,
+  end: ReturnType<typeof endOfTool>,
+  watched: SandboxExit['violation'],
+): SandboxExit {
+  const usage = group.usage();
+  const violation = (): SandboxExit['violation'] => {
+    if (usage.oomKills > 0) return 'memory';
+    if (watched !== undefined) return watched;
+    if (end.signal === 'SIGXFSZ') return 'disk';
+    const cpuSpent = usage.cpuMs >= (limits.cpuSecondsMax ?? Number.POSITIVE_INFINITY) * 1000;
+    if (end.signal === 'SIGXCPU' || (end.signal === 'SIGKILL' && cpuSpent)) return 'cpu';
+    return end.code !== 0 && usage.forksRefused > 0 ? 'processes' : undefined;
+  };
+  const limit = violation();
+  return {
+    ...end,
+    ...(limit === undefined ? {} : { violation: limit }),
+    cpuMs: usage.cpuMs,
+    memoryPeakMb: usage.memoryPeakMb,
+    ...(way === undefined ? {} : { network: way.usage() }),
+  };
+}

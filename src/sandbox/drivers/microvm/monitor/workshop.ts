@@ -1,0 +1,59 @@
+import { accessSync, constants, openSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { clearLeftovers } from '../../../linux/crash/clear-leftovers.ts';
+import { type CrashWatch, createCrashWatch } from '../../../linux/crash/crash-watch.ts';
+import { inheritableDescriptors } from '../../../linux/inherited-descriptors.ts';
+import type { KeptBytes } from '../../../linux/kept-bytes.ts';
+import type { ControlGroups } from '../../../linux/limits/control-group.ts';
+import { findControlGroups } from '../../../linux/limits/find-control-groups.ts';
+import { sharedUidSlots, type UidSlots } from '../../../linux/uid-slots.ts';
+
+/** What all machines of one driver share. */
+export interface Workshop {
+  readonly groups: ControlGroups | undefined;
+  /** Present when the layer is root. */
+  readonly slots: UidSlots | undefined;
+  readonly watch: CrashWatch;
+  readonly inherited: readonly number[];
+  /** Covers inherited descriptors. */
+  readonly nothing: KeptBytes;
+}
+
+export function prepareWorkshop(useGroups: boolean): Workshop {
+  const inherited = inheritableDescriptors();
+  const groups = useGroups ? findControlGroups() : undefined;
+  void clearLeftovers(groups);
+  return {
+    groups,
+    slots: sharedUidSlots(),
+    watch: createCrashWatch(inherited),
+    inherited,
+    nothing: { open: () => openSync('/dev/null', 'r') },
+  };
+}
+
+/** Absolute path of a program; undefined when there is none that may be run. */
+export function findProgram(name: string): string | undefined {
+  const folders = isAbsolute(name) ? [''] : (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
+  return folders.map((folder) => (folder === '' ? name : join(folder, name))).find((path) => may(path, constants.X_OK));
+}
+
+export const isReadable = (path: string): boolean => may(path, constants.R_OK);
+
+function may(path: string, how: number): boolean {
+  try {
+    accessSync(path, how);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What machine monitors on this computer cannot be held to. */
+export function weaknessesOf({ groups }: Workshop): readonly string[] {
+  if (groups !== undefined) return [];
+  return [
+    'No control group is writable: a machine may use whole processor cores, whatever its share.',
+    'No control group is writable: memory is bounded inside the guest only.',
+  ];
+}

@@ -1,0 +1,62 @@
+import imported from '@jitl/quickjs-ng-wasmfile-release-sync';
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSContext,
+  type QuickJSRuntime,
+} from 'quickjs-emscripten-core';
+import { MiB } from '../../../../std/bytes.ts';
+import { PAGE_BYTES } from '../protocol.ts';
+import { WASM_BOUNDS } from '../settings.ts';
+import { type WasmMemory, type WasmModule, webAssembly } from '../web-assembly.ts';
+
+/** A QuickJS of its own, for one script, in a memory that cannot grow beyond its bound. */
+export interface Interpreter {
+  readonly memoryMb: number;
+  readonly runtime: QuickJSRuntime;
+  readonly context: QuickJSContext;
+  readonly memory: WasmMemory;
+  /** Whether it asked for memory in vain, and has not got any since. */
+  memoryRefused(): boolean;
+}
+
+/** The types of the package are those of its CommonJS form, which is not the one that is loaded. */
+const variant = 'default' in imported ? imported.default : imported;
+
+/** Pages that the interpreter was built to begin with. */
+const INITIAL_PAGES = (WASM_BOUNDS.memoryMbMin * MiB) / PAGE_BYTES;
+
+/**
+ * Makes one from the compiled module, which is shared; nothing else is.
+ * @param memory empty, and of that bound; a new one when absent
+ */
+export async function createInterpreter(
+  wasmModule: WasmModule,
+  memoryMb: number,
+  memory: WasmMemory = newMemory(memoryMb),
+): Promise<Interpreter> {
+  let refused = false;
+  const grow = Object.getPrototypeOf(memory).grow as WasmMemory['grow'];
+  memory.grow = (pages) => {
+    refused = true;
+    const before = grow.call(memory, pages);
+    refused = false;
+    return before;
+  };
+  const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule, wasmMemory: memory }));
+  const runtime = quickjs.newRuntime();
+  runtime.setMaxStackSize(WASM_BOUNDS.scriptStackBytes);
+  return { memoryMb, runtime, context: runtime.newContext(), memory, memoryRefused: () => refused };
+}
+
+function newMemory(memoryMb: number): WasmMemory {
+  return new webAssembly.Memory({
+    initial: INITIAL_PAGES,
+    maximum: Math.floor((Math.min(memoryMb, WASM_BOUNDS.memoryMbMax) * MiB) / PAGE_BYTES),
+  });
+}
+
+/** Memory that it took beyond what every one begins with, in bytes. */
+export function takenBytes({ memory }: Interpreter): number {
+  return memory.buffer.byteLength - INITIAL_PAGES * PAGE_BYTES;
+}

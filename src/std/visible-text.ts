@@ -1,0 +1,20 @@
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * A foreign text as a person may see it: what moves a cursor, turns the direction of writing or cannot be seen stands as
+ * `\u{…}`. Line feeds stay.
+ * @param charsMax what is longer is cut, with the number of UTF-16 units that are missing
+ */
+export function visibleText(text: string, charsMax: number): string {
+  // Half of a pair at the cut would stand as an escape.
+  const cut = text.length <= charsMax ? text : text.slice(0, charsMax).replace(/[\uD800-\uDBFF]$/, '');
+  const seen = cut.replace(HIDDEN, (char) =>
+    char === '\n' ? char : `\\u{${char.codePointAt(0)?.toString(16).padStart(4, '0')}}`,
+  );
+  return cut === text ? seen : `${seen}… (${text.length - cut.length} more characters)`;
+}
+
+/** The same in one line: line feeds stand as `\n`. */
+export function visibleLine(text: string, charsMax: number): string {
+  return visibleText(text, charsMax).replaceAll('\n', '\\n');
+}

@@ -1,0 +1,48 @@
+import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
+import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import type { OutcomeQuery, OutcomeSettlement, OutcomeStore } from '../../../pipeline/outcome-store.port.ts';
+
+/** A ledger that can be asked for the rows with an error. */
+export interface FailedRows extends LedgerStore {
+  /** Rows of the tenant that ended with this error, in no order. */
+  failedWith(tenantId: string, code: string): Promise<readonly InvocationRecord[]>;
+}
+
+/** Unknown outcomes of a ledger in this process. */
+export function memoryOutcomeStore(ledger: FailedRows): OutcomeStore {
+  /** JSON text, so that no caller holds what the store holds. As many as there are rows. */
+  const settlements = new Map<string, string>();
+  const find = (tenantId: string, invocationId: string): OutcomeSettlement | undefined => {
+    const text = settlements.get(keyOf(tenantId, invocationId));
+    return text === undefined ? undefined : (JSON.parse(text) as OutcomeSettlement);
+  };
+  return {
+    async list({ tenantId, settled, after, limit }) {
+      const rows = await ledger.failedWith(tenantId, 'E3804');
+      const behind = rows.filter((record) => after === undefined || byAcceptance(record, after) > 0).sort(byAcceptance);
+      const known = behind.map((record) => ({ record, settlement: find(tenantId, record.invocationId) }));
+      return known
+        .filter(({ settlement }) => (settlement !== undefined) === settled)
+        .slice(0, limit)
+        .map(({ record, settlement }) => (settlement === undefined ? { record } : { record, settlement }));
+    },
+    async find(tenantId, invocationId) {
+      return find(tenantId, invocationId);
+    },
+    async settle(settlement) {
+      const { tenantId, invocationId } = settlement;
+      const standing = find(tenantId, invocationId);
+      if (standing !== undefined) return standing;
+      settlements.set(keyOf(tenantId, invocationId), JSON.stringify(settlement));
+      return settlement;
+    },
+  };
+}
+
+function byAcceptance(one: NonNullable<OutcomeQuery['after']>, other: NonNullable<OutcomeQuery['after']>): number {
+  if (one.acceptedAt !== other.acceptedAt) return one.acceptedAt - other.acceptedAt;
+  if (one.invocationId === other.invocationId) return 0;
+  return one.invocationId < other.invocationId ? -1 : 1;
+}
+
+const keyOf = (tenantId: string, invocationId: string): string => `${tenantId.length} ${tenantId}${invocationId}`;

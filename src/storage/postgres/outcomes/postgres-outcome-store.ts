@@ -1,0 +1,65 @@
+import { type Kysely, sql } from 'kysely';
+import type { OutcomeQuery, OutcomeStore, UnknownOutcome } from '../../../pipeline/outcome-store.port.ts';
+import { inDatabase } from '../database-error.ts';
+import { keyText } from '../key-text.ts';
+import type { Tables } from '../schema/tables.ts';
+
+/** Unknown outcomes in PostgreSQL: rows of the record, and what was said of them in a table beside it. */
+export function postgresOutcomeStore(database: Kysely<Tables>): OutcomeStore {
+  const find: OutcomeStore['find'] = async (tenantId, invocationId) => {
+    const row = await database
+      .selectFrom('sallyport.outcome_settlements')
+      .select('settlement')
+      .where('tenant_id', '=', keyText(tenantId))
+      .where('invocation_id', '=', keyText(invocationId))
+      .executeTakeFirst();
+    return row?.settlement;
+  };
+  return {
+    list: (query) => inDatabase('list the unknown outcomes', () => list(database, query)),
+    find: (tenantId, invocationId) => inDatabase('read the settlement', () => find(tenantId, invocationId)),
+    settle: (settlement) =>
+      inDatabase('settle the outcome', async () => {
+        const { tenantId, invocationId } = settlement;
+        const row = await database
+          .insertInto('sallyport.outcome_settlements')
+          .values({
+            tenant_id: keyText(tenantId),
+            invocation_id: keyText(invocationId),
+            settlement: JSON.stringify(settlement),
+          })
+          .onConflict((conflict) => conflict.doNothing())
+          .returning('settlement')
+          .executeTakeFirst();
+        // The row that was in the way is never changed or removed, so it can be read now.
+        return row?.settlement ?? (await find(tenantId, invocationId)) ?? settlement;
+      }),
+  };
+}
+
+async function list(
+  database: Kysely<Tables>,
+  { tenantId, settled, after, limit }: OutcomeQuery,
+): Promise<readonly UnknownOutcome[]> {
+  let selection = database
+    .selectFrom('sallyport.tool_invocations as calls')
+    .leftJoin('sallyport.outcome_settlements as said', (join) =>
+      join.onRef('said.tenant_id', '=', 'calls.tenant_id').onRef('said.invocation_id', '=', 'calls.invocation_id'),
+    )
+    .select(['calls.record', 'said.settlement'])
+    .where('calls.tenant_id', '=', keyText(tenantId))
+    // As the partial index says it, so no parameter.
+    .where(sql<boolean>`calls.error_code = 'E3804'`)
+    .where('said.invocation_id', settled ? 'is not' : 'is', null)
+    .orderBy('calls.accepted_at')
+    .orderBy(sql`calls.invocation_id collate "C"`)
+    .limit(limit);
+  if (after !== undefined) {
+    selection = selection.where(
+      sql<boolean>`(calls.accepted_at, calls.invocation_id collate "C") >
+        (to_timestamp(${after.acceptedAt}::double precision / 1000), ${keyText(after.invocationId)})`,
+    );
+  }
+  const rows = await selection.execute();
+  return rows.map(({ record, settlement }) => (settlement === null ? { record } : { record, settlement }));
+}

@@ -1,0 +1,35 @@
+import type { Kysely } from 'kysely';
+import type { UpstreamStore } from '../../../mcp-servers/upstream-store.port.ts';
+import { inDatabase } from '../database-error.ts';
+import { keyOfText, keyText } from '../key-text.ts';
+import type { Tables } from '../schema/tables.ts';
+
+const TABLE = 'sallyport.upstreams';
+
+/** Upstreams in PostgreSQL. */
+export function postgresUpstreamStore(database: Kysely<Tables>): UpstreamStore {
+  return {
+    put: ({ tenantId, definition }) =>
+      inDatabase('keep the upstream', async () => {
+        const text = JSON.stringify(definition);
+        await database
+          .insertInto(TABLE)
+          .values({ tenant_id: keyText(tenantId), name: keyText(definition.name), definition: text })
+          .onConflict((conflict) =>
+            conflict.columns(['tenant_id', 'name']).doUpdateSet({ definition: text, updated_at: new Date() }),
+          )
+          .execute();
+      }),
+    remove: (tenantId, name) =>
+      inDatabase('remove the upstream', async () => {
+        const removal = database.deleteFrom(TABLE).where('tenant_id', '=', keyText(tenantId));
+        const { numDeletedRows } = await removal.where('name', '=', keyText(name)).executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
+    loadAll: () =>
+      inDatabase('list the upstreams', async () => {
+        const rows = await database.selectFrom(TABLE).select(['tenant_id', 'definition']).execute();
+        return rows.map(({ tenant_id, definition }) => ({ tenantId: keyOfText(tenant_id), definition }));
+      }),
+  };
+}

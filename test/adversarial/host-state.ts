@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MARKED_FOLDER } from '../../src/sandbox/linux/crash/clear-leftovers.ts';
+import { ownMark } from '../../src/sandbox/linux/crash/layer-mark.ts';
+import { ownFolders } from '../../src/sandbox/linux/limits/find-control-groups.ts';
+
+/** What sandboxes of this process could leave on the host, by kind; others use the same machine. */
+export interface HostState {
+  readonly processes: readonly string[];
+  readonly mounts: readonly string[];
+  readonly controlGroups: readonly string[];
+  readonly sockets: readonly string[];
+  readonly temporaryFiles: readonly string[];
+  readonly sharedMemory: readonly string[];
+  readonly descriptors: readonly string[];
+}
+
+/** How long what is ending may take to be gone. */
+const PATIENCE_MS = 15_000;
+
+/** Looks at the host now. */
+export function hostState(): HostState {
+  const mark = ownMark();
+  return {
+    processes: readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isOurs(pid, mark)),
+    mounts: lines('/proc/self/mountinfo'),
+    controlGroups: groupFolders().flatMap((folder) => entries(folder).filter((name) => name.includes(mark))),
+    sockets: lines('/proc/net/unix').filter((line) => line.includes(mark) || line.includes('runsc')),
+    temporaryFiles: entries(tmpdir())
+      .filter((name) => name.startsWith(`${MARKED_FOLDER}${mark}`))
+      .flatMap((name) => [name, ...entries(join(tmpdir(), name))]),
+    sharedMemory: lines('/proc/sysvipc/shm').map((line) => line.trim().split(/\s+/).slice(0, 2).join(' ')),
+    descriptors: entries('/proc/self/fd')
+      .map(descriptorKind)
+      .filter((kind) => kind !== ''),
+  };
+}
+
+/** What is on the host that was not there before, once what is ending has ended; empty when nothing is. */
+export async function leftSince(before: HostState): Promise<readonly string[]> {
+  const giveUpAt = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const left = added(before, hostState());
+    if (left.length === 0 || Date.now() > giveUpAt) return left;
+    await sleep(50);
+  }
+}
+
+function added(before: HostState, now: HostState): readonly string[] {
+  return (Object.keys(before) as (keyof HostState)[]).flatMap((kind) => {
+    const known = [...before[kind]];
+    return now[kind].flatMap((item) => {
+      const at = known.indexOf(item);
+      if (at < 0) return [`${kind}: ${item}`];
+      known.splice(at, 1);
+      return [];
+    });
+  });
+}
+
+/** A process below this one, or one that names this layer on its command line. One that waits to be reaped is gone. */
+function isOurs(pid: string, mark: string): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    if (/^State:\s+[ZX]/m.test(status)) return false;
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark) || isBelow(status);
+  } catch {
+    return false;
+  }
+}
+
+function isBelow(status: string): boolean {
+  const parent = Number(/^PPid:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+  if (parent === process.pid) return true;
+  return parent > 1 && isBelow(readFileSync(`/proc/${parent}/status`, 'utf8'));
+}
+
+function groupFolders(): readonly string[] {
+  const places = {
+    mounts: lines('/proc/self/mountinfo').join('\n'),
+    memberships: lines('/proc/self/cgroup').join('\n'),
+  };
+  return [...new Set(ownFolders(places).values())];
+}
+
+/** Numbers of pipes and sockets differ each time; their kinds count. */
+function descriptorKind(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`).replace(/\d+/g, '#');
+  } catch {
+    // The one of the listing itself.
+    return '';
+  }
+}
+
+function entries(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function lines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,64 @@
+import { text } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { MiB } from '../../src/std/bytes.ts';
+import { hostState, leftSince } from './host-state.ts';
+
+const SANDBOXES = 1000;
+/** Until what is loaded once and what a heap grows to by itself is there. */
+const FIRST = 100;
+/** Sandboxes side by side, so that two processors have work. */
+const LANES = 2;
+/** What the layer may hold more after 900 sandboxes: 1 KiB for each would already be seen. */
+const GROWTH_BYTES_MAX = 0.75 * MiB;
+
+const driver = createBubblewrapDriver();
+const probe = await driver.probe();
+
+describe.skipIf(!probe.works)(`many sandboxes${probe.works ? '' : `, skipped: ${probe.problem}`}`, () => {
+  test('SBX-08 a thousand sandboxes in a row leave no process, descriptor, control group or megabyte', async () => {
+    await runMany(FIRST);
+    const before = hostState();
+    const held = heldBytes();
+    await runMany(SANDBOXES - FIRST);
+    expect(await leftSince(before)).toEqual([]);
+    expect(heldBytes() - held).toBeLessThan(GROWTH_BYTES_MAX);
+  }, 240_000);
+});
+
+async function runMany(count: number): Promise<void> {
+  let left = count;
+  const lane = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await runOne();
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}
+
+async function runOne(): Promise<void> {
+  const running = await driver.start({
+    label: 'one of many',
+    command: ['/bin/sh', '-c', 'echo out; echo err >&2; echo x >/tmp/x'],
+    environment: { VALUE: 'x' },
+    mounts: [],
+    network: [],
+    limits: { cpuMillicores: 1000, memoryMb: 32, processesMax: 8, diskMb: 1 },
+  });
+  running.stdin.end();
+  const [exit, out, error] = await Promise.all([running.exited, text(running.stdout), text(running.stderr)]);
+  expect([exit.code, out, error]).toEqual([0, 'out\n', 'err\n']);
+}
+
+/** Memory that is held after everything that nobody needs was taken away. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

@@ -1,0 +1,74 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openLedger } from '../../src/audit/ledger.ts';
+import { manifest, pipeline } from '../../src/pipeline/pipeline.fixture.ts';
+import { MiB } from '../../src/std/bytes.ts';
+import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
+import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres-database.ts';
+import { embeddedDatabases, type TestDatabases } from '../../src/storage/postgres/postgres-databases.fixture.ts';
+import { silentLog } from '../../src/telemetry/log.ts';
+
+let databases: TestDatabases;
+let connection: PostgresConnection;
+const opened: PostgresDatabase[] = [];
+
+beforeAll(async () => {
+  databases = await embeddedDatabases();
+  connection = await databases.fresh();
+});
+afterAll(async () => {
+  for (const database of opened) await database.close();
+  await databases.close();
+});
+
+/** One instance on the shared database; `ran` counts what its tool did. */
+async function instance(instanceId: string, ran: string[]) {
+  const database = await openPostgres({ connection, poolMax: 4, log: silentLog });
+  opened.push(database);
+  const ledger = await openLedger({ store: database.ledgerStore, chainId: instanceId, log: silentLog });
+  const { ledgerStore: store, idempotencyStore: idempotency } = database;
+  const made = await pipeline({ store, idempotency, ledger, instanceId });
+  await made.add(manifest('pay', { side_effect_policy: 'irreversible' }), async ({ n }) => {
+    ran.push(`${instanceId} ${n}`);
+    await wait(150);
+    return { by: instanceId };
+  });
+  const pay = (n: number, options: object) =>
+    made.call({ tool_id: 'pay', parameters: { n }, execution_options: options });
+  return { ...made, pay, close: () => database.close() };
+}
+
+describe('VIS-04 over PostgreSQL', () => {
+  test('duplicates on two instances at once run once, and all get the first answer', async () => {
+    const ran: string[] = [];
+    const [one, two] = [await instance('a', ran), await instance('b', ran)];
+    const turn = { turn_group_id: 'turn-1' };
+    const records = await Promise.all([one, two, one, two].map(({ pay }) => pay(1, turn)));
+    expect(ran).toHaveLength(1);
+    expect(new Set(records.map(({ result }) => JSON.stringify(result))).size).toBe(1);
+    expect(records.filter(({ metadata }) => metadata?.cached === true)).toHaveLength(3);
+    const chosen = { idempotency_key: 'k'.repeat(MiB) };
+    const [first, conflict] = [await one.pay(5, chosen), await two.pay(6, chosen)];
+    expect([first.state, conflict.failure?.code]).toEqual(['COMPLETED', 'E3802']);
+  });
+
+  test('a restarted instance answers with what it did before, and runs what it never began', async () => {
+    const ran: string[] = [];
+    const turn = { turn_group_id: 'turn-2' };
+    const before = await instance('c', ran);
+    const first = await before.pay(1, turn);
+    const { idempotency } = before.parts;
+    const probe = { tenantId: 'acme', requestHash: '', invocationId: 'p', expiresAt: Date.now() + 60_000 };
+    const key = (n: string) => `\ntool_idem:11:did:agent:a${n}`;
+    const held = await idempotency.claim({ ...probe, key: key(first.idempotencyKey ?? '') });
+    await before.close();
+
+    const after = await instance('c', ran);
+    expect(await after.pay(1, turn)).toMatchObject({ invocationId: first.invocationId, metadata: { cached: true } });
+    expect(ran).toHaveLength(1);
+    // Killed between its claim and its row.
+    await after.parts.idempotency.takeOver({ ...held, invocationId: 'killed', instanceId: 'c' }, first.invocationId);
+    expect(await after.pay(1, turn)).toMatchObject({ state: 'COMPLETED', metadata: { cached: false } });
+    expect(ran).toHaveLength(2);
+  });
+});

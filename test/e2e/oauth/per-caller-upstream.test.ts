@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { standInServer } from '../../../src/external/token-exchange/authorization-server.fixture.ts';
+import { LOCAL_CALLER } from '../../../src/index.ts';
+import {
+  type EchoingServer,
+  echoingServer,
+} from '../../../src/mcp-servers/connection/per-caller/echoing-server.fixture.ts';
+import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sallyport-per-caller-'));
+let open: OpenLayer;
+let idp: Awaited<ReturnType<typeof standInServer>>;
+/** An MCP server that answers each call with the credential that it came with. */
+let server: EchoingServer;
+let operator = '';
+/** A token that the authorization server does not know. */
+let unknown = '';
+
+beforeAll(async () => {
+  server = await echoingServer();
+  idp = await standInServer(({ form }) =>
+    form['subject_token'] === unknown ? { status: 400, body: '{"error":"invalid_grant"}' } : {},
+  );
+  const file = join(folder, 'exchanges.toml');
+  writeFileSync(file, `[notes_of_user]\nendpoint = "${idp.url}"\nclient_id = "layer"\naudience = "notes"\n`);
+  open = await openLayer({ 'oauth.exchange_file': file }, { SALLYPORT_SECRET_NOTES_KEY: 'service-key' });
+  operator = await tokenOf('did:user:operator', { roles: ['operator'] });
+});
+afterAll(async () => {
+  await open[Symbol.asyncDispose]();
+  await idp[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const tokenOf = async (user_did: string, more: Parameters<OpenLayer['layer']['mintToken']>[0] = {}): Promise<string> =>
+  (await open.layer.mintToken({ user_did, secrets: ['notes_of_user'], ...more })).capability_token;
+
+const definitionOf = (more: object = {}) => {
+  const { url } = server.definition.transport as { url: string };
+  const headers = { Authorization: 'Bearer {{notes_of_user}}' };
+  return {
+    name: 'notes',
+    per_caller: true,
+    transport: { type: 'http' as const, url, headers },
+    overrides: { '*': { side_effect_policy: 'pure' as const } },
+    ...more,
+  };
+};
+const add = (token: string, more: object = {}) =>
+  post({ ...open, token }, '/v1/upstreams', JSON.stringify({ upstream: definitionOf(more) }));
+const call = (token: string, parameters = {}) =>
+  post({ ...open, token }, '/v1/invocations', JSON.stringify({ tool_id: 'notes__who', parameters }));
+const seenAs = (token: string): string => `Bearer for-notes-of-${token}`;
+
+test('PRM-11 the tools are listed as the operator who adds the upstream, and ask for the caller’s credential', async () => {
+  const { status, body } = await add(operator);
+  expect(status, JSON.stringify(body)).toBe(201);
+  expect(body).toMatchObject({ upstream: { state: 'ready', tool_count: 1, caller_connections: 0 } });
+  expect([...server.sessions.values()]).toEqual([seenAs(operator)]);
+  const { manifest } = await open.layer.ask('tools.get', { tool_id: 'notes__who' }, LOCAL_CALLER);
+  expect(manifest.permissions?.credentials).toEqual(['notes_of_user']);
+});
+
+test('EXE-07 PRM-11 two users reach the MCP server each as himself, over a session of his own, at once and again', async () => {
+  const [alice, bob] = [await tokenOf('did:user:alice'), await tokenOf('did:user:bob')];
+  const order = [alice, bob, alice, bob, bob, alice];
+  const before = server.calls.length;
+  // As many at once as one agent may run.
+  const atOnce = await Promise.all(order.slice(0, 4).map((token, at) => call(token, { at })));
+  const answers = [...atOnce, await call(bob, { at: 4 }), await call(alice, { at: 5 })];
+  for (const [at, token] of order.entries()) {
+    expect(answers[at]?.body, JSON.stringify(answers[at])).toMatchObject({ status: 'success' });
+    // The value of a credential never reaches the model, not even when the server says it.
+    expect(JSON.stringify(answers[at])).not.toContain(token);
+  }
+  const calls = server.calls.slice(before);
+  for (const { args, authorization } of calls) expect(authorization).toBe(seenAs(order[Number(args['at'])] ?? ''));
+  expect(calls).toHaveLength(order.length);
+  expect(new Set(calls.map(({ session }) => session)).size).toBe(2);
+  expect(server.mixed).toEqual([]);
+  // One exchange for each user, and the operator's.
+  expect(idp.seen).toHaveLength(3);
+});
+
+test('PRM-11 a new token of a user is a new session; the server’s refusal of one user is nobody else’s', async () => {
+  const [carol, dave] = [await tokenOf('did:user:carol'), await tokenOf('did:user:dave')];
+  await Promise.all([carol, dave].map((token) => call(token)));
+  const renewed = await tokenOf('did:user:carol');
+  expect((await call(renewed)).body).toMatchObject({ status: 'success' });
+  expect(server.calls.at(-1)?.authorization).toBe(seenAs(renewed));
+
+  server.refused.add(seenAs(renewed));
+  const refused = await call(renewed);
+  expect(refused.body).toMatchObject({ status: 'error', error: { e_code: 'E3307' } });
+  expect(JSON.stringify(refused)).not.toContain(renewed);
+  expect((await call(dave)).body).toMatchObject({ status: 'success' });
+  expect(server.mixed).toEqual([]);
+});
+
+test('PRM-11 who was not granted the credential, or has none that is exchanged, does not reach the server', async () => {
+  const reached = server.sessions.size;
+  const { capability_token: bare } = await open.layer.mintToken({ user_did: 'did:user:erin', secrets: [] });
+  expect((await call(bare)).body).toMatchObject({ status: 'permission_denied', error: { e_code: 'E3205' } });
+  unknown = await tokenOf('did:user:mallory');
+  expect((await call(unknown)).body).toMatchObject({ status: 'error', error: { e_code: 'E3307' } });
+  expect(server.sessions.size).toBe(reached);
+});
+
+test('an operator without a token names a secret of the tenant for the listing; users are served as before', async () => {
+  const alone = open.layer.ask('upstreams.add', { upstream: definitionOf() }, LOCAL_CALLER);
+  await expect(alone).rejects.toMatchObject({ code: 'E3302', message: expect.stringContaining('list_credentials') });
+  const upstream = definitionOf({ list_credentials: { notes_of_user: 'notes_key' } });
+  const added = await open.layer.ask('upstreams.add', { upstream }, LOCAL_CALLER);
+  expect(added.upstream).toMatchObject({ state: 'ready', tool_count: 1 });
+  expect([...server.sessions.values()].at(-1)).toBe('Bearer service-key');
+  const frank = await tokenOf('did:user:frank');
+  expect((await call(frank)).body).toMatchObject({ status: 'success' });
+  expect(server.calls.at(-1)?.authorization).toBe(seenAs(frank));
+});
