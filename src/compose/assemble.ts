@@ -1,6 +1,8 @@
+import { isFailure } from '../domain/error/failure.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
 import type { ClientConfirmations } from '../orchestration/approvals/client-confirmations.ts';
+import { createSideEffects, type SideEffects } from '../orchestration/side-effects.ts';
 import { createRehearsal } from '../pipeline/dry-run/rehearse.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
 import { recoverOpenCalls } from '../pipeline/record/recover.ts';
@@ -17,7 +19,7 @@ import { openSearch } from './open-search.ts';
 import type { Ingredients } from './parts/ingredients.ts';
 import { openFoundation } from './parts/open-foundation.ts';
 import { openNotifiers } from './parts/open-notifiers.ts';
-import { openIntake, openOrchestration } from './parts/open-orchestration.ts';
+import { type Orchestration, openIntake, openOrchestration } from './parts/open-orchestration.ts';
 import { openPipeline } from './parts/open-pipeline.ts';
 import type { Storage } from './parts/open-storage.ts';
 import { openTools } from './parts/open-tools.ts';
@@ -65,6 +67,8 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const upstreamsReady = quarantine.load().then(() => upstreams.start());
   await Promise.all([registry.load(), visibility.start(), recover(pipeline), upstreamsReady]);
   await orchestration.start();
+  const sideEffects = sideEffectsOf(settings, foundation, orchestration);
+  await sideEffects.settleOpen();
   opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));
@@ -80,6 +84,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       ...pipeline,
       runCall: orchestration.runCall,
       approvalDesk: desk,
+      sideEffects,
       ...(workers === undefined ? {} : { callWorkers: workers }),
       ...(intake === undefined ? {} : { callIntake: intake }),
       rehearseCall: createRehearsal(pipeline),
@@ -99,6 +104,29 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     close: () => kept.disposeAsync(),
   };
+}
+
+/** What calls left behind, and how it is taken back. */
+function sideEffectsOf(
+  settings: Ingredients['settings'],
+  { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
+  { runCall, pipeline: { registry, ledger, clock, log } }: Orchestration,
+): SideEffects {
+  return createSideEffects({
+    records: database.ledgerStore,
+    compensations: database.compensationStore,
+    runCall,
+    ledger,
+    clock,
+    log,
+    findTool(tenantId, toolId) {
+      for (const owner of [tenantId, settings['tenant.catalog']]) {
+        const found = registry.find(owner, toolId);
+        if (!isFailure(found)) return found.tool.manifest;
+      }
+      return undefined;
+    },
+  });
 }
 
 /** What was left half changed is taken back before anything of it may run again; then what was left open is settled. */

@@ -24,8 +24,8 @@ import type { IdempotencyStore } from './idempotency-store.port.ts';
 import type { OutcomeStore } from './outcome-store.port.ts';
 import type { RetryRules } from './stages/attempts/retry-rules.ts';
 import type { Identify, IdentifyAgain } from './stages/identify.ts';
-import type { TransactionParts } from './undo/transaction.ts';
 import type { ValueRules } from './stages/values/value-rules.ts';
+import type { TransactionParts } from './undo/transaction.ts';
 import type { VisibleTools } from './visible-tools.ts';
 
 /** How urgent a call is. */

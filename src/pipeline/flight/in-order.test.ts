@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { CallRequest, Executed, Validated } from '../call.ts';
-import { inOrder, type Ordered } from './in-order.ts';
 import type { Stage } from '../stage.ts';
+import { inOrder, type Ordered } from './in-order.ts';
 
 type Start = { readonly start: true };
 type First = Stage<Start, { readonly one: 1 }>;

@@ -5,8 +5,8 @@ import type { ApprovalDesk } from '../approval-desk.port.ts';
 import type { Resumed } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
-import { recoverOpenCalls } from './recover.ts';
 import { createIdentifyAgain } from '../stages/identify.ts';
+import { recoverOpenCalls } from './recover.ts';
 
 const FAR = 4_102_444_800_000;
 

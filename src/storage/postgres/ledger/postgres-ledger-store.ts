@@ -2,12 +2,12 @@ import { type Kysely, sql } from 'kysely';
 import type { ChainCheckpoint, LedgerStore } from '../../../audit/ledger-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
+import type { Tables } from '../schema/tables.ts';
 import { appendLedger } from './append.ts';
 import { readChain, readChainHead, readEvents } from './read-events.ts';
 import { readSideEffects } from './side-effects.ts';
 import type { StatementSender } from './statement-sender.ts';
 import { fenceRow, readWaiting } from './waiting.ts';
-import type { Tables } from '../schema/tables.ts';
 
 /** The ledger in PostgreSQL. What it appends goes through the sender, everything else through the query builder. */
 export function postgresLedgerStore(sender: StatementSender, database: Kysely<Tables>): LedgerStore {
