@@ -111,7 +111,7 @@ describe('tools of LangChain', () => {
   });
 });
 
-test('REG-02 a skill is registered and read, and calling it is refused with what to do', async () => {
+test('REG-02 EXE-08 a skill is registered and read, and calling it gives its instructions and its files', async () => {
   const content = '---\nname: pdf\ndescription: Reads PDF files.\n---\nUse scripts/read.py.';
   const files = [
     { path: 'SKILL.md', content },
@@ -124,7 +124,10 @@ test('REG-02 a skill is registered and read, and calling it is refused with what
     instructions: 'Use scripts/read.py.',
     scripts: ['scripts/read.py'],
   });
-  expect(await call('skill__pdf', { task: 'Read it.' })).toMatchObject({ status: 'error', error: { e_code: 'E3901' } });
+  expect(await call('skill__pdf', {})).toMatchObject({
+    status: 'success',
+    result: { instructions: 'Use scripts/read.py.' },
+  });
   for (const odd of [{ path: 'a' }, { path: 'a', content: '', base64: '' }, { path: 'a', base64: '*' }]) {
     const asked = layer.ask('tools.import-skill', { files: [...files, odd] }, LOCAL_CALLER);
     await expect(asked).rejects.toMatchObject({ code: 'E3801' });

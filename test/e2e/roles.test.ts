@@ -16,7 +16,17 @@ const MAY_USE: Readonly<Record<string, readonly Role[]>> = {
   admin: ['admin'],
 };
 /** They change nothing though they travel as POST, or are for agents: who has no capability, and no call, has no use of them. */
-const HARMLESS: readonly string[] = ['tool.dry_run', 'tools.search', 'policy.why', 'tool.invoke', 'tool.cancel'];
+const HARMLESS: readonly string[] = [
+  'tool.dry_run',
+  'tools.search',
+  'policy.why',
+  'tool.invoke',
+  'tool.cancel',
+  'tool.extend',
+  'tool.verify',
+  'side-effects.compensate',
+  'side-effects.compensate-all',
+];
 
 let open: OpenLayer;
 beforeAll(async () => {

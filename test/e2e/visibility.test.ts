@@ -111,7 +111,7 @@ describe('VIS-01 over REST and in the program', () => {
     const { body } = await rest('GET', '/v1/tools/double');
     expect(body.manifest).toMatchObject(policy_overrides);
     const { body: answer } = await call('double');
-    expect(answer).toMatchObject({ status: 'pending_approval', error: { e_code: 'E3806' } });
+    expect(answer).toMatchObject({ status: 'pending_approval', approval: { reason: 'requires_confirmation' } });
     const { body: tenant } = await rest('GET', '/v1/visibility?list=agent-enabled');
     expect(tenant.tools).toMatchObject([{ name: 'double', requires_confirmation: true }, {}, {}]);
   });

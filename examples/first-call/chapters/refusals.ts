@@ -51,7 +51,8 @@ export async function refusalsChapter({ story, sallyport, url, folder }: Refusal
   const late = await invokeOverRest(url, token, slow);
   const left = await processesWith(`sleep\0${SLEEP_SECONDS}`);
   story.holds('at its timeout, and no process is left', () => {
-    assertRefused(late, 504, 'E3103');
+    // The tool may leave something behind, so nobody knows what it did.
+    assertRefused(late, 502, 'E3804');
     assert.deepEqual(left, []);
   });
 }

@@ -40,6 +40,10 @@ describe('operations', () => {
       'tool.invoke': { tool_id: 'add' },
       'tool.dry_run': { tool_id: 'add' },
       'tool.extend': { extend_seconds: 60 },
+      'outcomes.settle': { outcome: 'happened', note: 'It is there.' },
+      'outcomes.reconcile': { tool_id: 'add' },
+      'approvals.answer': { answer_token: 't'.repeat(43), decision: 'deny' },
+      'approvals.delegate': { to: 'did:x', for_seconds: 60 },
       'visibility.list': { list: 'catalog' },
       'availability.set': { tool_id: 'add', available: true },
       'activations.set': { agent_did: 'did:x', tool_id: 'add' },
@@ -61,6 +65,9 @@ describe('operations', () => {
       name: 'u',
       revocation_id: 'r',
       key_id: 'k',
+      approval_id: 'a',
+      rule_id: 'r',
+      delegation_id: 'd',
     };
     for (const [name, entry] of Object.entries<OperationEntry>(OPERATIONS) as [OperationName, OperationEntry][]) {
       running.layer.answers.set(name, () => ({ name, status: 'success' }));
