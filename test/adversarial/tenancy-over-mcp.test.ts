@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createRemoteLayer } from '../../src/doors/remote/remote-layer.ts';
 import { LOCAL_CALLER } from '../../src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from '../e2e/layer.fixture.ts';
-import { leaked, rowsOf } from './tenancy/compared.ts';
+import { leaked, restingRowsOf, rowsOf } from './tenancy/compared.ts';
 import { type Planted, plant } from './tenancy/planted.ts';
 
 const VICTIM = 'caf\u00e9-of-the-victim';
@@ -140,7 +140,7 @@ describe.each([
   test.each(['agent', 'viewer', 'operator', 'admin'])(
     'PRM-10 a foreign %s learns nothing of the tenant',
     async (role) => {
-      const before = await rowsOf(open.layer, VICTIM);
+      const before = await restingRowsOf(open.layer, VICTIM);
       const token = await signed({ tenant_id: 'intruder', roles: [role] });
       const { names } = planted;
       for (const path of ['/mcp', '/mcp?tools=meta']) {

@@ -4,7 +4,7 @@ import { requestOf } from '../../src/doors/remote/request-of.ts';
 import { OPERATIONS, type OperationName } from '../../src/operations/catalogue.ts';
 import { type OpenLayer, openLayer } from '../e2e/layer.fixture.ts';
 import { ATTACKS } from './tenancy/attacks.ts';
-import { leaked, plain, rowsOf } from './tenancy/compared.ts';
+import { leaked, plain, restingRowsOf, rowsOf } from './tenancy/compared.ts';
 import { absentNames, type Names, type Planted, plant, SESSION } from './tenancy/planted.ts';
 
 const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
@@ -22,7 +22,7 @@ beforeAll(async () => {
   planted = await plant(open.layer);
   absent = await elsewhere();
   marks = [...planted.marks, ...Object.values(planted.names).filter((name) => name !== planted.names.apiKey)];
-  before = await rowsOf(open.layer, planted.names.tenant);
+  before = await restingRowsOf(open.layer, planted.names.tenant);
 });
 afterAll(async () => {
   planted.finish();

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { expect, vi } from 'vitest';
 import type { EmbeddedToolLayer } from '../../../src/index.ts';
 import { poolTarget } from '../../../src/storage/postgres/postgres-connection.ts';
 import type { Names } from './planted.ts';
@@ -63,4 +64,19 @@ export function plain(answer: string, names: Names, own: Readonly<Record<string,
   for (const [name, value] of known) if (value !== '') text = text.replaceAll(value, `<${name}>`);
   for (const [form, name] of VOLATILE) text = text.replaceAll(form, name);
   return text;
+}
+
+/** The same once nothing is under way: a planted call that was approved has run. */
+export async function restingRowsOf(
+  layer: EmbeddedToolLayer,
+  tenant: string,
+): Promise<Record<string, readonly string[]>> {
+  return vi.waitFor(
+    async () => {
+      const rows = await rowsOf(layer, tenant);
+      expect(rows['approval_closings']?.filter((row) => row.includes('"finished":false'))).toEqual([]);
+      return rows;
+    },
+    { timeout: 20_000, interval: 50 },
+  );
 }
