@@ -87,7 +87,8 @@ function mountCases(check: (name: string, run: (sandboxes: Sandboxes, sh: Shell)
     symlinkSync(join(folder, 'secret'), join(folder, 'in', 'link'));
     symlinkSync('../secret', join(folder, 'in', 'dots'));
     const mounts: FilesystemPermission[] = [{ path: join(folder, 'in'), mode: 'rw' }];
-    const script = 'cat link; cat dots; cat ../secret; cat /proc/self/cwd/../secret; ln /proc/1/root/etc/shadow hard';
+    const firstRoot = '/proc/1/root';
+    const script = `cat link; cat dots; cat ../secret; cat /proc/self/cwd/../secret; ln ${firstRoot}/etc/shadow hard`;
     equal((await run(sh(script), { mounts, workingDirectory: join(folder, 'in') })).stdout, '');
   });
 }

@@ -2,6 +2,9 @@ import { escapedUnless, type HostileProgram, ownKernelMay, perl, sh } from './pr
 
 const anyOf = (...paths: string[]): string => `for f in ${paths.join(' ')}; do test -e "$f" && exit 0; done; exit 1`;
 
+/** What the first process has for its root; outside a sandbox the host's. */
+const FIRST_ROOT = '/proc/1/root';
+
 /** Programs that look for what is not theirs: files, processes, environments, descriptors. */
 export const FILE_PROGRAMS: readonly HostileProgram[] = [
   ...['/usr/bin/hostile', '/hostile', '/etc/hostile', '/lib/hostile', '/proc/hostile', '/sys/hostile'].map((path) =>
@@ -16,7 +19,7 @@ export const FILE_PROGRAMS: readonly HostileProgram[] = [
   sh('reads disks and memory', anyOf('/dev/mem', '/dev/kmem', '/dev/vda', '/dev/sda', '/dev/kvm')),
   sh('reads host accounts', `cat /etc/shadow || { ${anyOf('/root*/*', '/root*/.[a-z]*', '/home/*')}; }`),
   sh('reads keys of the host', anyOf('/etc/ssl/private', '/etc/ssh', '/run/secrets', '/var/run/docker.sock')),
-  sh('leaves by the root of the first process', anyOf('/proc/1/root/root', '/proc/1/cwd/root', '/proc/1/root/home')),
+  sh('leaves by the root of the first process', anyOf(`${FIRST_ROOT}/root`, '/proc/1/cwd/root', `${FIRST_ROOT}/home`)),
   sh('leaves by dots', anyOf('/tmp/../../../root', '/usr/../root', '/proc/self/cwd/../../../home')),
   sh('links to a file of the host', 'ln /etc/shadow /tmp/hard || { ln -s /root /tmp/soft && test -d /tmp/soft; }'),
   sh(
