@@ -1,4 +1,6 @@
 /** What an embedding program may import. */
+
+export { fileToolManifests, webToolManifests } from './compose/built-in-tools.ts';
 export {
   createToolLayer,
   type EmbeddedToolLayer,
@@ -7,7 +9,6 @@ export {
   type NativeFunction,
   type ToolLayerOptions,
 } from './compose/create-tool-layer.ts';
-export { fileToolManifests } from './compose/file-tools.ts';
 export type {
   FunctionDefinition,
   FunctionInput,
@@ -17,9 +18,9 @@ export type {
 } from './compose/function-tools.ts';
 export { type Server, serve } from './compose/serve.ts';
 export { SETTINGS, type Setting, type Settings } from './compose/settings.ts';
-export { webToolManifests } from './compose/web-tools.ts';
 export { ERRORS, type ErrorCode, type ErrorEntry } from './domain/error/catalogue.ts';
 export { ToolLayerError } from './domain/error/tool-layer-error.ts';
+export type { ToolState } from './domain/invocation/tool-state.ts';
 export type { Caller, Door, Principal, Progress } from './domain/principal/principal.ts';
 export type {
   AfterAnswer,

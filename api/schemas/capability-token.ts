@@ -9,6 +9,17 @@ export type Role = Static<typeof Role>;
 export const TrustLevel = Type.Enum(['untrusted', 'provisional', 'trusted']);
 export type TrustLevel = Static<typeof TrustLevel>;
 
+/** A scope of an authorization server, and the tools that are called with it. */
+export const ToolScope = Type.Object(
+  {
+    tool: Type.String({ minLength: 1, description: 'Tool id; * stands for any run of characters.' }),
+    scope: Type.String({ minLength: 1 }),
+    held: Type.Boolean({ description: 'Whether the token has the scope.' }),
+  },
+  { additionalProperties: false },
+);
+export type ToolScope = Static<typeof ToolScope>;
+
 /** Claims of a capability token, 000 §4.1.1 (G-006). `roles`, `trust_level` and `max_tool_calls_per_session` are ours. */
 export const CapabilityClaims = Type.Object(
   {
@@ -35,6 +46,11 @@ export const CapabilityClaims = Type.Object(
     ),
     credential_permissions: Type.Optional(
       Type.Object({ allowed_secrets: Type.Array(Type.String()) }, { additionalProperties: true }),
+    ),
+    tool_scopes: Type.Optional(
+      Type.Array(ToolScope, {
+        description: 'What the layer made of the scopes of an access token: the first whose tool fits decides.',
+      }),
     ),
     roles: Type.Optional(Type.Array(Role)),
     trust_level: Type.Optional(TrustLevel),

@@ -64,6 +64,53 @@ export const SkillImport = Type.Object(
 );
 export type SkillImport = Static<typeof SkillImport>;
 
+const AccountName = Type.String({ minLength: 1, maxLength: 255 });
+
+/** What is asked of Composio, and what its tools become. The API key is named, never sent. */
+export const ComposioImport = Type.Object(
+  {
+    toolkit: Type.Optional(
+      Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$', description: 'Only its tools, as github.' }),
+    ),
+    tools: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,199}$' }), {
+        minItems: 1,
+        maxItems: 100,
+        description: "Only these, by Composio's slugs; toolkit and search do not count then.",
+      }),
+    ),
+    search: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'Only tools found by these words.' }),
+    ),
+    base_url: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        maxLength: 2048,
+        description: 'Up to the version of the API. Default https://backend.composio.dev/api/v3.',
+      }),
+    ),
+    secret: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        default: 'composio_api_key',
+        description: "Name of the secret that is the project's API key.",
+      }),
+    ),
+    connected_account_id: Type.Optional(AccountName),
+    user_id: Type.Optional(AccountName),
+    user_from: Type.Optional(
+      Type.Enum(['agent', 'tenant'], {
+        description: 'Whose account is used: of the agent that calls (the default), or of its tenant.',
+      }),
+    ),
+    name: Type.Optional(SourceName),
+    ...OPTIONS,
+  },
+  { additionalProperties: false, title: 'Tools of Composio to import' },
+);
+export type ComposioImport = Static<typeof ComposioImport>;
+
 /** What an import did with one tool. `refused` with `changes`: the content differs from what is registered under that version. */
 export const ImportedTool = Type.Object(
   {

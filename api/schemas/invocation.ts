@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { AgentSandboxContext, ResourceLimits } from './agent-sandbox-context.ts';
+import { CallEnvironment } from './calls/environment.ts';
 import { OutcomeSettlement } from './calls/outcome.ts';
+import { TrustLevel } from './capability-token.ts';
 import { ToolErrorBody, ToolErrorCategory } from './error.ts';
 import {
   AgentDid,
@@ -78,6 +80,13 @@ export const ExecutionOptions = Type.Object(
         minLength: 1,
         maxLength: 1024,
         description: 'Where the content of the arguments came from, in the words of the caller.',
+      }),
+    ),
+    environment: Type.Optional(CallEnvironment),
+    trust_level: Type.Optional(
+      Type.Enum(TrustLevel.enum, {
+        description:
+          'The call is trusted no further than this: it lowers what token and source allow, never raises it.',
       }),
     ),
   },
@@ -233,6 +242,7 @@ export const ToolStatusResponse = Type.Object(
     current_phase: Type.Optional(Type.String()),
     result: Type.Optional(JsonValue),
     error: Type.Optional(ToolErrorBody),
+    warnings: Type.Optional(Type.Array(Warning)),
     execution_metadata: Type.Optional(ExecutionMetadata),
     approval: Type.Optional(PendingApproval),
     settlement: Type.Optional(OutcomeSettlement),

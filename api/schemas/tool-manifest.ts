@@ -22,7 +22,12 @@ export type FilesystemPermission = Static<typeof FilesystemPermission>;
 
 export const NetworkPermission = Type.Object(
   {
-    host: Type.String({ minLength: 1, maxLength: 253, description: 'Exact host name or IP literal.' }),
+    host: Type.String({
+      minLength: 1,
+      maxLength: 253,
+      description:
+        'Exact host name or IP literal; a tool of kind web may say *.name for hosts below a name, or * for any public one.',
+    }),
     port: Type.Integer({ minimum: 1, maximum: 65535 }),
   },
   { additionalProperties: false },
@@ -99,6 +104,13 @@ export const ExecutionConfig = Type.Object(
     output_bytes_max: Type.Optional(Type.Integer({ minimum: 1, description: 'The result is cut beyond this.' })),
     requires_approval: Type.Optional(Type.Boolean({ default: false })),
     isolation: Type.Optional(IsolationLevel),
+    call_variables: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128 }), {
+        maxItems: 64,
+        description:
+          'Environment variables that a call may set. When absent: of a skill all that decide nothing of the code that runs; of other tools none.',
+      }),
+    ),
     retry_policy: Type.Optional(RetryPolicy),
     circuit_breaker_config: Type.Optional(CircuitBreakerConfig),
     rate_limit: Type.Optional(RateLimit),

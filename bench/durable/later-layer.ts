@@ -6,8 +6,8 @@ import { add, IRREVERSIBLE_TOOL, PURE_TOOL } from '../pipeline/tool.ts';
 
 /** A layer with everything on, asked for calls that run later. */
 export interface LaterLayer extends AsyncDisposable {
-  /** From the request to the moment at which the status says that it is done. @throws Error unless the answer is right */
-  throughToTheEnd(toolId: string, number: number, pollMs: number): Promise<void>;
+  /** From the request to the moment at which its watcher hears that it is done. @throws Error unless the answer is right */
+  throughToTheEnd(toolId: string, number: number): Promise<void>;
   /** Asks for the status of a call that is over. */
   status(): Promise<void>;
   /** Starts a call that waits, and answers with what cancels it. */
@@ -17,9 +17,12 @@ export interface LaterLayer extends AsyncDisposable {
 /** A function that runs until it is cancelled. */
 const HELD_TOOL = { ...PURE_TOOL, tool_id: 'bench-held', result_schema: { type: 'object' } };
 const POLL_MS = 1;
+const WAIT_SECONDS = 20;
 
 export async function laterLayer(dataFolder: string): Promise<LaterLayer> {
-  const layer = await createToolLayer({ settings: { ...benchSettings(dataFolder), 'rate.external_burst': 1_000 } });
+  const layer = await createToolLayer({
+    settings: { ...benchSettings(dataFolder), 'rate.external_burst': 1_000, 'rate.api_burst': 1_000 },
+  });
   await layer.registerFunction(PURE_TOOL, add);
   await layer.registerFunction(IRREVERSIBLE_TOOL, add);
   await layer.registerFunction(HELD_TOOL, (_parameters, { signal }) => untilAborted(signal));
@@ -27,11 +30,11 @@ export async function laterLayer(dataFolder: string): Promise<LaterLayer> {
   const caller = { door: 'library', token } as const;
   let last = '';
   return {
-    async throughToTheEnd(toolId, number, pollMs) {
+    async throughToTheEnd(toolId, number) {
       const later = { ...request(toolId, number), execution_options: { async_mode: true } };
       const { invocation_id, error } = await layer.ask('tool.invoke', later, caller);
       if (error !== undefined) throw new Error(`the call was refused: ${error.message}`);
-      await done(layer, caller, invocation_id, number, pollMs);
+      await done(layer, caller, invocation_id, number);
       last = invocation_id;
     },
     async status() {
@@ -55,14 +58,16 @@ async function done(
   caller: { readonly door: 'library'; readonly token: string },
   invocation_id: string,
   number: number,
-  pollMs: number,
 ): Promise<void> {
-  for (;;) {
-    const { status, result, error } = await layer.ask('tool.status', { invocation_id }, caller);
-    if (status === 'success' && (result as { readonly sum?: number }).sum === number + 1) return;
-    if (status !== 'pending' && status !== 'running')
+  for (let after: string | undefined; ; ) {
+    const known = after === undefined ? {} : { after };
+    const seen = await layer.ask('tool.watch', { invocation_id, wait_seconds: WAIT_SECONDS, ...known }, caller);
+    if (seen.over) {
+      const { status, result, error } = seen.invocation;
+      if (status === 'success' && (result as { readonly sum?: number }).sum === number + 1) return;
       throw new Error(`the call ended with ${status}: ${error?.message}`);
-    await sleep(pollMs);
+    }
+    after = seen.event_id;
   }
 }
 

@@ -108,7 +108,7 @@ async function partsOf(
     schemas,
     policy: createPolicyDecisions({ engine, clock }),
     executors,
-    secrets: createEnvironmentSecretStore({}),
+    secrets: createEnvironmentSecretStore({}, { defaultTenant: 'default' }),
     rateLimiter: memoryRateLimiter({ clock }),
     idempotency: memoryIdempotencyStore({ clock }),
     ledger: await openLedger({ store: records, chainId: 'bench', log }),

@@ -28,13 +28,16 @@ export function startCheckpointTimer(options: CheckpointTimerOptions): Checkpoin
   let signing: Promise<void> | undefined;
 
   const sign = async (): Promise<void> => {
-    const head = ledger.head();
-    if (head.seq === signed) return;
+    const { seq } = ledger.head();
+    if (seq === signed) return;
     try {
+      // A store that has crashed may have lost the newest links: what it holds by now is signed, and nothing else.
+      const head = await store.chainHead(chainId);
+      if (head === undefined || head.seq === signed) return;
       await store.addCheckpoint(await signCheckpoint(signer, chainId, head, clock.now()));
       signed = head.seq;
     } catch (cause) {
-      log.error('checkpoint-failed', { seq: head.seq, reason: String(cause) });
+      log.error('checkpoint-failed', { seq, reason: String(cause) });
     }
   };
 

@@ -111,6 +111,42 @@ function recordCases(check: Check): void {
     deepEqual(await ids({}), ['c', 'b', 'runs']);
   });
 
+  check('PIPE-07 results are forgotten some time after their calls completed, and nothing else is', async (store) => {
+    const ended = (invocationId: string, acceptedAt: number, second: number, more: Partial<InvocationRecord> = {}) => {
+      const { failure: _none, ...row } = record({ invocationId, acceptedAt, result: { text: HOSTILE }, ...more });
+      const completed_at = `2026-01-01T00:00:0${second}.000Z`;
+      return { ...row, outputHash: 'h', metadata: { ...METADATA, completed_at } };
+    };
+    const start = Date.parse('2026-01-01T00:00:00.000Z');
+    const records = [
+      ended('first', start, 1),
+      ended('second', start, 2, { tenantId: 'globex' }),
+      // Accepted long before, and over only now.
+      ended('long', start - 9_000_000, 5),
+      ended('late', start + 4_000, 4),
+      record({ invocationId: 'failed', acceptedAt: start, state: 'FAILED' }),
+      record({ invocationId: 'waits', acceptedAt: start, state: 'AUTHORIZED', waiting: waitingFor('worker') }),
+    ];
+    await store.append({ records, events: [event(1)] }, 'synchronous');
+    const query = { before: start + 3_000, at: 7, limit: 2 };
+    const page = await store.forgetResults(query);
+    const rest = page.next === undefined ? page : await store.forgetResults({ ...query, after: page.next });
+    equal(page.forgotten + rest.forgotten, 2);
+    equal(
+      rest.next === undefined || (await store.forgetResults({ ...query, after: rest.next })).next === undefined,
+      true,
+    );
+    for (const { tenantId, invocationId, ...row } of records) {
+      const isForgotten = invocationId === 'first' || invocationId === 'second';
+      const { result: _result, ...kept } = row as InvocationRecord;
+      const expected = isForgotten ? { ...kept, resultForgottenAt: 7 } : row;
+      deepEqual(await store.findInvocation(tenantId, invocationId), { tenantId, invocationId, ...expected });
+    }
+    equal((await store.events('acme', {})).length, 1);
+    equal((await store.forgetResults(query)).forgotten, 0);
+    deepEqual(await store.forgetResults({ ...query, before: start + 9_000, limit: 10 }), { forgotten: 2 });
+  });
+
   check('ORC-06 a writer whose lease was taken over does not replace the row', async (store) => {
     equal(await store.fenceInvocation('acme', 'call-1', 1), undefined);
     const waiting = record({ state: 'AUTHORIZED', waiting: waitingFor('worker') });
@@ -449,6 +485,19 @@ function record(changes: Partial<InvocationRecord>): InvocationRecord {
     ...changes,
   };
 }
+
+const METADATA = {
+  duration_ms: 1,
+  started_at: '2026-01-01T00:00:00.000Z',
+  cpu_used_millicore_seconds: 0,
+  memory_peak_mb: 0,
+  network_bytes_sent: 0,
+  network_bytes_received: 0,
+  documents_accessed: [],
+  checkpoints_created: [],
+  attempts: 1,
+  cached: false,
+};
 
 function event(seq: number, changes: Partial<CloudEvent> = {}): CloudEvent {
   return {

@@ -57,6 +57,25 @@ export interface SideEffectQuery {
   readonly limit: number;
 }
 
+/** Which results are forgotten. */
+export interface ForgetQuery {
+  /** Epoch ms: those of calls that completed before. */
+  readonly before: number;
+  /** Epoch ms that the rows say it was done. */
+  readonly at: number;
+  /** Rows that are looked at. */
+  readonly limit: number;
+  /** Goes on behind this call of an earlier page. */
+  readonly after?: Pick<InvocationRecord, 'acceptedAt' | 'tenantId' | 'invocationId'>;
+}
+
+/** What became of one page of them. */
+export interface Forgotten {
+  readonly forgotten: number;
+  /** Where the next page begins; absent behind the last. */
+  readonly next?: Pick<InvocationRecord, 'acceptedAt' | 'tenantId' | 'invocationId'>;
+}
+
 /** The durable record of calls and their events (system design §4). Append only as far as events go. */
 export interface LedgerStore {
   /**
@@ -90,6 +109,11 @@ export interface LedgerStore {
    * @returns the row as it stands; undefined when this tenant has no such invocation
    */
   fenceInvocation(tenantId: string, invocationId: string, fence: number): Promise<InvocationRecord | undefined>;
+  /**
+   * Takes the results out of rows of completed calls, of all tenants, in order of acceptance. Everything else of a row
+   * stands, and so do the events. Each result is taken out once, whoever else does it at the same time.
+   */
+  forgetResults(query: ForgetQuery): Promise<Forgotten>;
   /** Where a sink has read to; 0 at first. */
   sinkPosition(sink: string): Promise<number>;
   setSinkPosition(sink: string, position: number): Promise<void>;

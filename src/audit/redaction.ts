@@ -1,7 +1,7 @@
 // Hot path: every call's row and events go through here before they are hashed.
 import type { Redactor } from '../detectors/redact.ts';
 import type { EventDraft, WrittenDraft } from '../domain/event/event-draft.ts';
-import { payloadTextOf } from '../domain/event/payload-text.ts';
+import { type PayloadText, payloadTextOf } from '../domain/event/payload-text.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { LedgerEntry } from './chain-writer.ts';
 import { rememberTexts } from './redaction/remember-texts.ts';
@@ -10,10 +10,13 @@ import { rememberTexts } from './redaction/remember-texts.ts';
  * Takes personal data and secrets out of an entry, before it is linked: the chain then proves what was written (AUD-04).
  * The same entry when there is nothing in it.
  *
- * Looked at are all words of callers, operators and upstreams: agent, user, session and names of tools as they were
- * given, origins of content, warnings, messages and details of errors, reasons, and whatever else an event holds. Ids of
- * invocations, tenants and hashes stay as they are, for rows are found by them. So does the result of a call, which is
+ * Looked at are all words of callers, operators and upstreams: session and names of tools as they were given, origins of
+ * content, warnings, messages and details of errors, reasons, and whatever else an event holds, agents and users too. Ids
+ * of invocations, tenants and hashes stay as they are, for rows are found by them. So does the result of a call, which is
  * what its caller asked for and no part of any event.
+ *
+ * The agent and the user of a call's row stay: they are from a credential that was verified, a call belongs to them, and
+ * somebody may be called alice@example.com. No event holds such a name, but it is found by it.
  */
 export type EntryRedaction = (entry: LedgerEntry) => LedgerEntry;
 
@@ -24,10 +27,10 @@ export function createEntryRedaction(redactor: Redactor): EntryRedaction {
   return (entry) => {
     const record = entry.record === undefined ? undefined : cleanRecord(entry.record, clean, redactor);
     // What the row shares with its events is looked at once, in the row.
-    const events =
-      record === entry.record
-        ? sameOr(entry.events, (event) => cleanEvent(event, clean, redactor))
-        : entry.events.map((event) => anewEvent(event, clean, redactor));
+    const isWhole = record === entry.record && !namesSomebody(record, clean);
+    const events = isWhole
+      ? sameOr(entry.events, (event) => cleanEvent(event, clean, redactor))
+      : entry.events.map((event) => anewEvent(event, clean, redactor));
     if (record === entry.record && events === entry.events) return entry;
     return { ...entry, events, ...(record === undefined ? {} : { record }) };
   };
@@ -36,7 +39,9 @@ export function createEntryRedaction(redactor: Redactor): EntryRedaction {
 type Clean = (text: string) => string;
 
 /** Texts of a row that its events repeat. */
-const TEXTS = ['agentDid', 'userDid', 'sessionId', 'toolId', 'calledAs', 'claimSource'] as const;
+const TEXTS = ['sessionId', 'toolId', 'calledAs', 'claimSource'] as const;
+/** Who a call belongs to: its events repeat it, and only there it is looked at. */
+const IDENTITIES = ['agentDid', 'userDid'] as const;
 /** What only the row has. */
 const VALUES = ['failure', 'warnings', 'gateDecision'] as const;
 
@@ -61,6 +66,13 @@ function cleanRecord(record: InvocationRecord, clean: Clean, redactor: Redactor)
   return changes === undefined ? record : { ...record, ...changes };
 }
 
+const namesSomebody = (record: InvocationRecord | undefined, clean: Clean): boolean =>
+  record !== undefined &&
+  IDENTITIES.some((name) => {
+    const text = record[name];
+    return text !== undefined && clean(text) !== text;
+  });
+
 function cleanEvent(event: EventDraft | WrittenDraft, clean: Clean, redactor: Redactor): EventDraft | WrittenDraft {
   if ('written' in event) {
     const { own } = event.written;
@@ -71,8 +83,14 @@ function cleanEvent(event: EventDraft | WrittenDraft, clean: Clean, redactor: Re
   const isId = event.subject === event.data['invocation_id'];
   const subject = event.subject === undefined || isId ? event.subject : clean(event.subject);
   if (data === event.data && subject === event.subject) return event;
-  return { ...event, data, ...(subject === undefined ? {} : { subject }) };
+  const { data: given, ...rest } = event;
+  const written = findable(payloadTextOf(data), payloadTextOf(given).agentDid);
+  return { ...rest, written, ...(subject === undefined ? {} : { subject }) };
 }
+
+/** An event is found by the agent that it was about, whatever its text says of it. */
+const findable = (text: PayloadText, agentDid: string | undefined): PayloadText =>
+  agentDid === undefined ? text : { ...text, agentDid };
 
 /** Of the events of a call, those that hold nothing but states, numbers, hashes and rows of the error catalogue. */
 const PLAIN =
@@ -83,7 +101,7 @@ const isPlain = (own: string): boolean => PLAIN.test(own);
 function anewEvent(event: EventDraft | WrittenDraft, clean: Clean, redactor: Redactor): EventDraft | WrittenDraft {
   if (!('written' in event)) return cleanEvent(event, clean, redactor);
   const data = JSON.parse(event.written.text) as Record<string, unknown>;
-  return { ...event, written: payloadTextOf(cleanData(data, redactor)) };
+  return { ...event, written: findable(payloadTextOf(cleanData(data, redactor)), event.written.agentDid) };
 }
 
 /** Rows are found by these, so they stay what they are. */

@@ -1,13 +1,18 @@
 import { isFailure } from '../domain/error/failure.ts';
+import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
 import type { ClientConfirmations } from '../orchestration/approvals/client-confirmations.ts';
 import { createSideEffects, type SideEffects } from '../orchestration/side-effects.ts';
+import { createUpkeep, type Upkeep } from '../orchestration/upkeep/upkeep.ts';
 import { createRehearsal } from '../pipeline/dry-run/rehearse.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
 import { recoverOpenCalls } from '../pipeline/record/recover.ts';
 import { continueRollbacks } from '../pipeline/undo/continue-rollbacks.ts';
+import { retryRollbacks } from '../pipeline/undo/retry-rollbacks.ts';
 import { createVisibleTools } from '../pipeline/visible-tools.ts';
+import { importComposioTools } from '../registry/importers/composio/composio-importer.ts';
+import { listComposioTools } from '../registry/importers/composio/list-tools.ts';
 import { importLangChain } from '../registry/importers/langchain/langchain-importer.ts';
 import { importMcpTools } from '../registry/importers/mcp/mcp-importer.ts';
 import { importOpenApi } from '../registry/importers/openapi/openapi-importer.ts';
@@ -16,6 +21,9 @@ import type { SocketConnection } from '../storage/postgres/postgres-connection.t
 import { createVisibility } from '../visibility/visibility.ts';
 import { createHealth } from './health.ts';
 import { openSearch } from './open-search.ts';
+import { keptResultsOf } from './parts/from-settings/kept-results.ts';
+import { stateKeyOf } from './parts/gateway/state-key.ts';
+import { createUpstreamQuestions, type UpstreamQuestions } from './parts/gateway/upstream-questions.ts';
 import type { Ingredients } from './parts/ingredients.ts';
 import { openFoundation } from './parts/open-foundation.ts';
 import { openNotifiers } from './parts/open-notifiers.ts';
@@ -39,10 +47,21 @@ export interface AssembledLayer {
   readonly confirmations: ClientConfirmations | undefined;
   /** The signal of the caller of a call that runs. */
   readonly signalOf: (tenantId: string, invocationId: string) => AbortSignal | undefined;
+  /** Signs what MCP clients carry. */
+  readonly stateKey: () => Uint8Array;
+  /** Where a gateway says that it can put questions of upstreams to its clients. */
+  readonly upstreamQuestions: Pick<UpstreamQuestions, 'answeredBy'>;
   close(): Promise<void>;
 }
 
-const IMPORTERS = { importOpenApi, importMcp: importMcpTools, importLangChain, importSkills };
+const IMPORTERS = {
+  importOpenApi,
+  importMcp: importMcpTools,
+  importLangChain,
+  importSkills,
+  listComposio: listComposioTools,
+  importComposio: importComposioTools,
+};
 
 /** Builds the layer from its adapters: the one place that names them. What was opened is closed when something fails. */
 export async function assemble(from: Ingredients): Promise<AssembledLayer> {
@@ -50,7 +69,8 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const { settings, clock, log } = from;
   const foundation = await openFoundation(opened, from);
   const { storage, identity, policies, ledger } = foundation;
-  const tools = await openTools(opened, from, storage);
+  const upstreamQuestions = createUpstreamQuestions();
+  const tools = await openTools(opened, from, storage, upstreamQuestions.ask);
   const { secrets, driver, quarantine, upstreams, registry } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);
@@ -65,16 +85,20 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const { pipeline, desk, workers } = orchestration;
   // What was accepted is known before any server is spoken to.
   const upstreamsReady = quarantine.load().then(() => upstreams.start());
-  await Promise.all([registry.load(), visibility.start(), recover(pipeline), upstreamsReady]);
+  const toolsReady = Promise.all([registry.load(), visibility.start(), upstreamsReady]);
+  await Promise.all([toolsReady, recover(opened, pipeline, toolsReady)]);
   await orchestration.start();
   const sideEffects = sideEffectsOf(settings, foundation, orchestration);
   await sideEffects.settleOpen();
+  opened.use(openUpkeep(settings, foundation, sideEffects, from)).start();
   opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));
   // After the tools were read: only what changes from now on is work in the background.
   const toolSearch = await openSearch({ settings, clock, log, database: storage.database, secrets, registry });
   opened.defer(() => toolSearch.close());
+  const refusedAsks = createRefusedAsks({ ledger, clock, log });
+  opened.defer(() => refusedAsks.close());
   const health = createHealth({ clock, driver, storage, identity: identity.health });
   opened.defer(health.drain);
   const kept = opened.move();
@@ -97,13 +121,33 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       catalogTenant: settings['tenant.catalog'],
       defaultTenant: settings['tenant.default'],
       health: health.report,
+      refusedAsks,
     },
     ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
     operatorKey: identity.operatorKey,
     confirmations: orchestration.confirmations,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
+    stateKey: () => stateKeyOf(identity.operations.keyRing.current()),
+    upstreamQuestions,
     close: () => kept.disposeAsync(),
   };
+}
+
+/** @throws ToolLayerError E3801 when results would be forgotten while their idempotency keys are answered with them */
+function openUpkeep(
+  settings: Ingredients['settings'],
+  { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
+  sideEffects: SideEffects,
+  { clock, log }: Ingredients,
+): Upkeep {
+  return createUpkeep({
+    records: database.ledgerStore,
+    outcomes: database.outcomeStore,
+    sideEffects,
+    clock,
+    log,
+    ...keptResultsOf(settings),
+  });
 }
 
 /** What calls left behind, and how it is taken back. */
@@ -115,6 +159,7 @@ function sideEffectsOf(
   return createSideEffects({
     records: database.ledgerStore,
     compensations: database.compensationStore,
+    outcomes: database.outcomeStore,
     runCall,
     ledger,
     clock,
@@ -130,11 +175,26 @@ function sideEffectsOf(
 }
 
 /** What was left half changed is taken back before anything of it may run again; then what was left open is settled. */
-async function recover(pipeline: PipelineParts): Promise<void> {
+async function recover(
+  opened: AsyncDisposableStack,
+  pipeline: PipelineParts,
+  toolsReady: Promise<unknown>,
+): Promise<void> {
   const { transactions, outcomes, records, ledger, clock, log, instanceId } = pipeline;
-  if (transactions !== undefined && outcomes !== undefined)
-    await continueRollbacks({ transactions, records, ledger, clock, log, outcomes }, instanceId);
-  await recoverOpenCalls(pipeline, instanceId);
+  log.debug('recovering');
+  let rolledBack = 0;
+  if (transactions !== undefined && outcomes !== undefined) {
+    const parts = { transactions, records, ledger, clock, log, outcomes };
+    const [open] = await transactions.journal.open(instanceId, 1);
+    if (open !== undefined) {
+      // Among what takes calls back are tools.
+      await toolsReady;
+      ({ rolledBack } = await continueRollbacks(parts, instanceId));
+    }
+    opened.use(retryRollbacks(parts, instanceId));
+  }
+  const settled = await recoverOpenCalls(pipeline, instanceId);
+  if (rolledBack + settled > 0) log.warn('calls-recovered', { rolled_back: rolledBack, settled });
 }
 
 /** Who may see which of the tools. */

@@ -48,8 +48,8 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   operatorKey(): string;
   /** `ask('tool.invoke')` as this program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
-  /** What the MCP gateway of `serve` stands on beside the operations; not for programs. */
-  readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf'>;
+  /** What the MCP gateways of `serve` and `sallyport mcp` stand on beside the operations; not for programs. */
+  readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf' | 'stateKey' | 'upstreamQuestions'>;
   /** Signs a capability token. */
   mintToken(request: TokenMintRequest): Promise<TokenMintResponse>;
   /** Ends accepting calls, waits for those that run, and closes everything (OPS-03). Idempotent. */
@@ -124,7 +124,7 @@ function embedded(
     operatorKey: assembled.operatorKey,
     forGateway: assembled,
     invoke: (request, caller) => layer.ask('tool.invoke', request, { door: 'library', ...caller }),
-    ...functionTools(layer, native, LOCAL_CALLER),
+    ...functionTools(layer, native, LOCAL_CALLER, () => assembled.parts.callWorkers?.lookAgain()),
     mintToken: (request) => layer.ask('token.mint', request, LOCAL_CALLER),
     close,
     [Symbol.asyncDispose]: close,

@@ -107,10 +107,18 @@ async function checkDriver(driver: SandboxDriver, isFirst: boolean): Promise<Doc
   if (works) {
     return [
       { name, state: 'ok', message: version ?? 'works' },
-      ...weaknesses.map((message): DoctorFinding => ({ name, state: 'absent', message })),
+      ...[...refusals(driver), ...weaknesses].map((message): DoctorFinding => ({ name, state: 'absent', message })),
     ];
   }
   const message = problem ?? 'does not work here';
   if (!isFirst) return [{ name, state: 'absent', message }];
   return [{ name, state: 'failed', message, hint: 'Without it shell tools and stdio MCP servers are refused.' }];
+}
+
+/** What a driver refuses to every tool, although it works (SBX-04). */
+function refusals({ supports }: SandboxDriver): readonly string[] {
+  return [
+    ...(supports.egress ? [] : ['It lets no tool out: one with permissions.network needs another driver (E3104).']),
+    ...(supports.mounts ? [] : ['It shows no folders: a tool with permissions.filesystem needs another one (E3105).']),
+  ];
 }

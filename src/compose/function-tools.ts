@@ -55,11 +55,20 @@ export interface FunctionTools {
   ): Promise<LangChainRegistrations>;
 }
 
-/** Makes the face over a layer and the executor that holds the functions. */
-export function functionTools(layer: ToolLayer, native: NativeExecutor, caller: Caller): FunctionTools {
+/**
+ * Makes the face over a layer and the executor that holds the functions.
+ * @param added told when there is another function
+ */
+export function functionTools(
+  layer: ToolLayer,
+  native: NativeExecutor,
+  caller: Caller,
+  added: () => void = () => undefined,
+): FunctionTools {
   const register = async (manifest: ToolManifest, run: NativeFunction): Promise<Registration> => {
     const registered = await layer.ask('tools.register', { manifest: { ...manifest } }, caller);
     native.register(manifest.tool_id, manifest.version, run, registered.content_hash);
+    added();
     return registered;
   };
   const registerOrRefuse = async (manifest: ToolManifest, run: NativeFunction): Promise<Registration> => {
@@ -84,7 +93,9 @@ export function functionTools(layer: ToolLayer, native: NativeExecutor, caller: 
       const version = range === undefined ? {} : { version: range };
       const { manifest, content_hash } = await layer.ask('tools.get', { tool_id: toolId, ...version }, caller);
       if (manifest.executor.kind !== 'native') throw notNative(manifest);
-      return native.register(manifest.tool_id, manifest.version, run, content_hash);
+      const bound = native.register(manifest.tool_id, manifest.version, run, content_hash);
+      added();
+      return bound;
     },
     async registerLangChainTools(objects, options = {}) {
       const { langChainFunctions } = await import('../registry/importers/langchain/langchain-functions.ts');

@@ -1,14 +1,8 @@
 import process from 'node:process';
-import type { Caller } from '../domain/principal/principal.ts';
-import { type CliParts, EXIT, type LayerOptions, type StdioOptions } from '../doors/cli/cli-parts.ts';
+import { type CliParts, EXIT, type LayerOptions } from '../doors/cli/cli-parts.ts';
 import { runCli } from '../doors/cli/run-cli.ts';
-import type { ToolLayer } from '../operations/tool-layer.ts';
 import { openLayer, settingsOf } from './open-layer.ts';
-import { readSettings } from './read-settings.ts';
 import { VERSION } from './version.ts';
-
-/** How long the token of a stdio session is good for when the client brings none. */
-const STDIO_TOKEN_SECONDS = 30 * 24 * 3600;
 
 const stopped = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
@@ -32,7 +26,11 @@ const parts: CliParts = {
   version: VERSION,
   openLayer: (options) => openLayer(options),
   serve: serveUntilStopped,
-  mcpStdio: serveStandardStreams,
+  mcpStdio: async (options) => {
+    const { serveStandardStreams } = await import('./parts/gateway/standard-streams.ts');
+    const { stdin: input, stdout: output } = process;
+    return serveStandardStreams(options, { input, output, signal: stopped.signal });
+  },
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
 
@@ -52,34 +50,4 @@ async function serveUntilStopped(options: LayerOptions & { host?: string; port?:
     stopped.signal.addEventListener('abort', () => resolve(), { once: true });
   });
   return EXIT.ok;
-}
-
-/** Nothing but MCP goes to standard output; the client is an agent like any other, with a token of its own. */
-async function serveStandardStreams(options: StdioOptions): Promise<number> {
-  const [{ createGateway }, { serveStdio }, { createPinoLog }, { redactFields, redactorOf }] = await Promise.all([
-    import('../doors/mcp-gateway/create-gateway.ts'),
-    import('../doors/mcp-transports/stdio/serve-stdio.ts'),
-    import('../telemetry/pino-log.ts'),
-    import('./parts/from-settings/redactor.ts'),
-  ]);
-  const { layer, caller, close } = await openLayer(options);
-  const settings = readSettings({ given: settingsOf(options) });
-  const { 'mcp.tools': toolsMode, 'mcp.auto_tools_max': autoToolsMax } = settings;
-  const log = createPinoLog('warn', redactFields(redactorOf(settings)));
-  const gateway = createGateway({ layer, log, version: VERSION, settings: { toolsMode, autoToolsMax } });
-  try {
-    const token = options.token ?? (await mintFor(layer, caller));
-    const { stdin: input, stdout: output } = process;
-    const server = gateway.serverIn(options.tools);
-    await serveStdio({ server, log, input, output, caller: { door: 'mcp', token }, signal: stopped.signal });
-    return EXIT.ok;
-  } finally {
-    gateway.close();
-    await close();
-  }
-}
-
-async function mintFor(layer: ToolLayer, caller: Caller): Promise<string> {
-  const request = { agent_did: 'did:sallyport:mcp-client', expires_in_seconds: STDIO_TOKEN_SECONDS };
-  return (await layer.ask('token.mint', request, caller)).capability_token;
 }

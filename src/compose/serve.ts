@@ -1,6 +1,7 @@
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { EmbeddedToolLayer } from './create-tool-layer.ts';
-import { resourceOf } from './parts/resource.ts';
+import { resourceOf } from './parts/from-settings/resource.ts';
+import { openGateway } from './parts/gateway/open-gateway.ts';
 import { removeRunningLayer, writeRunningLayer } from './running-layer-file.ts';
 import { VERSION } from './version.ts';
 
@@ -32,15 +33,13 @@ export async function serve(
     );
   }
   // Loaded when doors are opened: a program that embeds the layer may never do that.
-  const [{ createRestDoor }, { createGateway }, { createDiscovery }, { mountMcp }, { openApiDocument }, doors] =
-    await Promise.all([
-      import('../doors/rest/create-rest-door.ts'),
-      import('../doors/mcp-gateway/create-gateway.ts'),
-      import('../doors/mcp-discovery/create-discovery.ts'),
-      import('../doors/mcp-transports/http/mount-mcp.ts'),
-      import('./openapi/openapi-document.ts'),
-      import('../doors/protected-resource.ts'),
-    ]);
+  const [{ createRestDoor }, { createDiscovery }, { mountMcp }, { openApiDocument }, doors] = await Promise.all([
+    import('../doors/rest/create-rest-door.ts'),
+    import('../doors/mcp-discovery/create-discovery.ts'),
+    import('../doors/mcp-transports/http/mount-mcp.ts'),
+    import('./openapi/openapi-document.ts'),
+    import('../doors/protected-resource.ts'),
+  ]);
   const { 'server.body_bytes_max': bodyBytesMax, 'server.allowed_hosts': allowedHosts } = settings;
   const resource = doors.createProtectedResource(resourceOf(settings));
   const rest = createRestDoor({
@@ -51,20 +50,7 @@ export async function serve(
     openApi: openApiDocument(VERSION),
     settings: { bodyBytesMax, allowedHosts, documentBytesMax: bodyBytesMax * 16 },
   });
-  const { confirmations, signalOf } = layer.forGateway;
-  const gateway = createGateway({
-    layer,
-    log,
-    version: VERSION,
-    signalOf,
-    ...(confirmations === undefined ? {} : { confirmations }),
-    settings: {
-      toolsMode: settings['mcp.tools'],
-      autoToolsMax: settings['mcp.auto_tools_max'],
-      elicitation: settings['approvals.elicitation'],
-      confirmationWaitMs: settings['approvals.elicitation_wait_seconds'] * 1000,
-    },
-  });
+  const gateway = await openGateway(layer);
   const discovery = createDiscovery({ layer, log, version: VERSION });
   mountMcp(rest.app, { path: '/mcp', serverOf: gateway.serverOf, resource, log });
   mountMcp(rest.app, { path: '/mcp/discovery', serverOf: () => discovery.server, resource, log });

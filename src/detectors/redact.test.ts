@@ -160,7 +160,14 @@ describe('values', () => {
     expect(redactor.text('10.1.2.3').findings[0]?.rule).toBe('ip-v4');
   });
 
-  test('every kind is in exactly one of the six groups of patterns', () => {
+  test('an ampersand within a password goes with it, one between two pairs of a form stays', () => {
+    expect(redact('password: tr0ub4dor&3!x, done').value).toBe('password: [REDACTED:password], done');
+    expect(redact('password=tr0ub4dor&page=2').value).toBe('password=[REDACTED:password]&page=2');
+    expect(redact('PASSWORD=tr0ub4dor&& ls').value).toBe('PASSWORD=[REDACTED:password]&& ls');
+    expect(redact('password=tr0ub4dor&amp;page=2').value).toBe('password=[REDACTED:password]&amp;page=2');
+  });
+
+  test('MOD-06 every kind is in exactly one of the six groups of patterns', () => {
     expect(Object.keys(KINDS_BY_CATEGORY)).toHaveLength(6);
     expect(Object.values(KINDS_BY_CATEGORY).flat().toSorted()).toEqual(REDACTION_KINDS.toSorted());
   });

@@ -300,3 +300,18 @@ describe('sanitise', () => {
 });
 
 const BACK: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#61;': '=', '&amp;': '&' };
+
+test('VAL-04 letters that only look like an escape are none, and break nothing', () => {
+  for (const text of ['\\X41\\U0041', '\\U{1F600} ok', 'a\\X27 b', '%U0027 or 1=1--', '\\uD83D\\X', '%u00']) {
+    expect(() => detectInjection(text)).not.toThrow();
+  }
+  const [found] = detectInjection('a%U003Cscript%U003E');
+  expect(found).toMatchObject({ threat: 'xss', start: 1 });
+});
+
+test('VAL-04 commands of Windows are found in any case', () => {
+  const found = (text: string) => detectInjection(text).map(({ rule }) => rule);
+  expect(found('x & NET USER eve s3cret /ADD')).toContain('opened_machine');
+  expect(found('TYPE C:\\WINNT\\REPAIR\\SAM')).toContain('sensitive_file');
+  expect(found('Net users of the library pay /add nothing')).toEqual([]);
+});

@@ -9,6 +9,8 @@ export interface ResourceSettings {
   readonly authorizationServers: readonly string[];
   /** Scope that gives a role. */
   readonly scopes: readonly { readonly scope: string; readonly role: Role }[];
+  /** Scopes that tools are called with. */
+  readonly toolScopes: readonly string[];
 }
 
 /** An error as far as a challenge depends on it. */
@@ -16,6 +18,8 @@ export interface Refusal {
   readonly code: string;
   /** Roles one of which would do, the least first. */
   readonly roles?: readonly string[];
+  /** Scopes that would do, those of the token that was shown among them. */
+  readonly scopes?: readonly string[];
 }
 
 /** The HTTP doors as OAuth 2.1 resource servers (PRM-11). */
@@ -37,20 +41,21 @@ const KEYS_PATH = '/.well-known/jwks.json';
 /** Role of who only calls tools. */
 const TO_CALL: readonly Role[] = ['agent'];
 
-const NOTHING_SET: ResourceSettings = { publicUrl: '', authorizationServers: [], scopes: [] };
+const NOTHING_SET: ResourceSettings = { publicUrl: '', authorizationServers: [], scopes: [], toolScopes: [] };
 
 /** Makes the resource server of the doors. Default: the address that was asked, no authorization server, no scopes. */
 export function createProtectedResource(given: Partial<ResourceSettings> = {}): ProtectedResource {
-  const { publicUrl, authorizationServers, scopes } = { ...NOTHING_SET, ...given };
+  const { publicUrl, authorizationServers, scopes, toolScopes } = { ...NOTHING_SET, ...given };
   const base = publicUrl.replace(/\/+$/, '');
   const baseOf = (request: IncomingMessage): string => (base === '' ? `http://${hostOf(request)}` : base);
   const scopeOf = (roles: readonly string[] = []): string | undefined =>
     roles.map((role) => scopes.find((known) => known.role === role)?.scope).find((scope) => scope !== undefined);
+  const supported = [...new Set([...scopes.map(({ scope }) => scope), ...toolScopes])];
   return {
-    challenge(request, path, { code, roles }) {
+    challenge(request, path, { code, roles, scopes: needed }) {
       // Who comes without a good token learns which scope to ask for first (MCP 2025-11-25, authorization).
       const first = path !== '' && authorizationServers.length > 0 && !SCOPE_ERRORS.has(code) ? TO_CALL : undefined;
-      const scope = scopeOf(roles ?? first);
+      const scope = needed?.join(' ') ?? scopeOf(roles ?? first);
       return [
         'Bearer realm="sallyport"',
         // A request without a token is told no error (RFC 6750 §3.1).
@@ -64,7 +69,7 @@ export function createProtectedResource(given: Partial<ResourceSettings> = {}): 
       return {
         resource: `${at}${path}`,
         ...(authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers }),
-        ...(scopes.length === 0 ? {} : { scopes_supported: scopes.map(({ scope }) => scope) }),
+        ...(supported.length === 0 ? {} : { scopes_supported: supported }),
         bearer_methods_supported: ['header'],
         jwks_uri: `${at}${KEYS_PATH}`,
         resource_name: 'Sallyport',
@@ -74,16 +79,20 @@ export function createProtectedResource(given: Partial<ResourceSettings> = {}): 
 }
 
 /** Errors that another token of the same caller could mend. */
-const SCOPE_ERRORS: ReadonlySet<string> = new Set(['E3209', 'E3213']);
+const SCOPE_ERRORS: ReadonlySet<string> = new Set(['E3209', 'E3213', 'E3215']);
 
 /** Whether an answer with this status has a challenge: 401 always, 403 where more scope would help. */
 export const isChallenged = (status: number, code: string): boolean =>
   status === 401 || (status === 403 && SCOPE_ERRORS.has(code));
 
-/** Roles that the details of an error name. */
+/** Roles and scopes that the details of an error name. */
 export function refusalOf(code: string, details: Readonly<Record<string, unknown>> | undefined): Refusal {
-  const roles = details?.['roles'];
-  return Array.isArray(roles) ? { code, roles: roles.map(String) } : { code };
+  const { roles, scopes } = details ?? {};
+  return {
+    code,
+    ...(Array.isArray(roles) ? { roles: roles.map(String) } : {}),
+    ...(code === 'E3215' && Array.isArray(scopes) ? { scopes: scopes.map(String) } : {}),
+  };
 }
 
 /** What a client calls this server; it stands in a quoted text, so anything odd does not count. */

@@ -3,10 +3,11 @@ import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { type Failure, failure, isFailure } from '../domain/error/failure.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
+import { callVariableFaults } from './call-environment.ts';
 import type { Executor } from './executor.port.ts';
 
 /** Executors as one: everything is delegated to the one that owns the tool (EXE-01). It has no kind of its own. */
-export interface CompositeExecutor extends Omit<Executor, 'kind'> {
+export interface CompositeExecutor extends Omit<Executor, 'kind' | 'takesVariables'> {
   /** The executors in the order in which they are asked. */
   readonly chain: readonly Executor[];
   /** The first executor that owns the tool, or E3901 naming the kinds that there are. */
@@ -68,7 +69,7 @@ function firstOfEach(manifests: readonly ToolManifest[]): ToolManifest[] {
 /** Faults that the first executor of the kind finds: ownership needs a registered tool, and this one is not yet. */
 function configFaults(executors: readonly Executor[], manifest: ToolManifest, kinds: string): readonly Fault[] {
   const judge = executors.find(({ kind }) => kind === manifest.executor.kind);
-  if (judge !== undefined) return judge.configFaults(manifest);
+  if (judge !== undefined) return [...judge.configFaults(manifest), ...callVariableFaults(judge, manifest)];
   const message = `no executor of this layer is of kind ${manifest.executor.kind}`;
   return [{ path: '/executor/kind', code: 'E3008', keyword: 'kind', message, hint: `Kinds that it runs: ${kinds}.` }];
 }

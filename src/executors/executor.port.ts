@@ -2,6 +2,7 @@ import type { Fault } from '../../api/schemas/error.ts';
 import type { ExecutorKind, ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { Failure } from '../domain/error/failure.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
+import type { ToolState } from '../domain/invocation/tool-state.ts';
 import type { UndoStep } from '../domain/invocation/undo-step.ts';
 import type { Usage } from '../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../domain/principal/principal.ts';
@@ -14,6 +15,15 @@ export interface UndoRecorder {
    * @throws E3102 for too many or too large steps, E3805 when the call is over; then the change must not be made
    */
   record(step: UndoStep): Promise<void>;
+}
+
+/** A call that takes back what another one did elsewhere. */
+export interface CompensatingCall {
+  readonly toolId: string;
+  /** Version or range; the newest when absent. */
+  readonly toolVersion?: string;
+  /** It must stand being called when there is nothing to take back: the change may never have been made. */
+  readonly parameters: Readonly<Record<string, unknown>>;
 }
 
 /** One call as an executor sees it: checked, allowed, and with everything it may use. */
@@ -32,7 +42,16 @@ export interface ExecutorCall {
   readonly onRolledBack?: () => void;
   /** For changes that this layer takes back; absent where it keeps no journal. */
   readonly undo?: UndoRecorder;
-  /** Variables that the call sets for its skill (EXE-10); other executors pass over them. */
+  /** What the tool keeps in the layer, as a part of this call's transaction; absent where this layer keeps nothing. */
+  readonly state?: ToolState;
+  /**
+   * Resolves when a change elsewhere may be made: if the call does not end well, the layer makes that other call for the
+   * same agent, through every stage, once. Absent where this layer keeps no journal.
+   * @throws E3001 and what else says that the agent may not call that tool, E3102, E3810, E3805; then the change must not
+   *   be made
+   */
+  readonly compensateWith?: (call: CompensatingCall) => Promise<void>;
+  /** Variables that the call sets, which {@link Executor.takesVariables} allows (EXE-10); absent for none. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -56,10 +75,20 @@ export interface Executor {
    * Pure and cheap; an executor without one refuses nothing. `execute` looks again.
    */
   screen?(tool: ToolVersion, parameters: Readonly<Record<string, unknown>>): Failure | undefined;
+  /**
+   * Whether a call may set environment variables for its tool: those that its manifest names, or any that decide nothing of
+   * the code that runs where it names none. A call that sets one for an executor without this is refused (EXE-10).
+   */
+  readonly takesVariables?: 'named' | 'any';
   /** Tools that exist without being registered by anyone. */
   definitions(): readonly ToolManifest[];
   /** Faults of `executor.config` of a manifest of this kind, with JSON Pointers from the manifest's root. */
   configFaults(manifest: ToolManifest): readonly Fault[];
+  /**
+   * Whether all that this tool changes is state of the layer, or is taken back by calls that it names beforehand: then a
+   * call that was cut off and rolled back has done nothing. Default false; file changes are always taken back as a whole.
+   */
+  takesBackAll?(tool: ToolVersion): boolean;
   /** Whether a failed run of this tool may be tried again as far as this executor can tell. */
   isRetryable(tool: ToolVersion): boolean;
   /**

@@ -14,4 +14,6 @@ export interface SecretStore {
    * @throws E3301 when the store cannot be reached, E3302 naming the secrets that it does not hold
    */
   read(tenantId: string, names: readonly string[], caller?: SecretCaller): Promise<ReadonlyMap<string, string>>;
+  /** Those of the names that are made from the token that the caller came with; none when absent. At once. */
+  ofCaller?(names: readonly string[]): readonly string[];
 }

@@ -60,6 +60,7 @@ export function createTokenExchange({ profiles, secrets, clock }: TokenExchangeP
   };
 
   return {
+    ofCaller: (names) => names.filter((name) => byName.has(name)),
     async read(tenantId, names, caller) {
       const own = names.filter((name) => byName.has(name));
       if (own.length === 0) return secrets.read(tenantId, names, caller);

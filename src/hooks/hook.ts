@@ -22,6 +22,8 @@ export interface HookedCall {
   readonly claimSource?: string;
   readonly trust: TrustLevel;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** Variables that the call sets for its tool; absent when it sets none (EXE-10). */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** The same after the tool ran, with what it answered. */

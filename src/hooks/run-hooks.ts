@@ -4,7 +4,7 @@ import type { SideEffectPolicy } from '../../api/schemas/tool-manifest.ts';
 import { type Failure, failure } from '../domain/error/failure.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
-import { wildcardMatcher } from '../std/wildcard.ts';
+import { wildcardMatcher } from '../std/text/wildcard.ts';
 import type {
   AfterAnswer,
   AfterHook,

@@ -52,6 +52,27 @@ describe('createApiKeys', () => {
     expect(stored.prefix).toBe(key.slice(0, 9));
   });
 
+  test('PRM-01 what a key asked for is known to be of a revoked one, by its id alone', async () => {
+    const { keys, time, clock, store } = await fixture();
+    const [one, other] = [
+      await keys.create({ name: 'n', claims: CLAIMS, by: 'did:op', expiresAt: NOW + 1000 }),
+      await keys.create({ name: 'n', claims: CLAIMS, by: 'did:op' }),
+    ];
+    const claims = keys.identify(one.key);
+    if (isFailure(claims)) throw new Error('it is good');
+    const copy = JSON.parse(JSON.stringify(claims));
+    await keys.revoke('acme', other.stored.id);
+    time.now = NOW + 5000;
+    expect(keys.isRevoked(copy)).toBe(false);
+    await keys.revoke('acme', one.stored.id);
+    expect(keys.isRevoked(copy)).toBe(true);
+    expect(keys.isRevoked({ ...copy, iss: 'somebody' })).toBe(false);
+    const elsewhere = createApiKeys({ store, isRevoked: () => false, clock, log: silentLog });
+    closing.push(elsewhere);
+    await elsewhere.start();
+    expect(elsewhere.isRevoked(copy)).toBe(true);
+  });
+
   test('PRM-10 keys expire at their time, and are revoked at once', async () => {
     const { keys, code, time } = await fixture();
     const { key } = await keys.create({ name: 'n', claims: CLAIMS, by: 'did:op', expiresAt: NOW + 1000 });

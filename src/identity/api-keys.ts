@@ -59,6 +59,8 @@ export interface ApiKeys extends AsyncDisposable {
    * @returns E3201 unknown or malformed; E3202 expired; E3208 revoked; E3303 when unknown keys come too fast
    */
   identify(presented: string): CapabilityClaims | Failure;
+  /** Whether what these claims came from is an API key that was revoked since. Its own expiry does not count. */
+  isRevoked(claims: CapabilityClaims): boolean;
   /**
    * Makes a key. `key` is told this once; only its hash is kept.
    * @throws ToolLayerError E3810 beyond {@link API_KEYS_MAX}; E3812 when it cannot be kept
@@ -85,6 +87,8 @@ interface Known {
 
 interface State extends ApiKeyParts {
   readonly byHash: Map<string, Known>;
+  /** Ids of keys that were revoked, as long as they are kept. */
+  readonly revoked: Set<string>;
   /** When each key was used since uses were written last, epoch ms. */
   readonly uses: Map<string, number>;
   readonly mayGuess: () => boolean;
@@ -98,7 +102,13 @@ export function isApiKey(presented: string): boolean {
 /** Knows no keys until `start`. */
 export function createApiKeys(parts: ApiKeyParts): ApiKeys {
   const { store, clock, log, followMs = FOLLOW_MS } = parts;
-  const state: State = { ...parts, byHash: new Map(), uses: new Map(), mayGuess: guessBudget(clock, log) };
+  const state: State = {
+    ...parts,
+    byHash: new Map(),
+    revoked: new Set(),
+    uses: new Map(),
+    mayGuess: guessBudget(clock, log),
+  };
   const follower = createFollower({
     read: (revision) => store.changedSince(revision),
     take: ({ keys }) => {
@@ -115,6 +125,7 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
       timer ??= setInterval(() => void tidy(state), USES_MS).unref();
     },
     identify: (presented) => identify(state, presented),
+    isRevoked: ({ iss, jti }) => iss === API_KEY_ISSUER && jti !== undefined && state.revoked.has(jti),
     create: (request) => create(state, request),
     createForProcess(claims) {
       const { key, stored } = newKey({ name: 'process', claims, by: claims.agent_did }, clock.now());
@@ -186,11 +197,12 @@ function newKey({ name, claims, by, expiresAt }: NewApiKey, now: number) {
 }
 
 /** A revoked key stays known, so that its owner is told why it does not work. */
-function take({ byHash }: State, stored: StoredApiKey): void {
+function take({ byHash, revoked }: State, stored: StoredApiKey): void {
   const known = byHash.get(stored.hash);
   // What is revoked stays so, in whichever order the news come.
   if (known?.stored.revokedAt !== undefined) return;
   byHash.set(stored.hash, { stored, claims: known?.claims ?? claimsOf(stored) });
+  if (stored.revokedAt !== undefined) revoked.add(stored.id);
 }
 
 function claimsOf({ id, claims, createdAt, expiresAt }: StoredApiKey): CapabilityClaims {
@@ -207,8 +219,10 @@ async function tidy(state: State): Promise<void> {
   await writeUses(state);
   const before = state.clock.now() - KEPT_MS;
   for (const [hash, { stored }] of state.byHash)
-    if (Math.min(stored.revokedAt ?? Number.POSITIVE_INFINITY, stored.expiresAt ?? Number.POSITIVE_INFINITY) < before)
+    if (Math.min(stored.revokedAt ?? Number.POSITIVE_INFINITY, stored.expiresAt ?? Number.POSITIVE_INFINITY) < before) {
       state.byHash.delete(hash);
+      state.revoked.delete(stored.id);
+    }
   await state.store.prune(before).catch((cause: unknown) => {
     state.log.warn('api-keys-not-pruned', { reason: cause instanceof Error ? cause.message : String(cause) });
   });

@@ -70,11 +70,11 @@ describe('createTokenVerifier', () => {
     ['an audience, where none is configured', 'E3201', () => sign({ ...CLAIMS, aud: 'x' })],
     ['a claim of the wrong form', 'E3201', () => sign({ ...CLAIMS, allowed_operations: 'execute' })],
     ['issued in the future', 'E3201', () => sign({ ...CLAIMS, iat: NOW + 60 })],
-  ])('a token %s is %s', async (_name, expected, make) => {
+  ])('PRM-01 a token %s is %s', async (_name, expected, make) => {
     expect(await fixture().code(await make())).toBe(expected);
   });
 
-  test('HS256 with the public key as its secret is refused', async () => {
+  test('PRM-01 HS256 with the public key as its secret is refused', async () => {
     const pem = publicKey.export({ type: 'spki', format: 'pem' });
     const head = `${part({ alg: 'HS256' })}.${part(CLAIMS)}`;
     const mac = createHmac('sha256', createSecretKey(Buffer.from(pem)))
@@ -83,7 +83,7 @@ describe('createTokenVerifier', () => {
     expect(await fixture().code(`${head}.${mac}`)).toBe('E3201');
   });
 
-  test('a changed byte of header, payload or signature is refused', async () => {
+  test('PRM-01 a changed byte of header, payload or signature is refused', async () => {
     const { code } = fixture();
     const token = await sign(CLAIMS);
     const parts = token.split('.');
@@ -97,7 +97,7 @@ describe('createTokenVerifier', () => {
     expect(await code(`${token}\n`)).toBe('E3201');
   });
 
-  test('every missing claim is named', async () => {
+  test('PRM-01 every missing claim is named', async () => {
     const { tool_id: _t, exp: _e, iss: _i, ...rest } = CLAIMS;
     expect(await fixture().verifier.verify(await sign(rest))).toMatchObject({
       code: 'E3207',
@@ -106,7 +106,7 @@ describe('createTokenVerifier', () => {
     expect(await fixture().code(await sign({}))).toBe('E3207');
   });
 
-  test('expiry holds with the skew at the boundary, also for a token verified before', async () => {
+  test('PRM-01 expiry holds with the skew at the boundary, also for a token verified before', async () => {
     const { time, code } = fixture();
     const token = await sign(CLAIMS);
     time.seconds = NOW + 64.9;
@@ -121,7 +121,7 @@ describe('createTokenVerifier', () => {
     expect(await lenient.code(token)).toBe('E3202');
   });
 
-  test('nbf holds with the skew at the boundary', async () => {
+  test('PRM-01 nbf holds with the skew at the boundary', async () => {
     const { time, code } = fixture();
     const token = await sign({ ...CLAIMS, nbf: NOW + 20 });
     expect(await code(token)).toBe('E3201');
@@ -130,7 +130,7 @@ describe('createTokenVerifier', () => {
     expect(await code(await sign({ ...CLAIMS, nbf: 'soon' }))).toBe('E3201');
   });
 
-  test('revocation is asked on every use', async () => {
+  test('PRM-01 revocation is asked on every use', async () => {
     let revoked = false;
     const { code } = fixture({ isRevoked: ({ jti }) => revoked && jti === 'j' });
     const token = await sign({ ...CLAIMS, jti: 'j' });

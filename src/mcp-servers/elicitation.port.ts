@@ -4,7 +4,7 @@ export interface ElicitationRequest {
   readonly upstream: string;
   /**
    * Invocations on whose behalf it may ask: the one that it asks for where the protocol tells which (2026-07-28), else all
-   * that run at this server now, a thousand at most.
+   * that run at this server now or were given up within the last minute, two thousand at most.
    */
   readonly invocationIds: readonly string[];
   /** `form`: values for `requestedSchema`; `url`: the person shall visit `url`. */

@@ -84,12 +84,16 @@ async function ask<N extends OperationName>(
     const entry = OPERATIONS[name];
     const { faults } = inputs(name).check(input, { coerce: false });
     if (faults.length > 0) throw new ToolLayerError('E3801', malformed(name, faults), { details: { faults } });
-    const asker = IN_PIPELINE.has(name) ? unidentified(parts, caller) : await askerOf(parts, entry, caller);
+    const asker: Awaited<ReturnType<typeof askerOf>> = IN_PIPELINE.has(name)
+      ? unidentified(parts, caller)
+      : await askerOf(parts, entry, caller);
     if (isFailure(asker)) throw ToolLayerError.of(asker);
     const run: Run<N> = operations[name];
-    const output = await run(input, asker);
-    if (isFailure(output)) throw ToolLayerError.of(output);
-    return output;
+    const output = asker.refused ?? (await run(input, asker));
+    if (!isFailure(output)) return output;
+    if (output.code === 'E3213')
+      await parts.refusedAsks?.note({ operation: name, principal: asker.principal, caller, refused: output });
+    throw ToolLayerError.of(output);
   } catch (thrown) {
     if (thrown instanceof ToolLayerError) throw thrown;
     parts.log.error('operation-failed', {
@@ -119,14 +123,17 @@ function localAsker({ defaultTenant }: OperationParts, caller: Caller): Asker {
 }
 
 /** THE place where it is decided who may ask for what; what they may see is bounded by their tenant (PRM-10). */
-async function askerOf(parts: OperationParts, entry: OperationEntry, caller: Caller): Promise<Asker | Failure> {
+async function askerOf(
+  parts: OperationParts,
+  entry: OperationEntry,
+  caller: Caller,
+): Promise<(Asker & { readonly refused?: Failure }) | Failure> {
   if (entry.access === 'open' || (caller.local === true && caller.token === undefined))
     return localAsker(parts, caller);
   const identity = await parts.identify(caller);
   if (isFailure(identity)) return identity;
-  return (
-    roleMissing(entry, identity.principal) ?? ofAllTenants(parts, entry, identity.principal) ?? { ...identity, caller }
-  );
+  const refused = roleMissing(entry, identity.principal) ?? ofAllTenants(parts, entry, identity.principal);
+  return { ...identity, caller, ...(refused === undefined ? {} : { refused }) };
 }
 
 function roleMissing({ access }: OperationEntry, { roles }: Principal): Failure | undefined {

@@ -1,6 +1,8 @@
 import type { DryRunResponse } from '../../api/schemas/calls/dry-run.ts';
 import type { Health } from '../../api/schemas/health.ts';
 import type { CheckpointSigner } from '../audit/checkpoint.ts';
+import type { OutboundHttp } from '../external/outbound-http.ts';
+import type { SecretStore } from '../external/secret-store.port.ts';
 import type { Quarantine } from '../mcp-servers/quarantine.ts';
 import type { Upstreams } from '../mcp-servers/upstreams.ts';
 import type { ApprovalOffice } from '../orchestration/approval-desk.ts';
@@ -11,11 +13,19 @@ import type { PolicyAdministration } from '../permission/policy-administration.t
 import type { CallRequest } from '../pipeline/call.ts';
 import type { PipelineParts } from '../pipeline/parts.ts';
 import type { RunCall } from '../pipeline/run.ts';
-import type { LangChainImporter, McpImporter, OpenApiImporter, SkillImporter } from '../registry/importer.port.ts';
+import type {
+  ComposioImporter,
+  ComposioLister,
+  LangChainImporter,
+  McpImporter,
+  OpenApiImporter,
+  SkillImporter,
+} from '../registry/importer.port.ts';
 import type { SkillFiles } from '../registry/skill-files.port.ts';
 import type { ToolSearch } from '../registry/tool-search.ts';
 import type { Visibility } from '../visibility/visibility.ts';
 import type { IdentityOperationParts } from './identity/identity-parts.ts';
+import type { RefusedAsks } from './identity/refused-asks.ts';
 
 /** What the operations stand on. */
 export interface OperationParts
@@ -53,6 +63,11 @@ export interface OperationParts
   readonly importMcp: McpImporter;
   readonly importLangChain: LangChainImporter;
   readonly importSkills: SkillImporter;
+  readonly listComposio: ComposioLister;
+  readonly importComposio: ComposioImporter;
+  /** For what an operation itself asks of others' services. */
+  readonly secrets: SecretStore;
+  readonly outbound: OutboundHttp;
   /** Keeps the files of imported skills. */
   readonly skillFiles: SkillFiles;
   readonly signer: CheckpointSigner;
@@ -65,4 +80,6 @@ export interface OperationParts
   /** Tenant of local callers that name none. */
   readonly defaultTenant: string;
   readonly health: () => Promise<Health>;
+  /** Puts on record who lacked a role; nobody does when absent. */
+  readonly refusedAsks?: RefusedAsks;
 }

@@ -86,7 +86,7 @@ export interface ApprovalOffice extends ApprovalDesk, AsyncDisposable {
   revokeRule(approver: Approver, ruleId: string, reason?: string): Promise<StoredRule | undefined>;
   /** One look at everything that waits, as it is made all the time. Rejects with what the stores throw. */
   sweep(): Promise<void>;
-  /** Resolves when nothing is under way in the background. */
+  /** Resolves when nothing is under way in the background, and no notice is on its way. */
   idle(): Promise<void>;
   /** Why standing rules of other instances are not heard of; undefined when they are. */
   problem(): string | undefined;
@@ -101,6 +101,8 @@ export function createApprovalDesk(parts: ApprovalDeskParts): ApprovalOffice {
     standing: (question) => isAlwaysAllowed(state, question),
     question: (question) => ask(state, question),
     async start() {
+      // What an earlier life of this instance was at, nobody is at any more.
+      await store.releaseAll(parts.instanceId);
       await rules.start();
       sweeping ??= startSweeping(state);
     },
@@ -124,7 +126,7 @@ export function createApprovalDesk(parts: ApprovalDeskParts): ApprovalOffice {
     rules: (tenantId) => rules.list(tenantId),
     revokeRule: (approver, ruleId, reason) => revokeRule(state, approver, ruleId, reason),
     sweep: () => sweep(state),
-    idle: () => idle(background),
+    idle: () => idle(background, state.sending),
     problem: () => rules.problem(),
     async [Symbol.asyncDispose]() {
       await sweeping?.[Symbol.asyncDispose]();
@@ -153,12 +155,13 @@ function stateOf(parts: ApprovalDeskParts): DeskState {
     told: new Map(),
     atWork: new Set(),
     background: new Set(),
+    sending: new Set(),
   };
 }
 
 /** What is begun meanwhile is waited for too. */
-async function idle(background: ReadonlySet<Promise<void>>): Promise<void> {
-  while (background.size > 0) await Promise.all(background);
+async function idle(...underWay: readonly ReadonlySet<Promise<void>>[]): Promise<void> {
+  while (underWay.some(({ size }) => size > 0)) await Promise.all(underWay.flatMap((each) => [...each]));
 }
 
 async function listPending(

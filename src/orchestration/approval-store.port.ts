@@ -143,6 +143,8 @@ export interface ApprovalStore {
   claim(tenantId: string, approvalId: string, holder: string, leaseMs: number): Promise<boolean>;
   /** Gives a claim back, so that it can be taken at once. Nothing happens when another one holds it. */
   release(tenantId: string, approvalId: string, holder: string): Promise<void>;
+  /** Gives back whatever a holder has: what an earlier life of an instance was at when it ended. */
+  releaseAll(holder: string): Promise<void>;
   /** Notes how far a closing was carried out. Idempotent. */
   mark(tenantId: string, approvalId: string, done: 'noted' | 'finished'): Promise<void>;
 

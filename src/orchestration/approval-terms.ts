@@ -1,7 +1,7 @@
 import type { SideEffectPolicy } from '../../api/schemas/tool-manifest.ts';
 import type { ConfirmationReason } from '../domain/invocation/waiting-call.ts';
 import { sideEffectOf, type ToolVersion } from '../domain/tool/tool-version.ts';
-import { wildcardMatcher } from '../std/wildcard.ts';
+import { wildcardMatcher } from '../std/text/wildcard.ts';
 
 /** Those who are asked from one time on. */
 export interface ApprovalLevel {

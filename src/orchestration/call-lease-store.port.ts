@@ -33,6 +33,12 @@ export interface HeldProgress {
   readonly phase?: string;
 }
 
+/** A call that the holder of its lease is at. */
+export interface AttendedCall extends CallKey {
+  /** Absent while nobody says. */
+  readonly progress?: HeldProgress;
+}
+
 /** What the holder of a lease is told with each beat. */
 export interface HeldCall extends CallKey {
   readonly fence: number;
@@ -44,7 +50,7 @@ export interface HeldCall extends CallKey {
 
 /** What the beat of an instance brings back. */
 export interface Beat {
-  /** Leases that this holder still has; what is absent belongs to somebody else. */
+  /** Leases of these calls that this holder still has; what is absent belongs to somebody else. */
   readonly held: readonly HeldCall[];
   /** Calls that this instance runs without a lease and that somebody wants to end; told once. */
   readonly unheld: readonly (CallKey & { readonly cancel: string })[];
@@ -79,16 +85,23 @@ export interface CallLeaseStore {
    * @returns false when the lease is another's by now: then the tool must not be reached
    */
   begin(call: CallKey, owner: string, fence: number): Promise<boolean>;
-  /** Renews everything that `holder` has, and its instance, in one go; keeps how far calls are. */
-  beat(
-    holder: LeaseHolder,
-    ttlMs: number,
-    progress: readonly (CallKey & { readonly progress: HeldProgress })[],
-  ): Promise<Beat>;
-  /** Ends a lease and forgets it. Does nothing when it is another's. */
+  /**
+   * Renews the leases of the calls that `holder` attends to, and its instance, in one go; keeps how far calls are. What it
+   * has beside them runs out: it could not give that back, and nobody is at it.
+   */
+  beat(holder: LeaseHolder, ttlMs: number, attended: readonly AttendedCall[]): Promise<Beat>;
+  /**
+   * Ends a lease and forgets it. Does nothing when it is another's. Of a call that is not over only its first lease may be
+   * forgotten: the numbers begin anew, and its row is held under the highest.
+   */
   release(call: CallKey, owner: string, fence: number): Promise<void>;
-  /** Ends a lease and leaves the call to whoever takes it next; counted as a preemption. `begun` is taken back. */
-  putBack(call: CallKey, owner: string, fence: number): Promise<void>;
+  /**
+   * Ends a lease and leaves the call to whoever takes it next. `begun` is taken back.
+   * @param counted as a preemption
+   */
+  putBack(call: CallKey, owner: string, fence: number, counted: boolean): Promise<void>;
+  /** Forgets leases that ended and whose calls are over: who held them could not give them back. */
+  forgetEnded(): Promise<void>;
   /** Undefined when nobody had it since it was last forgotten. */
   find(call: CallKey): Promise<LeaseView | undefined>;
   /**

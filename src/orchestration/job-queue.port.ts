@@ -8,7 +8,10 @@ export interface Job extends CallKey {
 
 /** Hands waiting calls to whichever instance has room (ORC-01). */
 export interface JobQueue extends AsyncDisposable {
-  /** Adds jobs; one for a call that stands in the queue already changes nothing. */
+  /**
+   * Adds jobs; one for a call that stands in the queue already changes nothing.
+   * @throws E3812 when the queue cannot take them, or is closed
+   */
   add(jobs: readonly Job[]): Promise<void>;
   /**
    * Takes the job that is due first, out for good. Waits for one for some seconds; of those who wait at the same time one

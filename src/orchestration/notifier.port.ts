@@ -25,6 +25,8 @@ export interface ApprovalNotice {
   readonly prompt?: string;
   /** The arguments as JSON, without secrets and personal data, cut; absent when the layer shows none to notifiers. */
   readonly argumentsText?: string;
+  /** Characters of them in all, where `argumentsText` is only how they begin. */
+  readonly argumentsLength?: number;
   /** SHA-256, hex, of what a yes is bound to. */
   readonly bindingDigest: string;
   /** Epoch ms. */
@@ -43,13 +45,16 @@ export interface ApprovalNotice {
   };
 }
 
+/** What became of a notice: nothing is left to be done, or it was left untold because the layer stops. */
+export type NoticeEnd = 'over' | 'left';
+
 /** One way in which people hear of approvals. */
 export interface Notifier {
   /** For the log. */
   readonly name: string;
   /**
-   * Tells people. Each notice comes once, or once more after a crash. It is not waited for longer than 10 s; what fails is
-   * logged, and never changes what becomes of a call.
+   * Tells people. Each notice comes once, and again after a crash that came before this has settled. Nobody waits for it;
+   * what fails is logged, and never changes what becomes of a call.
    */
-  notify(notice: ApprovalNotice): void | Promise<void>;
+  notify(notice: ApprovalNotice): void | Promise<void> | Promise<NoticeEnd>;
 }

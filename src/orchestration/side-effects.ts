@@ -6,7 +6,8 @@ import { type Compensated, compensate } from './side-effects/compensate.ts';
 import { compensateAll, type OneOfMany } from './side-effects/compensate-all.ts';
 import type { CompensationAsker, CompensationParts } from './side-effects/compensation-parts.ts';
 import { settle } from './side-effects/settle-compensation.ts';
-import { needsCompensation, type SideEffect, sideEffectView } from './side-effects/side-effect-view.ts';
+import { needsCompensation, type SideEffect } from './side-effects/side-effect-view.ts';
+import { standingEffects } from './side-effects/standing.ts';
 
 export type { Compensated, CompensationAsker, CompensationParts, OneOfMany, SideEffect };
 export { needsCompensation };
@@ -46,7 +47,7 @@ export interface SideEffects {
   ): Promise<readonly OneOfMany[]>;
   /**
    * Writes down what became of compensations whose asker is gone, 1 000 at most: those whose call is over. The others are
-   * continued by whoever asks again.
+   * continued by whoever asks again. To be done again and again: calls end at any time.
    * @returns how many came to an end
    */
   settleOpen(): Promise<number>;
@@ -59,14 +60,14 @@ const OPEN_MAX = 1_000;
 
 /** Side effects over the record of calls and the rows of what was taken back. */
 export function createSideEffects(parts: CompensationParts): SideEffects {
-  const { records, compensations } = parts;
+  const { records } = parts;
   return {
     list: (query, wanted) => list(parts, query, wanted),
     async find(tenantId, invocationId) {
       const record = await records.findInvocation(tenantId, invocationId);
       if (record === undefined) return undefined;
-      const [compensation] = await compensations.find(tenantId, [invocationId]);
-      return sideEffectView(record, compensation);
+      const [effect] = await standingEffects(parts, tenantId, [record]);
+      return effect;
     },
     compensationOf: async ({ compensation }) =>
       compensation === undefined
@@ -79,19 +80,17 @@ export function createSideEffects(parts: CompensationParts): SideEffects {
 }
 
 async function list(
-  { records, compensations }: CompensationParts,
+  parts: CompensationParts,
   query: SideEffectQuery,
   wanted: (effect: SideEffect) => boolean = () => true,
 ): Promise<SideEffectPage> {
   const effects: SideEffect[] = [];
   let { before } = query;
   for (let read = 0; read < PAGES_READ_MAX; read += 1) {
-    const rows = await records.sideEffects({ ...query, ...(before === undefined ? {} : { before }) });
-    const ids = rows.map(({ invocationId }) => invocationId);
-    const known = await compensations.find(query.tenantId, ids);
-    const byId = new Map(known.map((each) => [each.invocationId, each]));
-    for (const record of rows) {
-      const effect = sideEffectView(record, byId.get(record.invocationId));
+    const rows = await parts.records.sideEffects({ ...query, ...(before === undefined ? {} : { before }) });
+    const standing = await standingEffects(parts, query.tenantId, rows);
+    for (const [at, record] of rows.entries()) {
+      const effect = standing[at];
       if (effect !== undefined && wanted(effect)) effects.push(effect);
       before = { acceptedAt: record.acceptedAt, invocationId: record.invocationId };
       if (effects.length === query.limit) return { effects, next: before };

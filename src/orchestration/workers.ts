@@ -5,7 +5,9 @@ import { type InvocationRecord, waitsFor } from '../domain/invocation/record.ts'
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
 import { type RunCall, settleOpen } from '../pipeline/run.ts';
 import type { CallKey, HeldProgress, LeaseHolder } from './call-lease-store.port.ts';
+import { beatThroughOutages } from './workers/after-outage.ts';
 import { createDispatch } from './workers/dispatch.ts';
+import { atMost } from './workers/end/at-most.ts';
 import { beat, shownProgress } from './workers/heartbeat.ts';
 import { callKey, isSafe } from './workers/held-call.ts';
 import { repeat } from './workers/repeat.ts';
@@ -47,6 +49,8 @@ export interface Workers extends AsyncDisposable {
   extend(call: CallKey, ms: number): Promise<boolean>;
   /** How far a call is that another instance runs; undefined when nobody says. */
   progressOf(call: CallKey): Promise<HeldProgress | undefined>;
+  /** There are tools that this instance could not run before: calls that were left for that are looked for soon. */
+  lookAgain(): void;
   /** Calls that this instance attends to. */
   readonly size: number;
   /**
@@ -56,23 +60,31 @@ export interface Workers extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Tools often come in crowds: one look for all of them, so many ms behind the first. */
+const LOOK_AGAIN_MS = 50;
+
 /** Calls that the first sweep takes up at most: whatever a crash left. */
 const FIRST_SWEEP_MAX = 10_000;
 
 /** Makes the workers; nothing runs before `start`. */
 export function createWorkers(parts: WorkerParts): Workers {
-  const { leases, limits, running, instanceId } = parts;
+  const { leases, limits, running, instanceId, log } = parts;
   const me: LeaseHolder = { instanceId, owner: `${instanceId}/${randomUUID()}` };
   const dispatch = createDispatch(parts, me);
   const stops: (() => Promise<void>)[] = [];
   let closing: Promise<void> | undefined;
+  let looking: NodeJS.Timeout | undefined;
 
+  const turn = (): Promise<void> => sweep(parts, me, limits.sweepIdleMs, limits.sweepMax);
   const close = async (): Promise<void> => {
-    await stops[0]?.();
+    clearTimeout(looking);
+    const [stopSweep, ...others] = stops;
+    if (stopSweep !== undefined) await atMost(stopSweep(), 'the sweep', log);
     await dispatch.close();
     // The beat goes on while calls do.
-    for (const stop of stops.slice(1)) await stop();
-    await leases.forgetInstance(instanceId, me.owner).catch(() => undefined);
+    for (const stop of others) await atMost(stop(), 'the beat', log);
+    const forgotten = leases.forgetInstance(instanceId, me.owner).catch(() => undefined);
+    await atMost(forgotten, 'the mark of the instance', log);
   };
   const closeOnce = (): Promise<void> => {
     closing ??= close();
@@ -82,16 +94,10 @@ export function createWorkers(parts: WorkerParts): Workers {
     async start() {
       await leases.endFormerLives(me);
       await beat(parts, me, dispatch.calls);
-      const turn = (): Promise<void> => sweep(parts, me, limits.sweepIdleMs, limits.sweepMax);
       const first = sweep(parts, me, 0, FIRST_SWEEP_MAX);
       const stopSweep = repeat(turn, () => limits.sweepMs * (0.5 + Math.random()));
       stops.push(() => stopSweep().then(() => first));
-      stops.push(
-        repeat(
-          () => beat(parts, me, dispatch.calls),
-          () => limits.beatMs,
-        ),
-      );
+      stops.push(repeat(beatThroughOutages(parts, me, dispatch.calls), () => limits.beatMs));
       dispatch.start();
     },
     handingOver: (run) => async (request, resumed) => {
@@ -108,6 +114,13 @@ export function createWorkers(parts: WorkerParts): Workers {
       held.extendedMs += ms;
       running.find(call.tenantId, call.invocationId)?.deadline?.extendTo(held.extendedMs);
       return true;
+    },
+    lookAgain() {
+      if (closing !== undefined) return;
+      looking ??= setTimeout(() => {
+        looking = undefined;
+        void turn();
+      }, LOOK_AGAIN_MS).unref();
     },
     progressOf: async (call) => (await leases.find(call))?.progress,
     get size() {

@@ -5,7 +5,7 @@ import { KiB } from '../std/bytes.ts';
 import { canonicalJson } from '../std/canonical-json.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
 import { sha256 } from '../std/sha256.ts';
-import { wildcardMatcher } from '../std/wildcard.ts';
+import { wildcardMatcher } from '../std/text/wildcard.ts';
 import type { GatePolicies } from './gates/policy-file.ts';
 import { type JudgedCall, promptOf } from './gates/prompt.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { policyQuestion } from './policies/policy.fixture.ts';
-import { createPolicyAdministration } from './policy-administration.ts';
+import { createPolicyAdministration, type PolicyReading } from './policy-administration.ts';
 import { createPolicyDecisions } from './policy-decisions.ts';
 import type { PolicyFault } from './policy-engine.port.ts';
 import { createRulesPolicyEngine } from './policy-engines/rules/rules-policy-engine.ts';
@@ -28,8 +28,8 @@ const open = async () => {
   const news: string[] = [];
   const faults: PolicyFault[] = [];
   const told = {
-    inForce: (name: string) => void news.push(name),
-    notTaken: (_name: string, fault: PolicyFault) => void faults.push(fault),
+    inForce: ({ engine }: PolicyReading) => void news.push(engine),
+    notTaken: (_reading: PolicyReading, fault: PolicyFault) => void faults.push(fault),
   };
   const engines = [{ engine, mode: 'enforce' as const }];
   const engineOver = (files: readonly { readonly name: string; readonly text: string }[]) =>
@@ -49,7 +49,7 @@ describe('hot reload', () => {
     expect(news).toEqual(['rules']);
   });
 
-  test('a set with a fault stays out, is told once and listed until it is mended', async () => {
+  test('PRM-05 a set with a fault stays out, is told once and listed until it is mended', async () => {
     await write(rules('allow'));
     const { engine, decisions, administration, faults } = await open();
     await using _closed = administration;
@@ -71,6 +71,38 @@ describe('hot reload', () => {
     await administration.reload();
     expect(administration.list(false)[0]?.fault).toBeUndefined();
     expect(decisions.decide(policyQuestion())).toMatchObject({ ask: true });
+  });
+
+  test('who asked for a reload is told with what became of it', async () => {
+    await write(rules('allow'));
+    const engine = await createRulesPolicyEngine({ folder });
+    const heard: PolicyReading[] = [];
+    const told = {
+      inForce: (reading: PolicyReading) => void heard.push(reading),
+      notTaken: (reading: PolicyReading) => void heard.push(reading),
+    };
+    const updates: PolicyUpdates = {
+      publish: async () => undefined,
+      subscribe: () => ({ [Symbol.dispose]: () => undefined }),
+    };
+    // Nothing is watched where the policies do not lie, so that nobody is faster than who asks.
+    const elsewhere = await mkdtemp(join(tmpdir(), 'sallyport-elsewhere-'));
+    const parts = { engines: [{ engine, mode: 'enforce' as const }], folder: elsewhere, updates, told };
+    const engineOver = () => Promise.resolve(engine);
+    const administration = createPolicyAdministration({ ...parts, engineOver }, engine);
+    const by = { agentDid: 'did:a', door: 'rest' };
+    const versionBefore = engine.version();
+    await write(rules('deny'));
+    await administration.reload(by);
+    await write('rubbish');
+    await expect(administration.reload(by)).rejects.toMatchObject({ code: 'E3214' });
+    const version = engine.version();
+    expect(heard).toEqual([
+      { engine: 'rules', version, versionBefore, policies: 1, by },
+      { engine: 'rules', version, versionBefore: version, policies: 1, by },
+    ]);
+    await administration[Symbol.asyncDispose]();
+    await rm(elsewhere, { recursive: true });
   });
 
   test('a reload is told to every instance, though nothing changed here', async () => {

@@ -40,12 +40,31 @@ export interface PolicyAdministrationParts {
   readonly clock?: Clock;
 }
 
-/** Who is told what became of the policies. */
+/** Who had the policies read again. */
+export interface PolicyReader {
+  readonly agentDid: string;
+  readonly door: string;
+}
+
+/** What became of policies that were read. */
+export interface PolicyReading {
+  readonly engine: string;
+  /** Of the policies that are in force now. */
+  readonly version: string;
+  /** Of those before; the same where the new ones were not taken. */
+  readonly versionBefore: string;
+  /** How many are in force. */
+  readonly policies: number;
+  /** Absent where the layer read them by itself: at its start, or because the files changed. */
+  readonly by?: PolicyReader;
+}
+
+/** Who is told what became of the policies; a promise is waited for and must not reject. */
 export interface PolicyNews {
   /** New policies hold from now on. */
-  inForce(engine: string, version: string, policies: number): void;
+  inForce(reading: PolicyReading): Promise<void> | void;
   /** Policies, or a part of them that is in shadow mode, were not taken. */
-  notTaken(engine: string, fault: PolicyFault): void;
+  notTaken(reading: PolicyReading, fault: PolicyFault): Promise<void> | void;
 }
 
 /** Lists, reloads, tests and explains policies, and keeps what is in force the same as the files. */
@@ -54,9 +73,10 @@ export interface PolicyAdministration extends AsyncDisposable {
   list(text: boolean): readonly PolicyEngineState[];
   /**
    * Reads the files again and tells every instance that decisions made before are out of date.
+   * @param by who asked for it, for the news
    * @throws E3214 with file and line when an engine did not take its policies; those before them stay in force
    */
-  reload(): Promise<PolicyReloadResponse>;
+  reload(by?: PolicyReader): Promise<PolicyReloadResponse>;
   /** The test files of the policy folder: `*.test.toml` and `*.test.json`. */
   testFiles(): Promise<readonly PolicyFileBody[]>;
   /**
@@ -95,13 +115,13 @@ export function createPolicyAdministration(
   const faults = new Map<PolicyEngine, StandingFault>();
   let refreshing: Promise<unknown> = Promise.resolve();
   // One after the other: what was read earlier must not end up in force later.
-  const refresh = (): Promise<boolean> => {
-    const turn = refreshing.then(() => refreshAll(parts, faults, clock));
+  const refresh = (by?: PolicyReader): Promise<boolean> => {
+    const turn = refreshing.then(() => refreshAll(parts, faults, clock, by));
     refreshing = turn.catch(() => undefined);
     return turn;
   };
   for (const { engine } of engines)
-    for (const fault of engine.faults?.() ?? []) parts.told.notTaken(engine.name, fault);
+    for (const fault of engine.faults?.() ?? []) void parts.told.notTaken(readingOf(engine, engine.version()), fault);
   const watching = watchPolicies({
     folder,
     changed: async () => {
@@ -110,8 +130,8 @@ export function createPolicyAdministration(
   });
   return {
     list: (text) => engines.map((running) => stateOf(running, faults.get(running.engine), text)),
-    async reload() {
-      const changed = await refresh();
+    async reload(by) {
+      const changed = await refresh(by);
       await updates.publish({ reason: 'policies were reloaded' });
       const [fault] = faults.values();
       if (fault !== undefined) throw notTaken(fault);
@@ -133,14 +153,16 @@ async function refreshAll(
   { engines, told }: PolicyAdministrationParts,
   faults: Map<PolicyEngine, StandingFault>,
   clock: Clock,
+  by: PolicyReader | undefined,
 ): Promise<boolean> {
   let changed = false;
   for (const { engine } of engines) {
+    const before = engine.version();
     try {
       if ((await engine.reload?.()) === true) {
         changed = true;
-        told.inForce(engine.name, engine.version(), engine.policies?.().length ?? 0);
-        for (const fault of engine.faults?.() ?? []) told.notTaken(engine.name, fault);
+        await told.inForce(readingOf(engine, before, by));
+        for (const fault of engine.faults?.() ?? []) await told.notTaken(readingOf(engine, before, by), fault);
       }
       faults.delete(engine);
     } catch (thrown) {
@@ -148,11 +170,19 @@ async function refreshAll(
       if (faults.get(engine)?.message === message) continue;
       const fault: PolicyFault = { message, ...details };
       faults.set(engine, { ...fault, since: new Date(clock.now()).toISOString() });
-      told.notTaken(engine.name, fault);
+      await told.notTaken(readingOf(engine, before, by), fault);
     }
   }
   return changed;
 }
+
+const readingOf = (engine: PolicyEngine, versionBefore: string, by?: PolicyReader): PolicyReading => ({
+  engine: engine.name,
+  version: engine.version(),
+  versionBefore,
+  policies: engine.policies?.().length ?? 0,
+  ...(by === undefined ? {} : { by }),
+});
 
 function notTaken({ message, file, line }: PolicyFault): ToolLayerError {
   const details = { ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) };

@@ -70,7 +70,7 @@ describe('createPolicyDecisions', () => {
     ["principal's own trust", { principal: { ...question().principal, trust: 'trusted' } }],
     ['grant', { grant: { ...question().grant, credentials: ['s'] } }],
     ['limits', { grant: { ...question().grant, limits: { ...question().grant.limits, memoryMb: 2 } } }],
-  ])('another %s is another question', (_name, over) => {
+  ])('PRM-05 another %s is another question', (_name, over) => {
     const { state, decisions } = fixture(() => ALLOW);
     decisions.decide(question());
     decisions.decide(question(over));
@@ -84,7 +84,7 @@ describe('createPolicyDecisions', () => {
     expect(state.asked).toBe(2);
   });
 
-  test("the engine's own time wins, and 0 keeps nothing", () => {
+  test("PRM-05 the engine's own time wins, and 0 keeps nothing", () => {
     const { state, decisions } = fixture(() => ({ ...ALLOW, cacheTtlSeconds: 0 }));
     decisions.decide(question());
     decisions.decide(question());
@@ -97,7 +97,7 @@ describe('createPolicyDecisions', () => {
     expect(brief.state.asked).toBe(2);
   });
 
-  test('a new version of the policies, or clear, asks again', () => {
+  test('PRM-05 a new version of the policies, or clear, asks again', () => {
     const { state, decisions } = fixture(() => ALLOW);
     decisions.decide(question());
     state.version = '2';

@@ -3,12 +3,15 @@ import { Range, SemVer } from 'semver';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { AgentContext } from '../../api/schemas/invocation.ts';
 import { type Failure, failure } from '../domain/error/failure.ts';
-import { wildcardMatcher } from '../std/wildcard.ts';
+import { wildcardMatcher } from '../std/text/wildcard.ts';
 
 interface Scope {
   readonly coversId: (toolId: string) => boolean;
   readonly coversVersion: (version: string) => boolean;
   readonly mayExecute: boolean;
+  /** The scope that a tool is called with and the token lacks; undefined when it lacks none. */
+  readonly lacksScope: (toolId: string) => string | undefined;
+  readonly scopesHeld: readonly string[];
 }
 
 const scopes = new WeakMap<CapabilityClaims, Scope>();
@@ -17,7 +20,8 @@ const scopes = new WeakMap<CapabilityClaims, Scope>();
  * Whether a token may be used to execute this version of a tool. `*` in `tool_id` stands for any run of characters; an
  * absent `tool_version` or `*` covers every version, a range covers as SemVer says (pre-releases only when it names
  * one), and what is neither covers nothing.
- * @returns E3209 saying what the token is for
+ * @returns E3209 saying what the token is for; E3215 when another access token would do,
+ *   with the scope in `details.scope` and what the token must have to lose nothing in `details.scopes` (RFC 6750 §3.1)
  */
 export function coversTool(claims: CapabilityClaims, toolId: string, version: string): Failure | undefined {
   const scope = scopeOf(claims);
@@ -28,6 +32,11 @@ export function coversTool(claims: CapabilityClaims, toolId: string, version: st
       'E3209',
       `The capability token is for version "${claims.tool_version}" of "${claims.tool_id}", not for ${version}.`,
     );
+  const lacking = scope.lacksScope(toolId);
+  if (lacking !== undefined)
+    return failure('E3215', `The tool "${toolId}" is called with the scope ${lacking}, which the access token lacks.`, {
+      details: { scope: lacking, scopes: [...scope.scopesHeld, lacking] },
+    });
   if (!scope.mayExecute)
     return failure('E3209', 'The capability token does not allow the operation "execute".', {
       details: { allowed_operations: claims.allowed_operations },
@@ -65,10 +74,23 @@ function scopeOf(claims: CapabilityClaims): Scope {
   const scope: Scope = {
     coversId: wildcardMatcher(claims.tool_id),
     coversVersion: versionMatcher(claims.tool_version),
+    lacksScope: scopeLacking(claims.tool_scopes),
+    scopesHeld: [...new Set((claims.tool_scopes ?? []).filter(({ held }) => held).map((each) => each.scope))],
     mayExecute: claims.allowed_operations.some((operation) => operation === 'execute' || operation === '*'),
   };
   scopes.set(claims, scope);
   return scope;
+}
+
+const NOTHING_LACKING = (): undefined => undefined;
+
+function scopeLacking(given: CapabilityClaims['tool_scopes']): Scope['lacksScope'] {
+  if (given === undefined) return NOTHING_LACKING;
+  const rules = given.map(({ tool, scope, held }) => ({ fits: wildcardMatcher(tool), scope, held }));
+  return (toolId) => {
+    const rule = rules.find(({ fits }) => fits(toolId));
+    return rule?.held === false ? rule.scope : undefined;
+  };
 }
 
 /** Answers of a token for versions that were asked before; tools have few. */

@@ -18,8 +18,11 @@ export interface TrustSettings {
 
 /** How far a call is trusted, and what runs without asking a person (PRM-06). */
 export interface TrustRules {
-  /** The least of what the agent and the source of the tool are trusted; an agent of whom nothing is said is not. */
-  effective(agent: TrustLevel | undefined, manifest: ToolManifest): TrustLevel;
+  /**
+   * The least of what the agent and the source of the tool are trusted; an agent of whom nothing is said is not.
+   * @param asked what the call itself is content with (EXE-10): it only lowers
+   */
+  effective(agent: TrustLevel | undefined, manifest: ToolManifest, asked?: TrustLevel): TrustLevel;
   /** Whether a call that may leave `sideEffect` behind runs at this level without confirmation. */
   runsUnconfirmed(level: TrustLevel, sideEffect: SideEffectPolicy): boolean;
   readonly autonomous: AutonomousCalls;
@@ -62,7 +65,10 @@ export function createTrustRules(settings: TrustSettings = {}): TrustRules {
   };
   return {
     autonomous,
-    effective: (agent = 'untrusted', manifest) => (rules.length === 0 ? agent : least(agent, ofSource(manifest))),
+    effective(agent = 'untrusted', manifest, asked) {
+      const allowed = rules.length === 0 ? agent : least(agent, ofSource(manifest));
+      return asked === undefined ? allowed : least(allowed, asked);
+    },
     runsUnconfirmed: (level, sideEffect) => table[level].has(sideEffect),
   };
 }

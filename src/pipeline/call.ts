@@ -11,7 +11,12 @@ export interface CallRequest {
   readonly request: ToolInvokeRequest;
   readonly caller: Caller;
   /** The call that this one takes back; for the layer's own calls, no door says it (VIS-03). */
-  readonly compensates?: string;
+  readonly compensates?: string | undefined;
+  /**
+   * Who the layer calls for, where it takes something back and no token is there any more: what the token said, which was
+   * verified then (PIPE-03).
+   */
+  readonly onBehalfOf?: CapabilityClaims | undefined;
 }
 
 /** admit: the call has an id, a time, and arguments within bounds. */
@@ -36,7 +41,7 @@ export interface Resolved {
 /** validate: arguments that match the tool's schema. */
 export interface Validated {
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** SHA-256 over the canonical arguments, hex. */
+  /** SHA-256 over the canonical arguments, and the variables that the call sets where it sets any; hex. */
   readonly inputHash: string;
 }
 
@@ -99,20 +104,57 @@ export interface Settled {
   readonly settled: true;
 }
 
+/** What the stages establish, all of them together. */
+type Established = Admitted &
+  Resolved &
+  Validated &
+  Authorized &
+  Consulted &
+  Approved &
+  Prepared &
+  Ran &
+  Executed &
+  Inspected &
+  Fresh &
+  Reserved &
+  Settled;
+
 /** Everything that may be known of a call, as far as it came. */
-export type CallSoFar = CallRequest &
-  Partial<
-    Admitted &
-      Resolved &
-      Validated &
-      Authorized &
-      Consulted &
-      Approved &
-      Prepared &
-      Ran &
-      Executed &
-      Inspected &
-      Fresh &
-      Reserved &
-      Settled
-  >;
+export type CallSoFar = CallRequest & { readonly [Name in keyof Established]?: Established[Name] | undefined };
+
+/**
+ * A call of which nothing is established yet. Every member is there from the beginning: an object that grows by more than
+ * a dozen becomes a dictionary, which each later stage would pay for.
+ */
+export function newCall({ request, caller, compensates, onBehalfOf }: CallRequest): CallSoFar {
+  return {
+    request,
+    caller,
+    compensates,
+    onBehalfOf,
+    invocationId: undefined,
+    acceptedAt: undefined,
+    givenParameters: undefined,
+    principal: undefined,
+    claims: undefined,
+    tool: undefined,
+    overrides: undefined,
+    parameters: undefined,
+    inputHash: undefined,
+    grant: undefined,
+    executor: undefined,
+    trust: undefined,
+    policyAsks: undefined,
+    consulted: undefined,
+    confirmed: undefined,
+    secrets: undefined,
+    ran: undefined,
+    outcome: undefined,
+    result: undefined,
+    outputHash: undefined,
+    fresh: undefined,
+    idempotencyKey: undefined,
+    reserved: undefined,
+    settled: undefined,
+  };
+}

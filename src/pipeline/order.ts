@@ -16,11 +16,11 @@ import { reserve } from './stages/reserve.ts';
 import { resolve } from './stages/resolve.ts';
 import { settle } from './stages/settle.ts';
 import { validate } from './stages/validate.ts';
-import type { Wrapper } from './wrapper.ts';
 import { audited } from './wrappers/audited.ts';
 import { bounded } from './wrappers/bounded.ts';
 import { traced } from './wrappers/traced.ts';
 import { undoable } from './wrappers/undoable.ts';
+import type { Wrapper } from './wrappers/wrapper.ts';
 
 /** THE list: every call of every door passes these stages in this order, and nothing else runs a tool (PIPE-02). */
 export function stagesInOrder(parts: PipelineParts): readonly Stage<never, object>[] {

@@ -39,6 +39,14 @@ export interface OutcomeStore {
   list(query: OutcomeQuery): Promise<readonly UnknownOutcome[]>;
   /** undefined when nobody has settled it. */
   find(tenantId: string, invocationId: string): Promise<OutcomeSettlement | undefined>;
+  /** Settlements of those of the calls that have one, in any order. */
+  findAll(tenantId: string, invocationIds: readonly string[]): Promise<readonly OutcomeSettlement[]>;
   /** Settles it, once: the settlement that stands is answered, the caller's own or an earlier one. */
   settle(settlement: OutcomeSettlement): Promise<OutcomeSettlement>;
+  /**
+   * Takes the results out of settlements that were made before a time, of all tenants; all else of them stands.
+   * @param limit settlements that are looked at
+   * @returns how many were
+   */
+  forgetResults(before: number, limit: number): Promise<number>;
 }

@@ -3,6 +3,7 @@ import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
 import type { RateLimit } from '../../api/schemas/tool-manifest.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
+import type { Redactor } from '../detectors/redact.ts';
 import type { Failure } from '../domain/error/failure.ts';
 import type { CompositeExecutor } from '../executors/composite.ts';
 import type { RateLimiter } from '../external/rate-limiter.port.ts';
@@ -22,9 +23,11 @@ import type { OutputMemory } from './determinism/output-memory.ts';
 import type { RunningCalls } from './flight/running-calls.ts';
 import type { IdempotencyStore } from './idempotency-store.port.ts';
 import type { OutcomeStore } from './outcome-store.port.ts';
+import type { LateEnds } from './record/late-ends.ts';
 import type { RetryRules } from './stages/attempts/retry-rules.ts';
 import type { Identify, IdentifyAgain } from './stages/identify.ts';
 import type { ValueRules } from './stages/values/value-rules.ts';
+import type { StateParts } from './undo/state/call-state.ts';
 import type { TransactionParts } from './undo/transaction.ts';
 import type { VisibleTools } from './visible-tools.ts';
 
@@ -49,6 +52,10 @@ export interface PipelineLimits {
   readonly laterTimeoutMsMax?: number;
   /** Rate limit of a tool that calls an external service and says nothing itself (EXT-02). */
   readonly externalRate: RateLimit;
+  /** What all tools of a tenant share that call one host, where `apiRates` says nothing of it; no bound when absent. */
+  readonly apiRate?: RateLimit;
+  /** The same by host (with its port where that is not the usual one), and by `mcp:` and the name of an upstream. */
+  readonly apiRates?: ReadonlyMap<string, RateLimit>;
   /** How long an idempotency key stays taken. */
   readonly idempotencyTtlMs: number;
 }
@@ -77,6 +84,8 @@ export interface PipelineParts {
   readonly schemas: SchemaValidator;
   /** How arguments and results are judged beside their schemas; the defaults for what is absent (VAL-02 to VAL-06). */
   readonly values?: Partial<ValueRules>;
+  /** Takes personal data and secrets out of what tools say of their failures; nothing is taken out when absent (AUD-04). */
+  readonly redactor?: Redactor;
   readonly policy: PolicyDecisions;
   /** Who is trusted how far, and what runs without confirmation; the defaults when absent (PRM-06). */
   readonly trust?: TrustRules;
@@ -89,6 +98,8 @@ export interface PipelineParts {
   readonly executors: CompositeExecutor;
   /** Keeps what takes changes back; without it tools change state outside of transactions (PIPE-03). */
   readonly transactions?: TransactionParts;
+  /** What tools keep; with it `transactions` must take back steps of its kind. Tools keep nothing when absent (PIPE-03). */
+  readonly state?: StateParts;
   /** What tools gave that say they are deterministic; nothing is compared when absent (PIPE-10). */
   readonly outputs?: OutputMemory;
   /** Calls whose outcome is not known, and what became of them; not kept when absent (PIPE-13). */
@@ -99,6 +110,8 @@ export interface PipelineParts {
   readonly retries?: RetryRules;
   readonly idempotency: IdempotencyStore;
   readonly ledger: Ledger;
+  /** Where the end of a call goes that the ledger did not take; it is lost to the next start when absent (ORC-06). */
+  readonly lateEnds?: LateEnds;
   readonly records: LedgerStore;
   readonly running: RunningCalls;
   /** Told how long each stage took, in ms; absent when nobody listens. */

@@ -89,7 +89,7 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
     clock: systemClock,
     log: silentLog,
     compileSchema: (schema) => schemas.inspect(schema),
-    configFaults: (given) => executors.configFaults(given),
+    configFaults: (given) => (changes.executors ?? executors).configFaults(given),
   });
   const visibility = createVisibility({ store: memoryVisibilityStore(), clock: systemClock, log: silentLog });
   const parts: PipelineParts = {

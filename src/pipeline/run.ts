@@ -8,13 +8,15 @@ import { type Flight, type FlightEnd, newFlight, type Resumed } from './flight/f
 import { stagesInOrder, wrappersInOrder } from './order.ts';
 import type { PipelineParts } from './parts.ts';
 import { isEarlierAnswer, isWaits, type Stage, type StageEnd } from './stage.ts';
-import type { Flying } from './wrapper.ts';
+import type { Flying } from './wrappers/wrapper.ts';
 
 export type { CallHold } from './flight/call-hold.ts';
 export type { Flight, Resumed } from './flight/flight.ts';
 export { agentKey } from './flight/running-calls.ts';
 /** What is done to calls that no run ends. */
 export { recoverOpenCalls, settleOpen } from './record/recover.ts';
+export { CALL_STEP, type CallStep } from './stages/attempts/compensating-step.ts';
+export { continueRollbacks } from './undo/continue-rollbacks.ts';
 
 /**
  * Runs one call to its end, or to where it waits, and answers with what is on record of it. Never rejects: a fault of the
@@ -33,6 +35,7 @@ export function createPipeline(parts: PipelineParts): RunCall {
   return async (request, resumed) => {
     const { record } = await fly(newFlight(request, parts.clock.monotonic(), false, resumed));
     if (record === undefined) throw new Error('the list of wrappers lacks the one that writes the record');
+    parts.running.noteOnRecord(record.tenantId, record.invocationId);
     return record;
   };
 }

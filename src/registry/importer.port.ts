@@ -57,6 +57,50 @@ export type LangChainImporter = (
   options?: { readonly name?: string; readonly version?: string },
 ) => ImportedTools;
 
+/** What is asked of Composio, and with what. */
+export interface ComposioListing {
+  /** A `fetch` that reaches the service; it bounds connections and where they lead. */
+  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  /** The project's key, from the secret store. It is taken out of what the service says. */
+  readonly apiKey: string;
+  /** Default `https://backend.composio.dev/api/v3`. */
+  readonly baseUrl?: string;
+  /** Only tools of this toolkit, as `github`. */
+  readonly toolkit?: string;
+  /** Only these tools; what is said beside it does not count then. */
+  readonly slugs?: readonly string[];
+  /** Words to look for. */
+  readonly search?: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks Composio for its tools, page by page (`GET /tools`), in their latest versions. At most 10 000 tools.
+ * @throws ToolLayerError E3303 429, E3304 5xx, E3307 401 and 403, E3308 unreadable, E3309 any other refusal, E3310 not reachable, the
+ *   reason of the signal
+ */
+export type ComposioLister = (listing: ComposioListing) => Promise<readonly unknown[]>;
+
+/** What an operator says of tools of Composio. */
+export interface ComposioSource {
+  /** Prefix of the tool ids; `composio` when absent. */
+  readonly name?: string;
+  /** Up to the version of the API; `https://backend.composio.dev/api/v3` when absent. */
+  readonly baseUrl?: string;
+  /** Name of the secret that is the API key; `composio_api_key` when absent. */
+  readonly secret?: string;
+  /** Whose account the tools use: one of these. The agent that calls is the user when nothing is said. */
+  readonly connectedAccountId?: string;
+  readonly userId?: string;
+  readonly userFrom?: 'agent' | 'tenant';
+}
+
+/**
+ * Turns tools as Composio lists them into manifests of kind `composio`. Whatever their tags say, a tool counts as irreversible
+ * until an operator says otherwise (REG-02). Of two tools with one id the first keeps it and the other is skipped.
+ */
+export type ComposioImporter = (tools: readonly unknown[], source?: ComposioSource) => ImportedTools;
+
 /** A manifest of kind `native` and the function that runs it. */
 export interface FunctionTool<Context> {
   readonly manifest: ToolManifest;

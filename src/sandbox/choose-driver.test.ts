@@ -73,7 +73,31 @@ test('a driver without folders or network is passed over by a tool that needs th
   await chosen.start(spec);
   expect(started).toEqual(['plain', 'plain', 'bare']);
   const strict = { ...spec, isolation: 'microvm', network: [{ host: 'x.test', port: 443 }] } as const;
-  await expect(chosen.start(strict)).rejects.toMatchObject({ code: 'E3101' });
+  await expect(chosen.start(strict)).rejects.toMatchObject({ code: 'E3104' });
+});
+
+test('SBX-04 a permission that no driver of that strength can give is refused as such, with what to change', async () => {
+  const started: string[] = [];
+  const driver = driversThat(started);
+  const bare = driver('bare', 'microvm', { mounts: false, egress: false });
+  const network = [{ host: 'x.test', port: 443 }];
+  const mounts = [{ path: '/a', mode: 'ro' as const }];
+  const chosen = chooseDriver([driver('plain', 'namespaces'), bare]);
+  await expect(chosen.start({ ...spec, isolation: 'microvm', network })).rejects.toMatchObject({
+    code: 'E3104',
+    message: expect.stringMatching(/bare: it has no way out to the network.*permissions\.network.*sandbox\.drivers/),
+  });
+  await expect(chosen.start({ ...spec, isolation: 'microvm', mounts })).rejects.toMatchObject({
+    code: 'E3105',
+    message: expect.stringMatching(/bare: it shows no folders of the host.*permissions\.filesystem/),
+  });
+  // Something that could be installed would run it.
+  const missing = driver('missing', 'microvm', { works: false });
+  await expect(chooseDriver([bare, missing]).start({ ...spec, isolation: 'microvm', network })).rejects.toMatchObject({
+    code: 'E3101',
+    message: expect.stringContaining('missing is missing'),
+  });
+  expect(started).toEqual([]);
 });
 
 test('a driver with an image of its own runs only tools that ask for what it gives, or where there is no other', async () => {

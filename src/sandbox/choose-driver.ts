@@ -28,18 +28,13 @@ export function chooseDriver(drivers: readonly SandboxDriver[], atLeast: Isolati
     probe: () => firstProbe(drivers),
     async start(spec) {
       const level = wanted(spec);
-      const problems: string[] = [];
+      const unfits: Unfit[] = [];
       for (const driver of drivers) {
-        const unfit = unfitFor(driver, spec, level, imagesOnly);
-        const problem = unfit ?? (await driver.probe().then(problemOf));
-        if (problem === undefined) return driver.start(spec);
-        problems.push(`${driver.name}: ${problem}`);
+        const unfit = unfitFor(driver, spec, level, imagesOnly) ?? (await driver.probe().then(brokenBy));
+        if (unfit === undefined) return driver.start(spec);
+        unfits.push({ ...unfit, why: `${driver.name}: ${unfit.why}` });
       }
-      throw new ToolLayerError(
-        'E3101',
-        `No sandbox of the isolation ${level} or stronger can run this tool here (${problems.join('; ')}). See sallyport doctor.`,
-        { details: { isolation: level } },
-      );
+      throw noDriver(unfits, spec, level);
     },
   };
 }
@@ -53,25 +48,52 @@ function stronger(one: IsolationLevel, other: IsolationLevel): IsolationLevel {
   return isAsStrong(one, other) ? one : other;
 }
 
+/** Why one driver cannot run a spec. */
+interface Unfit {
+  readonly why: string;
+  /** What it cannot show, where that alone keeps it from running the spec. */
+  readonly lacks?: 'folders' | 'network';
+  /** Whether it would run the spec if it worked here. */
+  readonly broken?: true;
+}
+
 /** Why a driver cannot run a spec even where it works; undefined when it can. */
 function unfitFor(
   { isolation, supports }: SandboxDriver,
   spec: SandboxSpec,
   level: IsolationLevel,
   imagesOnly: boolean,
-): string | undefined {
-  if (!isAsStrong(isolation, level)) return `it gives ${isolation} only`;
-  if (supports.programs === 'javascript') return 'it runs JavaScript only';
+): Unfit | undefined {
+  if (!isAsStrong(isolation, level)) return { why: `it gives ${isolation} only` };
+  if (supports.programs === 'javascript') return { why: 'it runs JavaScript only' };
   // A program of the host's name in some image may be another program.
   if (supports.programs === 'image' && spec.isolation === undefined && !imagesOnly)
-    return 'it runs programs of its own image, and the tool asks for no isolation of that kind';
-  if (!supports.mounts && spec.mounts.length > 0) return 'it shows no folders of the host';
-  if (!supports.egress && spec.network.length > 0) return 'it has no way out to the network';
+    return { why: 'it runs programs of its own image, and the tool asks for no isolation of that kind' };
+  if (!supports.mounts && spec.mounts.length > 0) return { why: 'it shows no folders of the host', lacks: 'folders' };
+  if (!supports.egress && spec.network.length > 0) return { why: 'it has no way out to the network', lacks: 'network' };
   return undefined;
 }
 
-function problemOf({ works, problem }: DriverProbe): string | undefined {
-  return works ? undefined : (problem ?? 'it does not work here');
+function brokenBy({ works, problem }: DriverProbe): Unfit | undefined {
+  return works ? undefined : { why: problem ?? 'it does not work here', broken: true };
+}
+
+/** Where the strong enough drivers lack the same, calling again changes nothing: it is the tool's permission that cannot be given. */
+function noDriver(unfits: readonly Unfit[], spec: SandboxSpec, level: IsolationLevel): ToolLayerError {
+  const where = `No sandbox of the isolation ${level} or stronger can run this tool here (${unfits.map(({ why }) => why).join('; ')}).`;
+  const lacking = unfits.filter(({ lacks }) => lacks !== undefined);
+  const isLacking = lacking.length > 0 && unfits.every(({ broken }) => broken !== true);
+  const [address, mount] = [spec.network[0], spec.mounts[0]];
+  if (isLacking && mount !== undefined && lacking.every(({ lacks }) => lacks === 'folders')) {
+    const message = `${where} Take its permissions.filesystem away, ask for less isolation, or add a driver that shows folders to sandbox.drivers.`;
+    return new ToolLayerError('E3105', message, { details: { path: mount.path, isolation: level } });
+  }
+  if (isLacking && address !== undefined && lacking.every(({ lacks }) => lacks === 'network')) {
+    const message = `${where} Take its permissions.network away, ask for less isolation, or add a driver with a way out to sandbox.drivers.`;
+    const { host, port } = address;
+    return new ToolLayerError('E3104', message, { details: { host, port, isolation: level } });
+  }
+  return new ToolLayerError('E3101', `${where} See sallyport doctor.`, { details: { isolation: level } });
 }
 
 /** That of the first driver that works, or of the first of all. */

@@ -115,11 +115,11 @@ describe('schemas from strangers', () => {
     ['#/$defs/toString', '/properties/a/$ref $ref'],
     ['#nowhere', '/properties/a/$ref $ref'],
     ['#/%', '/properties/a/$ref $ref'],
-  ])('the reference %s is refused with its place', ($ref, place) => {
+  ])('VAL-05 the reference %s is refused with its place', ($ref, place) => {
     expect(refusals({ $defs: {}, properties: { a: { $ref } } })).toEqual([place]);
   });
 
-  test('patterns that cannot run in linear time are refused with their place', () => {
+  test('VAL-05 patterns that cannot run in linear time are refused with their place', () => {
     expect(refusals({ properties: { a: { pattern: '(?=x)' } }, patternProperties: { '(a)\\1': {} } })).toEqual([
       '/properties/a/pattern pattern',
       '/patternProperties/(a)\\1 pattern',
@@ -136,7 +136,7 @@ describe('schemas from strangers', () => {
     expect(isFailure(failed) && failed.code).toBe('E3008');
   });
 
-  test('depth and size are bounded, cycles of objects included', () => {
+  test('VAL-05 depth and size are bounded, cycles of objects included', () => {
     const deep = (levels: number): JsonSchemaObject => (levels === 0 ? {} : { not: deep(levels - 1) });
     expect(refusals(deep(SCHEMA_BOUNDS.depthMax - 1))).toEqual([]);
     expect(refusals(deep(SCHEMA_BOUNDS.depthMax))).toHaveLength(1);
@@ -155,7 +155,7 @@ describe('schemas from strangers', () => {
     expect(Object.prototype).not.toHaveProperty('type');
   });
 
-  test('a schema that refers to itself in place, or grows exponentially, ends with a fault', () => {
+  test('VAL-05 a schema that refers to itself in place, or grows exponentially, ends with a fault', () => {
     expect(faults({ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, 1)).toMatchObject([{ keyword: 'steps' }]);
     const $defs: Record<string, unknown> = { d0: { type: 'string' } };
     for (let level = 1; level <= 40; level++)
@@ -194,7 +194,7 @@ describe('faults', () => {
     additionalProperties: false,
   };
 
-  test('every fault has its place, keyword, code and a hint that says what to change', () => {
+  test('VAL-01 every fault has its place, keyword, code and a hint that says what to change', () => {
     const value = { userName: 'x', color: 'gren', tags: ['a', 1], 'a/b': 1 };
     expect(faults(schema, value)).toEqual(
       expect.arrayContaining([
@@ -224,7 +224,7 @@ describe('faults', () => {
     expect(faults(schema, value)).toHaveLength(6);
   });
 
-  test('limits and allowed values are named', () => {
+  test('VAL-01 limits and allowed values are named', () => {
     expect(faults({ maximum: 5 }, 6)).toMatchObject([{ code: 'E3501', hint: 'Give a number <= 5. The nearest is 5.' }]);
     expect(faults({ minLength: 2 }, 'x')[0]?.hint).toBe('Give a text of at least 2 characters.');
     expect(faults({ maxProperties: 0 }, { a: 1 })[0]?.hint).toBe('The limit is 0.');
@@ -279,7 +279,7 @@ describe('coercion', () => {
     expect(coerce({ properties: { a: { type: ['string', 'number'] } } }, value).value).toBe(value);
   });
 
-  test('what does not convert is E3502 at its place, and nothing converts when not asked', () => {
+  test('VAL-02 what does not convert is E3502 at its place, and nothing converts when not asked', () => {
     const schema = { properties: { a: { type: 'integer' }, b: { type: 'object' }, c: { type: 'string' } } };
     expect(coerce(schema, { a: '12abc', b: 'x', c: null }).faults).toMatchObject([
       { path: '/a', code: 'E3502' },
@@ -332,7 +332,7 @@ describe('coercion', () => {
     expect(coerce(expression, value).faults.length).toBeGreaterThan(0);
   });
 
-  test('a property named __proto__ changes no prototype', () => {
+  test('VAL-06 a property named __proto__ changes no prototype', () => {
     const value = JSON.parse('{"__proto__":{"n":"1"},"n":"1"}');
     const { value: made } = coerce(
       { properties: { n: { type: 'number' } }, additionalProperties: { type: 'object' } },

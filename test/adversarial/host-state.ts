@@ -20,29 +20,45 @@ export interface HostState {
 /** How long what is ending may take to be gone. */
 const PATIENCE_MS = 15_000;
 
-/** Looks at the host now. */
-export function hostState(): HostState {
+/**
+ * Looks at the host now.
+ * @param isOther says of a process that no sandbox made it; what connects this process to others is then not counted either
+ */
+export function hostState(isOther?: (pid: string) => boolean): HostState {
   const mark = ownMark();
   return {
-    processes: readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isOurs(pid, mark)),
+    processes: readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isOurs(pid, mark) && isOther?.(pid) !== true),
     mounts: lines('/proc/self/mountinfo'),
     controlGroups: groupFolders().flatMap((folder) => entries(folder).filter((name) => name.includes(mark))),
-    sockets: lines('/proc/net/unix').filter((line) => line.includes(mark) || line.includes('runsc')),
+    sockets: lines('/proc/net/unix').filter((line) => line.includes(mark)),
     temporaryFiles: entries(tmpdir())
       .filter((name) => name.startsWith(`${MARKED_FOLDER}${mark}`))
       .flatMap((name) => [name, ...entries(join(tmpdir(), name))]),
-    sharedMemory: lines('/proc/sysvipc/shm').map((line) => line.trim().split(/\s+/).slice(0, 2).join(' ')),
+    sharedMemory: lines('/proc/sysvipc/shm')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , , maker = '']) => !isPostgres(maker))
+      .map((words) => words.slice(0, 2).join(' ')),
     descriptors: entries('/proc/self/fd')
       .map(descriptorKind)
-      .filter((kind) => kind !== ''),
+      // Connections and threads of what else is in this process come and go.
+      .filter((kind) => kind !== '' && (isOther === undefined || !/^(?:socket|pipe|anon_inode):/.test(kind))),
   };
 }
 
+/** Databases of this test and of others have shared memory, which is the whole machine's, and processes of their own. */
+export function isPostgres(pid: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres');
+  } catch {
+    return false;
+  }
+}
+
 /** What is on the host that was not there before, once what is ending has ended; empty when nothing is. */
-export async function leftSince(before: HostState): Promise<readonly string[]> {
+export async function leftSince(before: HostState, isOther?: (pid: string) => boolean): Promise<readonly string[]> {
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
-    const left = added(before, hostState());
+    const left = added(before, hostState(isOther));
     if (left.length === 0 || Date.now() > giveUpAt) return left;
     await sleep(50);
   }

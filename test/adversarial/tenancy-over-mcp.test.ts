@@ -215,7 +215,7 @@ describe('what belongs to one caller is never used for another', () => {
     });
   const initialize = { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } };
 
-  test('a session answers its holder alone, with whichever token', async () => {
+  test('PRM-11 a session answers its holder alone, with whichever token', async () => {
     const mine = { tenant_id: 'one', agent_did: 'did:example:a' };
     const first = await signed(mine);
     const session = (await post(first, undefined, initialize)).headers.get('mcp-session-id') ?? '';

@@ -11,10 +11,12 @@ import { compensationStoreConformance } from '../../src/orchestration/side-effec
 import { quotaStoreConformance } from '../../src/permission/gates/quota-store.conformance.ts';
 import { idempotencyStoreConformance } from '../../src/pipeline/stages/keyed/idempotency-store.conformance.ts';
 import { outcomeStoreConformance } from '../../src/pipeline/undo/outcome-store.conformance.ts';
+import { stateStoreConformance } from '../../src/pipeline/undo/state/state-store.conformance.ts';
 import { undoJournalConformance } from '../../src/pipeline/undo/undo-journal.conformance.ts';
+import { skillContentsConformance, TESTED_BOUNDS } from '../../src/registry/conformance/skill-contents.conformance.ts';
+import { toolStoreConformance } from '../../src/registry/conformance/tool-store.conformance.ts';
 import { vectorIndexConformance } from '../../src/registry/search/conformance/vector-index.conformance.ts';
 import { vectorStoreConformance } from '../../src/registry/search/conformance/vector-store.conformance.ts';
-import { toolStoreConformance } from '../../src/registry/tool-store.conformance.ts';
 import { memoryApprovalStore } from '../../src/storage/memory/approvals/memory-approval-store.ts';
 import { memoryCallLeaseStore } from '../../src/storage/memory/calls/memory-call-lease-store.ts';
 import { memoryIdempotencyStore } from '../../src/storage/memory/calls/memory-idempotency-store.ts';
@@ -31,7 +33,9 @@ import { memoryVectorStore } from '../../src/storage/memory/memory-vector-store.
 import { memoryVisibilityStore } from '../../src/storage/memory/memory-visibility-store.ts';
 import { memoryCompensationStore } from '../../src/storage/memory/outcomes/memory-compensation-store.ts';
 import { memoryOutcomeStore } from '../../src/storage/memory/outcomes/memory-outcome-store.ts';
+import { memoryStateStore } from '../../src/storage/memory/outcomes/memory-state-store.ts';
 import { memoryUndoJournal } from '../../src/storage/memory/outcomes/memory-undo-journal.ts';
+import { memorySkillContents } from '../../src/storage/memory/tools/memory-skill-contents.ts';
 import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres-database.ts';
 import {
@@ -56,10 +60,12 @@ describe('memory', () => {
     return { leases: memoryCallLeaseStore(ledger), ledger, close };
   });
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
+  stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
     const ledger = memoryLedgerStore();
     return { outcomes: memoryOutcomeStore(ledger), ledger, close };
   });
+  skillContentsConformance(test, 'memory', async () => ({ store: memorySkillContents(TESTED_BOUNDS), close }));
   upstreamStoreConformance(test, 'memory', async () => ({ store: memoryUpstreamStore(), close }));
   quarantineStoreConformance(test, 'memory', async () => ({ store: memoryQuarantineStore(), close }));
   visibilityStoreConformance(test, 'memory', async () => ({ store: memoryVisibilityStore(), close }));
@@ -86,7 +92,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   beforeAll(async () => {
     databases = await start();
     connection = await databases.fresh();
-    database = await openPostgres({ connection, log: silentLog });
+    database = await openPostgres({ connection, skillContentBounds: TESTED_BOUNDS, log: silentLog });
   });
   afterAll(async () => {
     await database.close();
@@ -109,10 +115,12 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
     return { leases: database.callLeaseStore, ledger: database.ledgerStore, close };
   });
   undoJournalConformance(test, adapter, open('undoJournal'));
+  stateStoreConformance(test, adapter, open('stateStore'));
   outcomeStoreConformance(test, adapter, async () => {
     await empty(connection);
     return { outcomes: database.outcomeStore, ledger: database.ledgerStore, close };
   });
+  skillContentsConformance(test, adapter, open('skillContents'));
   upstreamStoreConformance(test, adapter, open('upstreamStore'));
   quarantineStoreConformance(test, adapter, open('quarantineStore'));
   visibilityStoreConformance(test, adapter, open('visibilityStore'));

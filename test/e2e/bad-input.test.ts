@@ -34,7 +34,7 @@ describe('bad input', () => {
     expect(faults.map(({ path }) => path).sort()).toEqual(['/parameters', '/surprise', '/tool_id']);
   });
 
-  test('a body of 100 MB is refused without being read', async () => {
+  test('VAL-06 a body of 100 MB is refused without being read', async () => {
     const socket = connect(Number(new URL(open.server.url).port), '127.0.0.1');
     const answer = text(socket);
     socket.on('error', () => undefined);
@@ -44,18 +44,18 @@ describe('bad input', () => {
     expect(await answer.catch(String)).toMatch(/^HTTP\/1\.1 413 [\s\S]*E3810/);
   });
 
-  test('10 000 levels of nesting are refused', async () => {
+  test('VAL-06 10 000 levels of nesting are refused', async () => {
     const { status, body } = await invoke(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`);
     expect([status, body['e_code']]).toEqual([413, 'E3810']);
   });
 
-  test('prototype keys change nothing', async () => {
+  test('VAL-06 prototype keys change nothing', async () => {
     const { status, body } = await invoke('{"n":1,"__proto__":{"polluted":true}}');
     expect([status, body['e_code']]).toEqual([400, 'E3801']);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  test('invalid UTF-8 is refused', async () => {
+  test('VAL-06 invalid UTF-8 is refused', async () => {
     const bytes = Buffer.concat([Buffer.from('{"tool_id":"dou'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]);
     const { status, body } = await post(open, '/v1/invocations', new Uint8Array(bytes));
     expect([status, body['e_code']]).toEqual([400, 'E3801']);
@@ -87,6 +87,47 @@ describe('bad input', () => {
       error.failure.details.faults.map(({ path }: { path: string }) => path),
     );
     expect(faults).toEqual(expect.arrayContaining(['/tool_id', '/version', '/extra']));
+  });
+});
+
+describe('schemas and patterns of strangers', () => {
+  const doubling = Object.fromEntries(
+    Array.from({ length: 40 }, (_, level) => [
+      `d${level}`,
+      { allOf: Array.from({ length: 2 }, () => ({ $ref: `#/$defs/d${level + 1}` })) },
+    ]),
+  );
+  const property = (schema: object) => ({ type: 'object', properties: { a: schema } });
+  test.each<[string, object]>([
+    ['a megabyte of (', property({ pattern: '('.repeat(1_000_000) })],
+    ['a look-behind', property({ pattern: '(?<=a)b' })],
+    ['a back reference', property({ pattern: '(a*)\\1b' })],
+    ['a reference to elsewhere', property({ $ref: 'http://169.254.169.254/latest/meta-data' })],
+    ['a reference that leads nowhere', property({ $ref: '#/$defs/missing' })],
+    [
+      'ten thousand alternatives',
+      property({ oneOf: Array.from({ length: 10_000 }, (_, at) => ({ required: [`r${at}`] })) }),
+    ],
+  ])('VAL-05 %s is refused over REST with its place, at once', async (_what, parameters_schema) => {
+    const { capability_token } = await open.layer.mintToken({ roles: ['operator'] });
+    const manifest = { ...DOUBLE, tool_id: 'bomb', parameters_schema };
+    const headers = { authorization: `Bearer ${capability_token}` };
+    const { status, body } = await post(open, '/v1/tools', JSON.stringify({ manifest }), headers);
+    expect([status, body['e_code']]).toEqual([400, 'E3008']);
+    expect(JSON.stringify(body['details'])).toContain('/parameters_schema');
+    expect(JSON.stringify(body).length).toBeLessThan(20_000);
+  });
+
+  test('VAL-05 a schema that doubles on each of forty levels judges within its budget', async () => {
+    const parameters_schema = {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/d0' } },
+      $defs: { ...doubling, d40: {} },
+    };
+    const manifest = { ...DOUBLE, tool_id: 'bomb', parameters_schema };
+    await open.layer.ask('tools.register', { manifest }, LOCAL_CALLER);
+    const { body } = await post(open, '/v1/invocations', JSON.stringify({ tool_id: 'bomb', parameters: { a: 1 } }));
+    expect((body['error'] as { e_code: string }).e_code).toBe('E3509');
   });
 });
 

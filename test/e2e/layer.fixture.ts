@@ -24,6 +24,7 @@ export interface OpenLayer extends AsyncDisposable {
 export async function openLayer(
   settings: Partial<Settings> = {},
   environment: Readonly<Record<string, string>> = {},
+  port = 0,
 ): Promise<OpenLayer> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-e2e-'));
   const layer = await createToolLayer({
@@ -31,7 +32,7 @@ export async function openLayer(
     log: silentLog,
     environment,
   });
-  const server = await serve(layer, { port: 0 });
+  const server = await serve(layer, { port });
   const { capability_token: token } = await layer.mintToken({});
   return {
     layer,

@@ -33,8 +33,55 @@ test('PRM-05 a policy file that changes is in force without a restart, and polic
   expect(await call()).toMatchObject({ error: { e_code: 'E3210' } });
   await expect(open.layer.ask('policy.reload', {}, LOCAL)).rejects.toMatchObject({ code: 'E3214' });
   await write('own.cedar', '');
-  expect(await open.layer.ask('policy.reload', {}, LOCAL)).toMatchObject({ changed: true });
+  // Who watches the folder may have been faster.
+  expect(await open.layer.ask('policy.reload', {}, LOCAL)).toMatchObject({
+    engines: [{ engine: 'cedar', policies: 1 }],
+  });
   expect(await call()).toMatchObject({ status: 'success' });
+});
+
+test('AUD-01 every change of the policies is on record: what came into force, what was kept out, and who asked', async () => {
+  const { capability_token: token } = await open.layer.mintToken({
+    agent_did: 'did:example:keeper',
+    roles: ['operator'],
+  });
+  const changes = async () => {
+    const query = { type: 'ai.agent.policy.changed', limit: 1000 } as const;
+    return (await open.layer.ask('audit.query', query, LOCAL)).events.map(({ data, tenantid }) => ({
+      ...data,
+      tenantid,
+    }));
+  };
+  const before = await changes();
+  const [{ version } = { version: '' }] = (await open.layer.ask('policy.list', {}, LOCAL)).engines;
+  // Both ways of reading see a change; whichever is first tells of it, once.
+  await write('own.cedar', '@id("audited")\nforbid (principal, action, resource) when { resource.id == "never" };');
+  await open.layer.ask('policy.reload', {}, { door: 'rest', token });
+  await write('own.cedar', 'forbid (');
+  await expect(open.layer.ask('policy.reload', {}, { door: 'rest', token })).rejects.toMatchObject({ code: 'E3214' });
+  const [taken, refused, ...more] = (await changes()).slice(before.length) as Record<string, unknown>[];
+  expect(more).toEqual([]);
+  expect(taken).toMatchObject({
+    change: 'in-force',
+    engine: 'cedar',
+    version_before: version,
+    policies: 2,
+    tenantid: 'default',
+  });
+  expect(taken?.['version']).not.toBe(version);
+  expect(refused).toMatchObject({
+    change: 'kept-out',
+    engine: 'cedar',
+    version: taken?.['version'],
+    version_before: taken?.['version'],
+    file: 'own.cedar',
+    line: 1,
+    reason: expect.stringContaining('own.cedar, line 1'),
+  });
+  for (const each of [taken, refused]) expect(['did:sallyport:layer', 'did:example:keeper']).toContain(each?.['by']);
+  await write('own.cedar', '');
+  await open.layer.ask('policy.reload', {}, LOCAL);
+  expect(await open.layer.ask('audit.verify', {}, LOCAL)).toMatchObject({ whole: true });
 });
 
 test('policies can be tested before they are in force', async () => {

@@ -1,17 +1,36 @@
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { text as textOf } from 'node:stream/consumers';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { LOCAL_CALLER } from '../../src/index.ts';
-import { openLayer } from './layer.fixture.ts';
+import { type OpenLayer, openLayer, post } from './layer.fixture.ts';
 
 const MAIL = 'ann.lee@example.org';
 const CARD = '4539 1488 0343 6467';
 const TOKEN = `gh${'p_'}${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
 const PASSWORD = 'h0rse!battery';
 
+let opened: OpenLayer;
+beforeAll(async () => {
+  opened = await openLayer({ 'redact.fields': ['badge'] });
+});
+afterAll(() => opened[Symbol.asyncDispose]());
+
+/** Once it holds everything that was put on record so far: sinks follow the ledger. */
+async function auditFile(): Promise<string> {
+  const { events } = await opened.layer.ask('audit.query', { newest: true, limit: 1 }, LOCAL_CALLER);
+  return vi.waitFor(async () => {
+    const text = await readFile(join(opened.folder, 'audit.jsonl'), 'utf8');
+    expect(text).toContain(events[0]?.id);
+    return text;
+  }, 20_000);
+}
+
 test('AUD-04 what callers, tools and operators say in passing stays out of rows, events and files, and the audit is whole', async () => {
-  await using opened = await openLayer();
-  const { layer, folder } = opened;
+  const { layer } = opened;
   const { capability_token } = await layer.mintToken({ user_did: `did:user:${MAIL}`, session_id: `card ${CARD}` });
   const fails = { name: 'fails', description: 'Fails.', input: { type: 'object' }, sideEffect: 'pure' } as const;
   await layer.registerFunction(fails, () => {
@@ -28,8 +47,7 @@ test('AUD-04 what callers, tools and operators say in passing stays out of rows,
   );
   const { events } = await layer.ask('audit.query', { limit: 1000 }, LOCAL_CALLER);
   const verified = await layer.ask('audit.verify', {}, LOCAL_CALLER);
-  await layer.close();
-  const file = await readFile(join(folder, 'audit.jsonl'), 'utf8');
+  const file = await auditFile();
   const written = { rows: JSON.stringify(rows), events: JSON.stringify(events), file };
   for (const [where, text] of Object.entries(written)) {
     for (const planted of [MAIL, CARD, TOKEN, PASSWORD])
@@ -37,4 +55,98 @@ test('AUD-04 what callers, tools and operators say in passing stays out of rows,
     expect(text).toContain('[REDACTED:');
   }
   expect(verified.whole).toBe(true);
+});
+
+/** An MCP server whose one tool fails with these words. */
+async function failingServer(words: string) {
+  const results: Record<string, object> = {
+    initialize: {
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'far', version: '1' },
+    },
+    'tools/list': { tools: [{ name: 'fails', description: 'Fails.', inputSchema: { type: 'object' } }] },
+    'tools/call': {
+      isError: true,
+      content: [{ type: 'text', text: words }],
+      structuredContent: { because: words, badge: 'Badge 7' },
+    },
+  };
+  const http = createServer((request, response) => {
+    void textOf(request).then((body) => {
+      const { id, method } = JSON.parse(body || '{}') as { id?: number; method?: string };
+      if (id === undefined) response.writeHead(request.method === 'GET' ? 405 : 202).end();
+      else {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method ?? ''] ?? {} }));
+      }
+    });
+  });
+  await new Promise<void>((done) => http.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    [Symbol.asyncDispose]: () => new Promise<void>((done) => void http.close(() => done()).closeAllConnections()),
+  };
+}
+
+test('AUD-04 what a tool says of its failure reaches its caller without secrets and people, at every door as on record', async () => {
+  const { layer, server, token } = opened;
+  const about = { input: { type: 'object' }, sideEffect: 'pure' } as const;
+  const words = `login as ${MAIL} with password = "${PASSWORD}" and ${TOKEN} failed`;
+  await layer.registerFunction({ name: 'throws', description: 'Throws.', ...about }, () => {
+    throw new Error(words);
+  });
+  await using far = await failingServer(words);
+  const transport = { type: 'http' as const, url: far.url };
+  await layer.ask('upstreams.add', { upstream: { name: 'far', transport } }, LOCAL_CALLER);
+  const client = new Client({ name: 'redaction', version: '1.0.0' });
+  const requestInit = { headers: { Authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
+  for (const tool_id of ['throws', 'far__fails']) {
+    const call = { tool_id, parameters: {} };
+    const { body } = await post(opened, '/v1/invocations', JSON.stringify(call));
+    const own = await layer.invoke({ ...call, capability_token: token });
+    const mcp = await client.callTool({ name: tool_id, arguments: {} });
+    const record = await layer.ask('tool.status', { invocation_id: String(body['invocation_id']) }, LOCAL_CALLER);
+    for (const [door, answer] of Object.entries({ body, own, mcp, record })) {
+      const text = JSON.stringify(answer);
+      for (const planted of [MAIL, TOKEN, PASSWORD, 'Badge 7'])
+        expect([door, text.includes(planted)]).toEqual([door, false]);
+      expect([door, text]).toEqual([door, expect.stringContaining('failed')]);
+      // Of what a function throws nothing is told at all.
+      if (tool_id === 'far__fails') expect([door, text]).toEqual([door, expect.stringContaining('[REDACTED:email]')]);
+    }
+    expect(record.error).toEqual(body['error']);
+  }
+  await client.close();
+});
+
+test('an agent and a user who are called by their address keep their calls, and are found by it', async () => {
+  const { layer } = opened;
+  const names = { agent_did: 'alice@example.com', user_did: 'bob@example.com' };
+  const { capability_token } = await layer.mintToken(names);
+  const { capability_token: carol } = await layer.mintToken({ agent_did: 'carol@example.com' });
+  const waits = { name: 'waits', description: 'Waits.', input: { type: 'object' }, sideEffect: 'pure' } as const;
+  await layer.registerFunction(waits, () => 1);
+  const alice = { door: 'rest', token: capability_token } as const;
+  const call = { tool_id: 'waits', parameters: {} };
+  const { invocation_id } = await layer.invoke({ ...call, execution_options: { async_mode: true } }, alice);
+  await vi.waitFor(
+    async () => expect(await layer.ask('tool.status', { invocation_id }, alice)).toMatchObject({ state: 'COMPLETED' }),
+    10_000,
+  );
+  // Whose addresses look alike once they are taken out is still somebody else.
+  const other = { door: 'rest', token: carol } as const;
+  await expect(layer.ask('tool.status', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
+  const { events } = await layer.ask('audit.query', { agent_did: 'alice@example.com' }, LOCAL_CALLER);
+  const calls = events.flatMap(({ data }) => data['invocation_id'] ?? []);
+  expect(calls.length).toBeGreaterThan(3);
+  expect(new Set(calls)).toEqual(new Set([invocation_id]));
+  const why = await layer.ask('policy.why', { invocation_id }, LOCAL_CALLER);
+  expect(why.still_so).toBe(true);
+  const file = await auditFile();
+  for (const text of [JSON.stringify(events), file]) {
+    expect(text).not.toContain('@example.com');
+    expect(text).toContain('"agent_did":"[REDACTED:email]"');
+  }
 });

@@ -56,6 +56,19 @@ describe('roles', () => {
     }
   });
 
+  test('PRM-10 a refusal is on record in the tenant of who was refused, and nothing of it elsewhere', async () => {
+    const refused = await as(['agent'], { agent_did: 'did:example:curious', tenant_id: 'acme' });
+    for (let at = 0; at < 3; at += 1)
+      await expect(open.layer.ask('upstreams.list', {}, refused)).rejects.toMatchObject({ code: 'E3213' });
+    const query = { type: 'ai.agent.operation.refused', agent_did: 'did:example:curious' } as const;
+    const { events } = await open.layer.ask('audit.query', query, await as(['viewer'], { tenant_id: 'acme' }));
+    expect(events).toMatchObject([
+      { tenantid: 'acme', subject: 'upstreams.list', data: { e_code: 'E3213', roles: ['agent'], door: 'rest' } },
+    ]);
+    const elsewhere = await open.layer.ask('audit.query', query, await as(['viewer']));
+    expect(elsewhere.events).toEqual([]);
+  });
+
   test('PRM-10 a viewer changes nothing, and calls nothing', async () => {
     for (const [name, entry] of Object.entries<OperationEntry>(OPERATIONS)) {
       if (entry.access === 'viewer' || entry.access === 'token')

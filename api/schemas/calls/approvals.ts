@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { AgentDid, InvocationId, JsonObject, NoInput, Timestamp, ToolId, Version } from '../identifiers.ts';
 import { SideEffectPolicy } from '../tool-manifest.ts';
+import { CallEnvironment } from './environment.ts';
 
 const ApprovalId = Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$', description: 'Id of one question to a person.' });
 const Digest = Type.String({
@@ -90,6 +91,7 @@ export const ApprovalDetail = Type.Object(
         description: 'The arguments as the tool would get them, nothing left out; of a pending one.',
       }),
     ),
+    environment: Type.Optional(CallEnvironment),
     tool_description: Type.Optional(Type.String()),
     votes: Type.Array(Vote),
   },

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ToolErrorBody } from '../error.ts';
 import { AgentDid, InvocationId, JsonObject, JsonValue, Timestamp, ToolId, VersionRange } from '../identifiers.ts';
+import { CallEnvironment } from './environment.ts';
 
 const Outcome = Type.Enum(['happened', 'did_not_happen'], {
   description: 'Whether the tool did what the call asked for.',
@@ -89,6 +90,7 @@ export const ToolVerifyRequest = Type.Object(
   {
     invocation_id: InvocationId,
     parameters: Type.Optional(JsonObject),
+    environment: Type.Optional(CallEnvironment),
     capability_token: Type.Optional(Type.String({ maxLength: 16_384 })),
   },
   { additionalProperties: false },

@@ -24,5 +24,6 @@ export async function openFoundation(opened: AsyncDisposableStack, from: Ingredi
   const storage = await opening;
   const [identity, policies, instanceId] = await beside;
   const ledger = await openAudit(opened, from, storage, identity.signer, instanceId);
+  await policies.recordIn(ledger);
   return { storage, identity, policies, instanceId, ledger };
 }

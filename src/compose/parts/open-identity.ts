@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { Health } from '../../../api/schemas/health.ts';
 import type { CheckpointSigner } from '../../audit/checkpoint.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
@@ -20,8 +21,14 @@ import {
 } from '../../pipeline/stages/identify.ts';
 import type { Settings } from '../settings.ts';
 import { checkpointSigner } from './checkpoint-signer.ts';
+import {
+  accessTokensOf,
+  algorithmsOf,
+  claimsWithoutToken,
+  DEFAULT_AGENT,
+  OWN_ISSUER,
+} from './from-settings/token-trust.ts';
 import type { Ingredients } from './ingredients.ts';
-import { accessTokensOf, algorithmsOf, claimsWithoutToken, DEFAULT_AGENT, OWN_ISSUER } from './token-trust.ts';
 
 /** Where identities are kept for good. */
 export interface IdentityStores {
@@ -33,6 +40,8 @@ export interface IdentityStores {
 export interface IdentityParts extends AsyncDisposable {
   readonly identify: Identify;
   readonly identifyAgain: IdentifyAgain;
+  /** Whether a token or key that was shown earlier was revoked since. */
+  readonly wasRevoked: (claims: CapabilityClaims) => boolean;
   readonly signer: CheckpointSigner;
   readonly operations: IdentityOperationParts;
   /** An admin's API key that only this process knows, until it ends: for the file by which its owner finds it. */
@@ -69,6 +78,7 @@ export async function openIdentity(
   const revocations = opened.use(createRevocations({ store: revocationStore, clock, log }));
   const { isRevoked } = revocations;
   const apiKeys = opened.use(createApiKeys({ store: apiKeyStore, isRevoked, clock, log }));
+  const wasRevoked = (claims: CapabilityClaims): boolean => isRevoked(claims) || apiKeys.isRevoked(claims);
   await Promise.all([revocations.start(), apiKeys.start()]);
   const authenticator = createAuthenticator(createTokenVerifier({ ...trust, isRevoked }), apiKeys);
   const names = { issuer: OWN_ISSUER, tenantId: settings['tenant.default'], agentDid: DEFAULT_AGENT };
@@ -82,7 +92,8 @@ export async function openIdentity(
       defaultTrust: settings['trust.default'],
       ...(withoutToken === undefined ? {} : { withoutToken }),
     }),
-    identifyAgain: createIdentifyAgain(isRevoked, { defaultTrust: settings['trust.default'] }),
+    identifyAgain: createIdentifyAgain(wasRevoked, { defaultTrust: settings['trust.default'] }),
+    wasRevoked,
     signer: checkpointSigner(keyRing),
     operations: {
       mintToken: (request) => mint.mint(request),

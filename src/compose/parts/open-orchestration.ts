@@ -11,10 +11,17 @@ import type { JobQueue } from '../../orchestration/job-queue.port.ts';
 import { openBullmqJobQueue } from '../../orchestration/job-queues/bullmq/bullmq-job-queue.ts';
 import { memoryJobQueue } from '../../orchestration/job-queues/memory/memory-job-queue.ts';
 import type { Notifier } from '../../orchestration/notifier.port.ts';
-import { createWorkers, WORKER_DEFAULTS, type WorkerLimits, type Workers } from '../../orchestration/workers.ts';
+import { undoByCall } from '../../orchestration/side-effects/undo-by-call.ts';
+import {
+  createWorkers,
+  WORKER_DEFAULTS,
+  type WorkerLimits,
+  type WorkerParts,
+  type Workers,
+} from '../../orchestration/workers.ts';
 import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
-import { createPipeline, type RunCall } from '../../pipeline/run.ts';
+import { continueRollbacks, createPipeline, type RunCall } from '../../pipeline/run.ts';
 import { poolTarget } from '../../storage/postgres/postgres-connection.ts';
 import type { Settings } from '../settings.ts';
 import type { Ingredients } from './ingredients.ts';
@@ -61,7 +68,11 @@ export async function openOrchestration(
 ): Promise<Orchestration> {
   const later: { run?: RunCall; workers?: Workers; pipeline?: PipelineParts } = {};
   const desk = opened.use(await openDesk(parts, later));
-  const pipeline = parts.intake === undefined ? parts.pipeline : { ...parts.pipeline, approvals: desk };
+  const pipeline: PipelineParts = {
+    ...parts.pipeline,
+    ...takingBack(parts, later),
+    ...(parts.intake === undefined ? {} : { approvals: desk }),
+  };
   later.pipeline = pipeline;
   const run = createPipeline(pipeline);
   const told: RunCall = async (request, resumed) => {
@@ -69,13 +80,17 @@ export async function openOrchestration(
     desk.noticed(record);
     return record;
   };
-  const workers = parts.intake === undefined ? undefined : await openWorkers(opened, parts, parts.intake, told, desk);
+  const ofWorkers = { ...parts, pipeline };
+  const workers =
+    parts.intake === undefined ? undefined : await openWorkers(opened, ofWorkers, parts.intake, told, desk);
   if (workers !== undefined) later.workers = workers;
+  const runCall = workers === undefined ? told : workers.handingOver(told);
+  later.run = runCall;
   return {
     pipeline,
     desk,
     workers,
-    runCall: workers === undefined ? told : workers.handingOver(told),
+    runCall,
     confirmations:
       workers === undefined
         ? undefined
@@ -85,6 +100,20 @@ export async function openOrchestration(
       await desk.start();
     },
   };
+}
+
+/** Transactions that can be taken back by calls too: these run through the very pipeline that stands on them. */
+function takingBack(
+  { pipeline: { transactions, records, outcomes } }: OrchestrationParts,
+  later: { readonly run?: RunCall },
+): Pick<PipelineParts, 'transactions'> {
+  if (transactions === undefined) return {};
+  const runCall: RunCall = (request, resumed) => {
+    if (later.run === undefined) throw new Error('nothing runs before the pipeline stands');
+    return later.run(request, resumed);
+  };
+  const call = undoByCall({ runCall, records, ...(outcomes === undefined ? {} : { outcomes }) });
+  return { transactions: { ...transactions, undoers: { ...transactions.undoers, call } } };
 }
 
 async function openDesk(
@@ -115,7 +144,7 @@ async function openDesk(
     judgeEdit: (record, parameters) => createEditJudge(later.pipeline ?? pipeline)(record, parameters),
     resume: (tenantId, invocationId, approval) =>
       later.workers?.enqueue(tenantId, invocationId, approval) ?? Promise.resolve(),
-    stillGood: (claims) => !identity.operations.revocations.isRevoked(claims),
+    stillGood: (claims) => !identity.wasRevoked(claims),
     ...(settings['approvals.show_arguments'] ? { shownArguments: shownBy(redactor) } : {}),
     limits: {
       pendingMax: settings['approvals.pending_max'],
@@ -155,10 +184,19 @@ async function openWorkers(
     runCall,
     intake,
     limits: workerLimitsOf(settings),
+    ...rollingBack(pipeline),
     givenApproval: (record) => desk.yesOf(record),
   });
   opened.defer(() => workers.close());
   return workers;
+}
+
+/** What an instance that is gone left half changed is taken back by another. */
+function rollingBack(pipeline: PipelineParts): Pick<WorkerParts, 'rollBackFor'> {
+  const { transactions, outcomes } = pipeline;
+  if (transactions === undefined) return {};
+  const parts = { ...pipeline, transactions, ...(outcomes === undefined ? {} : { outcomes }) };
+  return { rollBackFor: async (instanceId) => (await continueRollbacks(parts, instanceId, 'gone')).rolledBack };
 }
 
 /** A database of one's own may serve several instances; the embedded one serves this process only. */
@@ -176,6 +214,7 @@ function workerLimitsOf(settings: Settings): WorkerLimits {
     queueMax: settings['workers.queue_max'],
     waitMsMax: settings['workers.wait_seconds_max'] * 1000,
     leaseMs: settings['workers.lease_seconds'] * 1000,
+    roomMsMax: settings['workers.timeout_seconds_max'] * 1000,
     preemptionsMax: settings['workers.preemptions_max'],
     graceMs: settings['shutdown.grace_seconds'] * 1000,
   };

@@ -2,9 +2,12 @@ import type { CallIntake } from '../../orchestration/call-intake.ts';
 import { createOutputMemory } from '../../pipeline/determinism/output-memory.ts';
 import { RunningCalls } from '../../pipeline/flight/running-calls.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
+import { createLateEnds } from '../../pipeline/record/late-ends.ts';
+import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
 import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import { agentContextOf } from './from-settings/agent-bounds.ts';
 import { limitsOf } from './from-settings/pipeline-limits.ts';
+import { failureRedactorOf } from './from-settings/redactor.ts';
 import { valueRulesOf } from './from-settings/value-rules.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { openFoundation } from './open-foundation.ts';
@@ -29,6 +32,8 @@ export async function openPipeline(
   const { identity, policies, instanceId, ledger } = foundation;
   const { database } = foundation.storage;
   const running = new RunningCalls();
+  // Closed once no call runs any more.
+  const lateEnds = opened.use(createLateEnds({ ledger, records: database.ledgerStore, log }));
   opened.defer(() => running.drain(settings['shutdown.grace_seconds'] * 1000));
   return {
     clock,
@@ -36,6 +41,7 @@ export async function openPipeline(
     instanceId,
     limits: limitsOf(settings),
     values: valueRulesOf(settings),
+    redactor: failureRedactorOf(settings, from.redactor),
     agentContext: agentContextOf(settings),
     identify: identity.identify,
     identifyAgain: identity.identifyAgain,
@@ -46,9 +52,14 @@ export async function openPipeline(
     rateLimiter: memoryRateLimiter({ clock }),
     idempotency: database.idempotencyStore,
     ledger,
+    lateEnds,
     records: database.ledgerStore,
     running,
-    transactions: { journal: database.undoJournal, undoers: { file: tools.fileExecutor } },
+    transactions: {
+      journal: database.undoJournal,
+      undoers: { file: tools.fileExecutor, state: stateUndoer(database.stateStore, database.ledgerStore) },
+    },
+    state: { store: database.stateStore },
     outcomes: database.outcomeStore,
     outputs: createOutputMemory(),
     retries: {

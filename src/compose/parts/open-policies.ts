@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { PolicyFileBody } from '../../../api/schemas/policy.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { DoctorFinding } from '../../doors/cli/cli-parts.ts';
+import { createPolicyRecord, type PolicyRecord } from '../../operations/policy/policy-record.ts';
 import { combineEngines } from '../../permission/policies/combine-engines.ts';
 import {
   createPolicyAdministration,
@@ -24,6 +25,8 @@ import type { Ingredients } from './ingredients.ts';
 export interface OpenPolicies extends AsyncDisposable {
   readonly decisions: PolicyDecisions;
   readonly administration: PolicyAdministration;
+  /** Puts changes of the policies on record from now on. */
+  readonly recordIn: PolicyRecord['recordIn'];
 }
 
 const ENGINES = {
@@ -49,13 +52,14 @@ export async function openPolicies({ settings, clock, log }: Ingredients): Promi
   const folder = folderOf(settings);
   const engineOver = (files: readonly PolicyFileBody[], own: boolean) =>
     engineOverFiles(files, own ? engines.map(({ engine: { name } }) => name) : ['cedar', 'rules']);
-  const parts = { engines, folder, engineOver, updates, told: newsTo(log), clock };
+  const record = createPolicyRecord({ clock, log, tenantId: settings['tenant.default'] });
+  const parts = { engines, folder, engineOver, updates, told: newsTo(log, record.news), clock };
   const administration = createPolicyAdministration(parts, engine);
   const close = async (): Promise<void> => {
     listening[Symbol.dispose]();
     await administration[Symbol.asyncDispose]();
   };
-  return { decisions, administration, [Symbol.asyncDispose]: close };
+  return { decisions, administration, recordIn: record.recordIn, [Symbol.asyncDispose]: close };
 }
 
 /** Whether the policies can be put in force, for `doctor`. */
@@ -123,13 +127,20 @@ function warm(engine: PolicyEngine & { warm?: () => Promise<void> }, log: Log): 
   engine.warm?.().catch((cause: unknown) => log.error('policies-not-warm', { reason: String(cause) }));
 }
 
-const newsTo = (log: Log): PolicyNews => ({
-  inForce: (engine, version, policies) => log.info('policies-in-force', { engine, version, policies }),
-  notTaken: (engine, { message, file, line }) =>
+const newsTo = (log: Log, record: PolicyNews): PolicyNews => ({
+  inForce(reading) {
+    const { engine, version, policies } = reading;
+    log.info('policies-in-force', { engine, version, policies });
+    return record.inForce(reading);
+  },
+  notTaken(reading, fault) {
+    const { message, file, line } = fault;
     log.error('policies-not-in-force', {
-      engine,
+      engine: reading.engine,
       reason: message,
       ...(file === undefined ? {} : { file }),
       ...(line === undefined ? {} : { line }),
-    }),
+    });
+    return record.notTaken(reading, fault);
+  },
 });

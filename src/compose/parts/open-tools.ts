@@ -15,10 +15,12 @@ import { createOutboundHttp } from '../../external/outbound-http.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
 import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
+import type { ElicitationDesk } from '../../mcp-servers/elicitation.port.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
 import { createUpstreams } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
-import { createRegistry } from '../../registry/registry.ts';
+import { createRegistry, type Registry } from '../../registry/registry.ts';
+import type { SkillPackage } from '../../registry/skill-package.ts';
 import { createWasmDriver } from '../../sandbox/drivers/wasm/wasm-driver.ts';
 import { createSchemaValidator, type SchemaValidator } from '../../validation/schema-validator.ts';
 import type { Settings } from '../settings.ts';
@@ -28,15 +30,14 @@ import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
 
-/** What finds tools and what runs them. */
+/** What finds tools and what runs them. Questions of upstreams to people go to `onElicitation`. */
 export async function openTools(
   opened: AsyncDisposableStack,
   { settings, environment, clock, log, native }: Ingredients,
   { database }: Storage,
+  onElicitation: ElicitationDesk,
 ) {
-  const schemas = createSchemaValidator({
-    coercion: { dates: settings['validation.coerce_dates'], epochs: settings['validation.coerce_epochs'] },
-  });
+  const schemas = createSchemaValidator({ coercion: coercionOf(settings) });
   const secrets = await openSecrets(settings, environment, clock);
   const { driver, servers, drivers } = openSandboxes(opened, settings);
   const interpreter = opened.use(createWasmDriver());
@@ -54,18 +55,20 @@ export async function openTools(
     clock,
     client,
     outbound,
+    onElicitation,
     // Callers with connections of their own share no socket either (PRM-11).
     callerOutbound: () => createOutboundHttp({ guard }),
   });
   opened.defer(() => upstreams.close());
   const { shell, shellPolicy } = await openShell(opened, { settings, log }, driver);
   // Absolute: sandboxes see the folder of a skill under its own path.
-  const skillFiles = createSkillFolders(resolve(settings['data_folder'], 'skills'));
-  const fileExecutor = createFileExecutor({
+  const skillFiles = createSkillFolders(resolve(settings['data_folder'], 'skills'), {
+    contents: database.skillContents,
     clock,
-    settings: fileSettingsOf(settings),
-    closed: [settings.data_folder],
+    namedBy: (tenantId) => skillHashes(registry, tenantId),
   });
+  const fileSettings = fileSettingsOf(settings);
+  const fileExecutor = createFileExecutor({ clock, settings: fileSettings, closed: [settings.data_folder] });
   const executors = createCompositeExecutor([
     withModules(native, {
       interpreter,
@@ -124,11 +127,30 @@ async function openSecrets(
   environment: Ingredients['environment'],
   clock: Ingredients['clock'],
 ): Promise<SecretStore> {
-  const secrets = createEnvironmentSecretStore(environment);
+  const secrets = createEnvironmentSecretStore(environment, {
+    defaultTenant: settings['tenant.default'],
+    shared: settings['secrets.shared'],
+  });
   const file = settings['oauth.exchange_file'];
   if (file === '') return secrets;
   return createTokenExchange({ profiles: await readExchangeProfiles(file), secrets, clock });
 }
+
+/** Contents that the skills of a tenant name, in every version that is there. */
+async function skillHashes(registry: Registry, tenantId: string): Promise<ReadonlySet<string>> {
+  await registry.refresh();
+  const versions = registry
+    .manifests(tenantId)
+    .flatMap(({ manifest }) => registry.versions(tenantId, manifest.tool_id))
+    .filter(({ manifest }) => manifest.executor.kind === 'skill');
+  const files = versions.flatMap(({ manifest }) => (manifest.executor.config as SkillPackage | undefined)?.files ?? []);
+  return new Set(files.map(({ sha256 }) => sha256));
+}
+
+const coercionOf = (settings: Settings) => ({
+  dates: settings['validation.coerce_dates'],
+  epochs: settings['validation.coerce_epochs'],
+});
 
 const fileSettingsOf = (settings: Settings): FileSettings => ({
   denyRead: settings['file.deny_read'],

@@ -49,7 +49,15 @@ export const OAUTH_SETTINGS = [
       'sallyport:admin=admin',
     ],
     sentence:
-      'Role that a scope gives, each as scope=role. Tools are called with the scope tools:call, whatever the roles.',
+      'Role that a scope gives, each as scope=role. Tools are called with tools:call or a scope of oauth.tool_scopes, whatever the roles.',
+  },
+  {
+    key: 'oauth.tool_scopes',
+    variable: 'SALLYPORT_OAUTH_TOOL_SCOPES',
+    type: 'list',
+    default: [],
+    sentence:
+      'Scope that tools are called with in place of tools:call, each as scope=TOOL, with * for any run of characters; of several that fit a tool the longest counts.',
   },
   {
     key: 'oauth.tenant_claim',

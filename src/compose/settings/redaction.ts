@@ -9,7 +9,14 @@ export const REDACTION_SETTINGS = [
     type: 'list',
     default: DEFAULT_REDACTION_KINDS,
     sentence:
-      'Personal data and secrets that are taken out of audit, stored errors and log lines. path is the only other one.',
+      'Personal data and secrets that are taken out of audit, log lines and what tools say of their failures. By kind, or by group: secrets, tokens, keys, credentials, paths, personal. path is the only other one.',
+  },
+  {
+    key: 'redact.results',
+    variable: 'SALLYPORT_REDACT_RESULTS',
+    type: 'list',
+    default: [],
+    sentence: 'The same for results of calls, before anybody sees them; by default they come as they are.',
   },
   {
     key: 'redact.fields',

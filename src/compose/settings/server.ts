@@ -80,6 +80,14 @@ export const SERVER_SETTINGS = [
     sentence: 'Tenant whose tools are on offer to every tenant. To change anything in it takes the role admin.',
   },
   {
+    key: 'secrets.shared',
+    variable: 'SALLYPORT_SECRETS_SHARED',
+    type: 'list',
+    default: [],
+    sentence:
+      'Names of secrets in the environment that belong to tenant.default and that every tenant may use; * for all of them.',
+  },
+  {
     key: 'log.level',
     variable: 'SALLYPORT_LOG_LEVEL',
     type: 'string',

@@ -5,6 +5,7 @@ import { type InjectionFinding, type Report, type SanitiseProfile, THREATS, type
 import { detectMarkup } from './html/detect-markup.ts';
 import { detectScript } from './html/detect-script.ts';
 import { detectSql } from './sql/detect-sql.ts';
+import { lex } from './sql/lex.ts';
 import { codeSpans } from './text/code-spans.ts';
 import { type Reading, readText, SIGN } from './text/reading.ts';
 import { decodedView, placeIn, type View } from './text/views.ts';
@@ -49,58 +50,60 @@ function isOneWord(text: string): boolean {
 
 function findInWindow(text: string, { profile, threats = THREATS }: DetectOptions): readonly InjectionFinding[] {
   const strict = profile === 'strict';
+  collect(undefined);
   const reading = readText(text);
   // A second reading takes the place of the first, so everything is looked for in the open before.
-  let found: InjectionFinding[] | undefined;
-  for (const threat of threats) found = look(threat, reading, undefined, strict, found);
+  lookAt(reading, threats, strict);
   const decoded = (reading.signs & SIGN.escape) === 0 ? undefined : decodedView(text);
   if (decoded !== undefined) {
-    const missing = threats.filter((threat) => found?.some((each) => each.threat === threat) !== true);
-    const again = readText(decoded.text);
-    for (const threat of missing) found = look(threat, again, decoded, strict, found);
+    const missing = threats.filter((threat) => collected?.some((each) => each.threat === threat) !== true);
+    collect(decoded);
+    lookAt(readText(decoded.text), missing, strict);
   }
-  if (found === undefined) return NOTHING;
-  const shown = strict ? found : withoutCode(text, found);
+  if (collected === undefined) return NOTHING;
+  const shown = strict ? collected : withoutCode(text, collected);
+  collected = undefined;
   return shown.length === 0 ? NOTHING : inOrder(shown);
 }
 
-/** Adds to what was found; undefined as long as nothing was, which is the common case. */
-function look(
-  threat: Threat,
-  reading: Reading,
-  view: View | undefined,
-  strict: boolean,
-  before: InjectionFinding[] | undefined,
-): InjectionFinding[] | undefined {
-  let found = before;
-  let count = 0;
-  LOOKS[threat](reading, strict, (rule, start, end) => {
-    if (++count > FINDINGS_MAX) return;
-    found ??= [];
-    const last = Math.max(end, start);
-    found.push({ threat, rule, ...(view === undefined ? { start, end: last } : placeIn(view, start, last)) });
-  });
-  return found;
+/** What was found in the text that is looked at; one at a time, so that a text without a finding costs no memory. */
+let collected: InjectionFinding[] | undefined;
+let view: View | undefined;
+let sought: Threat = 'sql_injection';
+let count = 0;
+
+function collect(seen: View | undefined): void {
+  if (seen === undefined) collected = undefined;
+  view = seen;
 }
+
+const report: Report = (rule, start, end) => {
+  if (++count > FINDINGS_MAX) return;
+  collected ??= [];
+  const last = Math.max(end, start);
+  const place = view === undefined ? { start, end: last } : placeIn(view, start, last);
+  collected.push({ threat: sought, rule, ...place });
+};
 
 const MARKUP_SIGNS = SIGN.less | SIGN.equals | SIGN.open;
 const SCRIPT_SIGNS = SIGN.open | SIGN.quote | SIGN.bracket | SIGN.colon | SIGN.plus | SIGN.shell;
 const COMMAND_SIGNS = SIGN.shell | SIGN.escape | SIGN.open | SIGN.slash | SIGN.quote | SIGN.less;
 
-/** Each looks only at texts in which something of its kind could stand. */
-const LOOKS: Readonly<Record<Threat, (reading: Reading, strict: boolean, report: Report) => void>> = {
-  sql_injection: (reading, strict, report) => {
-    const { text, signs } = reading;
-    detectSql(reading, strict, (signs & (SIGN.plus | SIGN.blank)) === SIGN.plus && !text.startsWith('+'), report);
-  },
-  xss: (reading, strict, report) => {
-    if ((reading.signs & MARKUP_SIGNS) !== 0) detectMarkup(reading, strict, report);
-    if ((reading.signs & SCRIPT_SIGNS) !== 0) detectScript(reading, report);
-  },
-  command_injection: (reading, strict, report) => {
-    if ((reading.signs & COMMAND_SIGNS) !== 0) detectCommand(reading, strict, report);
-  },
-};
+/** Each is looked for only in texts in which something of its kind could stand. */
+function lookAt(reading: Reading, threats: readonly Threat[], strict: boolean): void {
+  const { text, signs } = reading;
+  const plusIsBlank = (signs & (SIGN.plus | SIGN.blank)) === SIGN.plus && !text.startsWith('+');
+  const tokens = lex(reading, plusIsBlank, false);
+  for (const threat of threats) {
+    sought = threat;
+    count = 0;
+    if (threat === 'sql_injection') detectSql(reading, tokens, strict, plusIsBlank, report);
+    else if (threat === 'xss') {
+      if ((signs & MARKUP_SIGNS) !== 0) detectMarkup(reading, strict, report);
+      if ((signs & SCRIPT_SIGNS) !== 0) detectScript(reading, report);
+    } else if ((signs & COMMAND_SIGNS) !== 0) detectCommand(reading, strict, report);
+  }
+}
 
 /**
  * Leaves out what a document shows as code. SQL is not left out: the quotes of a statement know nothing of backticks.

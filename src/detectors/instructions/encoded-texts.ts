@@ -21,6 +21,7 @@ const ENCODED =
 
 /** Readable texts that stand encoded in a text. Linear. */
 export function* encodedTexts(text: string): Generator<EncodedText> {
+  if (!mayHoldEncoded(text)) return;
   let count = 0;
   for (const { 0: form, index } of text.matchAll(ENCODED)) {
     const decoded = decode(form.slice(0, TEXT_CHARS_MAX));
@@ -29,6 +30,76 @@ export function* encodedTexts(text: string): Generator<EncodedText> {
     count += 1;
     if (count === TEXTS_MAX) return;
   }
+}
+
+/** Shortest run of characters of base64 and hexadecimal that is read. */
+const RUN_CHARS_MIN = 24;
+/** Shortest text in which letters stand apart: nine of them, and what parts them. */
+const APART_CHARS_MIN = 17;
+
+/** False for most texts, of which few characters are looked at. */
+function mayHoldEncoded(text: string): boolean {
+  return (
+    (text.includes('%') && PERCENT_ROW.test(text)) ||
+    (text.includes('\\') && BACKSLASH_ROW.test(text)) ||
+    (text.includes('&#') && REFERENCE_ROW.test(text)) ||
+    hasRun(text) ||
+    hasLettersApart(text)
+  );
+}
+
+/** The shortest rows of escapes that are read. */
+const PERCENT_ROW = /(?:%[0-9a-fA-F]{2}){8}/;
+const BACKSLASH_ROW = /(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}){6}/;
+const REFERENCE_ROW = /(?:&#(?:x[0-9a-fA-F]{1,6}|\d{1,7});){6}/;
+
+/**
+ * Whether so many characters in a row may be base64. Jumps: where one of them is not, no row goes on over it, so that of
+ * most rows only the last character is read.
+ */
+function hasRun(text: string): boolean {
+  for (let start = 0; start + RUN_CHARS_MIN <= text.length; ) {
+    let at = start + RUN_CHARS_MIN - 1;
+    while (at >= start && (partOf(text, at) & IN_RUN) !== 0) at -= 1;
+    if (at < start) return true;
+    start = at + 1;
+  }
+  return false;
+}
+
+/** The same for letters that stand apart: where two letters stand side by side, no such row goes on. */
+function hasLettersApart(text: string): boolean {
+  for (let start = 0; start + APART_CHARS_MIN <= text.length; ) {
+    let at = start + APART_CHARS_MIN - 1;
+    let part = partOf(text, at);
+    while (at >= start && (part & (LETTER | APART)) !== 0) {
+      const before = at === 0 ? APART : partOf(text, at - 1);
+      if ((part & before & LETTER) !== 0) break;
+      part = before;
+      at -= 1;
+    }
+    if (at < start) return true;
+    start = at + 1;
+  }
+  return false;
+}
+
+const IN_RUN = 1;
+const LETTER = 2;
+const APART = 4;
+/** What a character of ASCII may be part of. */
+const PARTS = new Uint8Array(128);
+for (const [part, characters] of [
+  [IN_RUN | LETTER, 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'],
+  [IN_RUN, '0123456789+/_-'],
+  [APART, " ._-'"],
+] as const) {
+  for (const each of characters) PARTS[each.charCodeAt(0)] = (PARTS[each.charCodeAt(0)] ?? 0) | part;
+}
+
+function partOf(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code < PARTS.length ? (PARTS[code] as number) : 0;
 }
 
 /** Some words, so that no row of single letters counts. */

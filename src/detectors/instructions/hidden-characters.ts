@@ -60,5 +60,5 @@ export function writtenOut(text: string): string {
   );
 }
 
-/** The common case, told apart fast. */
-const isPlain = (text: string): boolean => /^[\t\n\r\x20-\x7e]*$/.test(text);
+/** Whether a text holds nothing but what a keyboard of ASCII writes: the common case, told apart fast. */
+export const isPlain = (text: string): boolean => !/[^\t\n\r\x20-\x7e]/.test(text);

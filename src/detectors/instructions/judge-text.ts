@@ -1,3 +1,5 @@
+// Hot path: every text of what a tool returned is judged here.
+import { createSieve, type Sieve } from '../literals/sieve.ts';
 import { encodedTexts } from './encoded-texts.ts';
 import { hiddenCharacters, speltInHiding } from './hidden-characters.ts';
 import { readingOf } from './reading.ts';
@@ -11,7 +13,7 @@ import { OUTPUT_RULES } from './rules/output.ts';
 import { REDIRECTION_RULES } from './rules/redirection.ts';
 import { STEERING_RULES } from './rules/steering.ts';
 import { ORDER_WORDS } from './rules/words.ts';
-import { type Sentence, sentencesOf } from './sentences.ts';
+import { eachSentence, sentenceAt } from './sentences.ts';
 
 /** What kind of text is judged: what a tool says of itself, or what it returns. */
 export type TextKind = 'description' | 'output';
@@ -47,11 +49,25 @@ const SENTENCE_RULES = [
 ];
 const forKind = (rules: readonly InstructionRule[], kind: TextKind): readonly InstructionRule[] =>
   rules.filter(({ only }) => only === undefined || only === kind);
-const BY_SENTENCE = {
-  description: forKind(SENTENCE_RULES, 'description'),
-  output: forKind(SENTENCE_RULES, 'output'),
-};
-const BY_TEXT = { description: forKind(MARKUP_RULES, 'description'), output: forKind(MARKUP_RULES, 'output') };
+
+/** Rules for one kind of text, each with what passes the texts on that it can match. */
+interface Judges {
+  readonly byText: readonly InstructionRule[];
+  readonly ofText: Sieve;
+  readonly bySentence: readonly InstructionRule[];
+  readonly ofSentence: Sieve;
+}
+
+const known: Partial<Record<TextKind, Judges>> = {};
+
+/** Made when they are asked for: it takes some milliseconds. */
+function judgesOf(kind: TextKind): Judges {
+  const made = known[kind];
+  if (made !== undefined) return made;
+  const [byText, bySentence] = [forKind(MARKUP_RULES, kind), forKind(SENTENCE_RULES, kind)];
+  known[kind] = { byText, ofText: createSieve(byText), bySentence, ofSentence: createSieve(bySentence) };
+  return known[kind];
+}
 
 /**
  * Everything in a text that speaks to the model behind the user's back, or may. Linear in the text.
@@ -100,25 +116,51 @@ function judgeWords(text: string, kind: TextKind): Evidence[] {
   const report = ({ rule, why, weight }: InstructionRule, start: number, end: number): void => {
     if (found.length < FINDINGS_MAX) found.push({ rule, why, weight, start: original(start), end: original(end) });
   };
-  for (const rule of BY_TEXT[kind]) {
-    const at = rule.all.every((pattern) => pattern.test(read)) ? rule.all[0]?.exec(read) : undefined;
-    if (at && isClear(rule, read)) report(rule, at.index, at.index + at[0].length);
-  }
-  let before: Sentence | undefined;
-  for (const sentence of sentencesOf(read)) {
-    if (kind === 'output' && !ORDER_WORDS.test(sentence.text)) {
-      before = sentence;
-      continue;
-    }
-    const both = before === undefined ? sentence.text : `${before.text} ${sentence.text}`;
-    for (const rule of BY_SENTENCE[kind]) {
-      const place = rule.reach === 2 ? both : sentence.text;
-      if (!fits(rule, place)) continue;
-      report(rule, rule.reach === 2 ? (before ?? sentence).start : sentence.start, sentence.end);
-    }
-    before = sentence;
-  }
+  const judges = judgesOf(kind);
+  judgeWhole(judges, read, report);
+  judgeSentences(judges, read, kind, report);
   return found;
+}
+
+type ReportRule = (rule: InstructionRule, start: number, end: number) => void;
+
+function judgeWhole({ byText, ofText }: Judges, read: string, report: ReportRule): void {
+  ofText.restart();
+  ofText.read(read, 0, read.length);
+  for (let index = 0; index < byText.length; index += 1) {
+    if (!ofText.passes(index)) continue;
+    const rule = byText[index] as InstructionRule;
+    const at = fits(rule, read) ? rule.all[0]?.exec(read) : undefined;
+    if (at) report(rule, at.index, at.index + at[0].length);
+  }
+}
+
+function judgeSentences({ bySentence, ofSentence }: Judges, read: string, kind: TextKind, report: ReportRule): void {
+  let [beforeStart, beforeEnd] = [-1, -1];
+  let link = read.indexOf('](');
+  ofSentence.restart();
+  eachSentence(read, (start, end) => {
+    if (link >= 0 && link < start) link = read.indexOf('](', start);
+    // What a link is read as is not what stands there.
+    if (link >= 0 && link < end) {
+      const { text } = sentenceAt(read, start, end);
+      ofSentence.read(text, 0, text.length);
+    } else ofSentence.read(read, start, end);
+    const before = beforeStart < 0 ? undefined : ([beforeStart, beforeEnd] as const);
+    [beforeStart, beforeEnd] = [start, end];
+    const passing = ofSentence.firstPassing();
+    if (passing < 0) return;
+    const sentence = sentenceAt(read, start, end);
+    if (kind === 'output' && !ORDER_WORDS.test(sentence.text)) return;
+    const first = before === undefined ? sentence : sentenceAt(read, ...before);
+    const both = before === undefined ? sentence.text : `${first.text} ${sentence.text}`;
+    for (let index = passing; index < bySentence.length; index += 1) {
+      if (!ofSentence.passes(index)) continue;
+      const rule = bySentence[index] as InstructionRule;
+      if (fits(rule, rule.reach === 2 ? both : sentence.text))
+        report(rule, rule.reach === 2 ? first.start : start, end);
+    }
+  });
 }
 
 /** Most texts of a schema are single words, which ask for nothing. */

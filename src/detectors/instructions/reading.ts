@@ -1,4 +1,4 @@
-import { BLANK, withBlanks } from './hidden-characters.ts';
+import { BLANK, isPlain, withBlanks } from './hidden-characters.ts';
 
 /** A text as a model reads it: lower case, one spelling of each letter, nothing hidden. */
 export interface Reading {
@@ -43,6 +43,7 @@ const SPELLINGS = new Map<string, string>();
 
 /** Reads a text. Linear; without a detour for ASCII. */
 export function readingOf(text: string): Reading {
+  if (isPlain(text)) return { text: text.toLowerCase(), original: (at) => at };
   if (/^\p{ASCII}*$/u.test(text)) return { text: withoutControls(text).toLowerCase(), original: (at) => at };
   let read = '';
   /** Where each run of ASCII and each other character begins: in the reading, and in the original. */

@@ -1,3 +1,5 @@
+// Hot path: every text that a tool returned is cut here.
+
 /** A sentence or item of a list, with its place in the text. */
 export interface Sentence {
   /** With single spaces. */
@@ -17,20 +19,35 @@ const LINK_TARGET = /\]\([^()\s]{1,500}\)/g;
 
 const ENDS = /[.!?;。！？](?=\s|$)|\n\s{0,64}\n|\n[ \t]{0,64}(?:[-*•]|\d{1,2}[.)])/g;
 
-/** Sentences of a text in order; what is longer than one comes in pieces that overlap. */
-export function* sentencesOf(text: string): Generator<Sentence> {
+/** Visits the sentences of a text in order; what is longer than one comes in pieces that overlap. */
+export function eachSentence(text: string, visit: (start: number, end: number) => void): void {
   let start = 0;
-  for (const { index, 0: mark } of text.matchAll(ENDS)) {
-    yield* pieces(text, start, index + 1);
-    start = index + mark.length;
+  for (;;) {
+    ENDS.lastIndex = start;
+    const mark = ENDS.exec(text);
+    eachPiece(start, mark === null ? text.length : mark.index + 1, visit);
+    if (mark === null) return;
+    start = mark.index + mark[0].length;
   }
-  yield* pieces(text, start, text.length);
 }
 
-function* pieces(text: string, start: number, end: number): Generator<Sentence> {
+function eachPiece(start: number, end: number, visit: (start: number, end: number) => void): void {
   for (let at = start; at === start || at + SENTENCE_OVERLAP < end; at += SENTENCE_CHARS_MAX - SENTENCE_OVERLAP) {
     const until = Math.min(end, at + SENTENCE_CHARS_MAX);
-    if (until - at < SENTENCE_CHARS_MIN) continue;
-    yield { text: text.slice(at, until).replace(LINK_TARGET, '](link)').replace(/\s+/g, ' '), start: at, end: until };
+    if (until - at >= SENTENCE_CHARS_MIN) visit(at, until);
   }
+}
+
+/** The words of the sentence that stands at a place. */
+export function sentenceAt(text: string, start: number, end: number): Sentence {
+  const words = text.slice(start, end);
+  const linked = words.includes('](') ? words.replace(LINK_TARGET, '](link)') : words;
+  return { text: linked.replace(/\s+/g, ' '), start, end };
+}
+
+/** All sentences of a text. */
+export function sentencesOf(text: string): readonly Sentence[] {
+  const sentences: Sentence[] = [];
+  eachSentence(text, (start, end) => sentences.push(sentenceAt(text, start, end)));
+  return sentences;
 }

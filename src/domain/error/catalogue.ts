@@ -161,6 +161,7 @@ export const ERRORS = {
     [400, 3, -32602],
     'the policies have a fault; those before them stay in force',
   ),
+  E3215: row(DENIED, [403, 7, -32001], 'the access token lacks the scope that the tool is called with'),
 
   E3301: row(EXTERNAL, [503, 14, 'result'], 'the secret store cannot be reached', { retryable: true }),
   E3302: row(
@@ -339,6 +340,11 @@ export const ERRORS = {
     ['state_conflict', 'PermanentFailure', 'StateError'],
     [409, 9, 'result'],
     'the side effect is not in a state in which it can be taken back',
+  ),
+  E3819: row(
+    ['not_found', 'PermanentFailure', 'StateError'],
+    [410, 5, 'result'],
+    'the result was kept for its time and is forgotten; the record of the call stands (a warning)',
   ),
 
   E3900: row(

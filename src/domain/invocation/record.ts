@@ -35,6 +35,8 @@ export interface InvocationRecord {
   readonly inputHash?: string;
   readonly outputHash?: string;
   readonly result?: unknown;
+  /** Epoch ms at which the result was forgotten, which was kept until then. */
+  readonly resultForgottenAt?: number;
   readonly failure?: Omit<Failure, 'cause'>;
   readonly warnings: readonly Warning[];
   /** Epoch ms. */
@@ -46,7 +48,9 @@ export interface InvocationRecord {
   readonly idempotencyKey?: string;
   /** The earlier call whose answer this one got; nothing of this one ran. */
   readonly answeredBy?: string;
-  /** How it is taken back; present when it went well and its tool says how (VIS-03). */
+  /** What it ran with; present when it went well and its tool is pure and says that it is deterministic (PIPE-10). */
+  readonly inputs?: RecordedInputs;
+  /** How it is taken back; present when it went well, runs, or nobody knows what it did, and its tool says how (VIS-03). */
   readonly compensation?: CompensationPlan;
   /** The call that this one takes back. */
   readonly compensates?: string;
@@ -54,6 +58,25 @@ export interface InvocationRecord {
   readonly waiting?: WaitingCall;
   /** Number of the lease that its writer held; a row of a later lease is not replaced by one of an earlier. 0 when absent. */
   readonly fence?: number;
+}
+
+/** Everything that decides what a deterministic tool gives. */
+export interface RecordedInputs {
+  /** As they were judged, hooks and defaults included. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Epoch ms at which a call came to its end; of one that names no end, when it was accepted. */
+export function completedAt({ metadata, acceptedAt }: Pick<InvocationRecord, 'metadata' | 'acceptedAt'>): number {
+  return metadata?.completed_at === undefined ? acceptedAt : Date.parse(metadata.completed_at);
+}
+
+/** The row of a call whose result is not kept any longer: all else stands, the hash of the result too (PIPE-07). */
+export function withoutResult(record: InvocationRecord, at: number): InvocationRecord {
+  if (!('result' in record)) return record;
+  const { result: _result, inputs: _inputs, ...kept } = record;
+  return { ...kept, resultForgottenAt: at };
 }
 
 /** Who has to do something before the call is over: a person, or a worker that runs it, for the first time or again. */

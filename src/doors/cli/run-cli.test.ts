@@ -33,6 +33,16 @@ describe('invoke', () => {
     expect(odd).toMatchObject({ code: 2, err: expect.stringContaining('planner, executor') });
   });
 
+  it('EXE-10 says the variables and the trust of the call, and refuses what is no pair and no level', async () => {
+    await bench.run(['invoke', 'add', '--env', 'PROJECT=demo=1', '--env', 'REGION=', '--trust', 'provisional']);
+    expect(inputOf('tool.invoke')).toMatchObject({
+      execution_options: { environment: { PROJECT: 'demo=1', REGION: '' }, trust_level: 'provisional' },
+    });
+    expect(await bench.run(['invoke', 'add', '--env', 'PROJECT'])).toMatchObject({ code: 2 });
+    const odd = await bench.run(['invoke', 'add', '--trust', 'root']);
+    expect(odd).toMatchObject({ code: 2, err: expect.stringContaining('untrusted, provisional, trusted') });
+  });
+
   it('PIPE-15 --dry-run says what would happen and why, and asks for no call', async () => {
     const stages = [
       { stage: 'admit', outcome: 'passed' },
@@ -168,6 +178,48 @@ describe('wrong use ends with 2 and says what to write', () => {
     const run = await bench.run(argv);
     expect(run.code).toBe(2);
     expect(run.err).toMatch(message);
+  });
+});
+
+describe('wrong use with --json', () => {
+  it.each([
+    [['invoke', 'add', '{"a":}'], /The arguments.*position 5/],
+    [['invoke', 'add', '--timeout', 'soon'], /30s, 15m or 1h/],
+    [['invoke'], /missing required argument 'tool'/],
+    [['invoice'], /unknown command 'invoice'.*Did you mean invoke/s],
+    [['tools', 'list', '--colour'], /unknown option '--colour'/],
+    [['tools'], /Name a command|unknown option '--json'/],
+    [[], /Name a command/],
+  ])('%j is told as every other error', async (argv, message) => {
+    for (const given of [
+      [...argv, '--json'],
+      ['--json', ...argv],
+    ]) {
+      const run = await bench.run(given);
+      expect([run.code, run.out]).toEqual([2, '']);
+      const { error } = JSON.parse(run.err) as { error: { message: string } };
+      expect(error).toEqual({
+        code: 'invalid_parameters',
+        e_code: 'E3801',
+        category: 'InvalidParameters',
+        retryable: false,
+        message: expect.stringMatching(message),
+      });
+      expect(error.message).not.toMatch(/^error:/);
+    }
+  });
+
+  it('does not take what stands behind -- for its own', async () => {
+    const run = await bench.run(['upstreams', 'add', '--bad', '--', 'npx', '--json']);
+    expect(run).toMatchObject({ code: 2, err: expect.stringContaining('error: unknown option') });
+  });
+
+  it('prints help as text, to who asked for it', async () => {
+    expect(await bench.run(['tools', '--help', '--json'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Usage:'),
+      err: '',
+    });
   });
 });
 

@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
+import { failure } from '../../domain/error/failure.ts';
 import { type CliParts, EXIT } from './cli-parts.ts';
 import { createCommandKit, withCommonOptions } from './command-kit.ts';
 import { addApprovalsCommands } from './commands/approvals.ts';
 import { addAuditCommands } from './commands/audit.ts';
+import { addCallsCommands } from './commands/calls/call-commands.ts';
 import { addCheckCommands } from './commands/check.ts';
 import { addInvokeCommand } from './commands/invoke.ts';
 import { addOutcomesCommands } from './commands/outcomes.ts';
@@ -15,6 +17,7 @@ import { addUpstreamsCommands } from './commands/upstreams.ts';
 import { addActivationsCommands } from './commands/visibility/activations.ts';
 import { addAvailabilityCommands } from './commands/visibility/availability.ts';
 import { addViewsCommands } from './commands/visibility/views.ts';
+import { createPrinter } from './output/printer.ts';
 
 const AFTER_HELP = `
 Exit codes: 0 done, 1 refused or failed, 2 used wrongly, 3 the layer cannot be reached or opened.`;
@@ -26,20 +29,39 @@ Exit codes: 0 done, 1 refused or failed, 2 used wrongly, 3 the layer cannot be r
  */
 export async function runCli(argv: readonly string[], parts: CliParts): Promise<number> {
   let code: number = EXIT.ok;
-  const program = createProgram(parts, (finished) => {
+  const json = wantsJson(argv);
+  const program = createProgram(parts, json, (finished) => {
     code = finished;
   });
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return code;
   } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    parts.io.stderr.write(`The command failed in an unexpected way: ${String(thrown)}\n`);
-    return EXIT.refused;
+    const print = createPrinter(parts.io, json);
+    if (!(thrown instanceof CommanderError)) {
+      const said = `The command failed in an unexpected way: ${String(thrown)}`;
+      if (json) print.failure(failure('E3900', said));
+      else parts.io.stderr.write(`${said}\n`);
+      return EXIT.refused;
+    }
+    if (thrown.exitCode === 0) return EXIT.ok;
+    // To people it was told when it was thrown, with the help beside it.
+    if (json) print.usage(messageOf(thrown));
+    return EXIT.usage;
   }
 }
 
-function createProgram(parts: CliParts, finish: (code: number) => void): Command {
+/** Before anything is parsed: what cannot be parsed is told in the same form. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+}
+
+/** Where a command is missing, commander throws its help, which is for people. */
+const messageOf = ({ code, message }: CommanderError): string =>
+  code === 'commander.help' ? 'Name a command. See --help.' : message.replace(/^error: /, '');
+
+function createProgram(parts: CliParts, json: boolean, finish: (code: number) => void): Command {
   const { stdout, stderr } = parts.io;
   // Settings of the program are taken over by commands that are made afterwards.
   const program = new Command('sallyport')
@@ -50,7 +72,7 @@ function createProgram(parts: CliParts, finish: (code: number) => void): Command
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
-      writeErr: (text) => void stderr.write(text),
+      writeErr: (text) => void (json || stderr.write(text)),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
@@ -65,6 +87,7 @@ function createProgram(parts: CliParts, finish: (code: number) => void): Command
   addActivationsCommands(program, kit);
   addViewsCommands(program, kit);
   addPolicyCommands(program, kit);
+  addCallsCommands(program, kit);
   addApprovalsCommands(program, kit);
   addOutcomesCommands(program, kit);
   addSideEffectsCommands(program, kit);

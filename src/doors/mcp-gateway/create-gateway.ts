@@ -21,6 +21,7 @@ import { LOG_LEVEL, toolMethods } from './methods/tool-methods.ts';
 import { createToolShelf, type ToolShelf } from './methods/tool-shelf.ts';
 import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
+import { createSuspendedCalls, type SuspendedCalls } from './upstream-questions/suspended-calls.ts';
 import { type AskForUpstream, askForUpstreams } from './upstream-questions/upstream-questions.ts';
 
 /** The registered tools for MCP clients, in each way that a client may choose to see them (MOD-11). */
@@ -59,6 +60,7 @@ interface Shared extends Pick<GatewayParts, 'layer' | 'log'> {
   readonly identity: ServerIdentity;
   readonly shelf: ToolShelf;
   readonly confirmCalls: ConfirmCalls;
+  readonly suspendedCalls: SuspendedCalls;
   readonly peers: WeakMap<AbortSignal, Peer>;
   readonly bell: ChangeBell;
 }
@@ -83,6 +85,7 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
     shelf,
     bell,
     confirmCalls,
+    suspendedCalls: createSuspendedCalls({ layer, settings }),
     identity: { name: 'sallyport', title: 'Sallyport', version },
   };
   const servers: Readonly<Record<ToolsMode, McpServer>> = {
@@ -100,10 +103,10 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
 
 function serverFor(
   mode: ToolsMode,
-  { layer, log, settings, shelf, bell, confirmCalls, peers, identity }: Shared,
+  { layer, log, settings, shelf, bell, confirmCalls, suspendedCalls, peers, identity }: Shared,
 ): McpServer {
   const methods = (era: Era): readonly (readonly [string, Method])[] => {
-    const parts = { layer, shelf, confirmCalls, peers, identity, era };
+    const parts = { layer, shelf, confirmCalls, suspendedCalls, peers, identity, era };
     const tools = toolMethods(parts);
     if (mode === 'all') return tools.methods;
     return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });

@@ -3,6 +3,7 @@ import type { Caller } from '../../domain/principal/principal.ts';
 import { OPERATIONS, type OperationName } from '../../operations/catalogue.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { sha256 } from '../../std/sha256.ts';
+import { boundedBody } from '../../std/web/bounded-body.ts';
 import { errorOfAnswer, isInvocation } from './error-of-answer.ts';
 import { requestOf } from './request-of.ts';
 import { REMOTE_DEFAULTS, type RemoteSettings } from './settings.ts';
@@ -78,14 +79,9 @@ async function exchange(
 }
 
 async function readText(response: Response, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length;
-    if (length > bytesMax) throw new ToolLayerError('E3308', `The answer is larger than ${bytesMax} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length).toString('utf8');
+  const body = await boundedBody(response, bytesMax);
+  if (body === undefined) throw new ToolLayerError('E3308', `The answer is larger than ${bytesMax} bytes.`);
+  return body.toString('utf8');
 }
 
 function parsed(text: string): unknown {

@@ -56,7 +56,10 @@ export function sendInvocation(
   }
   const status = isErrorCode(error.e_code) ? ERRORS[error.e_code].http : 500;
   send(response, status, JSON_TYPE, JSON.stringify(answer), [
-    ...challengeFor(response, resource, status, { code: error.e_code }),
+    ...challengeFor(response, resource, status, {
+      code: error.e_code,
+      ...(error.details === undefined ? {} : { details: error.details }),
+    }),
     ...(error.retry_after_ms === undefined ? [] : ['retry-after', retryAfter(error.retry_after_ms)]),
   ]);
 }

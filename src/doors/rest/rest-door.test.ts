@@ -58,6 +58,7 @@ describe('operations', () => {
       'token.revoke': { jti: 'j' },
       'api_keys.create': { name: 'k' },
       'tools.import-skill': { files: [{ path: 'SKILL.md', content: '' }] },
+      'tools.import-composio': { toolkit: 'github', tools: ['GITHUB_LIST'], user_from: 'tenant' },
     };
     const members: Record<string, string> = {
       invocation_id: 'call-1',
@@ -132,7 +133,7 @@ describe('errors', () => {
       expect([code, listed.status]).toEqual([code, http]);
       expect(listed.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
       expect(listed.headers.get('retry-after')).toBe('2');
-      const challenged = http === 401 || code === 'E3209' || code === 'E3213';
+      const challenged = http === 401 || code === 'E3209' || code === 'E3213' || code === 'E3215';
       expect(listed.headers.has('www-authenticate')).toBe(challenged);
       expect(await listed.json()).toMatchObject({ status: http, e_code: code, category, detail: `It was ${code}.` });
     }

@@ -1,11 +1,11 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import { type HideSecrets, hideSecrets } from '../../external/hide-secrets.ts';
 import { REFUSAL_BYTES_MAX, refusalOf } from '../../external/http-refusals.ts';
 import { OUTBOUND_TIMES, type OutboundAnswer, type OutboundHttp } from '../../external/outbound-http.ts';
 import { type Clock, systemClock } from '../../std/clock.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { type HideSecrets, hideSecrets } from '../hide-secrets.ts';
 import type { ComposioConfig } from './composio-config.ts';
 import { configFaults } from './config-faults.ts';
 

@@ -98,7 +98,7 @@ describe('where a request may go', () => {
 describe('credentials', () => {
   const secrets = new Map([['KEY', 'hunter2/secret']]);
 
-  test('each kind is sent in its place', async () => {
+  test('EXE-06 each kind is sent in its place', async () => {
     const send = async (auth: NonNullable<Parameters<typeof httpCall>[1]['auth']>): Promise<string> => {
       service.seen.length = 0;
       await run(httpCall(service.port, { auth }, {}, { secrets }));
@@ -122,7 +122,7 @@ describe('credentials', () => {
     expect(service.seen).toEqual([]);
   });
 
-  test('a secret that the service sends back is seen by nobody', async () => {
+  test('EXE-06 a secret that the service sends back is seen by nobody', async () => {
     service.answer = ({ headers }, response) =>
       json(response, 200, { echo: headers }, { etag: headers.authorization ?? '' });
     const auth = [{ type: 'bearer' as const, secret: 'KEY' }];

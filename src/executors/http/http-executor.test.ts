@@ -65,7 +65,7 @@ const refusal = (call: ExecutorCall): Promise<ToolLayerError> =>
   );
 
 describe('answers', () => {
-  test('JSON is parsed, text is text, bytes are base64, nothing is nothing', async () => {
+  test('EXE-06 JSON is parsed, text is text, bytes are base64, nothing is nothing', async () => {
     const answers: [string, string | Buffer, unknown][] = [
       ['application/json', '{"a":[1]}', { body: { a: [1] } }],
       ['application/problem+json; charset=utf-8', 'null', { body: null }],
@@ -93,7 +93,7 @@ describe('answers', () => {
     });
   });
 
-  test('what says it is JSON and is not cannot be read', async () => {
+  test('EXT-03 what says it is JSON and is not cannot be read', async () => {
     service.answer = (_request, response) =>
       void response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":');
     expect(await refusal(httpCall(service.port, {}))).toMatchObject({ code: 'E3308' });
@@ -161,7 +161,7 @@ describe('refusals of the service', () => {
     [429, 'E3303'],
     [500, 'E3304'],
     [503, 'E3304'],
-  ])('%i is %s', async (status, code) => {
+  ])('EXT-03 %i is %s', async (status, code) => {
     service.answer = (_request, response) => json(response, status, { why: 'because' });
     const refused = await refusal(httpCall(service.port, {}));
     expect(refused.code).toBe(code);
@@ -180,12 +180,12 @@ describe('refusals of the service', () => {
     ['Thu, 01 Jan 2025 00:00:00 GMT', 0],
     ['99999999', 86_400_000],
     ['soon', undefined],
-  ])('Retry-After: %s waits %s ms', async (value, expected) => {
+  ])('EXT-03 Retry-After: %s waits %s ms', async (value, expected) => {
     service.answer = (_request, response) => json(response, 429, {}, { 'retry-after': value });
     expect((await refusal(httpCall(service.port, {}))).failure.retryAfterMs).toBe(expected);
   });
 
-  test('a service that is not there, hangs up or does not speak HTTP', async () => {
+  test('EXT-03 a service that is not there, hangs up or does not speak HTTP', async () => {
     const server = createServer((socket) => void socket.once('data', () => socket.end('SSH-2.0-x\r\n')));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

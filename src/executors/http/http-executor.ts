@@ -2,6 +2,7 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { createEgressGuard, type EgressGuard } from '../../external/egress-guard.ts';
+import { hideSecrets } from '../../external/hide-secrets.ts';
 import { REFUSAL_BYTES_MAX, refusalOf } from '../../external/http-refusals.ts';
 import {
   type AcceptHead,
@@ -16,7 +17,6 @@ import type { HttpOperation } from '../../registry/http-operation.ts';
 import { type Clock, systemClock } from '../../std/clock.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { hideSecrets } from '../hide-secrets.ts';
 import { configFaults } from './config-faults.ts';
 import { type AccessTokens, createAccessTokens } from './oauth/access-tokens.ts';
 import { NO_TOKENS, type Tokens, tokensOf } from './oauth/call-tokens.ts';

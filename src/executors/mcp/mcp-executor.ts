@@ -3,11 +3,10 @@ import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import { type HideSecrets, hideInValue, hideSecrets } from '../../external/hide-secrets.ts';
 import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import { pointerTo } from '../../std/json-pointer.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { type HideSecrets, hideSecrets } from '../hide-secrets.ts';
-import { hideInResult } from './hide-in-result.ts';
 
 const UPSTREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,39}$/;
 const CONFIG_MEMBERS = new Set(['upstream', 'tool', 'annotations', 'output_schema', 'title', 'server_version']);
@@ -28,7 +27,7 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
       caller: call,
       ...progressOf(call, hide),
     });
-    const result = hide === undefined ? answer : hideInResult(answer, hide);
+    const result = hide === undefined ? answer : hideInValue(answer, hide);
     return result.isError === true ? { result, toolError: true, usage: NO_USAGE } : { result, usage: NO_USAGE };
   };
   return {

@@ -33,6 +33,7 @@ export function withModules(functions: Executor, parts: ModuleParts): Executor {
     configFaults: (manifest) =>
       isModule(manifest) ? moduleFaults(manifest, find, parts.checkSource) : functions.configFaults(manifest),
     isRetryable: (tool) => (isModule(tool.manifest) ? isSafeToRepeat(tool.manifest) : functions.isRetryable(tool)),
+    takesBackAll: (tool) => !isModule(tool.manifest) && functions.takesBackAll?.(tool) === true,
     execute: (call, signal) => run('execute', call, signal),
     // The same checks stand on both paths, because there is one way to a sandbox only.
     executeConfirmed: (call, signal) => run('executeConfirmed', call, signal),

@@ -1,12 +1,12 @@
 // Hot path: runs for every call of a sandboxed module.
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { hideSecrets } from '../../external/hide-secrets.ts';
 import { isAsStrong } from '../../sandbox/choose-driver.ts';
 import { collectOutput } from '../../sandbox/collect-output.ts';
 import type { IsolationLevel, SandboxDriver, SandboxExit, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { hideSecrets } from '../hide-secrets.ts';
 import { moduleConfigOf } from './module-config.ts';
 import { moduleResultOf } from './module-outcome.ts';
 import { INTERPRETER_PROGRAM } from './module-programs/interpreter-program.ts';

@@ -2,6 +2,7 @@
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { ToolState } from '../../domain/invocation/tool-state.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { Principal, Progress } from '../../domain/principal/principal.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
@@ -19,6 +20,15 @@ export interface NativeCallContext {
   readonly secrets: ReadonlyMap<string, string>;
   /** Tells the caller how far the work is; does nothing when nobody listens. */
   progress(progress: Progress): void;
+  /** What the tool keeps in the layer. What a call writes is gone when the call does not end well. */
+  readonly state: ToolState;
+  /**
+   * To be called before a change elsewhere: if this call does not end well, the layer calls that other tool with these
+   * arguments for the same agent, once. Resolves when the change may be made.
+   * @param version or range; the newest when absent
+   * @throws ToolLayerError when the agent may not call that tool, or too much is recorded: then make no change
+   */
+  compensateWith(toolId: string, parameters: Readonly<Record<string, unknown>>, version?: string): Promise<void>;
 }
 
 /**
@@ -68,6 +78,7 @@ export function createNativeExecutor(): NativeExecutor {
     definitions: () => [],
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
+    takesBackAll: ({ manifest }) => manifest.executor.config?.[TRANSACTED] === true,
     execute: run,
     // The same checks stand on both paths, because there is one way to a function only.
     executeConfirmed: run,
@@ -93,14 +104,34 @@ function forget(functions: Functions, toolId: string, version: string, bound: Bo
   if (versions.size === 0) functions.delete(toolId);
 }
 
+/** `executor.config`: all that the function changes is its state, or has a call that takes it back. */
+const TRANSACTED = 'transacted';
+
 const noProgress = (): void => {};
+
+const nothingKept = (): Promise<never> =>
+  Promise.reject(new ToolLayerError('E3109', 'This layer keeps no state of tools, and takes nothing back.'));
+const NO_STATE: ToolState = { get: nothingKept, put: nothingKept, delete: nothingKept };
+
+const compensating =
+  ({ compensateWith }: ExecutorCall): NativeCallContext['compensateWith'] =>
+  async (toolId, parameters, toolVersion) =>
+    (compensateWith ?? nothingKept)({ toolId, parameters, ...(toolVersion === undefined ? {} : { toolVersion }) });
 
 function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> {
   if (signal.aborted) return Promise.reject(abortReason(signal));
   const { invocationId, principal, secrets, parameters, onProgress } = call;
   let result: unknown;
   try {
-    result = run(parameters, { invocationId, principal, signal, secrets, progress: onProgress ?? noProgress });
+    result = run(parameters, {
+      invocationId,
+      principal,
+      signal,
+      secrets,
+      progress: onProgress ?? noProgress,
+      state: call.state ?? NO_STATE,
+      compensateWith: compensating(call),
+    });
   } catch (thrown) {
     return Promise.reject(functionFailed(call, thrown));
   }
@@ -157,12 +188,15 @@ const otherTool = ({ tool_id, version }: ToolManifest): ToolLayerError =>
   );
 
 function configFaults(manifest: ToolManifest): readonly Fault[] {
-  const unknown = Object.keys(manifest.executor.config ?? {}).map((key) => ({
-    path: `/executor/config/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-    code: 'E3008',
-    keyword: 'additionalProperties',
-    message: 'a native tool has no configuration',
-    hint: 'Remove this member.',
-  }));
+  const config = manifest.executor.config ?? {};
+  const unknown = Object.keys(config)
+    .filter((key) => key !== TRANSACTED || typeof config[key] !== 'boolean')
+    .map((key) => ({
+      path: `/executor/config/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      code: 'E3008',
+      keyword: 'additionalProperties',
+      message: key === TRANSACTED ? 'is true or false' : 'a function has no such configuration',
+      hint: key === TRANSACTED ? 'Write true or false.' : 'Remove this member.',
+    }));
   return [...unknown, ...isolationFaults(manifest)];
 }

@@ -1,11 +1,12 @@
 // Hot path: runs for every call to a shell tool.
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import { hideSecrets } from '../../external/hide-secrets.ts';
 import { type CollectedOutput, collectOutput, type OutputBounds } from '../../sandbox/collect-output.ts';
 import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { abortReason } from '../abort-reason.ts';
+import { environmentRefusal } from '../call-environment.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { hideSecrets } from '../hide-secrets.ts';
 import { configFaults } from './config-faults.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import { resultOf, type ShellEnd } from './shell-outcome.ts';
@@ -24,6 +25,9 @@ export interface ShellExecutorParts {
   readonly transactions?: Transactions;
 }
 
+/** A command is written for its own variables: only those that its manifest gives away are a caller's. */
+const TAKES = { takesVariables: 'named' } as const;
+
 /**
  * Runs programs in a sandbox. The manifest holds the command with places for parameters; no shell reads it, so a value
  * is never more than one argument. Every command is screened with the policy of the moment, whoever asks for it (EXE-02).
@@ -34,6 +38,9 @@ export function createShellExecutor(parts: ShellExecutorParts): Executor {
   const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
     const refused = screen(call.tool, call.parameters);
     if (refused !== undefined) throw ToolLayerError.of(refused);
+    const variables =
+      call.environment === undefined ? undefined : environmentRefusal(TAKES, call.tool.manifest, call.environment);
+    if (variables !== undefined) throw ToolLayerError.of(variables);
     return runTool(parts, call, signal);
   };
   return {
@@ -41,6 +48,7 @@ export function createShellExecutor(parts: ShellExecutorParts): Executor {
     owns: ({ manifest }) => manifest.executor.kind === 'shell',
     requiresConfirmation: () => false,
     screen,
+    ...TAKES,
     definitions: () => [],
     configFaults: (manifest) => configFaults(manifest, transactions !== undefined),
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),

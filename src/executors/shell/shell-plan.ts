@@ -38,7 +38,7 @@ export function planOf(manifest: ToolManifest): ShellPlan {
  * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and for
  *   a granted folder that leads elsewhere than when it was granted
  */
-export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets }: ExecutorCall): SandboxSpec {
+export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets, environment }: ExecutorCall): SandboxSpec {
   const { config } = plan;
   const { timeoutMs, cpuMillicores, memoryMb, networkBandwidthMbps } = grant.limits;
   const isolation = tool.manifest.execution_config?.isolation;
@@ -47,7 +47,7 @@ export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets }: Ex
   return {
     label: tool.manifest.tool_id,
     command: [program, ...rest],
-    environment: { ...config.environment, ...Object.fromEntries(secrets) },
+    environment: { ...config.environment, ...environment, ...Object.fromEntries(secrets) },
     ...(config.working_directory === undefined ? {} : { workingDirectory: config.working_directory }),
     mounts: checkedMounts(grant),
     network: grant.network,

@@ -2,13 +2,13 @@ import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { hideSecrets } from '../../external/hide-secrets.ts';
 import { collectOutput } from '../../sandbox/collect-output.ts';
 import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
 import type { CommandCheck, CommandScreen } from '../../screens/check-command.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { hideSecrets } from '../hide-secrets.ts';
 import { isShell, type Starter, starterOf } from './script-command.ts';
 import { scriptResult } from './script-outcome.ts';
 import { SKILL_RUN_BOUNDS } from './settings.ts';
@@ -109,7 +109,7 @@ function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpe
       HOME: '/tmp',
       LANG: 'C.UTF-8',
       PYTHONDONTWRITEBYTECODE: '1',
-      ...environmentOf(call),
+      ...call.environment,
       ...Object.fromEntries(call.secrets),
       PATH: `${dirname(node)}:${SYSTEM_PATH}`,
     },
@@ -126,35 +126,6 @@ function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpe
       cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
     },
   };
-}
-
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Variables by which a program loads code or finds programs; no caller sets them. */
-const OF_THE_LOADER =
-  /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|GLIBC_TUNABLES|NODE_OPTIONS|NODE_PATH|PYTHON[A-Z]*|PERL5?[A-Z]*|RUBY[A-Z]*|LUA_[A-Z_0-9]*|PHP_[A-Z_]*|LD_[A-Z_0-9]*|DYLD_[A-Z_]*|BASH_FUNC_.*)$/i;
-
-/**
- * What the call sets for its skill (EXE-10).
- * @throws ToolLayerError E3801 for a variable that is no name, too long, or decides what code is loaded
- */
-export function environmentOf({ environment = {} }: ExecutorCall): Readonly<Record<string, string>> {
-  const { variablesMax, variableCharsMax } = SKILL_RUN_BOUNDS;
-  const entries = Object.entries(environment);
-  if (entries.length > variablesMax) throw badVariable(`A call may set ${variablesMax} variables at most.`);
-  for (const [name, value] of entries) {
-    const shown = JSON.stringify(name.slice(0, 100));
-    if (!VARIABLE.test(name)) throw badVariable(`${shown} is no name of a variable.`);
-    if (OF_THE_LOADER.test(name))
-      throw badVariable(`The variable ${shown} decides what code is loaded; it cannot be set.`);
-    if (value.length > variableCharsMax || value.includes('\0')) {
-      throw badVariable(`The variable ${shown} must have ${variableCharsMax} characters at most, without NUL.`);
-    }
-  }
-  return environment;
-}
-
-function badVariable(message: string): ToolLayerError {
-  return new ToolLayerError('E3801', message);
 }
 
 function notStartable(path: string): ToolLayerError {

@@ -14,13 +14,12 @@ export const SKILL_RUN_BOUNDS = {
   /** Arguments of a script, and the characters of each. */
   argumentsMax: 256,
   argumentCharsMax: 64 * KiB,
-  /** Variables that a call may set for a skill, and the characters of each. */
-  variablesMax: 64,
-  variableCharsMax: 32 * KiB,
   /** Bytes of a script in which its `#!` line has to end. */
   shebangBytesMax: 256,
   /** Longest shell script that is screened; a longer one does not run. */
   screenedBytesMax: 256 * KiB,
-  /** Skills whose files are kept. */
+  /** How old contents are at least that nobody names and that make room for others: an import registers its skills last. */
+  unnamedMsMin: 3_600_000,
+  /** Skills whose files lie in folders. */
   skillsKeptMax: 4_096,
 } as const;

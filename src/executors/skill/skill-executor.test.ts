@@ -18,6 +18,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 const files = createSkillFolders(root);
 const executor = createSkillExecutor({ driver, files });
 const never = new AbortController().signal;
+const TENANT = 'acme';
 const MARK = `skill-mark-${process.pid}`;
 
 const DEMO = skillWith({
@@ -31,7 +32,7 @@ const DEMO = skillWith({
   'reference/notes.md': 'Grüße, notes.\n',
   'reference/raw.bin': Uint8Array.of(0, 255, 254, 1, 2, 3, 4, 5),
 });
-await files.keep(DEMO.config, DEMO.contents);
+await files.keep(TENANT, DEMO.config, DEMO.contents);
 
 type More = Parameters<typeof callOf>[2];
 const call = (parameters: Record<string, unknown>, more: More = {}): ExecutorCall =>
@@ -116,9 +117,9 @@ test('a skill whose files are not kept, or were changed, is not run or read', as
       (thrown: { code?: string }) => thrown.code,
     );
   expect(await execute({ file: 'notes.md' })).toBe('E3901');
-  await files.keep(other.config, other.contents);
+  await files.keep(TENANT, other.config, other.contents);
   expect(await execute({ file: 'notes.md' })).toMatchObject({ text: 'before' });
-  const folder = (await files.folderOf(other.config)) as string;
+  const folder = (await files.folderOf(TENANT, other.config)) as string;
   chmodSync(join(folder, 'notes.md'), 0o644);
   writeFileSync(join(folder, 'notes.md'), 'behind');
   expect(await execute({ file: 'notes.md' })).toBe('E3901');
@@ -159,7 +160,7 @@ describe.skipIf(!works)(`scripts of skills${works ? '' : `, skipped: ${problem}`
 
   test('EXE-08 a script runs in the folder of its skill with its arguments and its input', async () => {
     const result = await run({ script: 'scripts/hello.sh', arguments: ['you'], stdin: 'said on stdin\n' });
-    const folder = await files.folderOf(DEMO.config);
+    const folder = await files.folderOf(TENANT, DEMO.config);
     expect(result).toEqual({
       stdout: `hello you from ${folder}\nsaid on stdin\nGrüße, notes.\n`,
       stderr: '',
@@ -176,7 +177,7 @@ describe.skipIf(!works)(`scripts of skills${works ? '' : `, skipped: ${problem}`
 
   test('EXE-08 the folder of a skill cannot be changed by its scripts', async () => {
     expect(await codeOf({ script: 'scripts/writes.sh' })).toBe('E3108');
-    expect(await files.folderOf(DEMO.config)).toBeDefined();
+    expect(await files.folderOf(TENANT, DEMO.config)).toBeDefined();
   });
 
   test('EXE-02 a script whose text the screen blocks never runs', async () => {
@@ -186,17 +187,17 @@ describe.skipIf(!works)(`scripts of skills${works ? '' : `, skipped: ${problem}`
     expect(strict.screen?.(call({}).tool, { script: 'scripts/hello.sh' })?.code).toBe('E3210');
   });
 
-  test('a call sets variables of its skill, and never those by which code is found', async () => {
-    const environment = { PROJECT: 'demo', HOME: '/somewhere' };
+  test('EXE-10 a call sets variables of its skill, and never those by which code is found', async () => {
+    const environment = { PROJECT: 'demo', LANG: 'de_DE.UTF-8' };
     const secrets = new Map([['API_KEY', 's3cret-value']]);
     const { stdout } = (await run({ script: 'scripts/environment.js' }, { environment, secrets })) as {
       stdout: string;
     };
     expect(stdout).not.toContain('s3cret-value');
-    expect(JSON.parse(stdout)).toMatchObject({ PROJECT: 'demo', HOME: '/somewhere', API_KEY: '[hidden]' });
+    expect(JSON.parse(stdout)).toMatchObject({ ...environment, HOME: '/tmp', API_KEY: '[hidden]' });
     const again = (await run({ script: 'scripts/environment.js' })) as { stdout: string };
     expect(JSON.parse(again.stdout)).not.toHaveProperty('PROJECT');
-    for (const name of ['LD_PRELOAD', 'PATH', 'NODE_OPTIONS', 'PYTHONPATH', 'BASH_ENV', 'a-b', '']) {
+    for (const name of ['LD_PRELOAD', 'PATH', 'NODE_OPTIONS', 'PYTHONPATH', 'BASH_ENV', 'HOME', 'a-b', '']) {
       expect(await codeOf({ script: 'scripts/environment.js' }, { environment: { [name]: 'x' } })).toBe('E3801');
     }
   });

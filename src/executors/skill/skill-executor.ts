@@ -8,8 +8,9 @@ import { wireCheck } from '../../registry/wire-faults.ts';
 import type { SandboxDriver } from '../../sandbox/driver.port.ts';
 import { type CommandScreen, createCommandScreen } from '../../screens/check-command.ts';
 import { abortReason } from '../abort-reason.ts';
+import { environmentRefusal } from '../call-environment.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { blocked, environmentOf, runScript } from './run-script.ts';
+import { blocked, runScript } from './run-script.ts';
 import { starterOf } from './script-command.ts';
 import { contentOf, instructionsOf } from './skill-answers.ts';
 import { readKept } from './skill-folders.ts';
@@ -38,8 +39,9 @@ export function createSkillExecutor({ driver, files, screen = rulesAlone() }: Sk
     const skill = skillOf(call.tool.manifest);
     const task = taskOf(skill, call.parameters);
     if (task.what === 'instructions') return { result: instructionsOf(skill), usage: NO_USAGE };
-    environmentOf(call);
-    const folder = await files?.folderOf(skill);
+    const refused = environmentRefusal({ takesVariables: 'any' }, call.tool.manifest, call.environment ?? {});
+    if (refused !== undefined) throw ToolLayerError.of(refused);
+    const folder = await files?.folderOf(call.tool.tenantId, skill);
     const file = task.what === 'file' ? task.file : task.script;
     const content = folder === undefined ? undefined : await readKept(folder, file);
     if (folder === undefined || content === undefined) throw notKept(call.tool.manifest.tool_id);
@@ -56,6 +58,7 @@ export function createSkillExecutor({ driver, files, screen = rulesAlone() }: Sk
     owns: ({ manifest }) => manifest.executor.kind === 'skill',
     requiresConfirmation: () => false,
     screen: ({ manifest }, parameters) => screenCall(skillOf(manifest), parameters, screen()),
+    takesVariables: 'any',
     definitions: () => [],
     configFaults: ({ executor }) => configFaults(executor.config ?? {}),
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
@@ -103,6 +106,6 @@ function notRun(toolId: string): ToolLayerError {
 }
 
 function notKept(toolId: string): ToolLayerError {
-  const message = `The files of ${toolId} are not kept on this machine, or were changed. Import the skill again.`;
+  const message = `The files of ${toolId} are not kept, or were changed. Import the skill again.`;
   return new ToolLayerError('E3901', message, { details: { tool_id: toolId, kind: 'skill' } });
 }

@@ -3,50 +3,111 @@ import { constants } from 'node:fs';
 import { chmod, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import type { SkillFiles } from '../../registry/skill-files.port.ts';
+import type { SkillContents, SkillFiles } from '../../registry/skill-files.port.ts';
 import type { SkillPackage } from '../../registry/skill-package.ts';
+import { type Clock, systemClock } from '../../std/clock.ts';
 import { sha256 } from '../../std/sha256.ts';
 import { SKILL_RUN_BOUNDS } from './settings.ts';
 
 const UNFINISHED = '.unfinished-';
 
+/** What the folders stand on beside the disk. */
+export interface SkillFolderParts {
+  /** Where contents are kept for every instance; without it a skill runs where it was imported alone. */
+  readonly contents?: SkillContents;
+  /** Hashes that the skills of a tenant name; without it nothing is removed to make room. */
+  readonly namedBy?: (tenantId: string) => Promise<ReadonlySet<string>>;
+  readonly clock?: Clock;
+}
+
 /**
- * Keeps each skill as a folder named by the hash of its list of files, below `root`, which is made when the first is kept.
- * A folder is written aside and then renamed, so that it is there as a whole or not at all; each look at one checks the
- * contents against the hashes.
+ * Keeps each skill as a folder named by its tenant and the hash of its list of files, below `root`, which is made when the
+ * first is kept. A folder is written aside and then renamed, so that it is there as a whole or not at all; each look at one
+ * checks the contents against the hashes. What is kept for every instance comes first; then folders are only copies of
+ * it, made where they are missing or were changed.
  * @param root absolute; of the layer alone. Where everybody may enter it, scripts run under a user of their own
  */
-export function createSkillFolders(root: string): SkillFiles {
+export function createSkillFolders(root: string, parts: SkillFolderParts = {}): SkillFiles {
+  const { contents: shared } = parts;
+  const ready = async (tenantId: string, skill: SkillPackage, bytesOf: BytesOf): Promise<string> => {
+    const folder = join(root, keyOf(tenantId, skill));
+    if (await holds(folder, skill)) return folder;
+    await mkdir(root, { recursive: true });
+    await checkRoom(root);
+    const aside = join(root, `${UNFINISHED}${randomUUID()}`);
+    try {
+      await writeAll(aside, skill, bytesOf);
+      await putInPlace(aside, folder, skill);
+    } catch (thrown) {
+      await rm(aside, { recursive: true, force: true });
+      if (!(await holds(folder, skill))) throw thrown;
+    }
+    return folder;
+  };
   return {
-    async keep(skill, contents) {
-      const folder = join(root, keyOf(skill));
-      if (await holds(folder, skill)) return;
-      await mkdir(root, { recursive: true });
-      await checkRoom(root);
-      const aside = join(root, `${UNFINISHED}${randomUUID()}`);
-      try {
-        await writeAll(aside, skill, contents);
-        await putInPlace(aside, folder, skill);
-      } catch (thrown) {
-        await rm(aside, { recursive: true, force: true });
-        if (!(await holds(folder, skill))) throw thrown;
-      }
+    async keep(tenantId, skill, contents) {
+      const own = contentsOf(skill, contents);
+      if (shared !== undefined) await putWithRoom(shared, parts, tenantId, own);
+      await ready(tenantId, skill, async (hash) => own.get(hash));
     },
-    async folderOf(skill) {
-      const folder = join(root, keyOf(skill));
-      return (await holds(folder, skill)) ? folder : undefined;
+    async folderOf(tenantId, skill) {
+      const folder = join(root, keyOf(tenantId, skill));
+      if (await holds(folder, skill)) return folder;
+      if (shared === undefined) return undefined;
+      try {
+        return await ready(tenantId, skill, (hash) => shared.get(tenantId, hash));
+      } catch (thrown) {
+        // Not all of it is kept.
+        if (thrown instanceof ToolLayerError && thrown.code === 'E3801') return undefined;
+        throw thrown;
+      }
     },
   };
 }
 
-/** Names the set of files by their paths and contents, whatever their order. */
-function keyOf({ files }: SkillPackage): string {
-  return sha256(
-    files
-      .map(({ path, sha256: hash }) => `${hash} ${path}`)
-      .sort()
-      .join('\n'),
+type BytesOf = (hash: string) => Promise<Uint8Array | undefined>;
+
+/** The contents of one skill; each is what its hash says. */
+function contentsOf(
+  { files }: SkillPackage,
+  contents: ReadonlyMap<string, Uint8Array>,
+): ReadonlyMap<string, Uint8Array> {
+  return new Map(
+    files.map(({ path, sha256: hash }) => {
+      const bytes = contents.get(hash);
+      if (bytes === undefined || sha256(bytes) !== hash || !isInside(path)) throw missing(path);
+      return [hash, bytes] as const;
+    }),
   );
+}
+
+const isInside = (path: string): boolean =>
+  !path.split('/').some((part) => part === '' || part === '.' || part === '..');
+
+/** A tenant whose room is taken gets back what skills that were removed held. */
+async function putWithRoom(
+  shared: SkillContents,
+  { namedBy, clock = systemClock }: SkillFolderParts,
+  tenantId: string,
+  contents: ReadonlyMap<string, Uint8Array>,
+): Promise<void> {
+  try {
+    await shared.put(tenantId, contents);
+  } catch (thrown) {
+    if (namedBy === undefined || !(thrown instanceof ToolLayerError) || thrown.code !== 'E3810') throw thrown;
+    const removed = await shared.sweep(tenantId, await namedBy(tenantId), clock.now() - SKILL_RUN_BOUNDS.unnamedMsMin);
+    if (removed === 0) throw thrown;
+    await shared.put(tenantId, contents);
+  }
+}
+
+/** Names the set of files by their paths and contents, whatever their order. No two tenants share a folder. */
+function keyOf(tenantId: string, { files }: SkillPackage): string {
+  const list = files
+    .map(({ path, sha256: hash }) => `${hash} ${path}`)
+    .sort()
+    .join('\n');
+  return sha256(`${sha256(tenantId)}\n${list}`);
 }
 
 /**
@@ -86,17 +147,13 @@ async function putInPlace(aside: string, folder: string, skill: SkillPackage): P
   }
 }
 
-async function writeAll(
-  folder: string,
-  { files, scripts }: SkillPackage,
-  contents: ReadonlyMap<string, Uint8Array>,
-): Promise<void> {
+async function writeAll(folder: string, { files, scripts }: SkillPackage, bytesOf: BytesOf): Promise<void> {
   const startable = new Set(scripts);
   await mkdir(folder, { mode: 0o755 });
   for (const { path, sha256: hash } of files) {
-    const bytes = contents.get(hash);
-    if (bytes === undefined || sha256(bytes) !== hash) throw missing(path);
-    if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) throw missing(path);
+    const bytes = await bytesOf(hash);
+    // A registered manifest may have been written by hand, so its paths are judged here too.
+    if (bytes === undefined || sha256(bytes) !== hash || !isInside(path)) throw missing(path);
     await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o755 });
     await using handle = await open(join(folder, path), 'wx');
     await handle.writeFile(bytes);

@@ -1,5 +1,6 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { KiB } from '../../std/bytes.ts';
+import { boundedBody } from '../../std/web/bounded-body.ts';
 import type { ExchangeProfile } from './profile.ts';
 
 /** Largest answer of an authorization server that is read. */
@@ -84,16 +85,9 @@ function clientHeader({ clientId }: ExchangeProfile, clientSecret: string | unde
 }
 
 async function boundedText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.byteLength;
-    if (bytes > ANSWER_BYTES_MAX) {
-      throw new ToolLayerError('E3308', `The authorization server sent more than ${ANSWER_BYTES_MAX} bytes.`);
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  const body = await boundedBody(response, ANSWER_BYTES_MAX);
+  if (body !== undefined) return body.toString('utf8');
+  throw new ToolLayerError('E3308', `The authorization server sent more than ${ANSWER_BYTES_MAX} bytes.`);
 }
 
 function issuedToken({ name }: ExchangeProfile, origin: string, status: number, text: string): IssuedToken {

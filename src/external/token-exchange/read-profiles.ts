@@ -4,12 +4,11 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { KiB } from '../../std/bytes.ts';
+import { isLoopback } from '../../std/web/loopback.ts';
 import { type ExchangeProfile, ExchangeTable } from './profile.ts';
 
 /** Characters of a file. */
 const TEXT_MAX = 256 * KiB;
-/** Addresses that only this machine answers for. */
-const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/;
 
 /**
  * Reads a file of exchanges: one table for each, named as the secret that tools ask for.
@@ -55,7 +54,7 @@ function endpointFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'is no URL';
   const { protocol, hostname, username, password, hash } = new URL(text);
   if (username !== '' || password !== '' || hash !== '') return 'must not hold a password or a fragment';
-  if (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))) return undefined;
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;
   return 'must begin with https://; http:// only on this machine';
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { KiB, MiB } from '../../std/bytes.ts';
 import { type Clock, systemClock } from '../../std/clock.ts';
+import { boundedBody } from '../../std/web/bounded-body.ts';
 import type { AfterAnswer, BeforeAnswer, Hook, HookedCall, HookedResult } from '../hook.ts';
 import { HookForged } from '../run-hooks.ts';
 import { HEADER, keyOf, signatureFault, signatureOf } from '../webhook-signature.ts';
@@ -54,6 +55,7 @@ function messageOf(at: Hook['at'], hook: string, call: HookedCall | HookedResult
     claim_source: call.claimSource,
     trust: call.trust,
     arguments: call.arguments,
+    environment: call.environment,
     ...('result' in call ? { result: call.result ?? null, tool_error: call.toolError } : {}),
   });
 }
@@ -110,12 +112,7 @@ function answerIn(text: string): unknown {
 const MEMBERS: ReadonlySet<string> = new Set(['outcome', 'reason', 'arguments', 'result']);
 
 async function readText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.byteLength;
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`The answer is above ${ANSWER_BYTES_MAX / KiB} KiB.`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  const body = await boundedBody(response, ANSWER_BYTES_MAX);
+  if (body === undefined) throw new Error(`The answer is above ${ANSWER_BYTES_MAX / KiB} KiB.`);
+  return body.toString('utf8');
 }

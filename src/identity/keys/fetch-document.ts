@@ -1,9 +1,9 @@
 import { KiB } from '../../std/bytes.ts';
+import { boundedBody } from '../../std/web/bounded-body.ts';
+import { isLoopback } from '../../std/web/loopback.ts';
 
 /** Largest key set that is read. */
 const DOCUMENT_BYTES_MAX = 256 * KiB;
-/** Addresses that only this machine answers for; a plain connection to them cannot be changed on its way. */
-const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/;
 
 /** Why a URL is not taken for a key set; undefined when it is. */
 export function jwksUrlFault(text: string): string | undefined {
@@ -14,7 +14,7 @@ export function jwksUrlFault(text: string): string | undefined {
     return `The address of the key set, ${JSON.stringify(text.slice(0, 200))}, is not a URL.`;
   }
   if (url.username !== '' || url.password !== '') return 'The address of the key set must not hold a password.';
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))) return undefined;
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return undefined;
   return `The address of the key set, ${url.origin}, must begin with https://; http:// only on this machine.`;
 }
 
@@ -29,12 +29,7 @@ export async function fetchDocument(url: string, signal: AbortSignal): Promise<s
     await response.body?.cancel();
     throw new Error(`answered with HTTP ${response.status}`);
   }
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body) {
-    length += chunk.length;
-    if (length > DOCUMENT_BYTES_MAX) throw new Error(`sends more than ${DOCUMENT_BYTES_MAX} bytes`);
-    chunks.push(chunk);
-  }
-  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks, length));
+  const body = await boundedBody(response, DOCUMENT_BYTES_MAX);
+  if (body === undefined) throw new Error(`sends more than ${DOCUMENT_BYTES_MAX} bytes`);
+  return new TextDecoder('utf-8', { fatal: true }).decode(body);
 }

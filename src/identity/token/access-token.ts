@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { CapabilityClaims, Role } from '../../../api/schemas/capability-token.ts';
+import type { CapabilityClaims, Role, ToolScope } from '../../../api/schemas/capability-token.ts';
 import { CapabilityClaims as ClaimsSchema } from '../../../api/schemas/capability-token.ts';
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { KeySource } from '../key-source.ts';
@@ -30,6 +30,8 @@ export interface AccessTokenOptions {
   readonly types?: readonly string[];
   /** Role that a scope gives. */
   readonly roles: Readonly<Record<string, Role>>;
+  /** Tools that are called with a scope of their own instead of `tools:call`; the first that fits a tool decides. Default none. */
+  readonly toolScopes?: readonly Omit<ToolScope, 'held'>[];
   /** Claim that names the tenant; absent: every token acts for `tenantId`. */
   readonly tenantClaim?: string;
   /** Tenant of tokens when no claim names it. */
@@ -69,8 +71,8 @@ const CAPABILITIES = [
 
 /**
  * Reads access tokens as identities of the layer (PRM-10). Roles come from scopes alone. Tools are called as the
- * capability claims say, or with the scope `tools:call` any tool, without paths, hosts and credentials. Agent and user
- * are `oauth:` and the server's name for them, so that no client can bear the name of an agent of another issuer.
+ * capability claims say, or with the scope that the tool is called with (`tools:call` where no other is set), without paths,
+ * hosts and credentials. Agent and user are `oauth:` and the server's name for them, so that no client can bear the name of an agent of another issuer.
  */
 export function accessTokenReader(options: AccessTokenOptions): TokenReader {
   const { keys, algorithms = ['RS256'], types = ['at+jwt'], issuer, audiences } = options;
@@ -111,11 +113,11 @@ function claimsOf(access: AccessClaims, options: AccessTokenOptions): Capability
   const tenantId = tenantOf(access, options);
   if (isFailure(tenantId)) return tenantId;
   const scopes = access.scp ?? access.scope?.split(' ') ?? [];
-  const roles = scopes.map((scope) => (Object.hasOwn(options.roles, scope) ? options.roles[scope] : undefined));
+  const roles = scopes.map((scope) => roleOf(scope, options));
   const client = access.client_id ?? access.azp ?? access.sub;
   const { iss, exp, iat, nbf, jti, sub } = access;
   const claims = {
-    ...capabilitiesOf(access, scopes),
+    ...capabilitiesOf(access, scopes, options),
     agent_did: `oauth:${client}`,
     tenant_id: tenantId,
     ...(sub === client ? {} : { user_did: `oauth:${sub}` }),
@@ -139,10 +141,24 @@ function tenantOf(access: AccessClaims, { tenantClaim, tenantId }: AccessTokenOp
   });
 }
 
+/** Who may call a tool is an agent, by whatever scope. */
+function roleOf(scope: string, { roles, toolScopes = [] }: AccessTokenOptions): Role | undefined {
+  if (Object.hasOwn(roles, scope)) return roles[scope];
+  return toolScopes.some((each) => each.scope === scope) ? 'agent' : undefined;
+}
+
 /** Nothing may be called without the scope or claims that say so. */
-function capabilitiesOf(access: AccessClaims, scopes: readonly string[]): Partial<CapabilityClaims> {
+function capabilitiesOf(
+  access: AccessClaims,
+  scopes: readonly string[],
+  { toolScopes = [] }: AccessTokenOptions,
+): Partial<CapabilityClaims> {
   const given = CAPABILITIES.filter((name) => Object.hasOwn(access, name));
-  if (given.length === 0) return { tool_id: '*', allowed_operations: scopes.includes(CALL_SCOPE) ? ['execute'] : [] };
+  if (given.length === 0) {
+    const known = [...toolScopes, { tool: '*', scope: CALL_SCOPE }];
+    const tool_scopes = known.map(({ tool, scope }) => ({ tool, scope, held: scopes.includes(scope) }));
+    return { tool_id: '*', allowed_operations: ['execute'], tool_scopes };
+  }
   const claims = Object.fromEntries(given.map((name) => [name, (access as Record<string, unknown>)[name]]));
   return { tool_id: '', allowed_operations: [], ...claims };
 }

@@ -26,6 +26,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   filesystem_permissions: 'paths that calls may touch, at most',
   network_permissions: 'hosts and ports that calls may reach, at most',
   credential_permissions: 'secrets that calls may use, at most',
+  tool_scopes: 'scopes that tools are called with, and whether it has them',
   roles: 'operations of the layer that it may ask for',
   trust_level: 'how far its issuer trusts the agent',
   exp: 'when it expires, seconds since 1970',

@@ -1,3 +1,4 @@
+import type { HideSecrets } from '../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { RequestOptions } from './request-table.ts';
 
@@ -29,6 +30,11 @@ export interface Link {
   readonly identity: ServerIdentity;
   /** Whether the server has to be spoken to in the older way from the start, since it took the newer one badly. */
   readonly olderProtocolOnly: boolean;
+  /**
+   * Takes what the connection was made with out of what the server says; undefined when it was made with nothing secret.
+   * Listings and `identity` are without it already, results are as they came.
+   */
+  readonly hide?: HideSecrets | undefined;
   listTools(signal: AbortSignal): Promise<ToolListing>;
   /** @throws whatever `Multiplexer.request` throws */
   call(tool: string, args: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<UpstreamCallResult>;

@@ -14,6 +14,8 @@ const PROGRESS_MAX = 100;
 const PROGRESS_WINDOW_MS = 1_000;
 /** Requests that were given up last, whose answers may still come. */
 const GIVEN_UP_MAX = 1024;
+/** How long a question of the server may still belong to a request that was given up, in ms: it may not have stopped at once. */
+const GIVEN_UP_ASKS_MS = 60_000;
 /** JSON-RPC: what an error without a code counts as. */
 const INTERNAL_ERROR = -32603;
 
@@ -38,7 +40,7 @@ export type RawResult = Record<string, unknown>;
 /** Requests that wait for their answer. */
 export interface RequestTable {
   size(): number;
-  /** Of the requests that wait, those that have one; without repetition. */
+  /** Of the requests that wait or were given up within a minute, those that have one; without repetition. */
   invocationIds(): readonly string[];
   /** While held, no request gives up because it is idle: a person is asked. */
   holdIdle(isHeld: boolean): void;
@@ -59,6 +61,13 @@ export interface RequestTable {
   progress(params: unknown): boolean;
   fail(id: number, error: unknown): boolean;
   failAll(error: () => unknown): void;
+}
+
+/** One that nobody waits for any more, though the server may be at it. */
+interface GivenUp {
+  readonly invocationId: string | undefined;
+  /** Monotonic, ms. */
+  readonly at: number;
 }
 
 interface Waiting {
@@ -84,7 +93,7 @@ export interface RequestTableParts {
 /** An empty table. */
 export function createRequestTable({ label, clock, hint, onEmpty }: RequestTableParts): RequestTable {
   const waiting = new Map<number, Waiting>();
-  const givenUp = new Set<number>();
+  const givenUp = new Map<number, GivenUp>();
   let lastId = FIRST_ID;
   let held = false;
 
@@ -106,7 +115,7 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
 
   return {
     size: () => waiting.size,
-    invocationIds: () => idsOf(waiting.values()),
+    invocationIds: () => idsOf(waiting.values(), givenUp.values(), clock.monotonic() - GIVEN_UP_ASKS_MS),
     holdIdle(isHeld) {
       held = isHeld;
       // The time that a person took is not the server's.
@@ -119,7 +128,7 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
       const { signal, timeoutMs, idleMs } = options;
       const giveUp = (error: unknown, why: string): void => {
         if (!fail(id, error)) return;
-        remember(givenUp, id);
+        remember(givenUp, id, { invocationId: options.invocationId, at: clock.monotonic() });
         onGiveUp(id, why);
       };
       const late = (ms: number) => () => giveUp(timedOut(label, ms, hint()), 'timed out');
@@ -169,17 +178,18 @@ function takeReport(request: Waiting, told: Record<string, unknown>, clock: Cloc
   return true;
 }
 
-function idsOf(waiting: Iterable<Waiting>): readonly string[] {
+function idsOf(waiting: Iterable<Waiting>, givenUp: Iterable<GivenUp>, since: number): readonly string[] {
   const ids = new Set<string>();
   for (const { options } of waiting) if (options.invocationId !== undefined) ids.add(options.invocationId);
+  for (const { invocationId, at } of givenUp) if (invocationId !== undefined && at >= since) ids.add(invocationId);
   return [...ids];
 }
 
 /** Its answer may come yet; only the last ones are known. */
-function remember(givenUp: Set<number>, id: number): void {
-  givenUp.add(id);
+function remember(givenUp: Map<number, GivenUp>, id: number, request: GivenUp): void {
+  givenUp.set(id, request);
   if (givenUp.size <= GIVEN_UP_MAX) return;
-  for (const oldest of givenUp) {
+  for (const oldest of givenUp.keys()) {
     givenUp.delete(oldest);
     return;
   }

@@ -12,6 +12,7 @@ import { callFailure, neverLeft } from './call-failures.ts';
 import { createCurrentListing } from './current-listing.ts';
 import { listFirst } from './first-listing.ts';
 import type { Link, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
+import { withoutSecrets } from './secrets/without-secrets.ts';
 import type { OwnStatus, SupervisedParts, UpstreamCallOptions } from './supervised-parts.ts';
 import { createWaiters, type Waiters } from './waiters.ts';
 
@@ -161,12 +162,13 @@ export class Supervised {
     const { settings, log, clock } = this.#parts;
     this.#become('starting');
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(settings.connectTimeoutMs)]);
-    const opened = await this.#parts.open({
+    const link = await this.#parts.open({
       signal,
       timeoutMs: settings.connectTimeoutMs,
       olderProtocolOnly: this.#olderProtocolOnly,
       onToolsChanged: this.#relist,
     });
+    const opened = withoutSecrets(link);
     const listing = await listFirst(this.#name, opened, signal);
     if (this.#closing.signal.aborted) {
       await opened.close();

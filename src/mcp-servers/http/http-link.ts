@@ -2,6 +2,7 @@ import { SdkError, StreamableHTTPClientTransport } from '@modelcontextprotocol/c
 import type { HttpTransport } from '../../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { createGuardedFetch } from '../../external/guarded-fetch.ts';
+import { hideInValue } from '../../external/hide-secrets.ts';
 import type { OutboundHttp } from '../../external/outbound-http.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Clock } from '../../std/clock.ts';
@@ -11,7 +12,7 @@ import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
-import { fillSecrets } from '../connection/secret-values.ts';
+import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import type { ElicitationDesk } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
@@ -46,7 +47,7 @@ export async function openHttpLink(
   definition: HttpTransport,
   options: OpenOptions & { readonly timeoutMs: number },
 ): Promise<Link> {
-  const { values, hide } = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
+  const { values, hide, hideInAnswers } = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
   const transport = new StreamableHTTPClientTransport(new URL(definition.url), {
     requestInit: { headers: values, redirect: 'error' },
     fetch: boundedFetch(carrierOf(parts.outbound, new URL(definition.url))),
@@ -75,7 +76,7 @@ export async function openHttpLink(
       onToolsChanged: options.onToolsChanged,
       onError: (error) => parts.log.debug('upstream-http-error', { upstream: name, error: hide(error.message) }),
     });
-    return linkOf(name, mux, hands, { hide, ended, close });
+    return linkOf(name, mux, hands, { hide, hideInAnswers, ended, close });
   } catch (thrown) {
     await close('It could not be connected.');
     throw startFailure(name, thrown, hide, options);
@@ -84,24 +85,30 @@ export async function openHttpLink(
   }
 }
 
-interface HttpConnection {
-  readonly hide: (text: string) => string;
+interface HttpConnection extends Pick<FilledValues, 'hide' | 'hideInAnswers'> {
   readonly ended: Promise<string>;
   readonly close: (reason: string) => Promise<void>;
 }
 
-function linkOf(name: string, mux: Multiplexer, hands: Handshake, { hide, ended, close }: HttpConnection): Link {
+function linkOf(
+  name: string,
+  mux: Multiplexer,
+  hands: Handshake,
+  { hide, hideInAnswers, ended, close }: HttpConnection,
+): Link {
+  const shown = <Said>(said: Said): Said => (hideInAnswers === undefined ? said : hideInValue(said, hideInAnswers));
   const failureOf = (thrown: unknown): unknown => httpFailure(name, thrown, hide) ?? thrown;
   let declared: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
   return {
-    identity: hands.identity,
+    identity: shown(hands.identity),
     olderProtocolOnly: hands.olderProtocolOnly,
+    hide: hideInAnswers,
     async listTools(signal) {
       if (!hands.hasTools) return { tools: [], malformed: [] };
       const listing = await listTools(mux, name, signal).catch((thrown: unknown) => Promise.reject(failureOf(thrown)));
       const withHeaders = hands.modern ? listing.tools.map((tool) => [tool.name, paramHeadersOf(tool)] as const) : [];
       declared = new Map(withHeaders.filter(([, found]) => found.length > 0));
-      return listing;
+      return shown(listing);
     },
     async call(tool, args, options) {
       const repeated = declared.get(tool);

@@ -1,5 +1,6 @@
 import type { StdioTransport } from '../../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { hideInValue } from '../../external/hide-secrets.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { SandboxDriver } from '../../sandbox/driver.port.ts';
 import type { Clock } from '../../std/clock.ts';
@@ -9,7 +10,7 @@ import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
-import { type FilledValues, fillSecrets } from '../connection/secret-values.ts';
+import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import type { ElicitationDesk } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { sandboxSpecOf } from './sandbox-spec.ts';
@@ -112,11 +113,14 @@ function linkOf(
   hands: Handshake,
   environment: FilledValues,
 ): Link {
+  const { hideInAnswers } = environment;
+  const shown = <Said>(said: Said): Said => (hideInAnswers === undefined ? said : hideInValue(said, hideInAnswers));
   return {
-    identity: hands.identity,
+    identity: shown(hands.identity),
     olderProtocolOnly: hands.olderProtocolOnly,
-    listTools: (signal) =>
-      hands.hasTools ? listTools(mux, name, signal) : Promise.resolve({ tools: [], malformed: [] }),
+    hide: hideInAnswers,
+    listTools: async (signal) =>
+      hands.hasTools ? shown(await listTools(mux, name, signal)) : { tools: [], malformed: [] },
     call: (tool, args, options) => callTool(mux, name, tool, args, options),
     async ping(timeoutMs) {
       await mux.request(hands.modern ? 'server/discover' : 'ping', {}, { timeoutMs }).catch((error: unknown) => {
@@ -189,9 +193,11 @@ function describeEnd({ exit, reason, closed }: SandboxTransportEnd, transport: S
       ? `it was stopped because ${reason}`
       : exit.violation !== undefined
         ? `it was stopped at its ${exit.violation} limit`
-        : exit.signal !== undefined
-          ? `it ended by ${exit.signal}`
-          : `it exited with code ${exit.code ?? 'unknown'}`;
+        : exit.lost === true
+          ? 'its sandbox was ended from outside'
+          : exit.signal !== undefined
+            ? `it ended by ${exit.signal}`
+            : `it exited with code ${exit.code ?? 'unknown'}`;
   return `${how}.${quoteStderr(transport.stderrTail())}`;
 }
 

@@ -27,6 +27,7 @@ export const BY_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
   E3109: 'Read what the tool said. Change the call, or try another way.',
   E3202: 'Ask for a new token; the same call may succeed with it.',
   E3211: 'Make no more tool calls in this session. Tell the user what is left to do.',
+  E3215: 'Tell the user that the client must ask for the scope that the message names.',
   E3302: 'Tell the user that a credential is missing; nothing in the call can mend that.',
   E3307: 'Tell the user that the service refused the credential; nothing in the call can mend that.',
   E3401: 'The service is down. Go on without it, or come back later.',

@@ -31,9 +31,11 @@ async function shownApproval(
   const pending = await desk.find(tenantId, id);
   if (!isFailure(pending)) {
     const { tool, waiting } = pending;
+    const environment = waiting.request.execution_options?.environment;
     return {
       approval: pendingApprovalOf(pending),
       parameters: { ...waiting.request.parameters },
+      ...(environment === undefined ? {} : { environment }),
       ...(tool === undefined ? {} : { tool_description: tool.manifest.description }),
     };
   }

@@ -1,4 +1,10 @@
-import { ImportReport, LangChainImport, OpenApiImport, SkillImport } from '../../../api/schemas/imports.ts';
+import {
+  ComposioImport,
+  ImportReport,
+  LangChainImport,
+  OpenApiImport,
+  SkillImport,
+} from '../../../api/schemas/imports.ts';
 import { UpstreamImportRequest, UpstreamImportResponse } from '../../../api/schemas/upstream.ts';
 import type { OperationEntry } from './entry.ts';
 
@@ -29,6 +35,15 @@ export const IMPORTS = {
     status: 200,
     access: 'operator',
     input: SkillImport,
+    output: ImportReport,
+  },
+  'tools.import-composio': {
+    summary: 'Register tools of Composio, as its API lists them',
+    method: 'POST',
+    path: '/v1/imports/composio',
+    status: 200,
+    access: 'operator',
+    input: ComposioImport,
     output: ImportReport,
   },
   'upstreams.import': {

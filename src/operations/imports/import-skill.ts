@@ -13,18 +13,19 @@ export function importSkill(parts: OperationParts): Run<'tools.import-skill'> {
     const given = files.map(fileOf);
     const imported = parts.importSkills(given, name === undefined ? {} : { name });
     // Before the tools that need them are registered: a tool without its files could not run.
-    if (options.dry_run !== true) await keepFiles(parts, imported, given);
+    if (options.dry_run !== true) await keepFiles(parts, asker.principal.tenantId, imported, given);
     return importReport(parts, asker, imported, { ...options, whole: name === undefined ? undefined : 'skill' });
   };
 }
 
 async function keepFiles(
   { skillFiles }: Pick<OperationParts, 'skillFiles'>,
+  tenantId: string,
   { manifests }: ImportedTools,
   given: readonly SkillFile[],
 ): Promise<void> {
   const contents = new Map(given.map(({ bytes }) => [sha256(bytes), bytes]));
-  for (const { executor } of manifests) await skillFiles.keep(executor.config as SkillPackage, contents);
+  for (const { executor } of manifests) await skillFiles.keep(tenantId, executor.config as SkillPackage, contents);
 }
 
 function fileOf({ path, content, base64, executable }: SkillImportFile, index: number): SkillFile {

@@ -1,6 +1,7 @@
 import type { IMPORTS } from '../catalogue/imports.ts';
 import type { OperationsOf } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { importComposio } from './import-composio.ts';
 import { importLangChain } from './import-langchain.ts';
 import { importOpenApi } from './import-openapi.ts';
 import { importSkill } from './import-skill.ts';
@@ -11,5 +12,6 @@ export const importsOperations = (parts: OperationParts): OperationsOf<typeof IM
   'tools.import-openapi': importOpenApi(parts),
   'tools.import-langchain': importLangChain(parts),
   'tools.import-skill': importSkill(parts),
+  'tools.import-composio': importComposio(parts),
   'upstreams.import': importUpstreams(parts),
 });

@@ -31,10 +31,18 @@ export function responseOf(record: InvocationRecord): ToolInvokeResponse {
     ...(record.toolVersion === undefined ? {} : { tool_version: record.toolVersion }),
     ...('result' in record ? { result: record.result } : {}),
     ...(record.failure === undefined ? {} : { error: errorBody(record.failure) }),
-    ...(record.warnings.length === 0 ? {} : { warnings: [...record.warnings] }),
+    ...warningsOf(record),
     execution_metadata: record.metadata ?? noMetadata(record),
     ...waitingParts(record),
   };
+}
+
+/** Those of the call; and that its result is not kept any longer, where that is so (PIPE-07). */
+function warningsOf({ warnings, resultForgottenAt }: InvocationRecord): Pick<ToolInvokeResponse, 'warnings'> {
+  if (resultForgottenAt === undefined) return warnings.length === 0 ? {} : { warnings: [...warnings] };
+  const at = new Date(resultForgottenAt).toISOString();
+  const message = `The result was kept for its time and was forgotten at ${at}. The record of the call stands.`;
+  return { warnings: [...warnings, { code: 'E3819', message, details: { forgotten_at: at } }] };
 }
 
 /** Where the answer of a call that waits is asked for, and what a person is asked. */

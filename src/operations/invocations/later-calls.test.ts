@@ -193,3 +193,24 @@ test('PIPE-07 the answer says where to ask, and how long it will take once that 
   intake.noteServed(3_000);
   expect((await ask()).polling_info?.estimated_completion_seconds).toBeGreaterThan(0);
 });
+
+test('PIPE-07 a result that was kept for its time is gone from the status, which says so; the record stands', async () => {
+  const made = await start();
+  const { status, shared, call, tool, eventsOf } = made;
+  await tool('any', () => ({ secret: 'of the result' }));
+  const accepted = await call({ tool_id: 'any', parameters: { n: 1 }, ...LATER });
+  await over(shared, accepted);
+  const asked = { invocation_id: accepted.invocationId };
+  expect(await status(asked, asker())).toMatchObject({ status: 'success', result: { secret: 'of the result' } });
+  const events = await eventsOf(accepted.invocationId);
+  await shared.store.forgetResults({ before: Number.MAX_SAFE_INTEGER, at: 1_800_000_000_000, limit: 10 });
+  const shown = await status(asked, asker());
+  expect(shown).toMatchObject({
+    status: 'success',
+    state: 'COMPLETED',
+    warnings: [{ code: 'E3819', details: { forgotten_at: '2027-01-15T08:00:00.000Z' } }],
+    execution_metadata: { attempts: 1 },
+  });
+  expect(JSON.stringify(shown)).not.toContain('of the result');
+  expect(await eventsOf(accepted.invocationId)).toEqual(events);
+});

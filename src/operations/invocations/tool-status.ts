@@ -58,7 +58,7 @@ function fromFlight(
 }
 
 function fromRecord(record: InvocationRecord, progress: HeldProgress | undefined): ToolStatusResponse {
-  const { warnings: _warnings, polling_info: _polling, ...shown } = responseOf(record);
+  const { polling_info: _polling, ...shown } = responseOf(record);
   const phase = record.phase === undefined ? {} : { phase: record.phase };
   const tool_id = record.calledAs ?? record.toolId;
   return { ...shown, ...phase, tool_id, state: record.state, ...progressMembers(progress) };

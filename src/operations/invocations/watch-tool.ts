@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolStatusResponse, ToolWatchResponse } from '../../../api/schemas/invocation.ts';
 import { isFailure } from '../../domain/error/failure.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
@@ -13,8 +12,9 @@ const HERE_MS = 100;
 const RECORD_MS = 500;
 
 /**
- * The status of a call once it is another than the caller saw last: at once, or after a wait. Reports of progress in between
- * are passed over: however often a tool reports, a watcher sees ten states a second at most.
+ * The status of a call once it is another than the caller saw last: at once, or after a wait, which the end of a call that
+ * runs in this instance cuts short. Reports of progress in between are passed over: however often a tool reports, a watcher
+ * sees ten states a second at most.
  */
 export function watchTool(
   parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'clock'>,
@@ -23,15 +23,17 @@ export function watchTool(
   return async ({ invocation_id, after, wait_seconds = 0 }, asker) => {
     const until = clock.monotonic() + wait_seconds * 1000;
     const { signal } = asker.caller;
+    const { tenantId } = asker.principal;
+    // From before the first look on, so that no end falls between a look and a wait.
+    using watch = running.watch(tenantId, invocation_id);
     for (;;) {
       const status = await statusFor(parts, invocation_id, asker);
       if (isFailure(status)) return status;
       const seen = watched(status, after);
       const leftMs = until - clock.monotonic();
       if (seen.changed || seen.over || leftMs <= 0 || signal?.aborted === true) return seen;
-      const isHere = running.find(asker.principal.tenantId, invocation_id) !== undefined;
-      const pauseMs = Math.min(leftMs, isHere ? HERE_MS : RECORD_MS);
-      await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+      const isHere = running.find(tenantId, invocation_id) !== undefined;
+      await watch.next(Math.min(leftMs, isHere ? HERE_MS : RECORD_MS), signal);
     }
   };
 }

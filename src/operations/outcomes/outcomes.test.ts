@@ -112,6 +112,27 @@ describe('a call that is verified', () => {
     expect(await verify(5)).toBe('E3801');
   });
 
+  test('PIPE-10 is made again with what is on record where its tool says that it is deterministic', async () => {
+    const { parts, asker, add, call, store } = await layer();
+    const asked: unknown[] = [];
+    const body: NativeFunction = ({ n }) => {
+      asked.push(n);
+      return asked.length < 4 ? Number(n) * 2 : 'else';
+    };
+    await add(manifest('double', { deterministic: true }), body);
+    await add(manifest('silent'), body);
+    const { invocationId } = await call({ tool_id: 'double', parameters: { n: '4' } });
+    const silent = await call({ tool_id: 'silent', parameters: { n: 4 } });
+    const verify = (invocation_id: string, who = 'did:agent:a') =>
+      ended(verifyCall(parts)({ invocation_id }, asker(who)));
+    expect(await verify(invocationId)).toMatchObject({ same: true });
+    expect(await verify(invocationId)).toMatchObject({ same: false });
+    expect(asked).toEqual([4, 4, 4, 4]);
+    expect(await verify(invocationId, 'did:agent:b')).toBe('E3809');
+    expect(await verify(silent.invocationId)).toBe('E3509');
+    expect(await store.findInvocation('acme', silent.invocationId)).not.toHaveProperty('inputs');
+  });
+
   test('PIPE-10 is refused where it may change something, did not complete, or is another agent’s', async () => {
     const { parts, asker, add, call, unknown } = await layer();
     await add(manifest('write', { side_effect_policy: 'idempotent' }), () => 1);

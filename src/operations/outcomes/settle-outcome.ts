@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { UnknownOutcome } from '../../../api/schemas/calls/outcome.ts';
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { OutcomeSettlement } from '../../pipeline/outcome-store.port.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
@@ -39,13 +41,41 @@ export async function settle(
       details: { outcome: standing.outcome, how: standing.how },
     });
   }
-  await parts.ledger.commit({ events: [settledEvent(own, asker, record.toolId)], durability: 'synchronous' });
+  await parts.ledger.commit({
+    events: [...effectEvent(own, record), settledEvent(own, asker, record.toolId)],
+    durability: 'synchronous',
+  });
+  // What it took back, or did not, is known now too.
+  if (record.compensates !== undefined) await parts.sideEffects?.find(tenantId, record.compensates);
   return shownOutcome({ record, settlement: standing });
 }
 
 /** The same word again, for example after a lost answer, is no conflict and is audited once more. */
 function isSame(standing: OutcomeSettlement, { outcome, how, by, note }: OutcomeSettlement): boolean {
   return standing.outcome === outcome && standing.how === how && standing.by === by && standing.note === note;
+}
+
+/** How the side effect ended of which nobody knew it (VIS-03). */
+function effectEvent({ outcome, how, at }: OutcomeSettlement, record: InvocationRecord): EventDraft[] {
+  const { tenantId, invocationId, agentDid, toolId, sideEffect } = record;
+  if (sideEffect === undefined || sideEffect === 'pure') return [];
+  const happened = outcome === 'happened';
+  return [
+    {
+      id: randomUUID(),
+      type: happened ? 'ai.agent.tool.side_effect.completed' : 'ai.agent.tool.side_effect.failed',
+      time: at,
+      tenantId,
+      subject: invocationId,
+      data: {
+        agent_did: agentDid,
+        invocation_id: invocationId,
+        side_effect: { policy: sideEffect, settled_by: how, status: happened ? 'executed' : 'failed' },
+        tenant_id: tenantId,
+        tool_id: toolId,
+      },
+    },
+  ];
 }
 
 /** A result has no place in the audit, only its hash. */

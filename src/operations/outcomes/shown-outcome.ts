@@ -36,7 +36,7 @@ export function shownSettlement({ outcome, how, by, note, result, at }: OutcomeS
 }
 
 /** What a settlement stands on. */
-export type OutcomeParts = Pick<OperationParts, 'outcomes' | 'records' | 'ledger' | 'clock'>;
+export type OutcomeParts = Pick<OperationParts, 'outcomes' | 'records' | 'ledger' | 'clock' | 'sideEffects'>;
 
 /** @returns E3901 where this layer keeps none */
 export function storeOf({ outcomes }: Pick<OperationParts, 'outcomes'>): OutcomeStore | Failure {

@@ -4,21 +4,25 @@ import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /**
- * Makes a call again and compares what it gives (PIPE-10). The record holds no arguments, only their hash: the caller
- * brings them, and they are refused when they are others. Only pure tools are called again.
+ * Makes a call again and compares what it gives (PIPE-10). Of a tool that says it is deterministic the record holds what it
+ * was called with; of others only a hash: then the caller brings the arguments, and they are refused when they are others.
+ * Only pure tools are called again.
  */
 export function verifyCall({ records, runCall }: Pick<OperationParts, 'records' | 'runCall'>): Run<'tool.verify'> {
-  return async ({ invocation_id, parameters, capability_token }, { principal, caller }) => {
+  return async ({ invocation_id, parameters, environment, capability_token }, { principal, caller }) => {
     const record = await records.findInvocation(principal.tenantId, invocation_id);
     if (record === undefined || record.agentDid !== principal.agentDid) return noSuchCall(invocation_id);
     const { state, sideEffect, inputHash, outputHash, toolId, toolVersion, contentHash } = record;
     if (state !== 'COMPLETED' || outputHash === undefined || toolVersion === undefined) return notOver(invocation_id);
     if (sideEffect !== 'pure') return notPure(toolId);
+    const recorded = parameters === undefined && environment === undefined ? record.inputs : undefined;
+    const variables = recorded?.environment ?? environment;
     const replay = await runCall({
       request: {
         tool_id: record.calledAs ?? toolId,
         tool_version: toolVersion,
-        parameters: parameters ?? {},
+        parameters: parameters ?? recorded?.parameters ?? {},
+        ...(variables === undefined ? {} : { execution_options: { environment: variables } }),
         ...(capability_token === undefined ? {} : { capability_token }),
       },
       caller,

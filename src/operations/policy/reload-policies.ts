@@ -6,5 +6,8 @@ import { mayKeepPolicies } from './owns-policies.ts';
 export function reloadPolicies(
   parts: Pick<OperationParts, 'policies' | 'catalogTenant' | 'defaultTenant'>,
 ): Run<'policy.reload'> {
-  return (_input, asker) => mayKeepPolicies(parts, asker) ?? parts.policies.reload();
+  return (_input, asker) => {
+    const { principal, caller } = asker;
+    return mayKeepPolicies(parts, asker) ?? parts.policies.reload({ agentDid: principal.agentDid, door: caller.door });
+  };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Role } from '../../../api/schemas/capability-token.ts';
 import { isFailure } from '../../domain/error/failure.ts';
@@ -35,8 +36,12 @@ async function shop() {
     principal: { tenantId, agentDid, roles },
     caller: { door: 'library', token: await made.token({ agent_did: agentDid, roles, tenant_id: tenantId }) },
   });
-  const order = async (n: number, turn = 't-1') =>
-    (await made.call({ tool_id: 'order', parameters: { n }, execution_options: { turn_group_id: turn } })).invocationId;
+  const order = async (n: number, turn = 't-1') => {
+    // The list is in order of time, to the millisecond.
+    await sleep(2);
+    const execution_options = { turn_group_id: turn };
+    return (await made.call({ tool_id: 'order', parameters: { n }, execution_options })).invocationId;
+  };
   return {
     did,
     asker,
@@ -66,6 +71,7 @@ describe('VIS-03 the operations on side effects', () => {
       args: { n: 1 },
       result: { order: 'o-1' },
       turn_group_id: 't-1',
+      idempotency_key: expect.stringMatching(/^order:[0-9a-f]{16}:turn_group:t-1$/),
       compensation_tool: 'cancel',
     });
     const other = await asker('did:agent:b');
@@ -97,7 +103,10 @@ describe('VIS-03 the operations on side effects', () => {
       compensation_executed: true,
       needs_compensation: false,
       compensation_result: { cancelled: 'o-1' },
+      compensation_id: expect.any(String),
     });
+    const { compensation_id } = (await get({ invocation_id: id }, boss)) as { compensation_id: string };
+    expect(await get({ invocation_id: compensation_id }, boss)).toMatchObject({ tool_name: 'cancel', compensates: id });
     expect(did).toEqual(['order 1', 'cancel o-1']);
   });
 

@@ -35,17 +35,23 @@ export async function carryOut(state: DeskState, { tenantId, approvalId }: Appro
   }
 }
 
-/** False when the call still waits for this approval. */
+/** False when the call still waits for this approval, or people have not been told yet. */
 async function isCarriedOut(state: DeskState, tenantId: string, approvalId: string): Promise<boolean> {
   const closing = await state.store.closing(tenantId, approvalId);
   if (closing === undefined) return true;
   if (!closing.noted) await note(state, closing);
   const waiting = await stillWaiting(state, closing);
-  if (waiting === undefined) return true;
-  if (closing.outcome === 'approved') await resumeCall(state, closing, waiting);
-  else await endCall(state, closing, waiting);
-  return (await stillWaiting(state, closing)) === undefined;
+  if (waiting !== undefined) {
+    if (closing.outcome === 'approved') await resumeCall(state, closing, waiting);
+    else await endCall(state, closing, waiting);
+    if ((await stillWaiting(state, closing)) !== undefined) return false;
+  }
+  return tell(state, closing);
 }
+
+/** Whether people were told; what is left to do then is done when they are. */
+const tell = (state: DeskState, closing: HeldClosing): Promise<boolean> =>
+  tellDecided(state, closing, () => carryOut(state, closing));
 
 async function stillWaiting(
   { records }: DeskState,
@@ -75,7 +81,7 @@ async function note(state: DeskState, closing: HeldClosing): Promise<void> {
       ...(parameters === undefined ? {} : { edited: true, input_hash_before: binding.inputHash }),
     },
   });
-  tellDecided(state, closing);
+  await tell(state, closing);
   await state.store.mark(tenantId, approvalId, 'noted');
 }
 

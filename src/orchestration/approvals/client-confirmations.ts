@@ -1,5 +1,6 @@
 import { failure, isFailure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { judgedArguments } from '../../domain/invocation/call-environment.ts';
 import type { ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
 import type { ApprovalOffice, Approver, Pending } from '../approval-desk.ts';
 
@@ -59,13 +60,14 @@ export function createClientConfirmations({ desk, shownArguments }: ClientConfir
       const pending = await desk.find(by.tenantId, approvalId);
       if (isFailure(pending) || !isTheirs(pending, by) || !isForClients(pending)) return undefined;
       const { binding, reason, prompt, expiresAt } = pending.request;
-      const { parameters = {} } = pending.waiting.request;
+      const { parameters = {}, execution_options } = pending.waiting.request;
+      const judged = judgedArguments(parameters, execution_options?.environment);
       return {
         toolId: binding.toolId,
         toolVersion: binding.toolVersion,
         reason,
         ...(prompt === undefined ? {} : { prompt }),
-        ...(shownArguments === undefined ? {} : { argumentsText: shownArguments(parameters) }),
+        ...(shownArguments === undefined ? {} : { argumentsText: shownArguments(judged) }),
         bindingDigest: pending.digest,
         expiresAt,
       };

@@ -92,6 +92,8 @@ export interface DeskState extends Required<Omit<ApprovalDeskParts, 'limits' | '
   readonly atWork: Set<string>;
   /** What goes on in the background. */
   readonly background: Set<Promise<void>>;
+  /** Notices that are on their way. */
+  readonly sending: Set<Promise<void>>;
 }
 
 /** One approval among all. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noticeText } from '../notices/notice-text.ts';
 import type { ApprovalNotice } from '../notifier.port.ts';
 import { ALICE, factsOf, office, questionOf, rowOf } from './desk.fixture.ts';
 
@@ -124,6 +125,21 @@ describe('after a crash', () => {
     expect(await rowOf(made, waiting)).toMatchObject({ state: 'COMPLETED' });
   });
 
+  test('ORC-06 the next life of the same instance does not wait for the lease of the last one', async () => {
+    const made = await office();
+    const dead = made.open({ instanceId: 'same', resume: () => new Promise(() => {}) });
+    const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
+    await dead.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
+    await using next = made.open({ instanceId: 'same' });
+    await made.desk.sweep();
+    await made.desk.idle();
+    expect(made.ran).toEqual([]);
+    await next.start();
+    await next.sweep();
+    await next.idle();
+    expect(made.ran).toEqual([{ tool: 'pay', n: 1 }]);
+  });
+
   test('people are told by whoever finds out that nobody was', async () => {
     const made = await office();
     const waiting = await made.call({ tool_id: 'pay', parameters: { n: 1 } });
@@ -171,6 +187,12 @@ describe('notifiers', () => {
     const made = await office({ desk: { shownArguments: () => 'x'.repeat(10_000) } });
     await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     expect(made.notices[0]?.argumentsText).toHaveLength(4096);
+    expect(made.notices[0]?.argumentsLength).toBe(10_000);
+    expect(noticeText(made.notices[0] as ApprovalNotice)).toContain('these are 4096 of 10000 characters');
+    const whole = await office({ desk: { shownArguments: () => 'x'.repeat(4096) } });
+    await whole.ask({ tool_id: 'pay', parameters: { n: 1 } });
+    expect(whole.notices[0]?.argumentsText).toHaveLength(4096);
+    expect(whole.notices[0]).not.toHaveProperty('argumentsLength');
     const none = await office();
     await none.ask({ tool_id: 'pay', parameters: { n: 1 } });
     expect(none.notices[0]).not.toHaveProperty('argumentsText');

@@ -156,6 +156,16 @@ function carryingOutCases(check: Check): void {
     deepEqual(await store.unfinished(10, 0), []);
   });
 
+  check('ORC-06 what one holder was at is given back at once, and nothing of another', async (store) => {
+    for (const [approvalId, holder] of Object.entries({ a1: 'one', a2: 'one', a3: 'two' })) {
+      await store.close(closing({ approvalId }));
+      ok(await store.claim('acme', approvalId, holder, LONG_MS));
+    }
+    await store.releaseAll('one');
+    deepEqual((await store.unfinished(10, LONG_MS)).map(({ approvalId }) => approvalId).sort(), ['a1', 'a2']);
+    equal(await store.claim('acme', 'a3', 'one', LONG_MS), false);
+  });
+
   check('a claim that was not renewed within its lease is taken by another one', async (store) => {
     await store.close(closing());
     ok(await store.claim('acme', 'a1', 'one', LONG_MS));

@@ -14,6 +14,8 @@ export interface OpenLeases {
 
 const LONG_MS = 60_000;
 const SHORT_MS = 20;
+/** More than a store takes together. */
+const MANY = 150;
 const call: CallKey = { tenantId: 'acme', invocationId: 'call-1' };
 const one: LeaseHolder = { instanceId: 'one', owner: 'one/1' };
 const two: LeaseHolder = { instanceId: 'two', owner: 'two/1' };
@@ -48,6 +50,32 @@ function takingCases(check: Check): void {
     deepEqual(await leases.take({ ...call, tenantId: 'globex' }, two, LONG_MS), FIRST);
   });
 
+  check("ORC-01 of many calls at the same time each is one holder's, begun by it alone", async ({ leases }) => {
+    const calls = Array.from({ length: MANY }, (_, at) => ({ ...call, invocationId: `call-${at}` }));
+    const takers = calls.flatMap((each) => [one, two].map((holder) => ({ each, holder })));
+    const taken = await Promise.all(
+      takers.map(async ({ each, holder }) => {
+        const lease = await leases.take(each, holder, LONG_MS);
+        const begun = await leases.begin(each, holder.owner, 1);
+        return { id: each.invocationId, isMine: lease !== undefined, begun };
+      }),
+    );
+    const winners = taken.filter(({ isMine }) => isMine);
+    deepEqual(
+      winners.map(({ id }) => id),
+      calls.map(({ invocationId }) => invocationId),
+    );
+    deepEqual(
+      taken.filter(({ isMine, begun }) => isMine !== begun),
+      [],
+    );
+    // Only what is its own does a holder give back.
+    await Promise.all(takers.map(({ each, holder }) => leases.release(each, holder.owner, 2)));
+    deepEqual(await Promise.all(calls.map(async (each) => (await leases.find(each))?.live)), Array(MANY).fill(true));
+    await Promise.all(takers.map(({ each, holder }) => leases.release(each, holder.owner, 1)));
+    deepEqual(await Promise.all(calls.map((each) => leases.find(each))), Array(MANY).fill(undefined));
+  });
+
   check(
     'ORC-01 a lease that is not renewed is taken over, and the former holder begins nothing',
     async ({ leases }) => {
@@ -59,22 +87,26 @@ function takingCases(check: Check): void {
       equal(await leases.begin(call, two.owner, 1), false);
       equal(await leases.begin(call, two.owner, 2), true);
       await leases.release(call, one.owner, 1);
-      await leases.putBack(call, one.owner, 1);
+      await leases.putBack(call, one.owner, 1, true);
       equal(await leases.take(call, one, LONG_MS), undefined);
-      deepEqual((await leases.beat(one, LONG_MS, [])).held, []);
+      deepEqual((await leases.beat(one, LONG_MS, [call])).held, []);
     },
   );
 
-  check('a beat renews all leases of a holder, and nobody else can take them', async ({ leases }) => {
-    const other = { ...call, invocationId: 'call-2' };
-    for (const each of [call, other]) await leases.take(each, one, 10 * SHORT_MS);
-    const { held } = await leases.beat(one, LONG_MS, []);
+  check('a beat renews the leases of what its holder attends to, and nobody else can take them', async ({ leases }) => {
+    const [other, left] = [
+      { ...call, invocationId: 'call-2' },
+      { ...call, invocationId: 'call-3' },
+    ];
+    for (const each of [call, other, left]) await leases.take(each, one, 10 * SHORT_MS);
+    const { held } = await leases.beat(one, LONG_MS, [call, other]);
     deepEqual(held.map(({ invocationId, fence }) => [invocationId, fence]).sort(), [
       ['call-1', 1],
       ['call-2', 1],
     ]);
     await sleep(11 * SHORT_MS);
-    equal(await leases.take(call, two, LONG_MS), undefined);
+    for (const each of [call, other]) equal(await leases.take(each, two, LONG_MS), undefined);
+    equal((await leases.take(left, two, LONG_MS))?.fence, 2);
   });
 
   check('a lease that was given back is free, and forgotten', async ({ leases }) => {
@@ -84,12 +116,32 @@ function takingCases(check: Check): void {
     deepEqual(await leases.take(call, two, LONG_MS), FIRST);
   });
 
+  check('ORC-06 leases are forgotten that ended with their calls, and no others', async ({ leases, ledger }) => {
+    const over = (id: string): InvocationRecord => {
+      const { waiting: _waiting, ...row } = waiting(id, 1);
+      return { ...row, state: 'COMPLETED' };
+    };
+    await ledger.append({ records: [over('over'), over('held'), waiting('waits', 1)], events: [] }, 'synchronous');
+    const [ended, held, waits] = ['over', 'held', 'waits'].map((invocationId) => ({ ...call, invocationId }));
+    for (const each of [ended, waits]) await leases.take(each ?? call, one, 1);
+    await leases.take(held ?? call, one, LONG_MS);
+    await sleep(SHORT_MS);
+    await leases.forgetEnded();
+    const kept = await Promise.all([ended, held, waits].map((each) => leases.find(each ?? call)));
+    deepEqual(
+      kept.map((each) => each?.live),
+      [undefined, true, false],
+    );
+  });
+
   check('PIPE-08 a call that was put back keeps count, and did not begin', async ({ leases }) => {
     await leases.take(call, one, LONG_MS);
     await leases.begin(call, one.owner, 1);
-    await leases.putBack(call, one.owner, 1);
+    await leases.putBack(call, one.owner, 1, true);
     equal((await leases.find(call))?.live, false);
     deepEqual(await leases.take(call, two, LONG_MS), { ...FIRST, fence: 2, preemptions: 1 });
+    await leases.putBack(call, two.owner, 2, false);
+    deepEqual(await leases.take(call, one, LONG_MS), { ...FIRST, fence: 3, preemptions: 1 });
   });
 }
 
@@ -100,7 +152,7 @@ function wordCases(check: Check): void {
     equal(await leases.tell(call, { cancel: 'enough \0' }), true);
     await leases.tell(call, { extendMs: 5_000 });
     await leases.tell(call, { extendMs: 7_000 });
-    const [held] = (await leases.beat(one, LONG_MS, [])).held;
+    const [held] = (await leases.beat(one, LONG_MS, [call])).held;
     equal(held?.extendedMs, 12_000);
     equal(held?.cancel?.startsWith('enough'), true);
     equal(await leases.tell({ ...call, tenantId: 'globex' }, { cancel: 'x' }), false);
@@ -121,7 +173,7 @@ function wordCases(check: Check): void {
     const progress = { percent: 40, phase: 'half \0 "way' };
     await leases.beat(two, LONG_MS, [{ ...call, progress: { percent: 99 } }]);
     await leases.beat(one, LONG_MS, [{ ...call, progress }]);
-    await leases.beat(one, LONG_MS, []);
+    await leases.beat(one, LONG_MS, [call]);
     deepEqual(await leases.find(call), { instanceId: 'one', live: true, fence: 1, progress });
   });
 }

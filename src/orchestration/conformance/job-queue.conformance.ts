@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '../../std/adapter-cases.ts';
 import type { Job, JobQueue } from '../job-queue.port.ts';
 
@@ -53,6 +53,11 @@ export function jobQueueConformance(test: TestCase, adapter: string, open: OpenS
     await queue.close();
     equal(await waiting, undefined);
     await queue.close();
+  });
+
+  check('a closed queue takes nothing in, and says so', async (queue) => {
+    await queue.close();
+    await rejects(queue.add([job('late')]), { code: 'E3812' });
   });
 
   check('many jobs come out each once', async (queue) => {

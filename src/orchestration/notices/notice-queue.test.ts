@@ -98,3 +98,17 @@ test('closing sends what has not been tried, says what is left, and takes nothin
   expect(errors).toMatchObject([{ event: 'approval-notices-not-sent', fields: { notices: 1 } }]);
   expect(() => made.notify(notice('late'))).toThrow(/stops/);
 });
+
+test('ORC-03 whoever gave a notice hears when it was told, given up, or left', async () => {
+  const { made } = queue(
+    (each) => {
+      if (each.approvalId === 'refused') throw new NoticeRefused('no');
+      if (each.approvalId === 'down') throw new Error('down');
+    },
+    { pauseMs: 60_000, pauseMsMax: 60_000 },
+  );
+  const down = made.notify(notice('down'));
+  expect(await Promise.all([made.notify(notice('told')), made.notify(notice('refused'))])).toEqual(['over', 'over']);
+  await made[Symbol.asyncDispose]();
+  expect(await down).toBe('left');
+});

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../telemetry/log.ts';
-import type { ApprovalNotice, Notifier } from '../notifier.port.ts';
+import type { ApprovalNotice, NoticeEnd, Notifier } from '../notifier.port.ts';
 
 /** Thrown by a notifier for a notice that would fail again: it is not tried anew. */
 export class NoticeRefused extends Error {}
@@ -42,13 +42,18 @@ export interface NoticeQueueParts {
 
 /** A notifier that never keeps anybody waiting. */
 export interface NoticeQueue extends Notifier, AsyncDisposable {
-  /** Takes the notice and returns at once. @throws Error when it is dropped, because the queue is full or closed */
-  notify(notice: ApprovalNotice): void;
+  /**
+   * Takes the notice at once.
+   * @returns once it was told or given up, or is left because the queue closes
+   * @throws Error at once when it is dropped, because the queue is full or closed
+   */
+  notify(notice: ApprovalNotice): Promise<NoticeEnd>;
 }
 
 interface Job {
   readonly notice: ApprovalNotice;
   readonly since: number;
+  readonly ended: (end: NoticeEnd) => void;
   attempts: number;
   /** Monotonic ms. */
   due: number;
@@ -82,8 +87,10 @@ export function createNoticeQueue(notifier: Notifier, { log, limits: given }: No
         throw new Error(`The notice was dropped: ${why}.`);
       }
       const now = performance.now();
-      state.jobs.push({ notice, since: now, attempts: 0, due: now, running: false });
+      const { promise, resolve: ended } = Promise.withResolvers<NoticeEnd>();
+      state.jobs.push({ notice, since: now, ended, attempts: 0, due: now, running: false });
       pump(state);
+      return promise;
     },
     [Symbol.asyncDispose]: () => close(state),
   };
@@ -141,7 +148,7 @@ async function close(state: QueueState): Promise<void> {
   state.closed = true;
   clearTimeout(state.timer);
   if (jobs.length > 0) log.error('approval-notices-not-sent', { notifier: notifier.name, notices: jobs.length });
-  jobs.length = 0;
+  for (const { ended } of jobs.splice(0)) ended('left');
 }
 
 /** The first job of each approval, unless it runs. */
@@ -157,6 +164,7 @@ function* startable(jobs: readonly Job[]): Generator<Job> {
 function drop(jobs: Job[], job: Job): void {
   const at = jobs.indexOf(job);
   if (at >= 0) jobs.splice(at, 1);
+  job.ended('over');
 }
 
 function pauseAfter(attempts: number, { pauseMs, pauseMsMax }: NoticeQueueLimits): number {
@@ -164,7 +172,7 @@ function pauseAfter(attempts: number, { pauseMs, pauseMsMax }: NoticeQueueLimits
   return full / 2 + (Math.random() * full) / 2;
 }
 
-async function inTime(work: () => Promise<void>, ms: number): Promise<void> {
+async function inTime(work: () => Promise<unknown>, ms: number): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`It took longer than ${ms} ms.`)), ms);
   try {

@@ -1,6 +1,6 @@
 import type { ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
 import { KiB } from '../../std/bytes.ts';
-import { visibleLine, visibleText } from '../../std/visible-text.ts';
+import { visibleLine, visibleText } from '../../std/text/visible-text.ts';
 import type { ApprovalNotice } from '../notifier.port.ts';
 
 const NAME_CHARACTERS_MAX = 255;
@@ -30,7 +30,8 @@ const prose = (text: string): string => visibleLine(text, PROMPT_CHARACTERS_MAX)
 
 /** The notice with its foreign text as people may see it: bounded, in one line but for arguments, nothing hidden in it. */
 export function visibleNotice(notice: ApprovalNotice): ApprovalNotice {
-  const { userDid, prompt, argumentsText, decision } = notice;
+  const { userDid, prompt, decision } = notice;
+  const argumentsText = visibleArguments(notice);
   return {
     ...notice,
     toolId: name(notice.toolId),
@@ -38,7 +39,7 @@ export function visibleNotice(notice: ApprovalNotice): ApprovalNotice {
     agentDid: name(notice.agentDid),
     ...(userDid === undefined ? {} : { userDid: name(userDid) }),
     ...(prompt === undefined ? {} : { prompt: prose(prompt) }),
-    ...(argumentsText === undefined ? {} : { argumentsText: visibleText(argumentsText, ARGUMENTS_CHARACTERS_MAX) }),
+    ...(argumentsText === undefined ? {} : { argumentsText }),
     ...(decision === undefined
       ? {}
       : {
@@ -49,6 +50,13 @@ export function visibleNotice(notice: ApprovalNotice): ApprovalNotice {
           },
         }),
   };
+}
+
+function visibleArguments({ argumentsText: text, argumentsLength }: ApprovalNotice): string | undefined {
+  if (text === undefined) return undefined;
+  const seen = visibleText(text, ARGUMENTS_CHARACTERS_MAX);
+  if (argumentsLength === undefined || argumentsLength <= text.length) return seen;
+  return `${seen}… (cut: these are ${text.length} of ${argumentsLength} characters; look at the approval for all of them)`;
 }
 
 /** What a notice is about, in one line. */

@@ -1,5 +1,6 @@
 import { type Failure, isFailure } from '../../domain/error/failure.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { ownEffectStatus } from '../../domain/invocation/side-effect.ts';
 import { type Compensated, compensate } from './compensate.ts';
 import type { CompensationAsker, CompensationParts } from './compensation-parts.ts';
 
@@ -25,7 +26,7 @@ export async function compensateAll(
   const outcomes: OneOfMany[] = [];
   let stopped = false;
   for (const record of records.toReversed()) {
-    if (record.compensation === undefined) outcomes.push({ record, outcome: 'not_compensatable' });
+    if (!canBeTakenBack(record)) outcomes.push({ record, outcome: 'not_compensatable' });
     else if (stopped) outcomes.push({ record, outcome: 'not_tried' });
     else {
       const done = await compensate(parts, record, asker);
@@ -36,6 +37,10 @@ export async function compensateAll(
   }
   return outcomes;
 }
+
+/** Its tool says how, and it surely ran. */
+const canBeTakenBack = (record: InvocationRecord): boolean =>
+  record.compensation !== undefined && ownEffectStatus(record) === 'executed';
 
 function outcomeOf(record: InvocationRecord, done: Compensated | Failure): OneOfMany {
   if (isFailure(done)) return { record, outcome: 'failed', failure: done };

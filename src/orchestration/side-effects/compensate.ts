@@ -9,6 +9,7 @@ import { compensationArguments } from './compensation-arguments.ts';
 import type { CompensationAsker, CompensationParts } from './compensation-parts.ts';
 import { endOf, settle } from './settle-compensation.ts';
 import { type SideEffect, sideEffectView } from './side-effect-view.ts';
+import { standingCompensations } from './standing.ts';
 
 /** How often the row is read again because another asker changed it meanwhile. */
 const RACES_MAX = 8;
@@ -36,7 +37,7 @@ export async function compensate(
   const refused = cannotBeUndone(record);
   if (refused !== undefined) return refused;
   for (let races = 0; races < RACES_MAX; races += 1) {
-    const [standing] = await parts.compensations.find(record.tenantId, [record.invocationId]);
+    const [standing] = await standingCompensations(parts, record.tenantId, [record.invocationId]);
     const begun = await begin(parts, record, asker, standing);
     if (begun === 'raced') continue;
     if (begun.state !== 'compensating') return ended(record, begun, true);

@@ -2,6 +2,7 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
+import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
 import type { RunCall } from '../../pipeline/run.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -11,6 +12,8 @@ import type { CompensationStore } from '../compensation-store.port.ts';
 export interface CompensationParts {
   readonly records: Pick<LedgerStore, 'findInvocation' | 'sideEffects'>;
   readonly compensations: CompensationStore;
+  /** What was found out of calls whose outcome was not known; nothing when absent. */
+  readonly outcomes?: Pick<OutcomeStore, 'find' | 'findAll'>;
   readonly runCall: RunCall;
   readonly ledger: Pick<Ledger, 'commit'>;
   readonly clock: Clock;

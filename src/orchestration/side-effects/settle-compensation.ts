@@ -33,7 +33,7 @@ export async function settle(
   };
   const from = { attempt: begun.attempt, state: 'compensating' } as const;
   if (await parts.compensations.change(ended, from)) {
-    if (state === 'compensated') await tell(parts, record, ended);
+    if (state === 'compensated') await tellCompensated(parts, record, ended);
     return ended;
   }
   // Somebody else found the same and wrote it.
@@ -50,7 +50,11 @@ export function endOf({ state, failure: failed, metadata }: InvocationRecord): C
 }
 
 /** The compensating call is in the audit with all that it did; this tells it of the call that it took back. */
-async function tell({ ledger, clock, log }: Parts, record: InvocationRecord, ended: Compensation): Promise<void> {
+export async function tellCompensated(
+  { ledger, clock, log }: Pick<Parts, 'ledger' | 'clock' | 'log'>,
+  record: InvocationRecord,
+  ended: Compensation,
+): Promise<void> {
   const { tenantId, invocationId, toolId, toolVersion, sideEffect } = record;
   const event: EventDraft = {
     id: randomUUID(),

@@ -1,5 +1,6 @@
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
 import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import { agentKey, type Resumed, settleOpen } from '../../pipeline/run.ts';
@@ -16,6 +17,8 @@ export type Attended =
   | { readonly left: true }
   /** It waits until this agent has a slot. */
   | { readonly waitsForSlotOf: string }
+  /** There is no room for it yet: it is worth another look after so many ms. */
+  | { readonly roomAfterMs: number; readonly record: InvocationRecord }
   /** This instance cannot run it; the next sweep offers it to all. */
   | { readonly leftToOthers: true }
   /** It made way and runs again later. */
@@ -44,7 +47,10 @@ export async function attend(
     held.extendedMs = lease.extendedMs;
     const end = await underLease(parts, me, held, lease, approval);
     if (held.isLost) return LEFT;
-    if ('putBack' in end || 'leftToOthers' in end) await leases.putBack(held, me.owner, lease.fence);
+    const counted = 'putBack' in end || 'leftToOthers' in end;
+    // A row that stands under a later lease than the first cannot be written under a number that begins anew.
+    if (counted || (lease.fence > 1 && !(await isOver(parts, held))))
+      await leases.putBack(held, me.owner, lease.fence, counted);
     else await leases.release(held, me.owner, lease.fence);
     return end;
   } catch (thrown) {
@@ -52,6 +58,11 @@ export async function attend(
     parts.log.warn('call-not-attended', { invocation_id: held.invocationId, reason: failureOf(thrown).message });
     return LEFT;
   }
+}
+
+async function isOver({ records }: WorkerParts, { tenantId, invocationId }: HeldCall): Promise<boolean> {
+  const record = await records.findInvocation(tenantId, invocationId);
+  return record === undefined || isFinal(record.state);
 }
 
 async function underLease(
@@ -75,7 +86,8 @@ async function underLease(
   if (mayHaveRun && !isSafe(record)) return ended(parts, record, lease, UNKNOWN);
   if (held.controller.signal.aborted) return ended(parts, record, lease, failureOf(held.controller.signal.reason));
   const yes = approval ?? (await yesFor(parts, record));
-  if (yes === undefined && record.waiting?.wait.for === 'approval') return DONE;
+  if (yes === undefined && record.waiting?.wait.for === 'approval')
+    return record.state === 'EXECUTING' ? ended(parts, record, lease, NO_YES) : DONE;
   const agent = agentKey(record);
   if (!running.takeSlot(agent, limits.callsPerAgentMax)) return { waitsForSlotOf: agent };
   try {
@@ -88,6 +100,11 @@ async function underLease(
 const UNKNOWN: Failure = failure(
   'E3804',
   'The instance that ran the tool ended or did not answer any more. Find out what the tool did before you call again.',
+);
+
+const NO_YES: Failure = failure(
+  'E3811',
+  'The run of the call was cut off, and the yes that it had ran out before it could run again. Call again to ask again.',
 );
 
 /** Ends a call that does not run, or not again. */
@@ -112,14 +129,16 @@ async function run(
   record: InvocationRecord,
   approval: GivenApproval | undefined,
 ): Promise<Attended> {
-  const { clock, intake, leases, runCall } = parts;
+  const { clock, intake, leases, limits, runCall } = parts;
   const { waiting, invocationId, acceptedAt, door, state } = record;
   if (waiting === undefined || held.lease === undefined) return DONE;
+  // A yes runs out by itself, and then the call asks again.
+  const mayWait = waiting.wait.for === 'approval' || clock.now() < waiting.since + limits.roomMsMax;
   const resumed: Resumed = {
     invocationId,
     acceptedAt,
     waiting,
-    hold: held.hold(leases, me.owner, held.lease.fence),
+    hold: held.hold(leases, me.owner, held.lease.fence, mayWait),
     ...(state === 'EXECUTING' ? { cutOff: true } : {}),
     ...(approval === undefined ? {} : { approval }),
   };
@@ -128,9 +147,10 @@ async function run(
     { request: waiting.request, caller: { door, signal: held.controller.signal } },
     resumed,
   );
-  intake.noteServed(clock.monotonic() - startedAt);
+  if (held.roomMs === undefined) intake.noteServed(clock.monotonic() - startedAt);
   // A run that did not count is told as one that still executes.
   if (held.isLost || endState !== 'EXECUTING') return DONE;
+  if (held.roomMs !== undefined && !held.makesWay) return { roomAfterMs: held.roomMs, record };
   if (held.isUnable && !held.makesWay) return { leftToOthers: true };
   if (!held.makesWay) return DONE;
   await notePreempted(parts, record, held.lease.preemptions + 1);

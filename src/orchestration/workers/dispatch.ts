@@ -6,8 +6,10 @@ import { agentKey } from '../../pipeline/run.ts';
 import type { CallKey, LeaseHolder } from '../call-lease-store.port.ts';
 import { type Attended, attend } from './attend.ts';
 import { dueOf } from './due.ts';
+import { atMost } from './end/at-most.ts';
 import type { HeldCalls } from './heartbeat.ts';
 import { callKey, HeldCall } from './held-call.ts';
+import { createLater } from './later.ts';
 import { createParked, type Parked } from './parked.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
@@ -42,6 +44,8 @@ class Dispatcher implements Dispatch {
   /** Calls that are next here: urgent ones for which another makes way, and jobs that came out too late. */
   readonly #urgent: CallKey[] = [];
   readonly #approvals = new Map<string, GivenApproval>();
+  /** Calls for which there was no room, until they are looked at again. */
+  readonly #later = createLater<CallKey & { readonly due: number }>((call) => this.#again(call));
   readonly #ends = new Set<Promise<void>>();
   readonly #freed: Disposable;
   #wake: (() => void) | undefined;
@@ -73,19 +77,26 @@ class Dispatcher implements Dispatch {
   }
 
   async enqueue(call: CallKey, approval?: GivenApproval): Promise<void> {
-    const { limits, clock } = this.#parts;
-    if (approval !== undefined && this.#approvals.size < limits.parkedMax) this.#approvals.set(callKey(call), approval);
+    this.#keepApproval(call, approval);
     if (this.#empty && this.#hasRoom()) this.#begin(call);
-    else await this.#put(call, clock.now());
+    else await this.#put(call, this.#parts.clock.now());
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#later[Symbol.dispose]();
     this.#freed[Symbol.dispose]();
     this.#wake?.();
-    await this.#parts.queue.close();
-    await this.#pumping;
+    const { log, queue } = this.#parts;
+    await atMost(queue.close(), 'the queue', log);
+    await atMost(this.#pumping, 'the last job', log);
     await settle(this.#parts, this.calls, this.#ends);
+  }
+
+  /** Beyond the bound it is brought again by whoever keeps it for good. */
+  #keepApproval(call: CallKey, approval: GivenApproval | undefined): void {
+    if (approval === undefined || this.#approvals.size >= this.#parts.limits.parkedMax) return;
+    this.#approvals.set(callKey(call), approval);
   }
 
   #hasRoom(): boolean {
@@ -110,10 +121,10 @@ class Dispatcher implements Dispatch {
 
   async #leave(held: HeldCall, attended: Attended, approval: GivenApproval | undefined): Promise<void> {
     this.calls.delete(callKey(held));
-    if ('waitsForSlotOf' in attended) {
-      if (approval !== undefined) this.#approvals.set(callKey(held), approval);
-      this.#park(attended.waitsForSlotOf, held);
-    }
+    const waits = 'waitsForSlotOf' in attended || 'roomAfterMs' in attended;
+    if (waits) this.#keepApproval(held, approval);
+    if ('waitsForSlotOf' in attended) this.#park(attended.waitsForSlotOf, held);
+    if ('roomAfterMs' in attended) this.#waitForRoom(attended.record, attended.roomAfterMs);
     this.#next();
     if ('putBack' in attended && !this.#closed) await this.#put(attended.putBack, dueOf(attended.putBack));
   }
@@ -132,6 +143,20 @@ class Dispatcher implements Dispatch {
 
   #park(agent: string, call: CallKey): void {
     if (this.#parked.add(agent, call)) this.#parts.intake.noteParked(1);
+  }
+
+  /** Beyond the bound the sweep finds it: its row says that it waits. */
+  #waitForRoom(record: InvocationRecord, ms: number): void {
+    if (this.#closed || this.#later.size >= this.#parts.limits.parkedMax) return;
+    const { tenantId, invocationId } = record;
+    const call = { tenantId, invocationId, due: dueOf(record) };
+    if (this.#later.add(callKey(call), call, ms)) this.#parts.intake.noteParked(1);
+  }
+
+  #again(call: CallKey & { readonly due: number }): void {
+    this.#parts.intake.noteParked(-1);
+    if (this.#hasRoom()) this.#begin(call);
+    else void this.#put(call, call.due);
   }
 
   async #put({ tenantId, invocationId }: CallKey, due: number): Promise<void> {
@@ -156,7 +181,9 @@ class Dispatcher implements Dispatch {
       if (!isFree) return;
       this.#urgent.push(call);
     }
-    this.#findVictim()?.makeWay(MADE_WAY);
+    // One call may be pressed for from two sides, and who makes way takes a moment: the room that is coming counts.
+    const leaving = [...this.calls.values()].filter(({ makesWay }) => makesWay).length;
+    if (leaving < this.#urgent.length) this.#findVictim()?.makeWay(MADE_WAY);
     this.#next();
   }
 

@@ -1,6 +1,6 @@
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
-import type { HeldProgress, LeaseHolder } from '../call-lease-store.port.ts';
+import type { AttendedCall, HeldProgress, LeaseHolder } from '../call-lease-store.port.ts';
 import { callKey, type HeldCall } from './held-call.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
@@ -11,15 +11,16 @@ const PHASE_MAX = 200;
 export type HeldCalls = ReadonlyMap<string, HeldCall>;
 
 /**
- * One beat of an instance: renews what it holds, says how far it is, and hears what others want of it. A lease that did
- * not come back is somebody else's, and its run ends.
+ * One beat of an instance: renews what it attends to, says how far it is, and hears what others want of it. A lease that
+ * did not come back is somebody else's, and its run ends.
+ * @returns false when the store could not be reached
  */
-export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls): Promise<void> {
+export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls): Promise<boolean> {
   const { leases, running, intake, limits, log, queue } = parts;
   // Leases that come in while the beat is on its way are not judged by it.
   const before = [...calls.values()].filter(({ lease }) => lease !== undefined);
   try {
-    const { held, unheld, instances } = await leases.beat(me, limits.leaseMs, progressOf(parts, before));
+    const { held, unheld, instances } = await leases.beat(me, limits.leaseMs, attended(parts, before));
     const mine = new Map(held.map((each) => [callKey(each), each]));
     for (const call of before) {
       const found = mine.get(callKey(call));
@@ -35,15 +36,17 @@ export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls
       running.find(tenantId, invocationId)?.controller.abort(cancelled(cancel));
     }
     intake.noteLoad(intake.queued() === 0 ? 0 : await queue.length(), instances);
+    return true;
   } catch (thrown) {
     log.warn('leases-not-renewed', { reason: failureOf(thrown).message, held: before.length });
+    return false;
   }
 }
 
-function progressOf({ running }: WorkerParts, calls: readonly HeldCall[]) {
-  return calls.flatMap(({ tenantId, invocationId }) => {
+function attended({ running }: WorkerParts, calls: readonly HeldCall[]): AttendedCall[] {
+  return calls.map(({ tenantId, invocationId }) => {
     const progress = shownProgress(running.find(tenantId, invocationId)?.progress);
-    return progress === undefined ? [] : [{ tenantId, invocationId, progress }];
+    return { tenantId, invocationId, ...(progress === undefined ? {} : { progress }) };
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { CallPriority } from '../../pipeline/parts.ts';
@@ -8,6 +9,13 @@ import type { CallKey, CallLeaseStore, TakenLease } from '../call-lease-store.po
 const UNABLE = 'E3901';
 /** How often a call is left to others for that; a sweep lies between two times. */
 const UNABLE_MAX = 20;
+/** What there may be room for later: slots of the agent, tokens of a rate limit, places in the layer, a store that is away. */
+const NO_ROOM: ReadonlySet<string> = new Set(['E3106', 'E3303', 'E3803', 'E3812']);
+/** Wait for room when nobody says how long, in ms. */
+const ROOM_MS = 1_000;
+const ROOM_MS_MIN = 50;
+/** A longer one may be too long: room comes when others end, too. */
+const ROOM_MS_MAX = 30_000;
 
 /** A call that this instance attends to, from before it has the lease until it is given back. The one owner of its end. */
 export class HeldCall implements CallKey {
@@ -23,6 +31,7 @@ export class HeldCall implements CallKey {
   #lost = false;
   #makesWay = false;
   #isUnable = false;
+  #roomMs: number | undefined;
 
   constructor({ tenantId, invocationId }: CallKey) {
     this.tenantId = tenantId;
@@ -36,6 +45,11 @@ export class HeldCall implements CallKey {
   /** This instance cannot run the tool: a function may not be bound yet, or be bound elsewhere. */
   get isUnable(): boolean {
     return this.#isUnable;
+  }
+
+  /** There was no room for the call; ms after which it is worth another look. Undefined when it was not for that. */
+  get roomMs(): number | undefined {
+    return this.#roomMs;
   }
 
   get makesWay(): boolean {
@@ -75,8 +89,11 @@ export class HeldCall implements CallKey {
     );
   }
 
-  /** @param owner who has the lease */
-  hold(leases: CallLeaseStore, owner: string, fence: number): CallHold {
+  /**
+   * @param owner who has the lease
+   * @param mayWait whether the call may still wait for room
+   */
+  hold(leases: CallLeaseStore, owner: string, fence: number, mayWait: boolean): CallHold {
     return {
       fence,
       begin: async () => {
@@ -84,14 +101,20 @@ export class HeldCall implements CallKey {
         this.#lost ||= !isMine;
         return isMine;
       },
-      counts: (failed) => {
+      counts: (failed, attempts) => {
         if (this.#lost) return false;
         if (failed === undefined) return true;
+        // What the tool itself answered with such a code is its answer.
+        this.#roomMs = mayWait && attempts === 0 && NO_ROOM.has(failed.code) ? roomMs(failed) : undefined;
         this.#isUnable = failed.code === UNABLE && (this.lease?.preemptions ?? 0) < UNABLE_MAX;
-        return !this.#makesWay && !this.#isUnable;
+        return !this.#makesWay && !this.#isUnable && this.#roomMs === undefined;
       },
     };
   }
+}
+
+function roomMs({ retryAfterMs = ROOM_MS }: Failure): number {
+  return Math.min(Math.max(retryAfterMs, ROOM_MS_MIN), ROOM_MS_MAX);
 }
 
 /** Whether a tool may be run again after a run of which nobody knows the end. */

@@ -15,6 +15,7 @@ const AT_ONCE = 500;
 export async function sweep(parts: WorkerParts, me: LeaseHolder, idleMs: number, max: number): Promise<void> {
   const { leases, queue, intake, limits, log } = parts;
   try {
+    await leases.forgetEnded();
     const unattended = await leases.unattended(max, idleMs);
     for (let at = 0; at < unattended.length; at += AT_ONCE) {
       const some = unattended.slice(at, at + AT_ONCE);
@@ -23,7 +24,9 @@ export async function sweep(parts: WorkerParts, me: LeaseHolder, idleMs: number,
     if (unattended.length > 0) intake.noteLoad(await queue.length());
     for (const instanceId of await leases.takeDeadInstances(me, limits.leaseMs)) {
       const settled = await recoverOpenCalls(parts, instanceId);
-      log.warn('instance-gone', { instance_id: instanceId, settled });
+      // Not before: a call that is on record as ended completes no more, should its instance come back.
+      const rolled_back = await parts.rollBackFor?.(instanceId);
+      log.warn('instance-gone', { instance_id: instanceId, settled, rolled_back });
       await leases.forgetInstance(instanceId, me.owner);
     }
   } catch (thrown) {

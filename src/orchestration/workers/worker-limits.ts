@@ -20,6 +20,8 @@ export interface WorkerLimits {
   readonly waitMsMax: number;
   /** Calls kept back in this instance because their agent's slots are taken; beyond, the sweep finds them again. */
   readonly parkedMax: number;
+  /** How long an accepted call waits for room that it does not find when its turn comes, from when it began to wait, in ms. */
+  readonly roomMsMax: number;
   /** How often one call makes way for a more urgent one at most. */
   readonly preemptionsMax: number;
   /** How long an urgent call looks for a free slot anywhere before another makes way for it, in ms. */
@@ -39,6 +41,7 @@ export const WORKER_DEFAULTS: WorkerLimits = {
   queueMax: 10_000,
   waitMsMax: 600_000,
   parkedMax: 10_000,
+  roomMsMax: 86_400_000,
   preemptionsMax: 2,
   preemptAfterMs: 50,
   graceMs: 10_000,

@@ -25,6 +25,12 @@ export interface WorkerParts {
   readonly runCall: RunCall;
   readonly intake: CallIntake;
   readonly limits: WorkerLimits;
+  /**
+   * Takes back what calls changed of an instance that is gone, as far as this one reaches it, once its calls are settled;
+   * left to that instance when absent (PIPE-03).
+   * @returns how many calls were rolled back
+   */
+  readonly rollBackFor?: (instanceId: string) => Promise<number>;
   /** The yes that was given to a call, from where it is kept; undefined when nobody has said yes. */
   readonly givenApproval?: (record: InvocationRecord) => Promise<GivenApproval | undefined>;
 }

@@ -254,10 +254,11 @@ describe('workers', () => {
     const { registry, visible } = before.parts;
     const native = createNativeExecutor();
     const executors = createCompositeExecutor([native]);
-    await start(shared, {}, { parts: { registry, visible, executors } });
+    const { workers } = await start(shared, { sweepMs: 60_000 }, { parts: { registry, visible, executors } });
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await shared.store.findInvocation('acme', accepted.invocationId)).toMatchObject({ waiting: {} });
     native.register('later', '1.0.0', () => 'bound');
+    workers.lookAgain();
     expect(await over(shared, accepted)).toMatchObject({ state: 'COMPLETED', result: 'bound' });
   });
 

@@ -1,5 +1,6 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { KiB } from '../../std/bytes.ts';
+import { boundedBody } from '../../std/web/bounded-body.ts';
 
 /** Largest answer that is read from a policy server. */
 const ANSWER_BYTES_MAX = 64 * KiB;
@@ -50,14 +51,9 @@ export function unusable(engine: string, what: string, cause?: unknown): ToolLay
 }
 
 async function readText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.byteLength;
-    if (bytes > ANSWER_BYTES_MAX) throw new RangeError('too large');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  const body = await boundedBody(response, ANSWER_BYTES_MAX);
+  if (body === undefined) throw new RangeError('too large');
+  return body.toString('utf8');
 }
 
 /**

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import type { HookedCall } from '../../hooks/hook.ts';
 import { createHooks } from '../../hooks/run-hooks.ts';
+import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import { createQuota } from '../../permission/quota.ts';
 import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
@@ -121,7 +122,34 @@ describe('a dry run', () => {
     expect(JSON.stringify(events)).not.toContain('123456');
   });
 
-  test('asks hooks, with the word that nothing will run; what they rewrite is judged', async () => {
+  test('PIPE-15 asks the gate as a call does, and says what it decided', async () => {
+    const asked: string[] = [];
+    const gate = (answer: string) =>
+      createAdversarialGate({
+        model: {
+          name: 'm',
+          complete: async ({ user }) => {
+            asked.push(user);
+            return answer;
+          },
+        },
+        policies: { always: ['Send nothing on Sundays.'], phases: {} },
+      });
+    expect(await (await rehearsed({ gate: gate('ALLOW') })).dry()).toMatchObject({
+      would: 'run',
+      gate_decision: { allowed: true, answer: 'ALLOW' },
+    });
+    const refusing = await rehearsed({ gate: gate('DENY') });
+    expect(await refusing.dry()).toMatchObject({
+      would: 'refuse',
+      gate_decision: { allowed: false, answer: 'DENY' },
+      error: { e_code: 'E3210' },
+    });
+    expect(refusing.runs()).toBe(0);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('PIPE-15 asks hooks, with the word that nothing will run; what they rewrite is judged', async () => {
     const seen: HookedCall[] = [];
     const hooks = createHooks([
       {

@@ -11,7 +11,9 @@ export interface CallHold {
   begin(): Promise<boolean>;
   /**
    * Whether the end of this run is that of the call: not when somebody else has taken the call over, when the run made way
-   * for another and did not end by itself, or when this instance cannot run the tool and another may.
+   * for another and did not end by itself, when this instance cannot run the tool and another may, or when there was no room
+   * for it yet. What was accepted waits for room then.
+   * @param attempts those that reached the executor
    */
-  counts(failed: Failure | undefined): boolean;
+  counts(failed: Failure | undefined, attempts: number): boolean;
 }

@@ -8,7 +8,7 @@ import type { GivenApproval, WaitFor, WaitingCall } from '../../domain/invocatio
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { HookVerdict } from '../../hooks/hook.ts';
 import type { MadeDecision } from '../../permission/policy-decisions.ts';
-import type { CallRequest, CallSoFar } from '../call.ts';
+import { type CallRequest, type CallSoFar, newCall } from '../call.ts';
 import type { CallHold } from './call-hold.ts';
 import type { Deadline } from './deadline.ts';
 import type { FailedAttempt } from './failed-attempt.ts';
@@ -134,7 +134,7 @@ export function newFlight(request: CallRequest, startedAt: number, rehearsal = f
 
 function callOf(request: CallRequest, resumed: Resumed | undefined): CallSoFar {
   const compensates = request.compensates ?? resumed?.waiting.compensates;
-  return compensates === undefined ? { ...request } : { ...request, compensates };
+  return newCall(compensates === request.compensates ? request : { ...request, compensates });
 }
 
 /** A call waits once it is authorised. These states are on record already. */

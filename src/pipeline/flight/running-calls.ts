@@ -1,5 +1,6 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Flight } from './flight.ts';
+import { type RecordWatch, recordWatch } from './record-watch.ts';
 
 /** Whose slots they are. */
 export const agentKey = ({ tenantId, agentDid }: { readonly tenantId: string; readonly agentDid: string }): string =>
@@ -10,6 +11,7 @@ export class RunningCalls {
   readonly #flights = new Map<string, Flight>();
   readonly #perAgent = new Map<string, number>();
   readonly #listeners = new Set<(agent: string) => void>();
+  readonly #watches = new Map<string, Set<RecordWatch>>();
   #idle: (() => void) | undefined;
 
   get size(): number {
@@ -50,6 +52,25 @@ export class RunningCalls {
   onSlotFreed(listener: (agent: string) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Looks after a call from now on, whether it runs here yet or not, until the watch is disposed. */
+  watch(tenantId: string, invocationId: string): RecordWatch {
+    const key = keyOf(tenantId, invocationId);
+    const watches = this.#watches.get(key) ?? new Set();
+    this.#watches.set(key, watches);
+    const watch = recordWatch(() => {
+      watches.delete(watch);
+      if (watches.size === 0 && this.#watches.get(key) === watches) this.#watches.delete(key);
+    });
+    watches.add(watch);
+    return watch;
+  }
+
+  /** A pass of the call is over, and what became of it is on record. */
+  noteOnRecord(tenantId: string, invocationId: string): void {
+    if (this.#watches.size === 0) return;
+    for (const watch of this.#watches.get(keyOf(tenantId, invocationId)) ?? []) watch.note();
   }
 
   /** Gives the slot back. */

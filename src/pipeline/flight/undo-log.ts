@@ -40,6 +40,16 @@ export class UndoLog {
     return this.#transaction.record(step);
   }
 
+  /** Another attempt begins, and may record again. */
+  reopen(): void {
+    this.#transaction?.reopen();
+  }
+
+  /** Makes a change whose step is recorded. */
+  change<Result>(make: () => Promise<Result>): Promise<Result> {
+    return this.#transaction === undefined ? make() : this.#transaction.change(make);
+  }
+
   /** Success: nothing is taken back any more. */
   commit(): void {
     this.#undos = undefined;
@@ -48,12 +58,16 @@ export class UndoLog {
   /** Before another attempt: takes back what the last one changed, and nothing else. */
   async rollBackAttempt(log: Log): Promise<RolledBack> {
     this.#rolledBackByTool = false;
-    return (await this.#transaction?.rollBack(log, false)) ?? 'nothing';
+    return (await this.#transaction?.rollBack(log)) ?? 'nothing';
   }
 
-  /** Takes back what is not committed. */
-  async rollBack(log: Log): Promise<RolledBack> {
-    const changes = this.#transaction === undefined ? 'nothing' : await this.#transaction.rollBack(log, true);
+  /**
+   * Takes back what is not committed.
+   * @param isEnd false when the call runs again later: then it keeps what it holds as a call, its idempotency key above all
+   */
+  async rollBack(log: Log, isEnd = true): Promise<RolledBack> {
+    if (!isEnd) this.#undos = undefined;
+    const changes = this.#transaction === undefined ? 'nothing' : await this.#transaction.rollBack(log);
     for (let step = this.#undos?.pop(); step !== undefined; step = this.#undos?.pop()) await runStep(step, log);
     if (changes === 'nothing' && this.#rolledBackByTool) return 'done';
     return changes;

@@ -56,24 +56,37 @@ export function recordOf(
   if (inputHash !== undefined) record.inputHash = inputHash;
   if (outputHash !== undefined) record.outputHash = outputHash;
   if (end.answered !== undefined) record.answeredBy = end.answered.invocationId;
-  noteSideEffect(record, call);
   if (end.failure !== undefined) record.failure = withoutCause(end.failure);
-  else if ('result' in call) record.result = call.result;
+  else if (outputHash !== undefined) {
+    record.result = call.result;
+    noteInputs(record, call);
+  }
+  noteSideEffect(record, call);
   return record;
+}
+
+/** A tool that says it is deterministic can be held to its word later, without anybody who remembers what it was asked. */
+function noteInputs(record: Open<InvocationRecord>, { tool, parameters, request }: CallSoFar): void {
+  if (tool?.manifest.deterministic !== true || record.sideEffect !== 'pure' || parameters === undefined) return;
+  const environment = request.execution_options?.environment;
+  record.inputs = environment === undefined ? { parameters } : { parameters, environment };
 }
 
 /** What tells of the side effect of a call, and of how it is taken back (VIS-03). */
 function noteSideEffect(
   record: Open<InvocationRecord>,
-  { tool, request, idempotencyKey, parameters, ...call }: CallSoFar,
-) {
+  // No rest of the members: it would copy the whole call.
+  { tool, request, idempotencyKey, parameters, compensates }: CallSoFar,
+): void {
   const turnGroup = request.execution_options?.turn_group_id;
   if (turnGroup !== undefined) record.turnGroupId = turnGroup;
-  if (call.compensates !== undefined) record.compensates = call.compensates;
+  if (compensates !== undefined) record.compensates = compensates;
   if (tool === undefined || record.sideEffect === 'pure') return;
   if (idempotencyKey !== undefined) record.idempotencyKey = idempotencyKey;
   const toolId = tool.manifest.compensation_tool_id;
-  const canBeUndone = record.sideEffect === 'compensatable' && record.state === 'COMPLETED';
+  // While it runs, and when nobody knows what it did, it may turn out that it has to be taken back.
+  const mayHaveDone = record.state === 'COMPLETED' || record.state === 'EXECUTING' || record.failure?.code === 'E3804';
+  const canBeUndone = record.sideEffect === 'compensatable' && mayHaveDone;
   if (canBeUndone && toolId !== undefined && parameters !== undefined) record.compensation = { toolId, parameters };
 }
 

@@ -4,7 +4,7 @@ import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { recoverOpenCalls } from './recover.ts';
 
 describe('what a crash left open', () => {
-  test('ends as outcome unknown, or as safe to call again, and the chain says so', async () => {
+  test('PIPE-13 ends as outcome unknown, or as safe to call again, and the chain says so', async () => {
     const { parts, store, eventsOf } = await pipeline();
     const open = (invocationId: string, sideEffect: 'idempotent' | 'irreversible'): InvocationRecord => ({
       invocationId,

@@ -18,9 +18,9 @@ export function admit({
 }: Pick<PipelineParts, 'clock' | 'limits' | 'running' | 'workers'>): Stage<CallRequest, Admitted> {
   return {
     name: 'admit',
-    run({ request }, { resumed }) {
-      // What was accepted before was counted then.
-      if (resumed === undefined && running.size >= limits.callsMax) {
+    run({ request, onBehalfOf }, { resumed }) {
+      // What was accepted before was counted then; what takes a call back is a part of that.
+      if (resumed === undefined && onBehalfOf === undefined && running.size >= limits.callsMax) {
         return failure('E3803', `The layer runs ${limits.callsMax} calls already. Try again in a moment.`, {
           retryAfterMs: OVERLOAD_RETRY_MS,
         });

@@ -7,6 +7,7 @@ import type { Flight } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 import { executorCall } from './attempts/executor-call.ts';
+import { cannotWait } from './grant/own-token.ts';
 
 type Needs = CallRequest & Admitted & Resolved & Validated & Authorized & Consulted;
 
@@ -36,7 +37,8 @@ export function approve({
   trust: rules = createTrustRules(),
   approvals,
   clock,
-}: Pick<PipelineParts, 'trust' | 'approvals' | 'clock'>): Stage<Needs, Approved> {
+  secrets,
+}: Pick<PipelineParts, 'trust' | 'approvals' | 'clock' | 'secrets'>): Stage<Needs, Approved> {
   return {
     name: 'approve',
     run(call, flight) {
@@ -46,7 +48,7 @@ export function approve({
       if (reason === undefined) return UNCONFIRMED;
       if (hasYes(call, flight, clock.now())) return CONFIRMED;
       const isAutonomous = call.request.execution_options?.phase === 'autonomous';
-      if (!isAutonomous || APPROVALS.has(reason)) return ask(approvals, reason, call, flight);
+      if (!isAutonomous || APPROVALS.has(reason)) return ask({ desk: approvals, secrets }, reason, call, flight);
       // An executor is asked all the same: its word stands beside the one that is passed by.
       const passes = rules.autonomous === 'allow' && PASSED_BY.has(reason);
       if (passes && !call.executor.requiresConfirmation(executorCall(call, flight))) return UNCONFIRMED;
@@ -111,7 +113,7 @@ const BOUND = [
 ] as const satisfies readonly (keyof ApprovalBinding)[];
 
 function ask(
-  desk: PipelineParts['approvals'],
+  { desk, secrets }: { readonly desk: PipelineParts['approvals'] } & Pick<PipelineParts, 'secrets'>,
   reason: ConfirmationReason,
   call: Needs,
   { policyDecision, rehearsal }: Flight,
@@ -125,6 +127,8 @@ function ask(
     ...(prompt === undefined ? {} : { prompt }),
   };
   if (desk.standing(question)) return CONFIRMED;
+  const refused = cannotWait({ secrets }, call, 'for a person');
+  if (refused !== undefined) return refused;
   const approval = desk.question(question);
   return isFailure(approval) ? approval : { waits: { for: 'approval', approval } };
 }

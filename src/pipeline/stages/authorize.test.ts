@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { LanguageModelPrompt } from '../../domain/language-model/language-model.port.ts';
 import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
+import { type PolicyServer, policyServer, sendJson } from '../../permission/policies/policy.fixture.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import type { PolicyDecision } from '../../permission/policy-engine.port.ts';
+import { createOpaPolicyEngine } from '../../permission/policy-engines/opa/opa-policy-engine.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
 const states = (events: readonly { data: Record<string, unknown> }[]) => events.map(({ data }) => data['state']);
@@ -125,5 +127,44 @@ describe('the decision of a policy', () => {
     const told = data?.['policy_decision'] as { policies: string[] };
     expect(told.policies).toHaveLength(16);
     expect(told.policies.every((name) => name.length === 200)).toBe(true);
+  });
+});
+
+describe('a policy server that gives no usable answer', () => {
+  test.each<[string, PolicyServer['reply'], string]>([
+    ['hangs', () => undefined, 'E3206'],
+    ['answers 200 with rubbish', (response) => void response.end('<html>'), 'E3206'],
+    ['answers 200 with a text', (response) => sendJson(response, { result: 'true' }), 'E3206'],
+    ['answers 200 with {}', (response) => sendJson(response, {}), 'E3210'],
+    ['answers 500', (response) => void response.writeHead(500).end(), 'E3206'],
+  ])(
+    'PRM-04 that %s denies the call, which runs nothing, and the next one is asked anew',
+    async (what, reply, code) => {
+      await using server = await policyServer(reply);
+      // Long enough for the answer that comes, on a busy machine too.
+      const timeoutMs = what === 'hangs' ? 1_500 : 10_000;
+      const engine = createOpaPolicyEngine({ endpoint: `${server.url}/v1/data/allow`, timeoutMs });
+      let runs = 0;
+      const { add, call } = await pipeline({ policy: createPolicyDecisions({ engine }) });
+      await add(manifest('guarded'), () => {
+        runs += 1;
+      });
+      const request = { tool_id: 'guarded', parameters: { n: 1 } };
+      expect(await call(request)).toMatchObject({ state: 'DENIED', failure: { code } });
+      expect(runs).toBe(0);
+      if (code === 'E3210') return;
+      server.reply = (response) => sendJson(response, { result: true });
+      expect((await call(request)).state).toBe('COMPLETED');
+    },
+  );
+
+  test('PRM-04 that is not there denies the call', async () => {
+    const server = await policyServer(() => undefined);
+    await server[Symbol.asyncDispose]();
+    const engine = createOpaPolicyEngine({ endpoint: `${server.url}/v1/data/allow` });
+    const { add, call } = await pipeline({ policy: createPolicyDecisions({ engine }) });
+    await add(manifest('guarded'), () => 1);
+    const record = await call({ tool_id: 'guarded', parameters: { n: 1 } });
+    expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3206' } });
   });
 });

@@ -1,9 +1,11 @@
 // Hot path: every call is judged here.
 import type { TrustLevel } from '../../../api/schemas/capability-token.ts';
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
+import { judgedArguments } from '../../domain/invocation/call-environment.ts';
 import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import type { Grant } from '../../domain/invocation/grant.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
+import { environmentRefusal } from '../../executors/call-environment.ts';
 import type { AdversarialGate } from '../../permission/adversarial-gate.ts';
 import { checkPathArguments } from '../../permission/check-path-arguments.ts';
 import type { MadeDecision } from '../../permission/policy-decisions.ts';
@@ -42,13 +44,17 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
       if (refused !== undefined) return refused;
       const executor = executors.executorOf(tool);
       if (isFailure(executor)) return executor;
+      const { environment, trust_level: asked } = call.request.execution_options ?? {};
+      const variables =
+        environment === undefined ? undefined : environmentRefusal(executor, tool.manifest, environment);
+      if (variables !== undefined) return variables;
       // Before any policy, and whatever it says: what an executor never runs, nobody can permit (EXE-02).
       const screened = executor.screen?.(tool, call.parameters);
       if (screened !== undefined) return screened;
       const granted = grantOf(call);
       if (isFailure(granted)) return granted;
       const grant = overriddenGrant(granted, overrides);
-      const trust = rules.effective(principal.trust, tool.manifest);
+      const trust = rules.effective(principal.trust, tool.manifest, asked);
       flight.trust = trust;
       const end = (made: MadeDecision | Failure): Judged => {
         if (isFailure(made)) return made;
@@ -98,7 +104,7 @@ function policyRefusal({ allowed, ask, policies }: PolicyDecision): Failure | un
 
 function judged(gate: AdversarialGate, authorized: Authorized, call: Needs, flight: Flight): Judged {
   const { request, tool, parameters } = call;
-  const { phase, claim_source } = request.execution_options ?? {};
+  const { phase, claim_source, environment } = request.execution_options ?? {};
   const decision = gate.judge(
     {
       toolId: tool.manifest.tool_id,
@@ -106,7 +112,7 @@ function judged(gate: AdversarialGate, authorized: Authorized, call: Needs, flig
       sideEffect: sideEffectOf(tool.manifest),
       ...(phase === undefined ? {} : { phase }),
       ...(claim_source === undefined ? {} : { claimSource: claim_source }),
-      parameters,
+      parameters: judgedArguments(parameters, environment),
     },
     flight.controller.signal,
   );

@@ -37,7 +37,16 @@ const ABORT_GRACE_MS = 5_000;
 
 type Parts = Pick<
   PipelineParts,
-  'clock' | 'log' | 'limits' | 'rateLimiter' | 'retries' | 'transactions' | 'instanceId'
+  | 'clock'
+  | 'log'
+  | 'limits'
+  | 'rateLimiter'
+  | 'retries'
+  | 'transactions'
+  | 'instanceId'
+  | 'state'
+  | 'records'
+  | 'visible'
 >;
 
 /**
@@ -52,25 +61,29 @@ export function execute(parts: Parts): Stage<Needs, Ran> {
       // It may have been cancelled while its row was written; then nothing ran.
       if (flight.controller.signal.aborted) return failureOf(flight.controller.signal.reason);
       flight.attempts += 1;
-      return attempts(parts, call, executorCall(call, flight, parts), flight);
+      return attempts(parts, call, flight);
     },
   };
 }
 
-async function attempts(parts: Parts, call: Needs, executorCall: ExecutorCall, flight: Flight): Promise<StageEnd<Ran>> {
+async function attempts(parts: Parts, call: Needs, flight: Flight): Promise<StageEnd<Ran>> {
   const { controller } = flight;
   const startedAt = parts.clock.monotonic();
   const deadline = startDeadline(parts.clock, termsOf(call), (error) => controller.abort(error));
   flight.deadline = deadline;
+  // Each attempt has a call of its own: what is left of a failed one changes nothing any more.
+  const run = async (): Promise<Ran> => {
+    const running = start(call, executorCall(call, flight, parts), controller.signal);
+    return { ran: await orAbandoned(running, controller.signal) };
+  };
   try {
-    return { ran: await orAbandoned(start(call, executorCall, controller.signal), controller.signal) };
+    return await run();
   } catch (thrown) {
     // The reason of the abort wins over whatever the executor made of it.
     if (controller.signal.aborted) return failureOf(controller.signal.reason);
-    const again = async (): Promise<Ran> => {
+    const again = (): Promise<Ran> => {
       deadline.touch();
-      const running = start(call, { ...executorCall, attempt: flight.attempts }, controller.signal);
-      return { ran: await orAbandoned(running, controller.signal) };
+      return run();
     };
     return await tryAgain(parts, call, flight, { startedAt, failed: failureOf(thrown), attempt: again });
   } finally {
@@ -85,8 +98,8 @@ function termsOf({ grant, tool }: Needs): DeadlineTerms {
   return silence === undefined ? { timeoutMs } : { timeoutMs, idleMs: silence * 1000 };
 }
 
-const start = (call: Needs, executorCall: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> =>
-  call.confirmed ? call.executor.executeConfirmed(executorCall, signal) : call.executor.execute(executorCall, signal);
+const start = (call: Needs, given: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> =>
+  call.confirmed ? call.executor.executeConfirmed(given, signal) : call.executor.execute(given, signal);
 
 /** The run's outcome, or the abort's reason when the executor does not stop in time. */
 function orAbandoned(running: Promise<ExecutorOutcome>, signal: AbortSignal): Promise<ExecutorOutcome> {

@@ -65,7 +65,10 @@ export function createIdentifyAgain(
   return (claims) => {
     const identity = { claims, principal: principalOf(claims, defaultTrust) };
     if (!isRevoked(claims)) return identity;
-    return { ...identity, refused: failure('E3208', 'The token of this call was revoked while the call waited.') };
+    return {
+      ...identity,
+      refused: failure('E3208', 'The token or key of this call was revoked while the call waited.'),
+    };
   };
 }
 

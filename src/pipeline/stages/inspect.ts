@@ -13,20 +13,35 @@ import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
 type Needs = Resolved & Authorized & Executed;
 
 /** Stage 10: the result is JSON, matches the tool's schema, is marked where it is not to be trusted, and fits the budget (VAL-01, VAL-03, MOD-10). */
-export function inspect({ schemas, values }: Pick<PipelineParts, 'schemas' | 'values'>): Stage<Needs, Inspected> {
+export function inspect({
+  schemas,
+  values,
+  log,
+}: Pick<PipelineParts, 'schemas' | 'values' | 'log'>): Stage<Needs, Inspected> {
   const rules = { ...VALUE_RULES, ...values };
   return {
     name: 'inspect',
     run({ outcome, tool, grant }, flight) {
       if (outcome.toolError === true) return reportedError(rules, outcome.result, flight);
+      const warnedBefore = flight.warnings.length;
       const fitting = fitResult(schemas, rules, tool.manifest, outcome.result, flight.warnings);
       if (isFailure(fitting)) return fitting;
+      if (flight.warnings.length > warnedBefore) logLenience(log, tool.manifest.tool_id, flight);
       const marked = markResult(rules, fitting.result, flight.warnings);
       if (isFailure(marked)) return marked;
       const text = canonicalJson(marked.result);
       return { result: cut(marked.result, text, grant.limits.outputBytesMax, flight), outputHash: sha256(text) };
     },
   };
+}
+
+/** What passes only because strict mode is off is for the owner of the tool to mend. */
+function logLenience(log: PipelineParts['log'], toolId: string, { call, warnings }: Flight): void {
+  log.warn('result-not-as-promised', {
+    tool_id: toolId,
+    invocation_id: call.invocationId,
+    warning: warnings.at(-1)?.code,
+  });
 }
 
 /** A tool's own words of what went wrong are data of a stranger too. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { createQuota } from '../../permission/quota.ts';
 import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
@@ -65,6 +66,20 @@ describe('the quota of calls', () => {
       undefined,
     ]);
     expect(runs()).toBe(2);
+  });
+
+  test('PRM-07 counts a call once, however often it is tried', async () => {
+    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1 });
+    const { add, call } = await pipeline({ quota, retries: { jitter: 'none', attemptsMax: 5, budgetMs: 10_000 } });
+    let tries = 0;
+    const execution_config = { retry_policy: { base_delay_ms: 1, max_delay_ms: 2 } };
+    await add(manifest('flaky', { execution_config }), () => {
+      tries += 1;
+      if (tries < 3) throw new ToolLayerError('E3310', 'The service cannot be reached.');
+      return tries;
+    });
+    expect(await call({ tool_id: 'flaky', parameters: { n: 1 } })).toMatchObject({ state: 'COMPLETED', result: 3 });
+    expect((await call({ tool_id: 'flaky', parameters: { n: 1 } })).failure?.code).toBe('E3211');
   });
 
   test('PRM-07 of calls at the same time exactly as many run as are left', async () => {

@@ -55,8 +55,8 @@ export function resolve({
   return {
     name: 'resolve',
     run(call, flight) {
-      const { resumed } = flight;
-      if (resumed !== undefined) return knownAgain(identifyAgain(resumed.waiting.claims), call, flight);
+      const before = flight.resumed?.waiting.claims ?? call.onBehalfOf;
+      if (before !== undefined) return knownAgain(identifyAgain(before), call, flight);
       const identity = identify(call.caller, call.request.capability_token);
       return identity instanceof Promise
         ? identity.then((who) => known(who, call, flight))

@@ -4,7 +4,7 @@ import { type Failure, isFailure } from '../../domain/error/failure.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import { withoutControls } from '../../validation/control-characters.ts';
-import type { Admitted, Resolved, Validated } from '../call.ts';
+import type { Admitted, CallRequest, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 import { argumentsRefused } from './values/argument-failures.ts';
@@ -23,12 +23,12 @@ type Parameters = Readonly<Record<string, unknown>>;
 export function validate({
   schemas,
   values,
-}: Pick<PipelineParts, 'schemas' | 'values'>): Stage<Admitted & Resolved, Validated> {
+}: Pick<PipelineParts, 'schemas' | 'values'>): Stage<CallRequest & Admitted & Resolved, Validated> {
   const rules = { ...VALUE_RULES, ...values };
   return {
     name: 'validate',
     reaches: 'VALIDATED',
-    run({ givenParameters, tool: { manifest } }, { warnings }) {
+    run({ request, givenParameters, tool: { manifest } }, { warnings }) {
       const schema = schemas.compile(manifest.parameters_schema);
       if (isFailure(schema)) return schema;
       const given = withoutControlCharacters(withoutThoughts(givenParameters), rules, manifest);
@@ -42,7 +42,10 @@ export function validate({
           ? checked
           : sanitiseArguments(argumentSanitiser, schema, manifest, checked, warnings);
       if (isFailure(parameters)) return parameters;
-      return { parameters, inputHash: sha256(canonicalJson(parameters)) };
+      const environment = request.execution_options?.environment;
+      // What is bound to the arguments, a yes or a key, is bound to the variables too.
+      const input = environment === undefined ? parameters : [parameters, environment];
+      return { parameters, inputHash: sha256(canonicalJson(input)) };
     },
   };
 }

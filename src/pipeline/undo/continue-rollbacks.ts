@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
-import { errorBody, failure } from '../../domain/error/failure.ts';
+import { errorBody, type Failure, failure } from '../../domain/error/failure.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { isCutOff } from '../../domain/retry/cut-off.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { OutcomeStore } from '../outcome-store.port.ts';
-import { goesOn } from '../record/recover.ts';
+import { goesOn, settleOpen } from '../record/recover.ts';
 import type { OpenTransaction } from '../undo-journal.port.ts';
 import { rollBackOpen } from './roll-back-open.ts';
-import type { TransactionParts } from './transaction.ts';
+import { keepSteps, type TransactionParts } from './transaction.ts';
 
 /** What unfinished rollbacks are continued with. */
 export interface ContinueParts {
@@ -23,6 +24,19 @@ export interface ContinueParts {
   readonly outcomes?: OutcomeStore;
 }
 
+/**
+ * Whose transactions: `left` by an earlier life of this instance; of an instance that is `gone`, by another one, and then
+ * what only that instance reaches is left to it; of this very life, those whose rollback `failed`.
+ */
+export type WhichRollbacks = 'left' | 'gone' | 'failed';
+
+/** What became of them. */
+export interface Continued {
+  readonly rolledBack: number;
+  /** They could not be taken back, or not all of it; another try may. */
+  readonly left: number;
+}
+
 /** Transactions that are read at once. */
 const PAGE = 100;
 
@@ -30,50 +44,95 @@ const PAGE = 100;
  * Finishes the transactions that an instance left open when it ended: what its calls changed is taken back, unless they
  * are on record as completed. To be done before `recoverOpenCalls`, which settles what is left, and before workers run
  * anything again. A rollback that stops half-way again is continued the next time.
- * @returns how many calls were rolled back
  */
-export async function continueRollbacks(parts: ContinueParts, instanceId: string): Promise<number> {
+export async function continueRollbacks(
+  parts: ContinueParts,
+  instanceId: string,
+  which: WhichRollbacks = 'left',
+): Promise<Continued> {
   const { journal } = parts.transactions;
   let rolledBack = 0;
+  let left = 0;
   let after: OpenTransaction | undefined;
   for (;;) {
     const page = await journal.open(instanceId, PAGE, after);
-    for (const open of page) if (await continueRollback(parts, open)) rolledBack += 1;
+    if (page.length > 0 && after === undefined && which !== 'failed') await endCompensating(parts, instanceId);
+    for (const open of page) {
+      const end = await continueRollback(parts, open, which);
+      if (end === 'rolled-back') rolledBack += 1;
+      if (end === 'left') left += 1;
+    }
     after = page.at(-1);
-    if (page.length < PAGE) return rolledBack;
+    if (page.length < PAGE) return { rolledBack, left };
   }
 }
 
-/**
- * The same for one call, for whoever takes it over from an instance that is gone.
- * @returns whether it was rolled back
- */
-export async function continueRollback(parts: ContinueParts, open: OpenTransaction): Promise<boolean> {
+/** Calls that took others back when the instance ended: what became of them must be known before they are asked about. */
+async function endCompensating(parts: ContinueParts, instanceId: string): Promise<void> {
+  for (const record of await parts.records.openInvocations(instanceId)) {
+    if (record.compensates !== undefined && !goesOn(record)) await settleOpen(parts, record);
+  }
+}
+
+async function continueRollback(
+  parts: ContinueParts,
+  open: OpenTransaction,
+  which: WhichRollbacks,
+): Promise<'rolled-back' | 'kept' | 'left' | 'under-way'> {
   const { tenantId, invocationId } = open;
   const { journal } = parts.transactions;
   const record = await parts.records.findInvocation(tenantId, invocationId);
-  if (record?.state === 'COMPLETED') {
-    await journal.close(tenantId, invocationId);
-    return false;
+  if (which === 'failed' && (record === undefined || !isFinal(record.state))) return 'under-way';
+  const standing = open.steps.filter(({ undone }) => !undone);
+  // Of a call that ended a moment ago without a fault in its rollback, nothing is left to be said.
+  if (record?.state === 'COMPLETED' || (which === 'failed' && standing.length === 0)) {
+    await keepSteps(parts.transactions, open, standing);
+    return 'kept';
   }
+  const rolledBack = await rollBackOpen(parts.transactions, open, parts.log, which === 'gone');
   // What could not be taken back stays in the journal, and its call ends as outcome unknown.
-  if ((await rollBackOpen(parts.transactions, open, parts.log)) === 'failed') return false;
-  if (record !== undefined) await putOnRecord(parts, record);
+  if (rolledBack === 'failed') return 'left';
+  if (record !== undefined) await putOnRecord(parts, record, rolledBack === 'part');
   await journal.close(tenantId, invocationId);
-  return true;
+  return 'rolled-back';
 }
 
-async function putOnRecord(parts: ContinueParts, record: InvocationRecord): Promise<void> {
+/** @param isPart the call may have changed more than what was taken back */
+async function putOnRecord(parts: ContinueParts, record: InvocationRecord, isPart: boolean): Promise<void> {
   const { state } = record;
   // A worker runs it again, from where it began.
   if (goesOn(record)) return;
-  if (!isFinal(state)) return end(parts, record);
+  if (!isFinal(state)) return isPart ? endUnknown(parts, record) : end(parts, record);
   if (state !== 'ROLLED_BACK') await tell(parts, record);
   if (record.failure?.code !== 'E3804' || parts.outcomes === undefined) return;
+  if (isPart && !wasReported(record.failure)) return;
   const { tenantId, invocationId } = record;
   const note = 'What the call changed was taken back.';
   const at = parts.clock.now();
   await parts.outcomes.settle({ tenantId, invocationId, outcome: 'did_not_happen', how: 'rollback', note, at });
+}
+
+/** Whether the tool itself said that it failed, before the rollback did: then only its changes were not known. */
+function wasReported({ details }: Omit<Failure, 'cause'>): boolean {
+  const code = details?.['failed_with'];
+  return (
+    typeof code === 'string' &&
+    !isCutOff({ code: code as Failure['code'], ...(details === undefined ? {} : { details }) })
+  );
+}
+
+async function endUnknown(parts: ContinueParts, open: InvocationRecord): Promise<void> {
+  // The state that follows is not that of a call of which nothing is left.
+  await tell(parts, open, { rollback: 'done' });
+  await settleOpen(
+    parts,
+    open,
+    failure(
+      'E3804',
+      'The layer ended while the tool ran. What the tool had changed through the layer was taken back; find out what else it did before you call again.',
+      { details: { rollback: 'done' } },
+    ),
+  );
 }
 
 async function end(parts: ContinueParts, open: InvocationRecord): Promise<void> {
@@ -86,10 +145,13 @@ async function end(parts: ContinueParts, open: InvocationRecord): Promise<void> 
   await parts.ledger.commit({ record, events: [rolledBackEvent(parts, record)], durability: 'synchronous' });
 }
 
-const tell = (parts: ContinueParts, record: InvocationRecord): Promise<void> =>
-  parts.ledger.commit({ events: [rolledBackEvent(parts, record)], durability: 'synchronous' });
+const tell = (parts: ContinueParts, record: InvocationRecord, said: EventSaid = ROLLED_BACK): Promise<void> =>
+  parts.ledger.commit({ events: [rolledBackEvent(parts, record, said)], durability: 'synchronous' });
 
-function rolledBackEvent({ clock }: ContinueParts, record: InvocationRecord) {
+type EventSaid = { readonly state: 'ROLLED_BACK' } | { readonly rollback: 'done' };
+const ROLLED_BACK: EventSaid = { state: 'ROLLED_BACK' };
+
+function rolledBackEvent({ clock }: ContinueParts, record: InvocationRecord, said: EventSaid = ROLLED_BACK) {
   const { tenantId, invocationId, failure: failed } = record;
   return {
     id: randomUUID(),
@@ -103,7 +165,7 @@ function rolledBackEvent({ clock }: ContinueParts, record: InvocationRecord) {
       door: record.door,
       ...(failed === undefined ? {} : { error: withoutWords(failed) }),
       invocation_id: invocationId,
-      state: 'ROLLED_BACK',
+      ...said,
       tenant_id: tenantId,
       tool_id: record.toolId,
       ...(record.inputHash === undefined ? {} : { input_hash: record.inputHash }),

@@ -84,9 +84,24 @@ export function outcomeStoreConformance(test: TestCase, adapter: string, open: (
     deepEqual(await outcomes.list({ ...unsettled, settled: true }), [{ record: row('a', 1), settlement: standing }]);
   });
 
+  check('PIPE-07 what a settled call answered is forgotten in time, and that it is settled is not', async (opened) => {
+    const { outcomes } = opened;
+    const known = settlement({ result: { id: 7, text: 'nul \0' }, note: 'Seen.' });
+    await outcomes.settle(known);
+    await outcomes.settle(settlement({ invocationId: 'b', at: 50, result: 1 }));
+    await outcomes.forgetResults(known.at, 10);
+    deepEqual(await outcomes.find('acme', 'a'), known);
+    await outcomes.forgetResults(known.at + 1, 10);
+    deepEqual(await outcomes.find('acme', 'a'), settlement({ note: 'Seen.' }));
+    deepEqual(await outcomes.find('acme', 'b'), settlement({ invocationId: 'b', at: 50, result: 1 }));
+  });
+
   check('settlements are of one tenant', async ({ outcomes }) => {
     await outcomes.settle(settlement());
     equal(await outcomes.find('globex', 'a'), undefined);
+    deepEqual(await outcomes.findAll('acme', ['b', 'a']), [settlement()]);
+    deepEqual(await outcomes.findAll('acme', []), []);
+    deepEqual(await outcomes.findAll('globex', ['a']), []);
     deepEqual(await outcomes.settle(settlement({ tenantId: 'globex' })), settlement({ tenantId: 'globex' }));
   });
 }

@@ -1,15 +1,27 @@
 import type { Log } from '../../telemetry/log.ts';
 import type { OpenTransaction } from '../undo-journal.port.ts';
-import { type RolledBack, type TransactionParts, undoStep } from './transaction.ts';
+import { inUndoOrder, isPartial, type RolledBack, type TransactionParts, undoStep } from './transaction.ts';
 
-/** Takes back what the journal holds of a call, newest first; goes on where an earlier try stopped. */
+/**
+ * Takes back what the journal holds of a call, newest first; goes on where an earlier try stopped.
+ * @param elsewhere by another instance than the one that made the changes: what only that one reaches stays, and then not
+ *   all is taken back
+ */
 export async function rollBackOpen(
   parts: Pick<TransactionParts, 'journal' | 'undoers'>,
   open: OpenTransaction,
   log: Log,
+  elsewhere = false,
 ): Promise<RolledBack> {
-  for (const { position, step, undone } of open.steps.toReversed()) {
-    if (!undone && !(await undoStep(parts, open, { position, step }, log))) return 'failed';
+  const standing = open.steps.filter(({ undone }) => !undone);
+  let left = false;
+  for (const placed of inUndoOrder(standing, parts.undoers)) {
+    const { kind } = placed.step;
+    const isReached = !elsewhere || (Object.hasOwn(parts.undoers, kind) && parts.undoers[kind]?.anywhere === true);
+    if (!isReached) left = true;
+    else if (!(await undoStep(parts, open, placed, log))) return 'failed';
   }
-  return open.steps.length === 0 ? 'nothing' : 'done';
+  if (left) return 'failed';
+  if (open.steps.length === 0) return 'nothing';
+  return isPartial(open.steps) ? 'part' : 'done';
 }

@@ -101,10 +101,11 @@ describe('a call that changes state', () => {
       state: 'ABORTED',
       failure: { code: 'E3804', details: { rollback: 'failed', failed_with: 'E3108' } },
     });
-    expect(await continueRollbacks({ ...parts, transactions: made.transactions, outcomes }, 'one')).toBe(0);
+    const goOn = () => continueRollbacks({ ...parts, transactions: made.transactions, outcomes }, 'one');
+    expect(await goOn()).toEqual({ rolledBack: 0, left: 1 });
     broken.yes = false;
-    expect(await continueRollbacks({ ...parts, transactions: made.transactions, outcomes }, 'one')).toBe(1);
-    expect(await continueRollbacks({ ...parts, transactions: made.transactions, outcomes }, 'one')).toBe(0);
+    expect(await goOn()).toEqual({ rolledBack: 1, left: 0 });
+    expect(await goOn()).toEqual({ rolledBack: 0, left: 0 });
     expect(value()).toBe('old');
     expect(await outcomes.find('acme', record.invocationId)).toMatchObject({
       outcome: 'did_not_happen',
@@ -128,7 +129,7 @@ describe('after a crash', () => {
     await store.append({ records: [{ ...row, invocationId: 'cut', state: 'EXECUTING' }], events: [] }, 'synchronous');
     await journal.add({ ...left, invocationId: 'cut', step: { ...step, before: 'older' } });
     await journal.add({ ...left, invocationId: 'other', instanceId: 'two' });
-    expect(await continueRollbacks({ ...parts, transactions, outcomes }, 'one')).toBe(1);
+    expect((await continueRollbacks({ ...parts, transactions, outcomes }, 'one')).rolledBack).toBe(1);
     expect(value()).toBe('older');
     expect(await store.findInvocation('acme', 'cut')).toMatchObject({
       state: 'ROLLED_BACK',

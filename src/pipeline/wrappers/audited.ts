@@ -9,9 +9,11 @@ import type { Flight, FlightEnd } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import { eventsOf } from '../record/call-events.ts';
 import { recordOf, repeated } from '../record/call-record.ts';
-import type { Wrapper } from '../wrapper.ts';
+import type { CallEnd } from '../record/late-ends.ts';
+import { withoutSecrets } from '../record/without-secrets.ts';
+import type { Wrapper } from './wrapper.ts';
 
-type Parts = Pick<PipelineParts, 'clock' | 'ledger' | 'instanceId' | 'log'>;
+type Parts = Pick<PipelineParts, 'clock' | 'ledger' | 'lateEnds' | 'instanceId' | 'log' | 'redactor'>;
 
 /**
  * Puts every call on record, whatever became of it: its states as events, its row, and both in one transaction before
@@ -46,14 +48,17 @@ export function audited(parts: Parts): Wrapper {
         return flight.keyGuard === undefined ? standing : standing.then(flight.keyGuard);
       };
       if (flight.resumed === undefined) move(parts, flight, 'DECLARED');
-      const end = await next(flight);
-      if (flight.resumed?.hold?.counts(end.failure) === false) {
+      const end = discreet(parts, flight, await next(flight));
+      if (flight.resumed?.hold?.counts(end.failure, flight.attempts) === false) {
         return { ...end, record: recordOf(parts, flight, { state: 'EXECUTING' }) };
       }
       return end.waits === undefined ? settled(parts, flight, end, written) : setAside(parts, flight, end, written);
     },
   };
 }
+
+const discreet = ({ redactor }: Parts, flight: Flight, end: FlightEnd): FlightEnd =>
+  end.failure === undefined ? end : { ...end, failure: withoutSecrets(redactor, flight, end.failure) };
 
 function move({ clock }: Parts, flight: Flight, state: LifecycleState): void {
   const from = flight.transitions.at(-1)?.state;
@@ -84,16 +89,26 @@ function beforeExecution(flight: Flight): 'synchronous' | 'asynchronous' | undef
 async function settled(parts: Parts, flight: Flight, end: FlightEnd, written: number): Promise<FlightEnd> {
   move(parts, flight, end.state);
   const record = recordOf(parts, flight, end);
-  const lasting = flight.attempts > 0 && beforeExecution(flight) !== undefined;
+  const begun = flight.transitions.some(({ state }) => state === 'EXECUTING') && beforeExecution(flight) !== undefined;
+  const lasting = begun && flight.attempts > 0;
+  let entry: CallEnd | undefined;
   try {
     const events = eventsOf(flight, record, written, end.answered?.invocationId);
-    await parts.ledger.commit({ record, events, durability: lasting ? 'synchronous' : 'asynchronous' });
-    flight.undo.recorded(parts.log);
-    return { ...end, record: end.answered === undefined ? record : repeated(record, end.answered) };
+    entry = { record, events, durability: lasting ? 'synchronous' : 'asynchronous' };
+    await parts.ledger.commit(entry);
   } catch (thrown) {
-    return unrecorded(parts, flight, record, lasting ? lostOutcome(thrown) : failureOf(thrown));
+    // Its row may say that it runs, and must not say so for ever.
+    const standing = begun && entry !== undefined ? await parts.lateEnds?.write(entry) : undefined;
+    if (standing === undefined)
+      return unrecorded(parts, flight, record, lasting ? lostOutcome(flight, thrown) : failureOf(thrown));
+    if (!isSameEnd(standing, record)) return { ...end, record: standing };
   }
+  flight.undo.recorded(parts.log);
+  return { ...end, record: end.answered === undefined ? record : repeated(record, end.answered) };
 }
+
+const isSameEnd = (one: InvocationRecord, other: InvocationRecord): boolean =>
+  one.state === other.state && one.failure?.code === other.failure?.code;
 
 /** What was accepted is never lost: the row stands on the disk before the caller hears that its call waits. */
 async function setAside(parts: Parts, flight: Flight, end: FlightEnd, written: number): Promise<FlightEnd> {
@@ -106,10 +121,14 @@ async function setAside(parts: Parts, flight: Flight, end: FlightEnd, written: n
   }
 }
 
-const lostOutcome = (cause: unknown): Failure =>
-  failure('E3804', 'The tool ran, but its outcome could not be recorded. Find out what it did before you call again.', {
-    cause,
-  });
+function lostOutcome(flight: Flight, cause: unknown): Failure {
+  if (isSafe(flight))
+    return failure('E3811', 'The tool ran, but its outcome could not be recorded. It is safe to call again.', {
+      cause,
+    });
+  const message = 'The tool ran, but its outcome could not be recorded. Find out what it did before you call again.';
+  return failure('E3804', message, { cause });
+}
 
 /** An answer that is not on record is not given: the caller learns that the record failed. */
 function unrecorded(parts: Parts, flight: Flight, { invocationId }: InvocationRecord, failed: Failure): FlightEnd {

@@ -1,6 +1,6 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { PipelineParts } from '../parts.ts';
-import type { Wrapper } from '../wrapper.ts';
+import type { Wrapper } from './wrapper.ts';
 
 /** A call ends with its caller, and never lasts longer than any call may. Timeouts of the tool itself lie inside. */
 export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {

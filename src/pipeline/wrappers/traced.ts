@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { entryOf } from '../../domain/error/failure.ts';
 import type { FlightEnd, Trace } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
-import type { Wrapper } from '../wrapper.ts';
+import type { Wrapper } from './wrapper.ts';
 
 /** `traceparent` of W3C Trace Context, version 00. */
 const TRACEPARENT = /^[0-9a-f]{2}-(?<traceId>(?!0{32})[0-9a-f]{32})-(?<spanId>(?!0{16})[0-9a-f]{16})-[0-9a-f]{2}/;

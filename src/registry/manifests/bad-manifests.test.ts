@@ -173,3 +173,14 @@ test('REG-08 a registration carries the count alone, and nothing when nothing is
   const whole = { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' };
   expect((await registry.register('globex', withSchema(whole))).warnings).toEqual([]);
 });
+
+test('PRM-03 only a tool that reads pages may ask for hosts by a pattern', () => {
+  const asking = (kind: 'web' | 'http' | 'shell', host: string) =>
+    placesOf(manifest('1.0.0', { permissions: { network: [{ host, port: 443 }] }, executor: { kind } }));
+  for (const host of ['*', '*.example.com', 'example.com', '192.0.2.1', '2001:db8::1'])
+    expect([host, asking('web', host)]).toEqual([host, []]);
+  for (const host of ['**', 'a.*', '*.*', '*example.com', 'https://*', '*:443', ''])
+    expect([host, asking('web', host)]).toEqual([host, ['/permissions/network/0/host']]);
+  for (const kind of ['http', 'shell'] as const)
+    for (const host of ['*', '*.example.com']) expect(asking(kind, host)).toEqual(['/permissions/network/0/host']);
+});

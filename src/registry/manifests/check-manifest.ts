@@ -107,12 +107,20 @@ function pathFaults({ permissions }: ToolManifest): Fault[] {
   );
 }
 
-function hostFaults({ permissions }: ToolManifest): Fault[] {
-  const message = 'must be a host name or IP literal, without scheme, port or *';
-  return (permissions?.network ?? []).flatMap(({ host }, index) =>
-    /^[A-Za-z0-9._:-]+$/.test(host) ? [] : [fault(`/permissions/network/${index}/host`, 'host', message)],
+/** Only what reads pages may ask for hosts by a pattern: where it goes is an argument, and public it has to be. */
+function hostFaults({ permissions, executor }: ToolManifest): Fault[] {
+  const isWeb = executor?.kind === 'web';
+  const host = isWeb ? HOST_OR_PATTERN : HOST;
+  const message = isWeb
+    ? 'must be a host name or IP literal, *.name for those below a name, or * for any public host'
+    : 'must be a host name or IP literal, without scheme, port or *';
+  return (permissions?.network ?? []).flatMap((row, index) =>
+    host.test(row.host) ? [] : [fault(`/permissions/network/${index}/host`, 'host', message)],
   );
 }
+
+const HOST = /^[A-Za-z0-9._:-]+$/;
+const HOST_OR_PATTERN = /^(?:\*|\*\.[A-Za-z0-9._-]+|[A-Za-z0-9._:-]+)$/;
 
 function rangeFaults({ compatibility_range: range }: ToolManifest): Fault[] {
   if (range === undefined || range === 'latest' || validRange(range) !== null) return [];

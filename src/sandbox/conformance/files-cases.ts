@@ -56,6 +56,14 @@ function mountCases(check: (name: string, run: (sandboxes: Sandboxes, sh: Shell)
     equal(readFileSync(join(folder, 'note'), 'utf8'), 'text\n');
   });
 
+  check('a read-only mount that every user may read is seen too', async ({ run, folder }, sh) => {
+    writeFileSync(join(folder, 'note'), 'text\n', { mode: 0o644 });
+    chmodSync(folder, 0o755);
+    const mounts: FilesystemPermission[] = [{ path: folder, mode: 'ro' }];
+    const { stdout, stderr } = await run(sh('cat "$1" && ! : >"$1"', join(folder, 'note')), { mounts });
+    equal(stdout, 'text\n', stderr);
+  });
+
   check(
     'a writable mount can be written, and its files belong to the owner of the layer',
     async ({ run, folder }, sh) => {

@@ -1,4 +1,4 @@
-import { wildcardMatcher } from '../../std/wildcard.ts';
+import { wildcardMatcher } from '../../std/text/wildcard.ts';
 
 /** Whether the segments of an absolute path, in lower case, fit a pattern. */
 export type PathPattern = (segments: readonly string[]) => boolean;

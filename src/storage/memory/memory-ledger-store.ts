@@ -3,6 +3,8 @@ import type { AuditQuery } from '../../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
 import type {
   ChainCheckpoint,
+  ForgetQuery,
+  Forgotten,
   LedgerBatch,
   SideEffectQuery,
   StoredEvent,
@@ -11,7 +13,7 @@ import type {
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { type ChainedEvent, eventTextParts } from '../../domain/event/chained-event.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
+import { completedAt, type InvocationRecord, waitsFor, withoutResult } from '../../domain/invocation/record.ts';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import type { FailedRows } from './outcomes/memory-outcome-store.ts';
 import { createTextLog, type TextLog } from './text-log.ts';
@@ -41,6 +43,8 @@ interface HeldRecord {
   readonly failedWith: string | undefined;
   readonly waits: WaitFor['for'] | undefined;
   readonly fence: number;
+  /** It completed with a result that is still kept. */
+  readonly hasResult: boolean;
   /** Of calls that may have left something behind. */
   readonly effect: { readonly turnGroupId: string | undefined; readonly agentDid: string } | undefined;
 }
@@ -71,9 +75,9 @@ export function memoryLedgerStore(options: { readonly eventsMax?: number } = {})
   const { eventsMax = EVENTS_MAX } = options;
   const held: Held = { texts: createTextLog(), events: [], chains: new Map(), records: new Map() };
   const checkpoints = new Map<string, string[]>();
-  const sinks = new Map<string, number>();
 
   return {
+    ...sinkPositions(),
     async append(batch) {
       refuseWhatCannotBeWhole(held, batch, eventsMax);
       for (const record of batch.records) keepRecord(held, record);
@@ -127,6 +131,15 @@ export function memoryLedgerStore(options: { readonly eventsMax?: number } = {})
       held.records.set(key, { ...record, fence: Math.max(record.fence, fence) });
       return readRecord(held, record);
     },
+    async forgetResults(query) {
+      return forgetResults(held, query);
+    },
+  };
+}
+
+function sinkPositions(): Pick<FailedRows, 'sinkPosition' | 'setSinkPosition'> {
+  const sinks = new Map<string, number>();
+  return {
     async sinkPosition(sink) {
       return sinks.get(sink) ?? 0;
     },
@@ -186,6 +199,7 @@ function keepRecord(held: Held, record: InvocationRecord): void {
     failedWith: record.failure?.code,
     waits: waitsFor(record),
     fence,
+    hasResult: state === 'COMPLETED' && 'result' in record,
     effect: effectOf(record),
   });
 }
@@ -219,6 +233,25 @@ function waiting(held: Held, { waitsFor: wanted, tenantId, after, limit }: Waiti
   );
   found.sort(byAcceptance);
   return found.slice(0, limit).map((record) => readRecord(held, record));
+}
+
+function forgetResults(held: Held, { before, at, limit, after }: ForgetQuery): Forgotten {
+  const found = [...held.records].filter(
+    ([, row]) => row.hasResult && row.acceptedAt < before && (after === undefined || byAcceptance(row, after) > 0),
+  );
+  found.sort(([, one], [, other]) => byAcceptance(one, other));
+  const page = found.slice(0, limit);
+  let forgotten = 0;
+  for (const [key, row] of page) {
+    const record = readRecord(held, row);
+    if (completedAt(record) >= before) continue;
+    const place = held.texts.add(JSON.stringify(withoutResult(record, at)));
+    held.texts.erase(row.place);
+    held.records.set(key, { ...row, place, hasResult: false });
+    forgotten += 1;
+  }
+  const last = page.length < limit ? undefined : page.at(-1)?.[1];
+  return { forgotten, ...(last === undefined ? {} : { next: last }) };
 }
 
 type Place = Pick<InvocationRecord, 'acceptedAt' | 'tenantId' | 'invocationId'>;

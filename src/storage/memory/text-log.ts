@@ -7,6 +7,8 @@ export interface TextLog {
   add(first: string, rest?: string): number;
   /** The text at a place that `add` gave. */
   at(place: number): string;
+  /** Overwrites the text at a place, which is not read any more. */
+  erase(place: number): void;
 }
 
 /** Texts that do not fit share no chunk. */
@@ -17,11 +19,17 @@ const LENGTH_BYTES = 4;
 /** UTF-8 bytes of one UTF-16 unit at most. */
 const UNIT_BYTES_MAX = 3;
 
-/** An empty log. It only grows; its owner bounds what is added. Texts must be well formed. */
+/** An empty log. It only grows, what is erased keeps its room; its owner bounds what is added. Texts must be well formed. */
 export function createTextLog(): TextLog {
   const chunks: Buffer[] = [];
   let last = Buffer.alloc(0);
   let used = 0;
+  const find = (place: number) => {
+    const chunk = chunks[Math.floor(place / CHUNK_PLACES)] ?? last;
+    const at = place % CHUNK_PLACES;
+    const start = at + LENGTH_BYTES;
+    return { chunk, start, end: start + chunk.readUInt32LE(at) };
+  };
   return {
     add(first, rest = '') {
       const bytesMax = LENGTH_BYTES + (first.length + rest.length) * UNIT_BYTES_MAX;
@@ -39,10 +47,12 @@ export function createTextLog(): TextLog {
       return place;
     },
     at(place) {
-      const chunk = chunks[Math.floor(place / CHUNK_PLACES)] ?? last;
-      const at = place % CHUNK_PLACES;
-      const start = at + LENGTH_BYTES;
-      return chunk.toString('utf8', start, start + chunk.readUInt32LE(at));
+      const { chunk, start, end } = find(place);
+      return chunk.toString('utf8', start, end);
+    },
+    erase(place) {
+      const { chunk, start, end } = find(place);
+      chunk.fill(0, start, end);
     },
   };
 }

@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
@@ -6,7 +11,7 @@ import { MiB } from '../../std/bytes.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
 import { openPostgres, type PostgresDatabase } from './postgres-database.ts';
-import { embeddedDatabases, run, type TestDatabases } from './postgres-databases.fixture.ts';
+import { clientOf, embeddedDatabases, run, type TestDatabases } from './postgres-databases.fixture.ts';
 
 let databases: TestDatabases;
 let connection: PostgresConnection;
@@ -69,6 +74,53 @@ test('more callers than connections wait for one', async () => {
     "select count(*)::int as connections from pg_stat_activity where application_name = 'sallyport' and datname = current_database()";
   expect(await run(connection, counted)).toEqual([{ connections: 2 }]);
 });
+
+test('ORC-06 a connection that breaks under a query ends that query, and not the process', async () => {
+  await using wire = await breakable(connection);
+  await using database = await open({ connection: wire.connection });
+  const locker = await clientOf(connection);
+  try {
+    await locker.query('begin');
+    await locker.query('lock table sallyport.outcome_settlements in access exclusive mode');
+    const refused = expect(database.outcomeStore.find('acme', 'call-1')).rejects.toMatchObject({ code: 'E3812' });
+    const waiting = "from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    await expect.poll(() => run(connection, `select count(*)::int as n ${waiting}`)).toEqual([{ n: 1 }]);
+    wire.breakAll();
+    await refused;
+  } finally {
+    await locker.end();
+  }
+  expect(await database.outcomeStore.find('acme', 'call-1')).toBeUndefined();
+});
+
+/** Another way to the same database, which can be cut. */
+async function breakable(to: PostgresConnection) {
+  if (!('socketFolder' in to)) throw new Error('the test database is behind a socket');
+  const folder = await mkdtemp(join(tmpdir(), 'cut-'));
+  const name = `.s.PGSQL.${to.port}`;
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(join(to.socketFolder, name));
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    }
+    near.pipe(far).pipe(near);
+  });
+  await once(server.listen(join(folder, name)), 'listening');
+  const breakAll = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    connection: { ...to, socketFolder: folder },
+    breakAll,
+    async [Symbol.asyncDispose]() {
+      breakAll();
+      await new Promise((resolve) => server.close(resolve));
+      await rm(folder, { recursive: true });
+    },
+  };
+}
 
 test('a lost connection costs one error, and the next query has a new one', async () => {
   await using database = await open({ poolMax: 1 });

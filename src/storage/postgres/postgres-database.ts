@@ -12,7 +12,9 @@ import type { CompensationStore } from '../../orchestration/compensation-store.p
 import type { QuotaStore } from '../../permission/quota-store.port.ts';
 import type { IdempotencyStore } from '../../pipeline/idempotency-store.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
+import type { StateStore } from '../../pipeline/state-store.port.ts';
 import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
+import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
 import type { ToolStore } from '../../registry/tool-store.port.ts';
 import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -28,10 +30,12 @@ import { postgresRevocationStore } from './identity/postgres-revocation-store.ts
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
+import { postgresStateStore } from './outcomes/postgres-state-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
 import { migrate } from './schema/migrate.ts';
 import type { Tables } from './schema/tables.ts';
+import { postgresSkillContents } from './tools/postgres-skill-contents.ts';
 import { postgresToolStore } from './tools/postgres-tool-store.ts';
 import { postgresVisibilityStore } from './tools/postgres-visibility-store.ts';
 import { postgresQuarantineStore } from './upstreams/postgres-quarantine-store.ts';
@@ -66,6 +70,8 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly approvalStore: ApprovalStore;
   readonly outcomeStore: OutcomeStore;
   readonly undoJournal: UndoJournal;
+  readonly stateStore: StateStore;
+  readonly skillContents: SkillContents;
   readonly vectorStore: VectorStore;
   /**
    * Vectors in the database itself.
@@ -86,6 +92,8 @@ export interface PostgresOptions {
   readonly connection: PostgresConnection;
   /** Connections at once; 16 when absent. */
   readonly poolMax?: number;
+  /** How much is kept of skills; `SKILL_CONTENT_BOUNDS` when absent. */
+  readonly skillContentBounds?: SkillContentBounds;
   readonly log: Log;
 }
 
@@ -97,6 +105,7 @@ export interface PostgresOptions {
 export async function openPostgres({
   connection,
   poolMax = POOL_MAX,
+  skillContentBounds,
   log,
 }: PostgresOptions): Promise<PostgresDatabase> {
   const pool = openPool(connection, poolMax, log);
@@ -116,7 +125,7 @@ export async function openPostgres({
   };
   return {
     toolStore: postgresToolStore(database),
-    ledgerStore: postgresLedgerStore(sender, database),
+    ledgerStore: postgresLedgerStore(sender, pool, database),
     idempotencyStore: postgresIdempotencyStore(pool),
     callLeaseStore: postgresCallLeaseStore(pool),
     compensationStore: postgresCompensationStore(database),
@@ -129,6 +138,8 @@ export async function openPostgres({
     approvalStore: postgresApprovalStore(database),
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
+    stateStore: postgresStateStore(pool),
+    skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
     ping: () => inDatabase('answer', async () => void (await pool.query('select 1'))),
@@ -154,6 +165,9 @@ function openPool(connection: PostgresConnection, poolMax: number, log: Log): Po
   pool.on('error', (error) => {
     if (!pool.ending) log.warn('database-connection-lost', { error: error.message });
   });
+  // The pool hears of idle connections only, and an error that nobody hears of would end the process. The query that ran
+  // there is told of it itself.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

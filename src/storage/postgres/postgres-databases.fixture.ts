@@ -88,7 +88,9 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'revocations',
     'api_keys',
     'quota_sessions',
+    'skill_contents',
     'undo_steps',
+    'tool_state',
     'outcome_settlements',
     'approval_votes',
     'approval_closings',
@@ -108,13 +110,19 @@ export async function empty(connection: PostgresConnection): Promise<void> {
 
 /** Runs statements in one transaction, on a connection of its own. */
 export async function run(connection: PostgresConnection, statements: string): Promise<readonly unknown[]> {
-  const client = new Client(
-    'url' in connection ? { connectionString: connection.url } : { ...connection, host: connection.socketFolder },
-  );
-  await client.connect();
+  const client = await clientOf(connection);
   try {
     return (await client.query(statements)).rows;
   } finally {
     await client.end();
   }
+}
+
+/** A connection of its own. */
+export async function clientOf(connection: PostgresConnection): Promise<Client> {
+  const client = new Client(
+    'url' in connection ? { connectionString: connection.url } : { ...connection, host: connection.socketFolder },
+  );
+  await client.connect();
+  return client;
 }

@@ -1,5 +1,5 @@
 import type { ViewSource, ViewTool } from '../../../api/schemas/visibility.ts';
-import { wildcardMatcher } from '../../std/wildcard.ts';
+import { wildcardMatcher } from '../../std/text/wildcard.ts';
 
 /** What a view takes from one source. */
 export interface Selection {

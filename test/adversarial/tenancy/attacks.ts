@@ -122,6 +122,10 @@ export const ATTACKS: Attacks = {
   'tools.import-skill': ({ upstream }) => [
     { name: upstream, files: [{ path: 'SKILL.md', content: '---\nname: kept\ndescription: x\n---\nx' }] },
   ],
+  'tools.import-composio': ({ upstream }) => [
+    { name: upstream, base_url: 'http://127.0.0.1:1/api/v3' },
+    { name: upstream, base_url: 'http://127.0.0.1:1/api/v3', tools: ['KEPT'], dry_run: true },
+  ],
   'upstreams.import': ({ upstream }) => [
     { configuration: JSON.stringify({ mcpServers: { [upstream]: { url: 'http://127.0.0.1:1/mcp' } } }) },
   ],

@@ -4,8 +4,13 @@ import type { EmbeddedToolLayer } from '../../../src/index.ts';
 import { poolTarget } from '../../../src/storage/postgres/postgres-connection.ts';
 import type { Names } from './planted.ts';
 
-/** Rows that change by themselves, or by somebody's own use. */
-const LIVELY = new Set(['last_used_at']);
+/** Columns that change by somebody's own use, or by themselves: which instance tells of an answer. */
+const LIVELY = new Set([
+  'api_keys.last_used_at',
+  'tool_versions.last_used_at',
+  'approval_closings.holder',
+  'approval_closings.claimed_at',
+]);
 
 /** Every row of a tenant, in every table that has tenants. */
 export async function rowsOf(layer: EmbeddedToolLayer, tenant: string): Promise<Record<string, readonly string[]>> {
@@ -19,7 +24,7 @@ export async function rowsOf(layer: EmbeddedToolLayer, tenant: string): Promise<
     const rows: Record<string, readonly string[]> = {};
     for (const { table_name: table } of tables.rows) {
       const found = await client.query<object>(`select * from sallyport.${table} where tenant_id = $1`, [tenant]);
-      rows[table] = found.rows.map((row) => textOf(row)).sort();
+      rows[table] = found.rows.map((row) => textOf(table, row)).sort();
     }
     return rows;
   } finally {
@@ -27,8 +32,8 @@ export async function rowsOf(layer: EmbeddedToolLayer, tenant: string): Promise<
   }
 }
 
-const textOf = (row: object): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(row).filter(([name]) => !LIVELY.has(name))));
+const textOf = (table: string, row: object): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(row).filter(([name]) => !LIVELY.has(`${table}.${name}`))));
 
 /** Which of the marks an answer holds that its question did not. */
 export const leaked = (answer: string, question: string, marks: readonly string[]): readonly string[] =>
@@ -60,7 +65,14 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
 /** An answer without what differs between two questions of the same kind. */
 export function plain(answer: string, names: Names, own: Readonly<Record<string, string>>): string {
   let text = answer;
-  const known = [...Object.entries(names), ...Object.entries(own)].sort(([, a], [, b]) => b.length - a.length);
+  // The name of an own secret's variable holds the tenant in another spelling.
+  const inVariables = Object.entries(own).map(([name, value]): [string, string] => [
+    `${name}-in-variable`,
+    value.replaceAll('-', '_X2D_'),
+  ]);
+  const known = [...Object.entries(names), ...Object.entries(own), ...inVariables].sort(
+    ([, a], [, b]) => b.length - a.length,
+  );
   for (const [name, value] of known) if (value !== '') text = text.replaceAll(value, `<${name}>`);
   for (const [form, name] of VOLATILE) text = text.replaceAll(form, name);
   return text;

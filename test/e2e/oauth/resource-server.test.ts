@@ -39,24 +39,27 @@ const ask = ({ server }: OpenLayer, path: string, headers: Record<string, string
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe('metadata for OAuth clients', () => {
-  test.each(['', '/mcp', '/mcp/discovery'])('the resource "%s" says where its tokens come from', async (path) => {
-    const { status, headers, body } = await get(known, WELL_KNOWN + path);
-    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
-    expect(body).toEqual({
-      resource: PUBLIC + path,
-      authorization_servers: [ISSUER],
-      scopes_supported: [
-        'tools:call',
-        'sallyport:viewer',
-        'sallyport:operator',
-        'sallyport:approver',
-        'sallyport:admin',
-      ],
-      bearer_methods_supported: ['header'],
-      jwks_uri: `${PUBLIC}/.well-known/jwks.json`,
-      resource_name: 'Sallyport',
-    });
-  });
+  test.each(['', '/mcp', '/mcp/discovery'])(
+    'PRM-11 the resource "%s" says where its tokens come from',
+    async (path) => {
+      const { status, headers, body } = await get(known, WELL_KNOWN + path);
+      expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect(body).toEqual({
+        resource: PUBLIC + path,
+        authorization_servers: [ISSUER],
+        scopes_supported: [
+          'tools:call',
+          'sallyport:viewer',
+          'sallyport:operator',
+          'sallyport:approver',
+          'sallyport:admin',
+        ],
+        bearer_methods_supported: ['header'],
+        jwks_uri: `${PUBLIC}/.well-known/jwks.json`,
+        resource_name: 'Sallyport',
+      });
+    },
+  );
 
   test('without a public address it is the one that was asked, without an authorization server there is none', async () => {
     const { body } = await get(plain, `${WELL_KNOWN}/mcp`);
@@ -75,7 +78,7 @@ describe('metadata for OAuth clients', () => {
 });
 
 describe('challenges', () => {
-  test.each(ROUTES)('%s asks for a token, and says where the metadata are', async (route) => {
+  test.each(ROUTES)('PRM-11 %s asks for a token, and says where the metadata are', async (route) => {
     const path = route.startsWith('/v1') ? '' : route;
     const scope = path === '' ? '' : 'scope="tools:call", ';
     const where = `${scope}resource_metadata="${PUBLIC}${WELL_KNOWN}${path}"`;
@@ -86,7 +89,7 @@ describe('challenges', () => {
     expect([bad.status, bad.headers.get('cache-control')]).toEqual([401, 'no-store']);
   });
 
-  test('a role that is missing is told as scope', async () => {
+  test('PRM-11 a role that is missing is told as scope', async () => {
     const { capability_token } = await plain.layer.mintToken({ roles: ['agent'] });
     const refused = await ask(plain, '/v1/upstreams', bearer(capability_token));
     expect(refused.status).toBe(403);
@@ -155,7 +158,7 @@ async function listeningServer() {
   return { url, heard, close: () => new Promise((done) => http.close(done).closeAllConnections()) };
 }
 
-test('the credential of a caller is never passed on to an upstream', async () => {
+test('PRM-11 the credential of a caller is never passed on to an upstream', async () => {
   const far = await listeningServer();
   const local = { door: 'library', local: true } as const;
   const headers = { 'x-own': 'of-the-definition' };

@@ -1,6 +1,7 @@
 import type { PipelineParts } from '../../../pipeline/parts.ts';
 import type { Settings } from '../../settings.ts';
 import { layerLimitsOf } from './agent-bounds.ts';
+import { apiRatesOf } from './api-rates.ts';
 
 /** Bounds of the pipeline, from the settings. */
 export function limitsOf(settings: Settings): PipelineParts['limits'] {
@@ -13,6 +14,8 @@ export function limitsOf(settings: Settings): PipelineParts['limits'] {
     timeoutMsMax: settings['calls.timeout_seconds_max'] * 1000,
     laterTimeoutMsMax: settings['workers.timeout_seconds_max'] * 1000,
     externalRate: { per_minute: settings['rate.external_per_minute'], burst: settings['rate.external_burst'] },
+    apiRate: { per_minute: settings['rate.api_per_minute'], burst: settings['rate.api_burst'] },
+    apiRates: apiRatesOf(settings['rate.apis']),
     idempotencyTtlMs: settings['idempotency.ttl_seconds'] * 1000,
   };
 }

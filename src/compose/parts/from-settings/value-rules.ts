@@ -1,7 +1,9 @@
+import type { Redactor } from '../../../detectors/redact.ts';
 import { createSanitiser, patternsOf, type Sanitiser } from '../../../detectors/sanitise.ts';
 import { scanOutput } from '../../../detectors/scan-output.ts';
 import type { ValueRules } from '../../../pipeline/stages/values/value-rules.ts';
 import type { Settings } from '../../settings.ts';
+import { redactorOf } from './redactor.ts';
 
 /**
  * How arguments and results are judged beside their schemas, from the settings.
@@ -19,9 +21,13 @@ export function valueRulesOf(settings: Settings): ValueRules {
     markResultsOnly: settings['sanitise.mark_results_only'],
     ...(argumentSanitiser === undefined ? {} : { argumentSanitiser }),
     ...(resultSanitiser === undefined ? {} : { resultSanitiser }),
+    ...(settings['redact.results'].length === 0 ? {} : { resultRedactor: resultRedactorOf(settings) }),
     scanOutput,
   };
 }
+
+const resultRedactorOf = (settings: Settings): Redactor =>
+  redactorOf({ 'redact.kinds': settings['redact.results'], 'redact.fields': settings['redact.fields'] });
 
 function sanitiserOf(settings: Settings, profile: Settings['sanitise.profile']): Sanitiser | undefined {
   if (profile === 'off') return undefined;

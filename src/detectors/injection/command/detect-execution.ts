@@ -1,6 +1,7 @@
 import type { Report } from '../finding.ts';
 import { callsOneOf } from '../text/calls-one-of.ts';
 import { type Reading, SIGN } from '../text/reading.ts';
+import { TOLD } from '../text/told-words.ts';
 import { COMMAND } from './names.ts';
 import { readCommand } from './read-command.ts';
 import { isAlone, isAssignment, isProseBefore } from './surroundings.ts';
@@ -34,19 +35,22 @@ const QUOTED = /^["'] +(?=\w)/;
 
 /** Looks for what shows in the text as a whole, whatever separates it: a value, not a document. */
 export function detectExecution(reading: Reading, strict: boolean, report: Report): void {
-  const { text, signs } = reading;
-  const told = (rule: string, pattern: RegExp): void => {
-    const found = pattern.exec(text);
-    if (found !== null) report(rule, found.index, found.index + found[0].length);
-  };
-  if ((signs & (SIGN.slash | SIGN.other)) !== 0 && mayReach(text)) told('reverse_shell', REVERSE_SHELL);
+  const { text, signs, told } = reading;
+  if ((told & TOLD.reaches) !== 0 && (signs & (SIGN.slash | SIGN.other)) !== 0 && mayReach(text)) {
+    tell(text, 'reverse_shell', REVERSE_SHELL, report);
+  }
   if ((signs & SIGN.open) !== 0) execution(reading, strict, report);
-  if ((signs & (SIGN.less | SIGN.bracket)) !== 0) told('server_side', SERVER_SIDE);
+  if ((signs & (SIGN.less | SIGN.bracket)) !== 0) tell(text, 'server_side', SERVER_SIDE, report);
   if ((signs & (SIGN.equals | SIGN.shell)) === (SIGN.equals | SIGN.shell) && isAssignment(text, 0)) {
     report('separated_assignment', 0, text.length);
   }
   if ((signs & SIGN.quote) !== 0) quoted(text, report);
-  if ((signs & (SIGN.slash | SIGN.escape)) !== 0) sensitive(text, strict, report);
+  if ((signs & (SIGN.slash | SIGN.escape)) !== 0) sensitive(reading, strict, report);
+}
+
+function tell(text: string, rule: string, pattern: RegExp, report: Report): void {
+  const found = pattern.exec(text);
+  if (found !== null) report(rule, found.index, found.index + found[0].length);
 }
 
 /** Without one of these the pattern has nothing to find; a search for them costs next to nothing. */
@@ -63,7 +67,8 @@ function execution(reading: Reading, strict: boolean, report: Report): void {
   const { text } = reading;
   const shock = text.includes('()') ? SHELLSHOCK.exec(text) : null;
   if (shock !== null) report('shellshock', shock.index, shock.index + shock[0].length);
-  const executes = callsOneOf(reading, EXECUTING) ? EXECUTES.exec(text) : null;
+  const isCalled = (reading.told & TOLD.runs) !== 0 && callsOneOf(reading, EXECUTING);
+  const executes = isCalled ? EXECUTES.exec(text) : null;
   if (executes !== null && (strict || isAtBoundary(text, executes.index)))
     report('execution', executes.index, text.length);
 }
@@ -79,18 +84,13 @@ function quoted(text: string, report: Report): void {
   if (command?.kind === COMMAND.plain && isAlone(text, command.end)) report('quoted_command', 0, command.end);
 }
 
-/** Without one of these the patterns have nothing to find; a search for them costs next to nothing. */
-const OPENING = ['netsh', 'net user', 'net localgroup', 'net1 ', 'fDenyTS'];
-const SENSITIVE_PLACES = ['/etc/', '/proc/', '.ini'];
-const WINDOWS_PLACES = /\\(?:repair|system32)\\/i;
-
-function sensitive(text: string, strict: boolean, report: Report): void {
-  const opens = OPENING.some((each) => text.includes(each)) ? OPENS.exec(text) : null;
+function sensitive({ text, signs, told }: Reading, strict: boolean, report: Report): void {
+  const opens = (told & TOLD.opens) !== 0 ? OPENS.exec(text) : null;
   if (opens !== null) report('opened_machine', opens.index, opens.index + opens[0].length);
-  const call = text.includes('/etc/') ? SENSITIVE_CALL.exec(text) : null;
+  const isCalled = (told & TOLD.settings) !== 0 && (signs & SIGN.open) !== 0;
+  const call = isCalled ? SENSITIVE_CALL.exec(text) : null;
   if (call !== null) report('sensitive_file', call.index, call.index + call[0].length);
-  if (!SENSITIVE_PLACES.some((each) => text.includes(each)) && !WINDOWS_PLACES.test(text)) return;
-  const found = SENSITIVE.exec(text);
+  const found = (told & TOLD.shows) !== 0 ? SENSITIVE.exec(text) : null;
   if (found === null || (!strict && isProseBefore(text, found.index))) return;
   report('sensitive_file', found.index, found.index + found[0].length);
 }

@@ -1,6 +1,7 @@
 import type { Report } from '../finding.ts';
 import { callsOneOf } from '../text/calls-one-of.ts';
 import { type Reading, SIGN } from '../text/reading.ts';
+import { TOLD } from '../text/told-words.ts';
 import { hasScriptScheme } from './read-value.ts';
 
 /** Longest value that is taken for a piece of script; longer ones are programs or documents. */
@@ -21,11 +22,12 @@ const COMMENTED_OUT = /[;}]\s*(?:alert|confirm|prompt|eval)\b.*\/\//i;
 
 /** Looks for script without markup: an address that runs, or a value that leaves the quotes it is put into. */
 export function detectScript(reading: Reading, report: Report): void {
-  const { text, signs } = reading;
+  const { text, signs, told } = reading;
   const { length } = text;
   if ((signs & (SIGN.colon | SIGN.shell)) !== 0 && isScriptAddress(text)) report('script_address', 0, length);
   else if ((signs & SIGN.plus) !== 0 && text.includes('+ADw-') && /script|\+AD4-/i.test(text))
     report('utf7_element', 0, length);
+  else if ((told & TOLD.browser) === 0) return;
   else if ((signs & CALL_SIGNS) !== 0 && length <= LENGTH_MAX && text.indexOf('\n') < 0 && isScript(reading)) {
     report('script', 0, length);
   }

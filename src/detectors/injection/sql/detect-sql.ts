@@ -25,8 +25,13 @@ const SELECT = slotFor('select');
  * Looks for SQL that was put into a value: tokens are judged by what stands around them, whatever quote the value was to
  * be put into. A whole statement passes by default, for a database tool is given those.
  */
-export function detectSql(reading: Reading, strict: boolean, plusIsBlank: boolean, report: Report): void {
-  const tokens = lex(reading, plusIsBlank, false);
+export function detectSql(
+  reading: Reading,
+  tokens: Tokens,
+  strict: boolean,
+  plusIsBlank: boolean,
+  report: Report,
+): void {
   const again = tokens.lineComments;
   judge(tokens, strict, report);
   // What looks like a comment may hide what stands between two words.

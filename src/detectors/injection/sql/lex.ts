@@ -1,10 +1,12 @@
 // Hot path: runs over every text once.
 import type { Reading } from '../text/reading.ts';
+import { ALL_TOLD } from '../text/told-words.ts';
 import { closeTokens, FLAG, KIND, type Tokens, tokensFor } from './tokens.ts';
-import { foldCode, IS, kindsAt, slotOf } from './words.ts';
+import { foldCode, IS, kindsAt, slotOf, toldAt } from './words.ts';
 
 /** One text while it is cut. */
 interface Cut {
+  readonly reading: Reading;
   readonly text: string;
   readonly codes: Uint16Array;
   readonly length: number;
@@ -43,10 +45,22 @@ function classOf(code: number): number {
 const ANCHORS = IS.connective | IS.union | IS.statement | IS.place | IS.delay | IS.attack | IS.scalar | IS.about;
 
 /** Cuts a text into tokens, in linear time. The result is good until the next call. */
-export function lex({ text, codes }: Reading, plusIsBlank: boolean, skipLines: boolean): Tokens {
+export function lex(reading: Reading, plusIsBlank: boolean, skipLines: boolean): Tokens {
+  const { text, codes } = reading;
   const { length } = text;
   const tokens = tokensFor(text, length);
-  const cut: Cut = { text, codes, length, tokens, plusIsBlank, skipLines, single: 0, double: 0, noClosingFrom: -1 };
+  const cut: Cut = {
+    reading,
+    text,
+    codes,
+    length,
+    tokens,
+    plusIsBlank,
+    skipLines,
+    single: 0,
+    double: 0,
+    noClosingFrom: -1,
+  };
   let at = 0;
   while (at < length) {
     const code = codes[at] as number;
@@ -79,7 +93,7 @@ function anchor({ tokens }: Cut): void {
 }
 
 /** A word and those after it, with nothing but blanks between: most texts are little else. */
-function words({ codes, tokens }: Cut, from: number): number {
+function words({ reading, codes, tokens }: Cut, from: number): number {
   const { kinds, slots, starts, ends, anchors } = tokens;
   let { count } = tokens;
   let prose = 0;
@@ -93,7 +107,11 @@ function words({ codes, tokens }: Cut, from: number): number {
       hash = (Math.imul(hash, 31) + folded) | 0;
       folded = FOLD[codes[++at] as number] as number;
     }
-    const slot = slotOf(hash, at - start);
+    let slot = slotOf(hash, at - start);
+    if (slot >= 0) {
+      reading.told |= toldAt(slot);
+      if (kindsAt(slot) === IS.foreign) slot = -1;
+    }
     if (slot >= 0) {
       if ((kindsAt(slot) & ANCHORS) !== 0) anchors[tokens.anchorCount++] = count;
       plain = 0;
@@ -207,6 +225,8 @@ function slash(cut: Cut, at: number, code: number, second: number): number {
     tokens.versionComment = true;
     return afterDigits(codes, at + 3);
   }
+  // Nobody reads the words in it one by one.
+  cut.reading.told = ALL_TOLD;
   const end = cut.noClosingFrom >= 0 ? -1 : text.indexOf('*/', at + 2);
   if (end >= 0) return end + 2;
   cut.noClosingFrom = at;
@@ -287,7 +307,8 @@ function comparison(cut: Cut, at: number, code: number, second: number): number 
 }
 
 function variable(cut: Cut, start: number): number {
-  const { codes } = cut;
+  const { codes, reading } = cut;
+  reading.told = ALL_TOLD;
   const twice = codes[start + 1] === 64;
   let at = start + (twice ? 2 : 1);
   while (FOLD[codes[at] ?? 0] !== 0) at++;

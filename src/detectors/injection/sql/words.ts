@@ -1,4 +1,5 @@
-// Hot path: every word of every text is looked up here.
+// Hot path: words of every text are looked up here.
+import { TOLD_WORDS } from '../text/told-words.ts';
 
 /** What a word means in SQL; a word may be of several kinds. */
 export const IS = {
@@ -19,6 +20,8 @@ export const IS = {
   quantity: 1 << 14,
   /** Begins a clause that may name a column by its place. */
   place: 1 << 15,
+  /** No word of SQL, but one that tells something else. */
+  foreign: 1 << 16,
 } as const;
 
 const WORDS: readonly (readonly [kinds: number, words: string])[] = [
@@ -60,16 +63,24 @@ const SLOTS = 1 << 12;
 
 const hashes = new Int32Array(SLOTS);
 const kindsOf = new Int32Array(SLOTS);
+const toldBy = new Int32Array(SLOTS);
 const names: (string | undefined)[] = new Array(SLOTS);
 for (const [kinds, words] of WORDS) for (const word of words.split(' ')) enter(word, kinds);
+for (const [bit, words] of TOLD_WORDS) {
+  for (const word of words.split(' ')) {
+    const slot = enter(word, IS.foreign);
+    toldBy[slot] = (toldBy[slot] ?? 0) | bit;
+  }
+}
 
-function enter(word: string, kinds: number): void {
+function enter(word: string, kinds: number): number {
   const hash = hashWord(word);
   let slot = hash & (SLOTS - 1);
   while (kindsOf[slot] !== 0 && names[slot] !== word) slot = (slot + 1) & (SLOTS - 1);
   hashes[slot] = hash;
   kindsOf[slot] = (kindsOf[slot] ?? 0) | kinds;
   names[slot] = word;
+  return slot;
 }
 
 /** Hash of a word in lower case; the lexer computes the same while it reads. */
@@ -97,6 +108,9 @@ export function slotOf(hash: number, length: number): number {
   }
   return -1;
 }
+
+/** What the word in a slot tells beside SQL, as bits of TOLD. */
+export const toldAt = (slot: number): number => toldBy[slot] ?? 0;
 
 /** Kinds of the word in a slot, 0 for none. */
 export function kindsAt(slot: number): number {

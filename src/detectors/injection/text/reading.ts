@@ -1,5 +1,6 @@
 // Hot path: one look at every character of every text, so that most need no second.
 import { KiB } from '../../../std/bytes.ts';
+import { ALL_TOLD } from './told-words.ts';
 
 /** What signs stand in a text, as bits. */
 export const SIGN = {
@@ -19,6 +20,8 @@ export const SIGN = {
   other: 1 << 11,
   /** Beside another bit: the place is kept among the marks. */
   mark: 1 << 12,
+  /** A dollar sign, or what is beyond ASCII: some take it for a part of a word, others do not. */
+  joint: 1 << 13,
 } as const;
 
 /** A text as numbers, with what was seen in it. Good until the next text is read. */
@@ -28,6 +31,8 @@ export interface Reading {
   readonly codes: Uint16Array;
   /** Bits of SIGN. */
   readonly signs: number;
+  /** Bits of TOLD, once the text was cut into words; more than stand in it where that is not sure. */
+  told: number;
   /** Places of `<`, `=`, `(`, shell signs and backslashes, in order. */
   readonly marks: Int32Array;
   readonly markCount: number;
@@ -39,6 +44,7 @@ const SIGNS: readonly (readonly [bits: number, characters: string])[] = [
   [SIGN.equals | SIGN.mark, '='],
   [SIGN.open | SIGN.mark, '('],
   [SIGN.shell | SIGN.mark, ';|&$`\n'],
+  [SIGN.joint, '$'],
   [SIGN.shell | SIGN.mark | SIGN.blank, '\r'],
   [SIGN.escape, '%'],
   [SIGN.escape | SIGN.mark, '\\'],
@@ -50,7 +56,7 @@ const SIGNS: readonly (readonly [bits: number, characters: string])[] = [
   [SIGN.other, '#*-@>)!^,~?]}'],
 ];
 /** For every UTF-16 unit, so that the loop has nothing to decide. */
-const BITS = new Uint16Array(1 << 16).fill(SIGN.other, 128);
+const BITS = new Uint16Array(1 << 16).fill(SIGN.other | SIGN.joint, 128);
 for (const [bits, characters] of SIGNS) {
   for (const each of characters) BITS[each.charCodeAt(0)] = (BITS[each.charCodeAt(0)] ?? 0) | bits;
 }
@@ -90,5 +96,5 @@ export function readText(text: string): Reading {
     signs |= bits;
     if ((bits & SIGN.mark) !== 0) marks[markCount++] = at;
   }
-  return { text, codes, signs, marks, markCount };
+  return { text, codes, signs, told: (signs & SIGN.joint) === 0 ? 0 : ALL_TOLD, marks, markCount };
 }

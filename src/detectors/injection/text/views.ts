@@ -75,7 +75,8 @@ function characterAt(text: string, at: number): [character: string, next: number
   return code > 0x10ffff ? ['\ufffd', next] : [String.fromCodePoint(code), next];
 }
 
-const ESCAPE = /%(?:[\da-f]{2}|u[\da-f]{4})|\\(?:x[\da-f]{2}|u[\da-f]{4}|u\{[\da-f]{1,6}\})/gi;
+/** Letters of escapes are small but for `%U`: `\X41` and `\U0041` are none. */
+const ESCAPE = /%(?:[\da-fA-F]{2}|[uU][\da-fA-F]{4})|\\(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]{1,6}\})/g;
 
 /** Offset of the next escape that can be undone, or -1. */
 function nextEscape(text: string, from: number): number {

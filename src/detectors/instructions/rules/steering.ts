@@ -137,7 +137,7 @@ export const STEERING_RULES: readonly InstructionRule[] = [
     why: 'It speaks to the model by name.',
     all: [
       new RegExp(
-        `(?:^|[.!?:;>)\\]"'*] ?|\\b(?:dear|hey|hi|hello|attention|note to|instructions? (?:to|for)|message (?:to|for)|as an?|you are an?|if you are an?|reading this,?) )(?:the |any |all |an? )?${MODEL}(?:[,:!]| (?:must|should|shall|has to|needs? to|reading|please|is (?:required|instructed|expected|to)|will (?:always|then|now)|are (?:required|instructed)))`,
+        `(?:^|[.!?:;>)\\]"'*] ?|\\b(?:dear|hey|hi|hello|attention|note to|instructions? (?:to|for)|message (?:to|for)|as an?|you are an?|if you are an?|reading this,?) )(?:the |any |all |an? )?${MODEL}(?=[ ,:!])(?:[,:!]| (?:must|should|shall|has to|needs? to|reading|please|is (?:required|instructed|expected|to)|will (?:always|then|now)|are (?:required|instructed)))`,
       ),
     ],
     none: [

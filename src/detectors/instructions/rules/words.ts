@@ -6,7 +6,7 @@ export const PERSON =
 
 /** Whom it speaks to. */
 export const MODEL =
-  '(?:ai|a\\.i\\.|llms?|language models?|(?:the |an? )?(?:ai |chat|llm )?(?:agents?|assistants?|bots?|models?)|chatgpt|gpt-?\\d?\\w?|claude|gemini|copilot|cursor)';
+  '(?:ai|a\\.i\\.|llms?|language models?|(?:the |an? )?(?:ai |chat|llm )?(?:agents?|assistants?|bots?|models?)|chatgpt|gpt|gpts|gpt-?[0123456789]\\w?|claude|gemini|copilot|cursor)';
 
 /** Files, stores and texts that hold secrets. */
 export const SECRET_PLACE =

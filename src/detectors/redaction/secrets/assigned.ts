@@ -14,8 +14,14 @@ const COOKIE_CHARS_MIN = 12;
 const BEHIND_SIGN = /[=:>]{0,2}\s{0,3}(?:[rbuf](?=["']))?(\\?["'`]|)/iy;
 /** What is judged of a value, and what belongs to it when it is a secret. */
 const QUOTED = { judged: /[^"'`\\\n]{1,256}/y, whole: /[^"'`\\\n]{1,8192}/y };
-/** `=` only at the end of what is judged, as padding: a chain of assignments is several values. */
-const PLAIN = { judged: /[^\s"'`,;)}\]<>|&\\=]{1,256}={0,2}/y, whole: /[^\s"'`,;)}\]<>|&\\]{1,8192}/y };
+/**
+ * `=` only at the end of what is judged, as padding: a chain of assignments is several values. An ampersand belongs to the
+ * whole unless another pair of a form begins behind it, or it is one of a shell or of HTML.
+ */
+const PLAIN = {
+  judged: /[^\s"'`,;)}\]<>|&\\=]{1,256}={0,2}/y,
+  whole: /(?:[^\s"'`,;)}\]<>|&\\]|(?<!&)&(?!&|amp;|\s|$|[\w.%[\]-]{1,64}=)){1,8192}/y,
+};
 /** What keys and tokens are written with (RFC 6750 §2.1), and what joins parts of them. */
 const TOKEN = /^[A-Za-z0-9._~+/=:!-]+$/;
 /** The scheme in front of what authorises (RFC 9110 §11.1). */

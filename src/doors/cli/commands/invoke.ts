@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { DryRunResponse } from '../../../../api/schemas/calls/dry-run.ts';
+import { TrustLevel } from '../../../../api/schemas/capability-token.ts';
 import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
 import {
   InvocationPhase,
@@ -11,7 +12,7 @@ import { ERRORS, type ErrorCode } from '../../../domain/error/catalogue.ts';
 import { failure } from '../../../domain/error/failure.ts';
 import { EXIT } from '../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../command-kit.ts';
-import { oneOf, seconds } from '../input/option-values.ts';
+import { collectPairs, oneOf, seconds } from '../input/option-values.ts';
 import { readArguments } from '../input/read-json.ts';
 import type { Printer } from '../output/printer.ts';
 
@@ -27,8 +28,16 @@ interface InvokeOptions {
   readonly idempotencyKey?: string;
   readonly phase?: InvocationPhase;
   readonly claimSource?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly trust?: TrustLevel;
   readonly dryRun?: boolean;
+  readonly async?: boolean;
+  readonly priority?: Priority;
+  readonly requireApproval?: boolean;
 }
+
+const PRIORITIES = ['low', 'normal', 'high'] as const;
+type Priority = (typeof PRIORITIES)[number];
 
 /** `invoke TOOL [ARGUMENTS]`. */
 export function addInvokeCommand(program: Command, kit: CommandKit): void {
@@ -47,6 +56,15 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
       oneOf(InvocationPhase.enum),
     )
     .option('--claim-source <words>', 'where the content of the arguments came from')
+    .option('--async', 'answer once the call is accepted; see "calls watch"')
+    .option('--priority <word>', `with --async: ${PRIORITIES.join(', ')}`, oneOf(PRIORITIES))
+    .option('--require-approval', 'run it only once an approver said yes')
+    .option(
+      '--env <name=value>',
+      'variable for this call of a skill or shell tool; may come several times',
+      collectPairs,
+    )
+    .option('--trust <level>', `trust the call no further: ${TrustLevel.enum.join(', ')}`, oneOf(TrustLevel.enum))
     .option('--dry-run', 'say what would become of the call, and why; run nothing');
   kit.asking<InvokeOptions>(invoke, async (work, [tool, given], options) => {
     const parameters = await readArguments(given as string | undefined, work.parts.io);
@@ -60,11 +78,16 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
 }
 
 function requestOf(toolId: string, parameters: Record<string, unknown>, options: InvokeOptions): ToolInvokeRequest {
-  const { version, timeout, idempotencyKey, phase, claimSource } = options;
+  const { version, timeout, idempotencyKey, phase, claimSource, priority, env, trust } = options;
   const execution_options = {
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
     ...(phase === undefined ? {} : { phase }),
     ...(claimSource === undefined ? {} : { claim_source: claimSource }),
+    ...(env === undefined ? {} : { environment: env }),
+    ...(trust === undefined ? {} : { trust_level: trust }),
+    ...(options.async === true ? { async_mode: true } : {}),
+    ...(priority === undefined ? {} : { priority }),
+    ...(options.requireApproval === true ? { require_approval: true } : {}),
   };
   return {
     tool_id: toolId,
@@ -113,8 +136,17 @@ function tell(response: ToolInvokeResponse, print: Printer): number {
     for (const { code, message } of response.warnings ?? []) print.note(`${code}: ${message}`);
     if (response.error === undefined) print.line(resultText(response));
     else tellError(response.error, print);
+    tellWhereToLook(response, print);
   }
   return response.error === undefined ? EXIT.ok : EXIT.refused;
+}
+
+/** Of a call that is not over. */
+function tellWhereToLook({ status, approval, invocation_id }: ToolInvokeResponse, print: Printer): void {
+  if (status === 'pending_approval' && approval !== undefined)
+    print.note(`It waits for a person: sallyport approvals show ${approval.approval_id}`);
+  if (status === 'pending' || status === 'running')
+    print.note(`Follow it with: sallyport calls watch ${invocation_id}`);
 }
 
 /** Exit code as the call itself would have had it. */

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../../api/schemas/error.ts';
-import { errorBody, type Failure } from '../../../domain/error/failure.ts';
+import { errorBody, type Failure, failure } from '../../../domain/error/failure.ts';
 import type { CliIo } from '../cli-parts.ts';
 import { createPaint, harmless, type Paint } from './paint.ts';
 import { tableLines } from './table.ts';
@@ -47,7 +47,10 @@ export function createPrinter(io: CliIo, json: boolean): Printer {
       if (json) err(JSON.stringify({ error: errorBody(failed) }));
       else for (const line of failureLines(failed, warn)) err(line);
     },
-    usage: (message) => err(`${warn.bad('error:')} ${harmless(message)}`),
+    usage: (message) => {
+      if (json) err(JSON.stringify({ error: errorBody(failure('E3801', message)) }));
+      else err(`${warn.bad('error:')} ${harmless(message)}`);
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { KiB } from '../../../std/bytes.ts';
-import { visibleLine, visibleText } from '../../../std/visible-text.ts';
+import { visibleLine, visibleText } from '../../../std/text/visible-text.ts';
 import { isObject, type Params } from '../../json-rpc.ts';
 import type { Peer } from '../../mcp-server.ts';
 import type { Confirmer, ShownQuestion } from '../client-confirmations.port.ts';

@@ -36,6 +36,15 @@ describe.each([
     });
   });
 
+  it('EXE-10 says variables and trust in _meta, and they reach the call', async () => {
+    const client = await server.client({ tools: mode });
+    const _meta = { 'sallyport/environment': { PROJECT: 'demo' }, 'sallyport/trust_level': 'provisional' };
+    await client.callTool({ ...call, _meta });
+    expect(asked('tool.invoke').at(-1)?.input).toMatchObject({
+      execution_options: { environment: { PROJECT: 'demo' }, trust_level: 'provisional' },
+    });
+  });
+
   it('PIPE-15 asks for a dry run, which calls nothing', async () => {
     const told = { would: 'run', tool_id: 'add', stages: [] };
     server.layer.answers.set('tool.dry_run', () => told);
@@ -51,6 +60,9 @@ describe.each([
       { 'sallyport/dry_run': 'true' },
       { 'sallyport/phase': 'night' },
       { 'sallyport/claim_source': 1 },
+      { 'sallyport/environment': { PROJECT: 1 } },
+      { 'sallyport/environment': ['PROJECT=demo'] },
+      { 'sallyport/trust_level': 'root' },
     ])
       await expect(client.callTool({ ...call, _meta })).rejects.toMatchObject({ code: -32602 });
     expect([...asked('tool.invoke'), ...asked('tool.dry_run')]).toEqual([]);

@@ -1,4 +1,5 @@
 // Hot path: every tools/call passes here.
+import { TrustLevel } from '../../../../api/schemas/capability-token.ts';
 import { InvocationPhase, type ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
 import { metaOf } from '../../mcp-protocol.ts';
 
@@ -8,6 +9,10 @@ const META_PHASE = 'sallyport/phase';
 const META_CLAIM_SOURCE = 'sallyport/claim_source';
 /** The attempt at answering that the call belongs to (VIS-04). */
 const META_TURN_GROUP = 'sallyport/turn_group_id';
+/** Variables that the call sets for its tool (EXE-10). */
+const META_ENVIRONMENT = 'sallyport/environment';
+/** The call is trusted no further than this (EXE-10). */
+const META_TRUST_LEVEL = 'sallyport/trust_level';
 /** `true`: say what would become of the call and run nothing (PIPE-15). */
 const META_DRY_RUN = 'sallyport/dry_run';
 
@@ -20,25 +25,50 @@ export interface AskedCall {
 /** The call with what its `_meta` says of it, or what is wrong there: a fault must not turn a dry run into a call. */
 export function callOptions(input: ToolInvokeRequest, params: Readonly<Record<string, unknown>>): AskedCall | string {
   const meta = metaOf(params);
-  const phase = meta[META_PHASE];
-  const claimSource = meta[META_CLAIM_SOURCE];
   const dryRun = meta[META_DRY_RUN];
-  const turnGroup = meta[META_TURN_GROUP];
+  const said = OPTIONS.filter(({ key }) => meta[key] !== undefined);
   // The common case first: a client that knows nothing of these.
-  if (phase === undefined && claimSource === undefined && dryRun === undefined && turnGroup === undefined)
-    return { input, dryRun: false };
+  if (said.length === 0 && dryRun === undefined) return { input, dryRun: false };
   if (dryRun !== undefined && typeof dryRun !== 'boolean') return `_meta.${META_DRY_RUN} must be true or false.`;
-  if (phase !== undefined && !isPhase(phase))
-    return `_meta.${META_PHASE} must be one of ${InvocationPhase.enum.join(', ')}.`;
-  if (claimSource !== undefined && typeof claimSource !== 'string') return `_meta.${META_CLAIM_SOURCE} must be a text.`;
-  if (turnGroup !== undefined && typeof turnGroup !== 'string') return `_meta.${META_TURN_GROUP} must be a text.`;
+  const fault = said.find(({ key, fits }) => !fits(meta[key]));
+  if (fault !== undefined) return `_meta.${fault.key} must be ${fault.must}.`;
   const options = {
     ...input.execution_options,
-    ...(phase === undefined ? {} : { phase }),
-    ...(claimSource === undefined ? {} : { claim_source: claimSource }),
-    ...(turnGroup === undefined ? {} : { turn_group_id: turnGroup }),
+    ...Object.fromEntries(said.map(({ key, option }) => [option, meta[key]])),
   };
   return { input: { ...input, execution_options: options }, dryRun: dryRun === true };
 }
 
-const isPhase = (value: unknown): value is InvocationPhase => InvocationPhase.enum.some((phase) => phase === value);
+/** One option that `_meta` may hold. What is inside of it the operation's schema judges. */
+interface MetaOption {
+  readonly key: string;
+  readonly option: keyof NonNullable<ToolInvokeRequest['execution_options']>;
+  readonly fits: (value: unknown) => boolean;
+  readonly must: string;
+}
+
+const oneOf =
+  (words: readonly string[]) =>
+  (value: unknown): boolean =>
+    words.some((word) => word === value);
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isTexts = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isText);
+
+const OPTIONS: readonly MetaOption[] = [
+  {
+    key: META_PHASE,
+    option: 'phase',
+    fits: oneOf(InvocationPhase.enum),
+    must: `one of ${InvocationPhase.enum.join(', ')}`,
+  },
+  { key: META_CLAIM_SOURCE, option: 'claim_source', fits: isText, must: 'a text' },
+  { key: META_TURN_GROUP, option: 'turn_group_id', fits: isText, must: 'a text' },
+  { key: META_ENVIRONMENT, option: 'environment', fits: isTexts, must: 'an object with texts' },
+  {
+    key: META_TRUST_LEVEL,
+    option: 'trust_level',
+    fits: oneOf(TrustLevel.enum),
+    must: `one of ${TrustLevel.enum.join(', ')}`,
+  },
+];

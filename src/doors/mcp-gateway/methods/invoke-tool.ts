@@ -8,8 +8,9 @@ import { errorAnswer, notificationText, RPC, type RpcAnswer, type RpcRequest } f
 import { metaOf } from '../../mcp-protocol.ts';
 import type { Peer } from '../../mcp-server.ts';
 import type { ConfirmCalls } from '../confirmation/confirm-calls.ts';
-import type { Settled } from '../confirmation/confirming.ts';
+import type { AskedFor, Settled } from '../confirmation/confirming.ts';
 import { isOpen } from '../confirmation/decide.ts';
+import type { SuspendedCalls } from '../upstream-questions/suspended-calls.ts';
 import { callOptions } from './call-options.ts';
 import { dryRunAnswer, happyAnswer, looksLikeCallResult, type ResultFrame, unhappyAnswer } from './call-result.ts';
 import { inputRequiredAnswer, pendingAnswer } from './pending-result.ts';
@@ -20,6 +21,7 @@ export interface InvokeParts {
   readonly layer: ToolLayer;
   readonly shelf: ToolShelf;
   readonly confirmCalls: ConfirmCalls;
+  readonly suspendedCalls: SuspendedCalls;
   /** Clients that can be asked while their request runs, by its signal. */
   readonly peers: WeakMap<AbortSignal, Peer>;
 }
@@ -27,24 +29,34 @@ export interface InvokeParts {
 /** Calls the tool that `input` names, for this request. */
 export type Invoke = (input: ToolInvokeRequest, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
 
-export function createInvoke({ layer, shelf, confirmCalls, peers }: InvokeParts, frame: ResultFrame): Invoke {
+export function createInvoke(
+  { layer, shelf, confirmCalls, suspendedCalls, peers }: InvokeParts,
+  frame: ResultFrame,
+): Invoke {
   return async (input, request, peer) => {
     const asked = callOptions(input, request.params);
     if (typeof asked === 'string') return errorAnswer(request.id, RPC.invalidParams, asked);
     try {
-      const caller = callingAs(request, peer);
-      if (asked.dryRun) return dryRunAnswer(request.id, await layer.ask('tool.dry_run', asked.input, caller), frame);
+      if (asked.dryRun) {
+        const told = await layer.ask('tool.dry_run', asked.input, callingAs(request, peer));
+        return dryRunAnswer(request.id, told, frame);
+      }
       const call = { input: asked.input, params: request.params, peer };
-      if (peer.ask !== undefined && peer.can?.['elicitation'] !== undefined) peers.set(peer.signal, peer);
-      const earlier = confirmCalls.answered(call) ?? confirmCalls.repeated(call);
-      const settled = earlier === undefined ? await firstAnswer(call, caller) : await earlier;
+      const goesOn = suspendedCalls.answered(call);
+      const settled = await (goesOn ?? suspendedCalls.run(call, (mine) => settle(mine, callingAs(request, mine.peer))));
       return await answerOf(settled, asked.input, request, peer);
     } catch (thrown) {
       return unhappyAnswer(request.id, errorBody(failureOf(thrown)), undefined, frame);
     }
   };
 
-  async function firstAnswer(call: Parameters<ConfirmCalls['settle']>[1], caller: Caller): Promise<Settled> {
+  async function settle(call: AskedFor, caller: Caller): Promise<Settled> {
+    const { peer } = call;
+    if (peer.ask !== undefined && peer.can?.['elicitation'] !== undefined) peers.set(peer.signal, peer);
+    return confirmCalls.answered(call) ?? confirmCalls.repeated(call) ?? firstAnswer(call, caller);
+  }
+
+  async function firstAnswer(call: AskedFor, caller: Caller): Promise<Settled> {
     const response = await layer.ask('tool.invoke', call.input, caller);
     return isOpen(response) ? confirmCalls.settle(response, call) : { response };
   }

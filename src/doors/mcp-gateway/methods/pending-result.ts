@@ -1,6 +1,6 @@
 import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
 import { KiB } from '../../../std/bytes.ts';
-import { visibleLine } from '../../../std/visible-text.ts';
+import { visibleLine } from '../../../std/text/visible-text.ts';
 import { type Params, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
 import type { ResultFrame } from './call-result.ts';
 

@@ -32,6 +32,7 @@ export function toolMethods({
   layer,
   shelf,
   confirmCalls,
+  suspendedCalls,
   peers,
   identity,
   era,
@@ -41,7 +42,7 @@ export function toolMethods({
   const hints = { resultType: 'complete', ...CACHE_HINTS, _meta: { [META_SERVER]: identity } };
   const afterTools = era === 'modern' ? `,${JSON.stringify(hints).slice(1)}` : '}';
 
-  const invoke = createInvoke({ layer, shelf, confirmCalls, peers }, frame);
+  const invoke = createInvoke({ layer, shelf, confirmCalls, suspendedCalls, peers }, frame);
 
   const callTool: Method = (request, peer) => {
     const input = inputOf(request);

@@ -1,4 +1,4 @@
-import { visibleLine } from '../../../std/visible-text.ts';
+import { visibleLine } from '../../../std/text/visible-text.ts';
 import { isObject, type Params } from '../../json-rpc.ts';
 
 /** Fields of one form. */

@@ -73,22 +73,31 @@ async function client(
 }
 const ada = () => ({ action: 'accept', content: { name: 'Ada' } });
 
-it('EXE-07 a question of an upstream reaches the user of the call, in the words of a stranger, and the answer comes back', async () => {
-  const asked: unknown[] = [];
-  const agent = await client((params) => {
-    asked.push(params);
-    return ada();
-  });
-  const { structuredContent } = await agent.callTool({ name: 'ask', arguments: { id: 'one' } });
-  expect(structuredContent).toEqual({ action: 'accept', content: { name: 'Ada' } });
-  expect(asked).toMatchObject([
-    { message: 'The server crm asks; never give it a password.\nWho?\\u{001b}[2J', requestedSchema: SCHEMA },
-  ]);
-});
+it.each([
+  ['2025', false],
+  ['2026', true],
+])(
+  'EXE-07 a question reaches the user at a client of the %s era, in the words of a stranger, and the answer comes back',
+  async (_era, auto) => {
+    const asked: unknown[] = [];
+    const agent = await client((params) => {
+      asked.push(params);
+      return ada();
+    }, auto);
+    const { structuredContent } = await agent.callTool({ name: 'ask', arguments: { id: 'one' } });
+    expect(structuredContent).toEqual({ action: 'accept', content: { name: 'Ada' } });
+    expect(asked).toMatchObject([
+      { message: 'The server crm asks; never give it a password.\nWho?\\u{001b}[2J', requestedSchema: SCHEMA },
+    ]);
+  },
+);
 
-it('EXE-07 two calls that ask at once each get the answer of their own user', async () => {
+it.each([
+  ['2025', false],
+  ['2026', true],
+])('EXE-07 two calls that ask at once each get the answer of their own user, in the %s era', async (_era, auto) => {
   const [one, two] = await Promise.all(
-    ['Ada', 'Bob'].map((name) => client(() => ({ action: 'accept', content: { name } }))),
+    ['Ada', 'Bob'].map((name) => client(() => ({ action: 'accept', content: { name } }), auto)),
   );
   const results = await Promise.all([
     one?.callTool({ name: 'ask', arguments: { id: 'one' } }),
@@ -125,9 +134,13 @@ it.each<[string, () => Promise<Client>, Record<string, unknown>]>([
     () => client(ada, false, { form: {} }),
     { mode: 'url', url: 'https://a.example' },
   ],
-  ['a client of the 2026 era', () => client(ada, true), {}],
   ['a call of another tenant', () => client(ada), { tenantId: 'globex' }],
   ['a schema that is no form', () => client(ada), { requestedSchema: { type: 'object', properties: { x: {} } } }],
+  [
+    'a form that asks for a secret',
+    () => client(ada),
+    { requestedSchema: { ...SCHEMA, properties: { password: {} } } },
+  ],
   ['an answer that does not fit', () => client(() => ({ action: 'accept', content: { name: 1 } })), {}],
 ])('a question is declined for %s', async (_who, connect, more) => {
   const agent = await connect();

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { KiB } from '../../../std/bytes.ts';
-import { visibleLine, visibleText } from '../../../std/visible-text.ts';
+import { visibleLine, visibleText } from '../../../std/text/visible-text.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { isObject, type Params } from '../../json-rpc.ts';
 import type { Peer } from '../../mcp-server.ts';
 import { elicits } from '../confirmation/elicit-form.ts';
+import { asksForSecret } from './asks-for-secret.ts';
 import { type FlatForm, flatFormOf } from './flat-form.ts';
 
 const NAME_CHARACTERS_MAX = 100;
@@ -53,6 +54,8 @@ export function askForUpstreams({ log, peerOf }: UpstreamQuestionParts): AskForU
     if (peer?.ask === undefined) return decline(question, 'no single client waits for the call');
     if (!elicits(peer, question.mode))
       return decline(question, `the client shows no question of the mode ${question.mode}`);
+    if (question.mode === 'form' && asksForSecret(question.requestedSchema))
+      return decline(question, 'its form asks for a secret; a server has a page of its own for that');
     const form = question.mode === 'form' ? flatFormOf(question.requestedSchema) : undefined;
     if (question.mode === 'form' && form === undefined) return decline(question, 'its schema is no form');
     try {

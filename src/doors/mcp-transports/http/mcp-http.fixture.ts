@@ -36,7 +36,7 @@ export interface McpServer {
 
 export async function startMcpServer(
   settings: Partial<McpSettings & TransportSettings> = {},
-  parts: Partial<Pick<GatewayParts, 'confirmations' | 'stateKey' | 'log'>> = {},
+  parts: Partial<Pick<GatewayParts, 'confirmations' | 'stateKey' | 'log' | 'signalOf'>> = {},
 ): Promise<McpServer> {
   const layer = createLayerDouble();
   const app = fastify({ forceCloseConnections: true });

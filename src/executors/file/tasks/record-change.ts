@@ -1,3 +1,4 @@
+import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { MiB } from '../../../std/bytes.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import type { FileTask } from './file-task.ts';
@@ -34,5 +35,13 @@ export async function recordChange(
       ? null
       : { sha256: current.before.sha256, content: current.content.toString('base64') };
   const step: FileStep = { path, roots: roots.map((root) => root.path), before, afterSha256: sha256(content) };
-  await undo.record({ kind: FILE_STEP, ...step });
+  await undo.record({ kind: FILE_STEP, ...step }).catch((cause: unknown) => {
+    throw notReached(cause);
+  });
+}
+
+/** The file is as it was: a journal that is away has kept the change from being made. */
+function notReached(cause: unknown): unknown {
+  const { code, message } = failureOf(cause);
+  return code === 'E3812' ? new ToolLayerError(code, message, { cause, details: { reached: false } }) : cause;
 }

@@ -1,6 +1,7 @@
 import { chmod, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { Undoer, UndoStep } from '../../../domain/invocation/undo-step.ts';
 import type { Executor } from '../../executor.port.ts';
 import { createFileExecutor } from '../file-executor.ts';
@@ -67,6 +68,17 @@ test('PIPE-03 the step stands before the change: without it nothing is changed, 
   await undone(kept);
   expect(await readFile(path(), 'utf8')).toBe('old');
   expect(await readdir(bench.root)).toEqual(['a.txt']);
+});
+
+test('PIPE-05 a journal that is away keeps the file from being touched, and the failure says so', async () => {
+  await writeFile(path(), 'old');
+  const undo = { record: () => Promise.reject(new ToolLayerError('E3812', 'away')) };
+  const call = bench.call('write', { path: 'a.txt', content: 'new' }, { undo });
+  await expect(executor.execute(call, never)).rejects.toMatchObject({
+    code: 'E3812',
+    failure: { details: { reached: false } },
+  });
+  expect(await readFile(path(), 'utf8')).toBe('old');
 });
 
 test('what somebody else wrote meanwhile is never overwritten', async () => {

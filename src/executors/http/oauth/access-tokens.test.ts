@@ -71,7 +71,7 @@ test('a token is fetched once, for all who want it at the same time, and until i
   expect(await run(call())).toBe('Bearer number 2');
 });
 
-test('the client names itself in the header or in the body, with scopes and audience', async () => {
+test('EXE-06 the client names itself in the header or in the body, with scopes and audience', async () => {
   begin();
   await run(call({ scopes: ['read', 'write'], audience: 'https://api' }));
   await run(call({ client_auth: 'body' }));

@@ -48,10 +48,17 @@ test.each([
   ['label', false, LIST, '.blue,black,brown'],
   ['label', true, LIST, '.blue.black.brown'],
   ['label', true, COLOUR, '.R=100.G=200.B=150'],
+  ['matrix', false, '', ';v'],
+  ['matrix', true, ['', 'a'], ';v;v=a'],
+  ['matrix', true, { R: '', G: 1 }, ';R;G=1'],
+  ['label', false, COLOUR, '.R,100,G,200,B,150'],
+  ['label', true, 'blue', '.blue'],
+  ['simple', true, LIST, 'blue,black,brown'],
+  ['simple', false, 'blue', 'blue'],
   ['simple', false, LIST, 'blue,black,brown'],
   ['simple', false, COLOUR, 'R,100,G,200,B,150'],
   ['simple', true, COLOUR, 'R=100,G=200,B=150'],
-] as const)('path style %s, explode %s', (style, explode, value, written) => {
+] as const)('EXE-06 path style %s, explode %s, value %#', (style, explode, value, written) => {
   expect(inPath(value, { style, explode })).toBe(`${BASE}/a/${written}/b`);
 });
 
@@ -62,7 +69,11 @@ test.each([
   ['form', false, COLOUR, '?v=R,100,G,200,B,150'],
   ['form', true, COLOUR, '?R=100&G=200&B=150'],
   ['spaceDelimited', false, LIST, '?v=blue%20black%20brown'],
+  ['spaceDelimited', false, COLOUR, '?v=R%20100%20G%20200%20B%20150'],
+  ['spaceDelimited', true, LIST, '?v=blue&v=black&v=brown'],
   ['pipeDelimited', false, LIST, '?v=blue%7Cblack%7Cbrown'],
+  ['pipeDelimited', false, COLOUR, '?v=R%7C100%7CG%7C200%7CB%7C150'],
+  ['pipeDelimited', true, LIST, '?v=blue&v=black&v=brown'],
   ['deepObject', true, COLOUR, '?v[R]=100&v[G]=200&v[B]=150'],
   ['deepObject', true, { a: { b: [1, 2] } }, '?v[a][b]=1&v[a][b]=2'],
   ['form', true, [], ''],
@@ -71,24 +82,28 @@ test.each([
   ['form', true, true, '?v=true'],
   ['form', true, null, '?v='],
   ['form', true, [{ a: 1 }], '?v=%7B%22a%22%3A1%7D'],
-] as const)('query style %s, explode %s, value %#', (style, explode, value, written) => {
+] as const)('EXE-06 query style %s, explode %s, value %#', (style, explode, value, written) => {
   expect(inQuery(value, { style, explode })).toBe(written);
 });
 
-test('headers and cookies', () => {
+test('EXE-06 headers and cookies, exploded and not', () => {
   expect(inHeader(LIST)).toBe('blue,black,brown');
   expect(inHeader(COLOUR, { explode: true })).toBe('R=100,G=200,B=150');
+  expect(inHeader(COLOUR)).toBe('R=100,G=200,B=150');
+  expect(inHeader(COLOUR, { explode: false })).toBe('R,100,G,200,B,150');
+  expect(inHeader('')).toBe('');
+  expect(inCookie(7)).toBe('v=7');
   expect(inCookie(LIST, { explode: false })).toBe('v=blue,black,brown');
   expect(inCookie('a; admin=1')).toBe('v=a%3B%20admin%3D1');
 });
 
-test('what is left out is not sent, JSON content is sent as JSON', () => {
+test('EXE-06 what is left out is not sent, JSON content is sent as JSON', () => {
   expect(build({ parameters: [parameter({})] }, {}).url.href).toBe(`${BASE}/`);
   expect(build({ parameters: [parameter({ property: 'constructor', name: 'c' })] }, {}).url.href).toBe(`${BASE}/`);
   expect(inQuery({ a: 1 }, { json: true })).toBe('?v=%7B%22a%22%3A1%7D');
 });
 
-test('reserved characters stay where they are allowed, but none that could end the value', () => {
+test('EXE-06 reserved characters stay where they are allowed, but none that could end the value', () => {
   expect(inQuery('a/b?c:d@e', { allow_reserved: true })).toBe('?v=a/b?c:d@e');
   expect(inQuery('a&b=c#d+e', { allow_reserved: true })).toBe('?v=a%26b%3Dc%23d%2Be');
 });
@@ -140,7 +155,7 @@ describe('bodies', () => {
     build({ method: 'POST', body: { property: 'body', ...body } }, { body: value });
   const text = ({ body }: BuiltRequest): string | undefined => body?.toString('latin1');
 
-  test('JSON, text and bytes', () => {
+  test('EXE-06 JSON, text and bytes', () => {
     const json = send({ content_type: 'application/vnd.x+json', encoding: 'json' }, { a: [null] });
     expect([text(json), json.headers['content-type']]).toEqual(['{"a":[null]}', 'application/vnd.x+json']);
     expect(text(send({ content_type: 'text/plain', encoding: 'text' }, 'plain'))).toBe('plain');
@@ -150,7 +165,7 @@ describe('bodies', () => {
     ).toBeUndefined();
   });
 
-  test('a form repeats lists, writes objects as JSON, and does as the operation says', () => {
+  test('EXE-06 a form repeats lists, writes objects as JSON, and does as the operation says', () => {
     const value = { a: [1, 2], b: { c: 1 }, d: 'x&y=z', e: [1, 2], f: { g: 1 } };
     const fields = { e: { style: 'form', explode: false }, f: { style: 'deepObject' } } as const;
     expect(text(send({ content_type: 'application/x-www-form-urlencoded', encoding: 'form', fields }, value))).toBe(
@@ -158,7 +173,7 @@ describe('bodies', () => {
     );
   });
 
-  test('multipart has one part for each field, and bytes for files', async () => {
+  test('EXE-06 multipart has one part for each field, and bytes for files', async () => {
     const sent = send(
       {
         content_type: 'multipart/form-data',

@@ -46,9 +46,13 @@ function partsOf(value: unknown, explode: boolean, encode: Escape): string[] {
 
 function matrix(name: string, value: unknown, explode: boolean, encode: Escape): string {
   const key = encode(name);
-  if (explode && Array.isArray(value)) return value.map((one) => `;${key}=${encode(scalar(one))}`).join('');
+  // RFC 6570 §3.2.7: a name without a value stands alone.
+  const named = (text: string): string => (text === '' ? `;${key}` : `;${key}=${text}`);
+  if (explode && Array.isArray(value)) return value.map((one) => named(encode(scalar(one)))).join('');
   const parts = partsOf(value, explode, encode);
-  return explode && isObject(value) ? parts.map((pair) => `;${pair}`).join('') : `;${key}=${parts.join(',')}`;
+  return explode && isObject(value)
+    ? parts.map((pair) => `;${pair.replace(/=$/, '')}`).join('')
+    : named(parts.join(','));
 }
 
 const DELIMITERS: Partial<Record<ParameterStyle, string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' };

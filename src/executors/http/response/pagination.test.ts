@@ -34,7 +34,7 @@ test.each([
   [`<${NEXT}>; rel="prev"`, false],
   [`<${NEXT}>`, false],
   ['garbage', false],
-])('the link %s', (link, isNext) => {
+])('EXE-06 the link %s', (link, isNext) => {
   expect(hint([], { link })).toEqual(isNext ? { next_url: NEXT, next_arguments: { the_page: 2 } } : undefined);
 });
 
@@ -52,7 +52,7 @@ test.each([
   [{ total: 5 }, undefined],
   ['text', undefined],
   [undefined, undefined],
-])('the body %j', (body, expected) => expect(hint(body)).toEqual(expected));
+])('EXE-06 the body %j', (body, expected) => expect(hint(body)).toEqual(expected));
 
 test.each([
   [
@@ -69,7 +69,7 @@ test.each([
   [{ nextPageToken: 't' }, ['pageToken', 'size'], { next_cursor: 't', next_arguments: { the_pageToken: 't' } }],
   [{ paging: { cursors: { after: 'c' } } }, ['after'], { next_cursor: 'c', next_arguments: { the_after: 'c' } }],
   [{ next_token: 't' }, ['cursor', 'marker'], { next_cursor: 't' }],
-] as const)('the cursor in %j with parameters %j', (body, names, expected) => {
+] as const)('EXE-06 the cursor in %j with parameters %j', (body, names, expected) => {
   expect(hint(body, {}, [...names])).toEqual(expected);
 });
 

@@ -1,6 +1,6 @@
+import type { HideSecrets } from '../../../external/hide-secrets.ts';
 import type { AnswerHead } from '../../../external/outbound-http.ts';
 import type { ExecutorCall } from '../../executor.port.ts';
-import type { HideSecrets } from '../../hide-secrets.ts';
 import type { RequestPlan } from '../request/plan.ts';
 
 /** What an answer says of the pages that follow it. */

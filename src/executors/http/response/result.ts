@@ -1,6 +1,6 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { HideSecrets } from '../../../external/hide-secrets.ts';
 import type { OutboundAnswer } from '../../../external/outbound-http.ts';
-import type { HideSecrets } from '../../hide-secrets.ts';
 import type { Pagination } from './pagination.ts';
 
 /** What a tool of kind `http` gives. */

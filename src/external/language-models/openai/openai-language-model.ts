@@ -1,6 +1,7 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { LanguageModel } from '../../../domain/language-model/language-model.port.ts';
 import { KiB } from '../../../std/bytes.ts';
+import { boundedBody } from '../../../std/web/bounded-body.ts';
 import type { OpenAiLanguageModelSettings } from './settings.ts';
 
 /** Largest answer that is read. */
@@ -65,14 +66,9 @@ async function post(address: URL, key: string | undefined, body: object, signal:
 }
 
 async function readText(response: Response, address: URL): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.byteLength;
-    if (bytes > ANSWER_BYTES_MAX) throw unreadable(address, `it has more than ${ANSWER_BYTES_MAX} bytes`, '');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  const body = await boundedBody(response, ANSWER_BYTES_MAX);
+  if (body === undefined) throw unreadable(address, `it has more than ${ANSWER_BYTES_MAX} bytes`, '');
+  return body.toString('utf8');
 }
 
 interface Completion {

@@ -3,7 +3,7 @@ import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { sha256 } from '../../../std/sha256.ts';
-import { secretNames } from '../secret-values.ts';
+import { secretNames } from '../secrets/secret-values.ts';
 import type { UpstreamCaller } from '../supervised-parts.ts';
 
 /** One who may have a connection of his own. */

@@ -5,7 +5,7 @@ import type { SecretCaller, SecretStore } from '../../../external/secret-store.p
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { callFailure, neverLeft } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
-import { hiding } from '../secret-values.ts';
+import { hiding } from '../secrets/secret-values.ts';
 import type { OwnStatus, SupervisedParts, UpstreamCallOptions } from '../supervised-parts.ts';
 import { callerCredentials, callerOf, type KnownCaller, secretsOf } from './caller-credentials.ts';
 import { openCallerLink } from './caller-link.ts';

@@ -89,6 +89,8 @@ function poolOf(connection: PoolConfig, { schema, poolMax }: BullmqSettings, log
   pool.on('error', (error) => {
     if (!pool.ending) log.warn('job-queue-connection-lost', { reason: error.message });
   });
+  // The pool hears of idle connections only, and an error that nobody hears of would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
@@ -118,6 +120,10 @@ function jobQueue(queue: PostgresQueue, worker: PostgresWorker, pool: Pool): Job
     closing ??= close();
     return closing;
   };
+  // BullMQ would leave whoever asks without an answer.
+  const refuseIfClosed = (): void => {
+    if (closing !== undefined) throw new ToolLayerError('E3812', 'The queue of calls is closed.');
+  };
   const take = async (block: boolean): Promise<CallKey | undefined> => {
     if (closing !== undefined) return undefined;
     const job = await worker.getNextJob(token, { block });
@@ -126,14 +132,23 @@ function jobQueue(queue: PostgresQueue, worker: PostgresWorker, pool: Pool): Job
     return callOf(job.data);
   };
   return {
-    add: (jobs) => (jobs.length === 0 ? Promise.resolve() : additions.add(jobs)),
+    async add(jobs) {
+      refuseIfClosed();
+      if (jobs.length > 0) await additions.add(jobs);
+    },
     next() {
       // A worker waits only after it has found the queue empty.
       taking = inQueue('give a job out', async () => (await take(false)) ?? take(true));
       return taking;
     },
-    remove: (call) => inQueue('drop a job', async () => (await queue.remove(jobIdOf(call))) > 0),
-    length: () => inQueue('count its jobs', () => queue.count()),
+    async remove(call) {
+      refuseIfClosed();
+      return inQueue('drop a job', async () => (await queue.remove(jobIdOf(call))) > 0);
+    },
+    async length() {
+      refuseIfClosed();
+      return inQueue('count its jobs', () => queue.count());
+    },
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   };

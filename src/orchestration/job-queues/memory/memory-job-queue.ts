@@ -1,3 +1,4 @@
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { CallKey } from '../../call-lease-store.port.ts';
 import type { Job, JobQueue } from '../../job-queue.port.ts';
 
@@ -26,6 +27,7 @@ export function memoryJobQueue({ jobsMax = JOBS_MAX, waitMs = WAIT_MS } = {}): J
   };
   return {
     async add(added) {
+      if (closed) throw new ToolLayerError('E3812', 'The queue of calls is closed.');
       for (const job of added) {
         if (known.has(keyOf(job)) || jobs.length >= jobsMax) continue;
         known.add(keyOf(job));

@@ -3,6 +3,7 @@ import { HEADER, keyOf, signatureOf } from '../../../hooks/webhook-signature.ts'
 import { canonicalJson } from '../../../std/canonical-json.ts';
 import { type Clock, systemClock } from '../../../std/clock.ts';
 import { sha256 } from '../../../std/sha256.ts';
+import { isLoopback } from '../../../std/web/loopback.ts';
 import { NoticeRefused } from '../../notices/notice-queue.ts';
 import { visibleNotice } from '../../notices/notice-text.ts';
 import type { ApprovalNotice, Notifier } from '../../notifier.port.ts';
@@ -13,7 +14,6 @@ const TIMEOUT_MS = 8_000;
 const KEY_BYTES_MIN = 24;
 /** Answers of a receiver that are worth another attempt, beside those of 500 and above. */
 const TRY_AGAIN: ReadonlySet<number> = new Set([408, 425, 429]);
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** What the adapter needs beside its settings. */
 export interface ApprovalWebhookParts {
@@ -63,10 +63,10 @@ export function createWebhookNotifier(settings: ApprovalWebhookSettings, parts: 
 
 function addressOf({ id, url }: ApprovalWebhookSettings): URL {
   const parsed = URL.parse(url);
-  const isLoopback = parsed?.protocol === 'http:' && LOOPBACK.test(parsed.hostname);
+  const isPlainHere = parsed?.protocol === 'http:' && isLoopback(parsed.hostname);
   if (
     parsed !== null &&
-    (parsed.protocol === 'https:' || isLoopback) &&
+    (parsed.protocol === 'https:' || isPlainHere) &&
     parsed.username === '' &&
     parsed.password === ''
   )
@@ -95,6 +95,7 @@ function messageOf(notice: ApprovalNotice, { id, answerTokens = false }: Approva
     reason: notice.reason,
     prompt: notice.prompt,
     arguments_text: notice.argumentsText,
+    arguments_length: notice.argumentsLength,
     binding_digest: notice.bindingDigest,
     requested_at: new Date(notice.requestedAt).toISOString(),
     expires_at: new Date(notice.expiresAt).toISOString(),

@@ -63,9 +63,18 @@ test.each<[string, unknown]>([
   ['a list', [true]],
   ['a text for allowed', { allowed: 'true' }],
   ['rubbish', 'yes'],
-])('%s for an answer is E3206', async (_name, value) => {
+])('PRM-04 %s for an answer is E3206', async (_name, value) => {
   server.reply = (response) => sendJson(response, value);
   await expect(engineAt().decide(policyQuestion())).rejects.toMatchObject({ code: 'E3206' });
+});
+
+test('PRM-04 an answer that never comes is E3206 when the time is over', async () => {
+  server.reply = () => undefined;
+  const engine = createAbacPolicyEngine({ endpoint: server.url, timeoutMs: 50 });
+  await expect(engine.decide(policyQuestion())).rejects.toMatchObject({
+    code: 'E3206',
+    message: expect.stringContaining('50 ms'),
+  });
 });
 
 test('what is no address is refused at once', () => {

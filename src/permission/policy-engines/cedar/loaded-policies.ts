@@ -8,7 +8,7 @@ import { ALL_ATTRIBUTES, type AttributesUsed, attributesUsed } from './attribute
 import { type Cedar, readPolicy } from './cedar-module.ts';
 import { cedarRequest } from './cedar-request.ts';
 import { type EligiblePolicies, eligiblePolicies } from './eligible-policies.ts';
-import { joined, type ParsedPolicy, placeOf } from './policy-set.ts';
+import { inOurNames, joined, type ParsedPolicy, placeOf } from './policy-set.ts';
 
 /** Policies that the module has read, ready to decide. */
 export interface LoadedPolicies {
@@ -132,7 +132,10 @@ function hold(cedar: Cedar, policies: readonly ParsedPolicy[], used: AttributesU
   if (answer.type === 'failure')
     throw new ToolLayerError(
       'E3214',
-      `The policies cannot be loaded: ${answer.errors[0]?.message ?? 'no reason given'}.`,
+      `The policies cannot be loaded: ${inOurNames(
+        answer.errors[0]?.message ?? 'no reason given',
+        (place) => policies[place]?.name,
+      )}.`,
     );
   return { id, names: policies.map(({ name }) => name), used };
 }
@@ -152,7 +155,7 @@ function decisionOf(answer: AuthorizationAnswer, names: readonly string[]): Ceda
   const [failed] = diagnostics.errors;
   if (failed !== undefined)
     throw new ToolLayerError('E3206', `The policy "${nameOf(failed.policyId)}" failed, so the call is denied.`, {
-      cause: new Error(failed.error.message),
+      cause: new Error(inOurNames(failed.error.message, (place) => names[place])),
     });
   return { allowed: decision === 'allow', policies: diagnostics.reason.map(nameOf).sort() };
 }

@@ -42,6 +42,13 @@ export const joined = (policies: readonly { readonly text: string }[]): string =
 /** The place of a policy in a joined text, by the name that the module gave it. */
 export const placeOf = (policyId: string): number => Number(policyId.slice('policy'.length));
 
+/** What the module says, with the names that policies have here in place of its own. */
+export const inOurNames = (message: string, nameOf: (place: number) => string | undefined): string =>
+  message.replaceAll(/`?\bpolicy(\d+)\b`?/g, (own: string, place: string) => {
+    const name = nameOf(Number(place));
+    return name === undefined ? own : `"${name}"`;
+  });
+
 /** Where a policy stands in its file. */
 interface Placed extends ParsedPolicy {
   readonly source: PolicyFile;
@@ -92,7 +99,8 @@ function orLeftOut<T>(shadow: boolean, leftOut: PolicyFault[], work: () => T): T
 
 function policiesOf(cedar: Cedar, file: PolicyFile): readonly Placed[] {
   const parts = cedar.policySetTextToParts(file.text);
-  if (parts.type === 'failure') throw faultOf(file, 0, parts.errors[0]);
+  // Nothing is known of it yet but its position.
+  if (parts.type === 'failure') throw faultOf(file, 0, parts.errors[0], (place) => `${file.name}:${place + 1}`);
   const [template] = parts.policy_templates;
   if (template !== undefined)
     throw faultIn(file, byteOffset(file.text, template), 'templates are not supported. Name the entities.');
@@ -140,6 +148,7 @@ function schemaFaults(
   policies: ReadonlyMap<string, Placed>,
 ): readonly (readonly [string, ToolLayerError])[] {
   const inOrder = [...policies.values()];
+  const nameOf = (place: number): string | undefined => inOrder[place]?.name;
   const answer = cedar.validate({
     schema: CEDAR_SCHEMA,
     policies: { staticPolicies: joined(inOrder) },
@@ -148,24 +157,30 @@ function schemaFaults(
   if (answer.type === 'failure')
     throw new ToolLayerError(
       'E3214',
-      `The policies cannot be checked: ${answer.errors[0]?.message ?? 'no reason given'}.`,
+      `The policies cannot be checked: ${inOurNames(answer.errors[0]?.message ?? 'no reason given', nameOf)}.`,
     );
   return answer.validationErrors.map(({ policyId, error }) => {
     const place = placeOf(policyId);
     const policy = inOrder[place];
     if (policy === undefined)
-      throw new ToolLayerError('E3214', `The policies do not fit the schema: ${error.message}.`);
+      throw new ToolLayerError('E3214', `The policies do not fit the schema: ${inOurNames(error.message, nameOf)}.`);
     // The module counts bytes in the text of all of them.
     const before = inOrder.slice(0, place).reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0);
-    return [policy.name, faultOf(policy.source, policy.offset - before, error)];
+    return [policy.name, faultOf(policy.source, policy.offset - before, error, nameOf)];
   });
 }
 
-function faultOf(file: PolicyFile, base: number, error: DetailedError | undefined): ToolLayerError {
+function faultOf(
+  file: PolicyFile,
+  base: number,
+  error: DetailedError | undefined,
+  nameOf: (place: number) => string | undefined,
+): ToolLayerError {
   const location = error?.sourceLocations?.[0];
   const expected = location?.label === undefined || location.label === null ? '' : ` (${location.label})`;
   const help = error?.help === undefined || error.help === null ? '' : ` ${error.help}`;
-  return faultIn(file, base + (location?.start ?? 0), `${error?.message ?? 'does not parse'}${expected}.${help}`);
+  const what = inOurNames(`${error?.message ?? 'does not parse'}${expected}.${help}`, nameOf);
+  return faultIn(file, base + (location?.start ?? 0), what);
 }
 
 function faultIn(file: PolicyFile, offset: number, what: string): ToolLayerError {

@@ -87,7 +87,7 @@ describe('answers', () => {
     expect(await decide((response) => sendJson(response, { result }))).toEqual(decision);
   });
 
-  test('no result means that the policy is not defined: denied, and asked again soon', async () => {
+  test('PRM-04 no result means that the policy is not defined: denied, and asked again soon', async () => {
     const decision = await decide((response) => sendJson(response, {}));
     expect(decision).toMatchObject({ allowed: false, policies: [], cacheTtlSeconds: 5 });
   });
@@ -110,7 +110,7 @@ describe('answers', () => {
       (response) => response.writeHead(200, { 'content-length': 50 }).write('{"res', () => response.destroy()),
       'cannot be reached',
     ],
-  ])('%s is E3206', async (_name, reply, said) => {
+  ])('PRM-04 %s is E3206', async (_name, reply, said) => {
     await expect(decide(reply)).rejects.toMatchObject({ code: 'E3206', message: expect.stringContaining(said) });
     server.reply = asOpa;
   });
@@ -118,11 +118,11 @@ describe('answers', () => {
   test.each<[string, PolicyServer['reply']]>([
     ['never', () => undefined],
     ['drop by drop', (response) => void response.writeHead(200).write('{"result":')],
-  ])('an answer that comes %s is E3206 when the time is over', async (_name, reply) => {
+  ])('PRM-04 an answer that comes %s is E3206 when the time is over', async (_name, reply) => {
     await expect(decide(reply, 50)).rejects.toMatchObject({ code: 'E3206', message: expect.stringContaining('50 ms') });
   });
 
-  test('a server that is not there is E3206', async () => {
+  test('PRM-04 a server that is not there is E3206', async () => {
     const engine = createOpaPolicyEngine({ endpoint: 'http://127.0.0.1:9/v1/data/x' });
     await expect(engine.decide(policyQuestion())).rejects.toMatchObject({ code: 'E3206' });
   });

@@ -1,4 +1,4 @@
-import { wildcardMatcher } from '../../../std/wildcard.ts';
+import { wildcardMatcher } from '../../../std/text/wildcard.ts';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
 
 /** One condition of a rule. */

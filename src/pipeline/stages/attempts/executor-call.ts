@@ -1,18 +1,29 @@
+// Hot path: made for every attempt; what it records with is made when the tool asks for it first.
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
+import { isSafeToRepeat, sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import type { ExecutorCall, UndoRecorder } from '../../../executors/executor.port.ts';
 import type { Admitted, Authorized, CallRequest, Prepared, Resolved, Validated } from '../../call.ts';
 import type { Flight } from '../../flight/flight.ts';
 import type { PipelineParts } from '../../parts.ts';
+import { CallState, type StateParts } from '../../undo/state/call-state.ts';
 import type { TransactionParts } from '../../undo/transaction.ts';
+import { compensatingStep } from './compensating-step.ts';
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
+type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial<Prepared>;
+
+/** What calls change state with. */
+export type RecordingParts = Pick<
+  PipelineParts,
+  'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits'
+>;
+
 /** The call as its executor sees it. With `parts` it may change what a crash must not leave half made. */
-export function executorCall(
-  call: CallRequest & Admitted & Resolved & Validated & Authorized & Partial<Prepared>,
-  flight: Flight,
-  parts?: Pick<PipelineParts, 'transactions' | 'instanceId'>,
-): ExecutorCall {
+export function executorCall(call: Call, flight: Flight, parts?: RecordingParts): ExecutorCall {
   const { onProgress } = call.caller;
+  const environment = call.request.execution_options?.environment;
   return {
     invocationId: call.invocationId,
     principal: call.principal,
@@ -21,9 +32,10 @@ export function executorCall(
     grant: call.grant,
     secrets: call.secrets ?? NO_SECRETS,
     attempt: flight.attempts,
+    ...(environment === undefined ? {} : { environment }),
     // It is done already: what is left is to say so (PIPE-03).
     onRolledBack: () => flight.undo.sayRolledBack(),
-    ...(parts?.transactions === undefined ? {} : { undo: recorder(parts.transactions, parts, call, flight) }),
+    ...(parts?.transactions === undefined ? {} : changing(parts.transactions, parts, call, flight)),
     onProgress(progress) {
       flight.progress = progress;
       flight.deadline?.touch();
@@ -32,11 +44,54 @@ export function executorCall(
   };
 }
 
-function recorder(
+/** Everything with which a tool changes state. Whoever took an earlier attempt's changes nothing with it. */
+function changing(
   transactions: TransactionParts,
-  { instanceId }: Pick<PipelineParts, 'instanceId'>,
-  { principal: { tenantId }, invocationId }: Admitted & Resolved,
-  { undo }: Flight,
-): UndoRecorder {
-  return { record: (step) => undo.record(transactions, { tenantId, invocationId, instanceId }, step) };
+  parts: RecordingParts,
+  call: Call,
+  flight: Flight,
+): Pick<ExecutorCall, 'undo' | 'state' | 'compensateWith'> {
+  const attempt = flight.attempts;
+  if (attempt > 1) flight.undo.reopen();
+  const { principal, invocationId } = call;
+  const fence = flight.resumed?.hold?.fence ?? 0;
+  const of = { tenantId: principal.tenantId, invocationId, instanceId: parts.instanceId, fence };
+  const record = (step: UndoStep): Promise<void> =>
+    flight.attempts === attempt ? flight.undo.record(transactions, of, step) : Promise.reject(isOver());
+  const undo: UndoRecorder = { record };
+  const compensateWith: NonNullable<ExecutorCall['compensateWith']> = async (given) =>
+    record(withReach(call, await compensatingStep(parts, call, given)));
+  if (parts.state === undefined) return { undo, compensateWith };
+  return { undo, compensateWith, state: stateOf(parts.state, parts, call, flight, of, record) };
 }
+
+function stateOf(
+  state: StateParts,
+  { records }: RecordingParts,
+  call: Call,
+  flight: Flight,
+  by: { readonly tenantId: string; readonly invocationId: string; readonly fence: number },
+  record: UndoRecorder['record'],
+): CallState {
+  const { tool } = call;
+  const attempt = flight.attempts;
+  return new CallState({
+    parts: state,
+    records,
+    scope: { tenantId: by.tenantId, ownerId: tool.tenantId, toolId: tool.manifest.tool_id },
+    by,
+    mayWrite: sideEffectOf(tool.manifest) !== 'pure',
+    signal: flight.controller.signal,
+    record: (step) => record(withReach(call, step)),
+    change: (make) => (flight.attempts === attempt ? flight.undo.change(make) : Promise.reject(isOver())),
+  });
+}
+
+/** Says in a step whether it may be a part only. Of a tool that may be repeated nobody has to know it. */
+function withReach({ executor, tool }: Call, step: UndoStep): UndoStep {
+  const isWhole = isSafeToRepeat(tool.manifest) || executor.takesBackAll?.(tool) === true;
+  return isWhole ? step : { ...step, partial: true };
+}
+
+const isOver = (): ToolLayerError =>
+  new ToolLayerError('E3805', 'This attempt of the call is over; it changes nothing any more.');

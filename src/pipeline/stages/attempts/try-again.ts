@@ -12,8 +12,8 @@ import type { FailedAttempt } from '../../flight/failed-attempt.ts';
 import type { Flight } from '../../flight/flight.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { StageEnd } from '../../stage.ts';
-import { takeRate } from '../reserve.ts';
 import { RETRY_RULES, type RetryRules } from './retry-rules.ts';
+import { takeRate } from './take-rate.ts';
 
 type Call = CallRequest & Resolved & Authorized;
 type Parts = Pick<PipelineParts, 'clock' | 'log' | 'limits' | 'rateLimiter' | 'retries'>;

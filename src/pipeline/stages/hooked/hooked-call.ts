@@ -19,7 +19,7 @@ export function subjectOf({ request, tool: { manifest } }: CallRequest & Resolve
 /** The call as a hook sees it. */
 export function hookedCall(call: Hookable, { rehearsal }: Flight): HookedCall {
   const { request, principal, tool, trust, parameters, invocationId } = call;
-  const { phase, claim_source } = request.execution_options ?? {};
+  const { phase, claim_source, environment } = request.execution_options ?? {};
   return {
     invocationId,
     dryRun: rehearsal,
@@ -34,6 +34,7 @@ export function hookedCall(call: Hookable, { rehearsal }: Flight): HookedCall {
     ...(claim_source === undefined ? {} : { claimSource: claim_source }),
     trust,
     arguments: parameters,
+    ...(environment === undefined ? {} : { environment }),
   };
 }
 

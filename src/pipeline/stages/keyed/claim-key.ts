@@ -1,6 +1,7 @@
 import { type Failure, failure } from '../../../domain/error/failure.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
 import { canonicalJson } from '../../../std/canonical-json.ts';
 import { sha256 } from '../../../std/sha256.ts';
@@ -9,11 +10,15 @@ import type { Flight } from '../../flight/flight.ts';
 import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { EarlierAnswer } from '../../stage.ts';
+import { asSettled } from './as-settled.ts';
 import { firstCall, TAKE_OVER_AFTER_MS } from './first-call.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 
 type Needs = CallRequest & Admitted & Resolved & Validated;
-export type ClaimParts = Pick<PipelineParts, 'clock' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId'>;
+export type ClaimParts = Pick<
+  PipelineParts,
+  'clock' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId' | 'outcomes'
+>;
 
 /** A call that needed longer from its claim to its row asks whether the key is still its own; well before others take it. */
 const CONFIRM_AFTER_MS = TAKE_OVER_AFTER_MS / 2;
@@ -32,8 +37,14 @@ export async function claimKey(
   let holder = await idempotency.claim(mine);
   while (holder.invocationId !== mine.invocationId) {
     if (holder.requestHash !== mine.requestHash) return conflict(key);
-    const first = await firstCall(parts, holder, later, flight.controller.signal);
-    if (typeof first === 'object') return { answered: first };
+    const found = await firstCall(parts, holder, later, flight.controller.signal);
+    const first = typeof found === 'object' ? await asSettled(parts, found, flight.warnings) : found;
+    if (typeof first === 'object') {
+      const free = await freeAfter(parts, first, mine, holder);
+      if (free === undefined) return { answered: first };
+      holder = free;
+      continue;
+    }
     holder = await takeOver(parts, mine, holder, first === 'lost');
   }
   freeOnFailure(parts, call, flight, key, mine);
@@ -53,6 +64,22 @@ function claimOf({ clock, limits, instanceId }: ClaimParts, call: Needs, key: Id
   const requestHash = sha256(canonicalJson([tool.manifest.tool_id, request.tool_version ?? 'latest', inputHash]));
   const expiresAt = clock.now() + limits.idempotencyTtlMs;
   return { tenantId: principal.tenantId, key: key.scoped, requestHash, invocationId, expiresAt, instanceId };
+}
+
+/**
+ * A first call that was refused, or given up by its caller, before anything of it ran left the key free: that is no answer
+ * to others, who did not ask for what it was refused for.
+ * @returns who has the key now; undefined when it is still that call's
+ */
+async function freeAfter(
+  { idempotency }: ClaimParts,
+  { failure: failed, metadata }: InvocationRecord,
+  mine: IdempotencyClaim,
+  from: IdempotencyClaim,
+): Promise<IdempotencyClaim | undefined> {
+  if (failed === undefined || metadata?.attempts !== 0) return undefined;
+  const now = await idempotency.claim(mine);
+  return now.invocationId === from.invocationId ? undefined : now;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import { surelyNotReached } from '../../../domain/retry/cut-off.ts';
 import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
 import type { PipelineParts } from '../../parts.ts';
 
@@ -47,12 +48,18 @@ export async function firstCall(
       continue;
     }
     if (record !== undefined && answers(record, later)) {
-      return record.failure?.code === 'E3811' ? 'repeatable' : record;
+      return isRepeatable(record) ? 'repeatable' : record;
     }
     if (record === undefined && isLost(parts, holder, invocationId, since)) return 'lost';
     await wait(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
   throw signal.reason;
+}
+
+/** It was cut off and may run again, or nothing of it ran because the store was away, which then did not free its key either. */
+function isRepeatable({ failure, metadata }: InvocationRecord): boolean {
+  if (failure?.code !== 'E3812') return failure?.code === 'E3811';
+  return metadata?.attempts === 0 || surelyNotReached(failure);
 }
 
 /** A call that waits for a person may wait for hours; its duplicate learns what it waits for. */

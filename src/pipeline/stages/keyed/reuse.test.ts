@@ -1,6 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../../../telemetry/log.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { createLateEnds } from '../../record/late-ends.ts';
 
 const keyed = (key: string, n = 1) => ({
   tool_id: 'count',
@@ -8,8 +13,8 @@ const keyed = (key: string, n = 1) => ({
   execution_options: { idempotency_key: key },
 });
 
-async function counting() {
-  const made = await pipeline();
+async function counting(changes: Parameters<typeof pipeline>[0] = {}) {
+  const made = await pipeline(changes);
   let runs = 0;
   await made.add(manifest('count', { side_effect_policy: 'irreversible' }), async ({ n }) => {
     runs += 1;
@@ -29,10 +34,46 @@ describe('a call with an idempotency key', () => {
     expect(runs()).toBe(1);
   });
 
+  test('PIPE-09 runs under its key again when the store was away, so that neither the call ran nor its key was freed', async () => {
+    const store = memoryLedgerStore();
+    let away = false;
+    const unlessAway = <Given extends unknown[], Result>(act: (...given: Given) => Promise<Result>) => {
+      return async (...given: Given): Promise<Result> => {
+        if (away) throw new ToolLayerError('E3812', 'away');
+        return act(...given);
+      };
+    };
+    const inner = memoryIdempotencyStore();
+    const idempotency = { ...inner, release: unlessAway(inner.release) };
+    const made = await counting({ store, idempotency });
+    const { commit } = made.parts.ledger;
+    const ledger = { ...made.parts.ledger, commit: unlessAway(commit) };
+    // The row that says that it runs is refused, and the end is written late.
+    const lateEnds = createLateEnds({ ledger, records: store, log: silentLog });
+    const failing = await counting({ store, idempotency, ledger, lateEnds });
+    away = true;
+    const first = failing.call(keyed('k'));
+    await expect.poll(() => lateEnds.size).toBe(1);
+    away = false;
+    expect(await first).toMatchObject({ failure: { code: 'E3812' }, metadata: { attempts: 0 } });
+    expect(await failing.call(keyed('k'))).toMatchObject({ state: 'COMPLETED', result: { runs: 1 } });
+    expect(await failing.call(keyed('k'))).toMatchObject({ result: { runs: 1 }, metadata: { cached: true } });
+    await lateEnds[Symbol.asyncDispose]();
+  });
+
   test('waits for a duplicate that runs', async () => {
     const { call, runs } = await counting();
     const both = await Promise.all([call(keyed('k')), call(keyed('k'))]);
     expect(both.map(({ result }) => result)).toEqual([{ runs: 1 }, { runs: 1 }]);
+    expect(runs()).toBe(1);
+  });
+
+  test('PIPE-09 runs itself when nothing ran of the one that it waited for', async () => {
+    const { call, runs } = await counting();
+    const asking = { ...keyed('k'), execution_options: { idempotency_key: 'k', require_approval: true } };
+    const [refused, ...others] = await Promise.all([call(asking), call(keyed('k')), call(keyed('k'))]);
+    expect(refused.failure?.code).toBe('E3806');
+    expect(others.map(({ result }) => result)).toEqual([{ runs: 1 }, { runs: 1 }]);
     expect(runs()).toBe(1);
   });
 

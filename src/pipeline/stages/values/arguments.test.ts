@@ -3,6 +3,7 @@ import type { Fault } from '../../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { createSanitiser } from '../../../detectors/sanitise.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import { createPolicyDecisions } from '../../../permission/policy-decisions.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 import type { ValueRules } from './value-rules.ts';
 
@@ -56,6 +57,24 @@ describe('arguments that do not fit', () => {
         .map(({ code }) => code)
         .sort(),
     ).toEqual(['E3501', 'E3507']);
+  });
+
+  test('VAL-01 are refused before any policy is asked', async () => {
+    let asked = 0;
+    const engine = {
+      name: 'e',
+      version: () => '1',
+      decide: () => {
+        asked += 1;
+        return { allowed: false, policies: ['no'] };
+      },
+    };
+    const { add, call } = await pipeline({ policy: createPolicyDecisions({ engine }) });
+    await add(manifest('echo', { parameters_schema: schema }), (given) => given);
+    expect((await call({ tool_id: 'echo', parameters: { n: 'x' } })).failure?.code).toBe('E3502');
+    expect(asked).toBe(0);
+    expect((await call({ tool_id: 'echo', parameters: { n: 1 } })).failure?.code).toBe('E3210');
+    expect(asked).toBe(1);
   });
 
   test('VAL-01 name three faults in the message and all in the details', async () => {

@@ -12,9 +12,24 @@ const PLACES_MAX = 20;
  * ask for it (VAL-04).
  */
 export function markResult(rules: ValueRules, given: unknown, warnings: Warning[]): Fitting | Failure {
-  const result = sanitised(rules, given, warnings);
-  if ('result' in result) warnTainted(rules, result.result, warnings);
-  return result;
+  const harmless = sanitised(rules, given, warnings);
+  if (!('result' in harmless)) return harmless;
+  const result = redacted(rules, harmless.result, warnings);
+  warnTainted(rules, result, warnings);
+  return { result };
+}
+
+/** Says what was taken out and where, never what it was. */
+function redacted({ resultRedactor }: ValueRules, result: unknown, warnings: Warning[]): unknown {
+  if (resultRedactor === undefined) return result;
+  const { value, findings } = resultRedactor.value(result);
+  if (findings.length === 0) return result;
+  warnings.push({
+    code: 'result_redacted',
+    message: 'The operator has such values taken out of results. Go on without them, or ask a person for them.',
+    details: { findings: findings.slice(0, PLACES_MAX).map(({ kind, rule, path }) => ({ kind, rule, path })) },
+  });
+  return value;
 }
 
 function sanitised(

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { createRedactor, KINDS_BY_CATEGORY } from '../../../detectors/redact.ts';
 import { createSanitiser } from '../../../detectors/sanitise.ts';
 import { scanOutput } from '../../../detectors/scan-output.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { sha256 } from '../../../std/sha256.ts';
+import { silentLog } from '../../../telemetry/log.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 import type { ValueRules } from './value-rules.ts';
 
@@ -46,6 +48,20 @@ describe('VAL-03 a result that does not fit', () => {
       result: { value: 'two' },
       warnings: [{ code: 'result_mismatch', details: { faults: [{ path: '/value', code: 'E3507' }] } }],
     });
+  });
+
+  test('is logged when strict mode is off, by tool and call and without the result', async () => {
+    const lines: [string, Record<string, unknown> | undefined][] = [];
+    const log = {
+      ...silentLog,
+      warn: (event: string, fields?: Record<string, unknown>) => void lines.push([event, fields]),
+    };
+    const { add, call } = await pipeline({ values: { strict: false }, log });
+    await add(manifest('tool', { result_schema }), () => ({ value: 'two' }));
+    const { invocationId } = await call({ tool_id: 'tool', parameters: { n: 1 } });
+    expect(lines).toEqual([
+      ['result-not-as-promised', { tool_id: 'tool', invocation_id: invocationId, warning: 'result_mismatch' }],
+    ]);
   });
 
   test('is converted where that loses nothing, unless nobody wants that', async () => {
@@ -92,5 +108,24 @@ describe('a result that is not to be trusted', () => {
     const rejecting = createSanitiser({ actions: { xss: 'reject' } });
     const refused = await answered({ page: MARKUP }, { resultSanitiser: rejecting, markResultsOnly: false }, {});
     expect(refused).toMatchObject({ state: 'FAILED', failure: { code: 'E3504' } });
+  });
+});
+
+describe('MOD-06 what the operator takes out of results', () => {
+  const TELLING = { note: 'mail ann@example.org', at: '/home/ann/.aws/credentials', api_key: 'q7Zt0pXv91LmK3' };
+  const resultRedactor = createRedactor({ kinds: [...KINDS_BY_CATEGORY.keys, ...KINDS_BY_CATEGORY.paths] });
+
+  test('is gone from the result, and a warning says where it stood', async () => {
+    const record = await answered(TELLING, { resultRedactor }, {});
+    expect(record).toMatchObject({
+      state: 'COMPLETED',
+      result: { note: 'mail ann@example.org', at: '[REDACTED:path]', api_key: '[REDACTED:api_key]' },
+      warnings: [{ code: 'result_redacted', details: { findings: [{ path: '/at' }, { path: '/api_key' }] } }],
+    });
+    expect(JSON.stringify(record)).not.toContain('q7Zt0pXv91LmK3');
+  });
+
+  test('is nothing unless he says so', async () => {
+    expect(await answered(TELLING, {}, {})).toMatchObject({ result: TELLING, warnings: [] });
   });
 });

@@ -1,3 +1,4 @@
+import type { Redactor } from '../../../detectors/redact.ts';
 import type { Sanitiser } from '../../../detectors/sanitise.ts';
 import type { OutputVerdict } from '../../../detectors/scan-output.ts';
 import type { ControlCharacters } from '../../../validation/control-characters.ts';
@@ -20,6 +21,8 @@ export interface ValueRules {
   readonly resultSanitiser?: Sanitiser;
   /** Whether findings in results are only told, whatever the sanitiser would do; default true. */
   readonly markResultsOnly: boolean;
+  /** Takes secrets, personal data and paths out of results (MOD-06); they stay as they are when absent. */
+  readonly resultRedactor?: Pick<Redactor, 'value'>;
   /** Looks for instructions in results; nobody does when absent. */
   readonly scanOutput?: (result: unknown) => OutputVerdict;
 }

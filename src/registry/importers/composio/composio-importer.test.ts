@@ -70,6 +70,39 @@ describe('EXE-08 tools of Composio become manifests', () => {
     });
   });
 
+  const ID = { type: 'integer' };
+  const DATA = { type: 'object', properties: { id: ID }, required: ['id'] };
+  const whole = (data: unknown, more: object = {}) => ({
+    type: 'object',
+    properties: { data, successful: { type: 'boolean' }, error: { type: 'string' } },
+    ...more,
+  });
+  test.each<[string, unknown, object | undefined]>([
+    ['the data', DATA, DATA],
+    ['the data of a whole answer', whole(DATA), DATA],
+    ['the same in the older spelling', { properties: { data: DATA, successfull: {} } }, DATA],
+    [
+      'data with what its references lead to',
+      whole({ $ref: '#/$defs/D' }, { $defs: { D: DATA } }),
+      { $defs: { D: DATA }, $ref: '#/$defs/D' },
+    ],
+    [
+      'data that is called data',
+      { type: 'object', properties: { data: ID } },
+      { type: 'object', properties: { data: ID } },
+    ],
+    ['nothing', {}, undefined],
+    ['an empty object', { type: 'object', properties: {} }, undefined],
+    ['an answer without a word on its data', whole({}), undefined],
+    ['a reference into what is left out', whole({ $ref: '#/properties/error' }), undefined],
+    ['a reference to nothing', { properties: { id: { $ref: '#/$defs/Nothing' } } }, undefined],
+    ['a reference elsewhere', { properties: { id: { $ref: 'https://elsewhere.example/x' } } }, undefined],
+    ['a text', 'object', undefined],
+  ])('the schema of its result is %s', (_name, output_parameters, schema) => {
+    const [manifest] = importComposioTools([tool('A', { output_parameters })]).manifests;
+    expect(manifest?.result_schema).toEqual(schema);
+  });
+
   test('what is no tool is skipped with its reason', () => {
     const given = [
       null,
@@ -158,6 +191,11 @@ describe('EXE-08 the list of Composio', () => {
   ])('%i %j is told by its code', async (status, body, headers, error) => {
     reply = () => ({ status, headers, body });
     await expect(list()).rejects.toMatchObject(error);
+  });
+
+  test('the key is taken out of what the service says', async () => {
+    reply = () => ({ body: JSON.stringify({ items: [{ description: 'Use the-api-key.' }] }) });
+    expect(await list()).toEqual([{ description: 'Use [hidden].' }]);
   });
 
   test('a page that is too large is not read to its end', async () => {

@@ -1,8 +1,9 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { cutText, releaseOf, toolIdOf } from '../../foreign/tool-ids.ts';
-import type { ImportedTools } from '../../importer.port.ts';
+import type { ComposioImporter, ComposioSource, ImportedTools } from '../../importer.port.ts';
 import { type ComposioTool, composioTool } from './composio-tool.ts';
 import { COMPOSIO_BASE_URL } from './list-tools.ts';
+import { resultSchemaOf } from './result-schema.ts';
 
 /** Prefix of tool ids when nobody names another. */
 export const COMPOSIO_SOURCE = 'composio';
@@ -16,25 +17,8 @@ const TAG_CHARS_MAX = 64;
 /** Marks a tool that its maker calls read-only; nobody has checked that. */
 const READ_ONLY_CLAIMED = 'read-only-claimed';
 
-/** What an operator says of the tools. */
-export interface ComposioSource {
-  /** Prefix of the tool ids; `composio` when absent. */
-  readonly name?: string;
-  /** Up to the version of the API; `https://backend.composio.dev/api/v3` when absent. */
-  readonly baseUrl?: string;
-  /** Name of the secret that is the API key; `composio_api_key` when absent. */
-  readonly secret?: string;
-  /** Whose account the tools use: one of these. The agent that calls is the user when nothing is said. */
-  readonly connectedAccountId?: string;
-  readonly userId?: string;
-  readonly userFrom?: 'agent' | 'tenant';
-}
-
-/**
- * Turns tools as Composio lists them into manifests of kind `composio`. Whatever their tags say, a tool counts as irreversible
- * until an operator says otherwise (REG-02). Of two tools with one id the first keeps it and the other is skipped.
- */
-export function importComposioTools(tools: readonly unknown[], source: ComposioSource = {}): ImportedTools {
+/** Turns tools as Composio lists them into manifests of kind `composio`; see {@link ComposioImporter}. */
+export const importComposioTools: ComposioImporter = (tools, source = {}): ImportedTools => {
   const manifests = new Map<string, ToolManifest>();
   const skipped: { place: string; reason: string }[] = [];
   for (const [index, value] of tools.entries()) {
@@ -54,12 +38,13 @@ export function importComposioTools(tools: readonly unknown[], source: ComposioS
     }
   }
   return { source: source.name ?? COMPOSIO_SOURCE, manifests: [...manifests.values()], skipped };
-}
+};
 
 function manifestOf(tool: ComposioTool, source: ComposioSource): ToolManifest {
   const { name = COMPOSIO_SOURCE, baseUrl = COMPOSIO_BASE_URL, secret = 'composio_api_key' } = source;
   const url = new URL(baseUrl);
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  const resultSchema = resultSchemaOf(tool.output);
   const own = tool.tags.includes('readOnlyHint') ? [READ_ONLY_CLAIMED] : [];
   const tags = [COMPOSIO_SOURCE, tool.toolkit, ...own, ...tool.tags].filter(
     (tag) => tag !== '' && tag.length <= TAG_CHARS_MAX,
@@ -72,6 +57,7 @@ function manifestOf(tool: ComposioTool, source: ComposioSource): ToolManifest {
     category: 'external_api',
     tags: [...new Set(tags)].slice(0, TAGS_MAX),
     parameters_schema: tool.parametersSchema,
+    ...(resultSchema === undefined ? {} : { result_schema: resultSchema }),
     side_effect_policy: 'irreversible',
     permissions: { network: [{ host: url.hostname.replace(/^\[|\]$/g, ''), port }], credentials: [secret] },
     executor: {

@@ -7,6 +7,8 @@ export interface ComposioTool {
   readonly description: string;
   readonly toolkit: string;
   readonly parametersSchema: Record<string, unknown>;
+  /** What Composio calls `output_parameters`, where it is an object. */
+  readonly output: Readonly<Record<string, unknown>> | undefined;
   readonly version: string | undefined;
   readonly tags: readonly string[];
   readonly noAuth: boolean;
@@ -29,6 +31,7 @@ export function composioTool(value: unknown): ComposioTool | string {
   if (entry['is_deprecated'] === true) return 'Composio calls it deprecated';
   const schema = parametersOf(entry['input_parameters']);
   if (schema === undefined) return 'its input_parameters are no object';
+  const output = entry['output_parameters'];
   const toolkit = isObject(entry['toolkit']) ? entry['toolkit']['slug'] : undefined;
   const tags = entry['tags'];
   return {
@@ -37,6 +40,7 @@ export function composioTool(value: unknown): ComposioTool | string {
     description: textOf(entry['description']) ?? slug,
     toolkit: textOf(toolkit) ?? '',
     parametersSchema: schema,
+    output: isObject(output) ? output : undefined,
     version: textOf(entry['version']),
     tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
     noAuth: entry['no_auth'] === true,

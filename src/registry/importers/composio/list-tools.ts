@@ -1,6 +1,8 @@
 import type { ErrorCode } from '../../../domain/error/catalogue.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { MiB } from '../../../std/bytes.ts';
+import { boundedBody } from '../../../std/web/bounded-body.ts';
+import type { ComposioLister, ComposioListing } from '../../importer.port.ts';
 
 /** Where Composio's API is when nobody says otherwise. */
 export const COMPOSIO_BASE_URL = 'https://backend.composio.dev/api/v3';
@@ -13,29 +15,8 @@ const PAGE_BYTES_MAX = 16 * MiB;
 const SAID_CHARS_MAX = 300;
 const RETRY_AFTER_MS_MAX = 86_400_000;
 
-/** What is asked for, and with what. */
-export interface ComposioListing {
-  /** A `fetch` that reaches the service; it bounds connections and where they lead. */
-  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
-  /** The project's key, from the secret store. */
-  readonly apiKey: string;
-  /** Default `https://backend.composio.dev/api/v3`. */
-  readonly baseUrl?: string;
-  /** Only tools of this toolkit, as `github`. */
-  readonly toolkit?: string;
-  /** Only these tools; what is said beside it does not count then. */
-  readonly slugs?: readonly string[];
-  /** Words to look for. */
-  readonly search?: string;
-  readonly signal: AbortSignal;
-}
-
-/**
- * Asks Composio for its tools, page by page (`GET /tools`), in their latest versions. At most 10 000 tools.
- * @throws ToolLayerError E3303 429, E3304 5xx, E3307 401 and 403, E3308 unreadable, E3309 any other refusal, E3310 not reachable, the
- *   reason of the signal
- */
-export async function listComposioTools(listing: ComposioListing): Promise<readonly unknown[]> {
+/** Asks Composio for its tools, page by page; see {@link ComposioLister}. */
+export const listComposioTools: ComposioLister = async (listing) => {
   const tools: unknown[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
@@ -48,7 +29,7 @@ export async function listComposioTools(listing: ComposioListing): Promise<reado
     seen.add(cursor);
   }
   return tools;
-}
+};
 
 interface Page {
   readonly items: readonly unknown[];
@@ -76,13 +57,14 @@ async function pageOf(listing: ComposioListing, cursor: string | undefined): Pro
       signal,
       redirect: 'error',
     });
-    text = await textOf(response);
+    // The service may say the key again; what it says goes into manifests and errors.
+    text = (await textOf(response)).replaceAll(apiKey, '[hidden]');
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     if (cause instanceof ToolLayerError) throw cause;
     throw new ToolLayerError('E3310', `Composio at ${url.host} cannot be reached.`, { cause });
   }
-  if (!response.ok) throw refused(url.host, response, text.replaceAll(apiKey, '[hidden]'));
+  if (!response.ok) throw refused(url.host, response, text);
   return read(text);
 }
 
@@ -114,15 +96,9 @@ function codeOf(status: number): ErrorCode {
 }
 
 async function textOf(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > PAGE_BYTES_MAX) throw new ToolLayerError('E3308', 'A page of the list of tools is too large.');
-    text += decoder.decode(part, { stream: true });
-  }
-  return text + decoder.decode();
+  const body = await boundedBody(response, PAGE_BYTES_MAX);
+  if (body === undefined) throw new ToolLayerError('E3308', 'A page of the list of tools is too large.');
+  return body.toString('utf8');
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

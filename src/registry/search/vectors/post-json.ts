@@ -1,5 +1,6 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { MiB } from '../../../std/bytes.ts';
+import { boundedBody } from '../../../std/web/bounded-body.ts';
 
 /** Largest answer that is read: 64 texts of 8192 numbers as JSON text fit twice. */
 const ANSWER_BYTES_MAX = 32 * MiB;
@@ -40,14 +41,9 @@ export async function postJson({ url, headers = {}, body, signal }: JsonRequest)
 }
 
 async function readText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.byteLength;
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`The answer is larger than ${ANSWER_BYTES_MAX} bytes.`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  const body = await boundedBody(response, ANSWER_BYTES_MAX);
+  if (body === undefined) throw new Error(`The answer is larger than ${ANSWER_BYTES_MAX} bytes.`);
+  return body.toString('utf8');
 }
 
 function refused(url: URL, status: number, said: string): ToolLayerError {

@@ -153,7 +153,7 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('sallyport-sandbox-'))).toEqual([]);
   });
 
-  test.skipIf(findControlGroups() === undefined)('a processor share is enforced', async () => {
+  test.skipIf(findControlGroups() === undefined)('SBX-03 a processor share is enforced', async () => {
     const spin = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; cat /proc/uptime';
     const limits = { cpuMillicores: 100, memoryMb: 64, processesMax: 16, diskMb: 1 };
     await using running = await withGroups.start(spec(spin, { limits }));

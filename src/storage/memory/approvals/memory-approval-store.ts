@@ -72,7 +72,10 @@ function memoryVotes(): Votes {
   };
 }
 
-type Closings = Pick<ApprovalStore, 'close' | 'closing' | 'closings' | 'unfinished' | 'claim' | 'release' | 'mark'>;
+type Closings = Pick<
+  ApprovalStore,
+  'close' | 'closing' | 'closings' | 'unfinished' | 'claim' | 'release' | 'releaseAll' | 'mark'
+>;
 
 function memoryClosings(clock: Clock, votes: Votes): Closings & { prune(beforeMs: number): number } {
   const closed = new Map<string, Closed>();
@@ -118,6 +121,9 @@ function memoryClosings(clock: Clock, votes: Votes): Closings & { prune(beforeMs
     async release(tenantId, approvalId, holder) {
       const found = closed.get(keyOf(tenantId, approvalId));
       if (found?.holder === holder) found.holder = undefined;
+    },
+    async releaseAll(holder) {
+      for (const found of closed.values()) if (found.holder === holder) found.holder = undefined;
     },
     async mark(tenantId, approvalId, done) {
       const found = closed.get(keyOf(tenantId, approvalId));

@@ -1,4 +1,5 @@
 import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
+import { isFinal } from '../../../domain/invocation/lifecycle.ts';
 import type {
   CallKey,
   CallLeaseStore,
@@ -30,7 +31,7 @@ const PAGE = 1_000;
 interface Held {
   readonly leases: Map<string, HeldLease>;
   readonly instances: Map<string, { readonly owner: string; readonly until: number }>;
-  readonly ledger: Pick<LedgerStore, 'waitingCalls'>;
+  readonly ledger: Pick<LedgerStore, 'waitingCalls' | 'findInvocation'>;
   readonly clock: Clock;
 }
 
@@ -47,16 +48,18 @@ export function memoryCallLeaseStore(
     ...holding(held),
     ...words(held),
     ...lives(held),
-    async beat({ instanceId, owner }, ttlMs, progress) {
+    async beat({ instanceId, owner }, ttlMs, attended) {
       const { leases, instances } = held;
       const until = clock.monotonic() + ttlMs;
       instances.set(instanceId, { owner, until });
-      for (const each of progress) {
+      const own: HeldLease[] = [];
+      for (const each of attended) {
         const lease = leases.get(keyOf(each));
-        if (lease?.owner === owner) lease.progress = each.progress;
+        if (lease?.owner !== owner) continue;
+        if (each.progress !== undefined) lease.progress = each.progress;
+        lease.until = until;
+        own.push(lease);
       }
-      const own = [...leases.values()].filter((lease) => lease.owner === owner);
-      for (const lease of own) lease.until = until;
       const told = [...leases.values()].filter((lease) => lease.owner === null && lease.instanceId === instanceId);
       for (const lease of told) leases.delete(keyOf(lease));
       return {
@@ -69,8 +72,10 @@ export function memoryCallLeaseStore(
   };
 }
 
-function holding(held: Held): Pick<CallLeaseStore, 'take' | 'begin' | 'release' | 'putBack' | 'find'> {
-  const { leases, clock } = held;
+type Holding = Pick<CallLeaseStore, 'take' | 'begin' | 'release' | 'putBack' | 'forgetEnded' | 'find'>;
+
+function holding(held: Held): Holding {
+  const { leases, clock, ledger } = held;
   const mine = (call: CallKey, owner: string, fence: number): HeldLease | undefined => {
     const lease = leases.get(keyOf(call));
     return lease !== undefined && lease.owner === owner && lease.fence === fence ? lease : undefined;
@@ -92,12 +97,19 @@ function holding(held: Held): Pick<CallLeaseStore, 'take' | 'begin' | 'release' 
     async release(call, owner, fence) {
       if (mine(call, owner, fence) !== undefined) leases.delete(keyOf(call));
     },
-    async putBack(call, owner, fence) {
+    async putBack(call, owner, fence, counted) {
       const lease = mine(call, owner, fence);
       if (lease === undefined) return;
       const { progress: _progress, ...kept } = lease;
-      const free = { owner: '', until: Number.NEGATIVE_INFINITY, begun: false, preemptions: lease.preemptions + 1 };
-      leases.set(keyOf(call), { ...kept, ...free });
+      const preemptions = lease.preemptions + (counted ? 1 : 0);
+      leases.set(keyOf(call), { ...kept, owner: '', until: Number.NEGATIVE_INFINITY, begun: false, preemptions });
+    },
+    async forgetEnded() {
+      for (const [key, lease] of leases) {
+        if (lease.owner === null || lease.until > clock.monotonic()) continue;
+        const record = await ledger.findInvocation(lease.tenantId, lease.invocationId);
+        if (record !== undefined && isFinal(record.state) && leases.get(key) === lease) leases.delete(key);
+      }
     },
     async find(call) {
       const lease = leases.get(keyOf(call));

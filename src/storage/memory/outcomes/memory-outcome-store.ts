@@ -29,12 +29,26 @@ export function memoryOutcomeStore(ledger: FailedRows): OutcomeStore {
     async find(tenantId, invocationId) {
       return find(tenantId, invocationId);
     },
+    async findAll(tenantId, invocationIds) {
+      return invocationIds.flatMap((invocationId) => find(tenantId, invocationId) ?? []);
+    },
     async settle(settlement) {
       const { tenantId, invocationId } = settlement;
       const standing = find(tenantId, invocationId);
       if (standing !== undefined) return standing;
       settlements.set(keyOf(tenantId, invocationId), JSON.stringify(settlement));
       return settlement;
+    },
+    async forgetResults(before, limit) {
+      let seen = 0;
+      for (const [key, text] of settlements) {
+        const { result, ...kept } = JSON.parse(text) as OutcomeSettlement;
+        if (result === undefined || kept.at >= before) continue;
+        settlements.set(key, JSON.stringify(kept));
+        seen += 1;
+        if (seen >= limit) break;
+      }
+      return seen;
     },
   };
 }

@@ -114,7 +114,7 @@ type ClosingRow = Pick<Selectable<Tables[typeof CLOSINGS]>, 'closing' | 'noted' 
 
 const heldOf = ({ closing, noted, finished }: ClosingRow): HeldClosing => ({ ...closing, noted, finished });
 
-function carryingOut(database: Kysely<Tables>): Pick<ApprovalStore, 'claim' | 'release' | 'mark'> {
+function carryingOut(database: Kysely<Tables>): Pick<ApprovalStore, 'claim' | 'release' | 'releaseAll' | 'mark'> {
   const one = (tenantId: string, approvalId: string) =>
     database
       .updateTable(CLOSINGS)
@@ -134,6 +134,16 @@ function carryingOut(database: Kysely<Tables>): Pick<ApprovalStore, 'claim' | 'r
       inDatabase('give the approval back', async () => {
         const given = one(tenantId, approvalId).set({ holder: null, claimed_at: null });
         await given.where('holder', '=', keyText(holder)).execute();
+      }),
+    releaseAll: (holder) =>
+      inDatabase('give the approvals back', async () => {
+        await database
+          .updateTable(CLOSINGS)
+          .set({ holder: null, claimed_at: null })
+          // As the partial index says it.
+          .where((is) => is.not(is.ref('finished')))
+          .where('holder', '=', keyText(holder))
+          .execute();
       }),
     mark: (tenantId, approvalId, done) =>
       inDatabase('note the end of the approval', async () => {

@@ -1,3 +1,5 @@
+import { overGivenRows } from './given-rows.ts';
+
 /**
  * No commit of a lease waits for the disk. What follows under it on the same server does (the row in state EXECUTING), and
  * what is on the disk of a log is never behind what came before it: a tool that may not run twice is reached only after its
@@ -9,24 +11,44 @@ const THIS_CALL = 'tenant_id = $1 and invocation_id = $2';
 
 const statement = (name: string, text: string) => ({ name: `sallyport-lease-${name}`, text });
 
-export const TAKE = statement(
+const given = (name: string, columns: number, text: (given: string) => string) =>
+  overGivenRows(`sallyport-lease-${name}`, columns, text);
+
+/** One row for each lease that was given. In order of key, so that two takers never wait for one another in a circle. */
+export const TAKE = given(
   'take',
-  `
+  5,
+  (rows) => `
 with ${QUICK}
 insert into sallyport.call_leases as held (tenant_id, invocation_id, instance_id, owner, fence, until)
-select $1, $2, $3, $4, 1, ${FROM_NOW('$5')} from quick
+select tenant_id, invocation_id, instance_id, owner, 1, ${FROM_NOW('ttl_ms')}
+from quick, ${rows} as given (tenant_id, invocation_id, instance_id, owner, ttl_ms)
+order by tenant_id collate "C", invocation_id collate "C"
 on conflict (tenant_id, invocation_id) do update set
   instance_id = excluded.instance_id, owner = excluded.owner, fence = held.fence + 1, until = excluded.until
 where held.until <= now()
-returning fence::text, begun, preemptions, cancel_reason, extended_ms::text`,
+returning tenant_id, invocation_id, fence::text, begun, preemptions, cancel_reason, extended_ms::text`,
 );
 
-export const BEGIN = statement(
+/** The leases that are named are locked in order of key first, for the same reason. */
+const locked = (rows: string): string => `locked as materialized (
+  select lease.tenant_id, lease.invocation_id
+  from sallyport.call_leases as lease join ${rows} as given (tenant_id, invocation_id, owner, fence)
+    on lease.tenant_id = given.tenant_id and lease.invocation_id = given.invocation_id
+      and lease.owner = given.owner and lease.fence = given.fence::bigint
+  order by lease.tenant_id collate "C", lease.invocation_id collate "C"
+  for update of lease
+)`;
+const IS_LOCKED = 'lease.tenant_id = locked.tenant_id and lease.invocation_id = locked.invocation_id';
+
+/** One row for each lease that still is the holder's. */
+export const BEGIN = given(
   'begin',
-  `
-with ${QUICK}
-update sallyport.call_leases set begun = true from quick
-where ${THIS_CALL} and owner = $3 and fence = $4::bigint`,
+  4,
+  (rows) => `
+with ${QUICK}, ${locked(rows)}
+update sallyport.call_leases as lease set begun = true from quick, locked where ${IS_LOCKED}
+returning lease.tenant_id, lease.invocation_id`,
 );
 
 /** One row for each lease that is held, then one for each word to the instance. */
@@ -40,11 +62,11 @@ with ${QUICK}, alive as (
 ), given as materialized (
   select * from unnest($4::text[], $5::text[], $6::text[]) as given (tenant_id, invocation_id, progress)
 ), held as (
-  update sallyport.call_leases as lease set until = ${FROM_NOW('$3')}, progress = coalesce(
-    (select progress::json from given where given.tenant_id = lease.tenant_id and given.invocation_id = lease.invocation_id),
-    lease.progress)
-  where lease.owner = $2
-  returning tenant_id, invocation_id, fence::text, cancel_reason, extended_ms::text
+  update sallyport.call_leases as lease set
+    until = ${FROM_NOW('$3')}, progress = coalesce(given.progress::json, lease.progress)
+  from given
+  where lease.tenant_id = given.tenant_id and lease.invocation_id = given.invocation_id and lease.owner = $2
+  returning lease.tenant_id, lease.invocation_id, lease.fence::text, lease.cancel_reason, lease.extended_ms::text
 ), others as materialized (
   select count(*) from sallyport.instances where until > now() and instance_id <> $1
 ), told as (
@@ -58,19 +80,29 @@ union all
 select null, null, null, null, null, null, others.count::text from others`,
 );
 
-export const RELEASE = statement(
+export const RELEASE = given(
   'release',
-  `
-with ${QUICK}
-delete from sallyport.call_leases using quick where ${THIS_CALL} and owner = $3 and fence = $4::bigint`,
+  4,
+  (rows) => `
+with ${QUICK}, ${locked(rows)}
+delete from sallyport.call_leases as lease using quick, locked where ${IS_LOCKED}`,
 );
 
 export const PUT_BACK = statement(
   'put-back',
   `
-update sallyport.call_leases set until = '-infinity', owner = '', begun = false, preemptions = preemptions + 1,
+update sallyport.call_leases set until = '-infinity', owner = '', begun = false, preemptions = preemptions + $5::int,
   progress = null
 where ${THIS_CALL} and owner = $3 and fence = $4::bigint`,
+);
+
+export const FORGET_ENDED = statement(
+  'forget-ended',
+  `
+with ${QUICK}
+delete from sallyport.call_leases as lease using quick, sallyport.tool_invocations as call
+where lease.until <= now() and lease.owner is not null and call.is_final
+  and call.tenant_id = lease.tenant_id and call.invocation_id = lease.invocation_id`,
 );
 
 export const FIND = statement(

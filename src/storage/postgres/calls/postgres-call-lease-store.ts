@@ -2,15 +2,15 @@ import type { Pool } from 'pg';
 import type { Beat, CallKey, CallLeaseStore, HeldProgress } from '../../../orchestration/call-lease-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
+import { columnsOf } from './call-columns.ts';
+import { leaseBatches } from './lease-batches.ts';
 import {
   BEAT,
-  BEGIN,
   END_FORMER_LIVES,
   FIND,
+  FORGET_ENDED,
   FORGET_INSTANCE,
   PUT_BACK,
-  RELEASE,
-  TAKE,
   TAKE_DEAD_INSTANCES,
   TELL,
   TELL_INSTANCE,
@@ -19,39 +19,34 @@ import {
 
 /** Leases in PostgreSQL: its clock tells when they end. */
 export function postgresCallLeaseStore(pool: Pool): CallLeaseStore {
-  const act = async (statement: typeof TAKE, values: unknown[]): Promise<number> =>
+  const act = async (statement: typeof BEAT, values: unknown[]): Promise<number> =>
     (await pool.query({ ...statement, values })).rowCount ?? 0;
+  const { take, begin, release } = leaseBatches(pool);
   return {
-    take: (call, { instanceId, owner }, ttlMs) =>
-      inDatabase('lease the call', async () => {
-        const values = [...keysOf(call), keyText(instanceId), owner, ttlMs];
-        const [row] = (await pool.query<TakenRow>({ ...TAKE, values })).rows;
-        if (row === undefined) return undefined;
-        const { begun, preemptions, cancel_reason: cancel } = row;
-        const taken = { fence: Number(row.fence), begun, preemptions, extendedMs: Number(row.extended_ms) };
-        return cancel === null ? taken : { ...taken, cancel };
-      }),
-    begin: (call, owner, fence) =>
-      inDatabase('begin the call', async () => (await act(BEGIN, [...keysOf(call), owner, fence])) > 0),
-    beat: (holder, ttlMs, progress) => inDatabase('renew the leases', () => beat(pool, holder, ttlMs, progress)),
+    take: (call, holder, ttlMs) => inDatabase('lease the call', () => take({ ...columnsOf(call), holder, ttlMs })),
+    begin: (call, owner, fence) => inDatabase('begin the call', () => begin({ ...columnsOf(call), owner, fence })),
+    beat: (holder, ttlMs, attended) => inDatabase('renew the leases', () => beat(pool, holder, ttlMs, attended)),
     release: (call, owner, fence) =>
-      inDatabase('give the lease back', async () => void (await act(RELEASE, [...keysOf(call), owner, fence]))),
-    putBack: (call, owner, fence) =>
-      inDatabase('put the call back', async () => void (await act(PUT_BACK, [...keysOf(call), owner, fence]))),
+      inDatabase('give the lease back', () => release({ ...columnsOf(call), owner, fence })),
+    putBack: (call, owner, fence, counted) =>
+      inDatabase('put the call back', async () => {
+        await act(PUT_BACK, [...keyValues(call), owner, fence, counted ? 1 : 0]);
+      }),
+    forgetEnded: () => inDatabase('forget ended leases', async () => void (await act(FORGET_ENDED, []))),
     find: (call) =>
       inDatabase('read the lease', async () => {
-        const [row] = (await pool.query<LeaseRow>({ ...FIND, values: keysOf(call) })).rows;
+        const [row] = (await pool.query<LeaseRow>({ ...FIND, values: keyValues(call) })).rows;
         if (row === undefined) return undefined;
         const view = { instanceId: keyOfText(row.instance_id), live: row.live, fence: Number(row.fence) };
         return row.progress === null ? view : { ...view, progress: row.progress };
       }),
     tell: (call, { cancel, extendMs = 0 }) =>
       inDatabase('leave word for the call', async () => {
-        return (await act(TELL, [...keysOf(call), wordsOf(cancel) ?? null, extendMs])) > 0;
+        return (await act(TELL, [...keyValues(call), wordsOf(cancel) ?? null, extendMs])) > 0;
       }),
     tellInstance: (call, instanceId, cancel) =>
       inDatabase('leave word for the call', async () => {
-        await act(TELL_INSTANCE, [...keysOf(call), keyText(instanceId), wordsOf(cancel)]);
+        await act(TELL_INSTANCE, [...keyValues(call), keyText(instanceId), wordsOf(cancel)]);
       }),
     unattended: (limit, idleMs) =>
       inDatabase('list the unattended calls', async () => {
@@ -75,13 +70,6 @@ interface KeyRow {
   readonly tenant_id: string;
   readonly invocation_id: string;
 }
-interface TakenRow {
-  readonly fence: string;
-  readonly begun: boolean;
-  readonly preemptions: number;
-  readonly cancel_reason: string | null;
-  readonly extended_ms: string;
-}
 interface LeaseRow {
   readonly instance_id: string;
   readonly live: boolean;
@@ -104,15 +92,15 @@ async function beat(
   pool: Pool,
   { instanceId, owner }: Parameters<CallLeaseStore['beat']>[0],
   ttlMs: number,
-  progress: Parameters<CallLeaseStore['beat']>[2],
+  attended: Parameters<CallLeaseStore['beat']>[2],
 ): Promise<Beat> {
   const values = [
     keyText(instanceId),
     owner,
     ttlMs,
-    progress.map(({ tenantId }) => keyText(tenantId)),
-    progress.map(({ invocationId }) => keyText(invocationId)),
-    progress.map((each) => JSON.stringify(each.progress)),
+    attended.map(({ tenantId }) => keyText(tenantId)),
+    attended.map(({ invocationId }) => keyText(invocationId)),
+    attended.map(({ progress }) => (progress === undefined ? null : JSON.stringify(progress))),
   ];
   const { rows } = await pool.query<BeatRow>({ ...BEAT, values });
   return {
@@ -129,7 +117,7 @@ function heldOf(row: BeatRow): Beat['held'][number] {
   return row.cancel_reason === null ? held : { ...held, cancel: row.cancel_reason };
 }
 
-const keysOf = ({ tenantId, invocationId }: CallKey): string[] => [keyText(tenantId), keyText(invocationId)];
+const keyValues = ({ tenantId, invocationId }: CallKey): string[] => [keyText(tenantId), keyText(invocationId)];
 
 const keyOf = ({ tenant_id, invocation_id }: KeyRow): CallKey => ({
   tenantId: keyOfText(tenant_id),

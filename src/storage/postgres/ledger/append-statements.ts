@@ -40,17 +40,13 @@ const EVENT_COLUMNS =
 /**
  * The place of a row with which a run of places begins, or null, which the table refuses: the newest row up to the end of
  * the run must end before it, and not before `atLeast`. Two writers at the same time that go on behind one head meet in
- * the unique key.
+ * the unique key. The newest row is looked for once: `between` around the query would run it twice. Places begin at 1.
  */
-const freePlace = (
-  chainId: string,
-  firstSeq: string,
-  runLastSeq: string,
-  atLeast: string,
-): string => `case when coalesce((
-      select last_seq from sallyport.audit_events as held
+const freePlace = (chainId: string, firstSeq: string, runLastSeq: string, atLeast: string): string => `nullif(coalesce((
+      select case when held.last_seq between ${atLeast} and ${firstSeq} - 1 then ${firstSeq} else 0 end
+      from sallyport.audit_events as held
       where held.chain_id = ${chainId} and held.first_seq <= ${runLastSeq} order by held.first_seq desc limit 1
-    ), 0) between ${atLeast} and ${firstSeq} - 1 then ${firstSeq} end`;
+    ), case when ${atLeast} <= 0 then ${firstSeq} else 0 end), 0)`;
 
 /** What a lonely call needs, without the functions that take a document apart: half the time of the other form. */
 const one = (durability: Durability): string => `
@@ -85,7 +81,7 @@ with ${floorOf(durability)}, records as (
 )
 insert into sallyport.audit_events (${EVENT_COLUMNS})
 select chain_id, case when run_last_seq is null then first_seq
-    else ${freePlace('given.chain_id', 'first_seq', 'given.run_last_seq', 'given.at_least')} end,
+    else ${freePlace('given.chain_id', 'given.first_seq', 'given.run_last_seq', 'given.at_least')} end,
   last_seq, tenant_id, types, invocation_id, tool_id, agent_did, time, events
 from floor, rows from (
   json_array_elements($3::json),

@@ -1,28 +1,25 @@
 import { type Kysely, sql } from 'kysely';
+import type { Pool } from 'pg';
 import type { ChainCheckpoint, LedgerStore } from '../../../audit/ledger-store.port.ts';
+import { columnsOf } from '../calls/call-columns.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
 import { appendLedger } from './append.ts';
+import { findRecords } from './find-records.ts';
+import { forgetResults } from './forget-results.ts';
 import { readChain, readChainHead, readEvents } from './read-events.ts';
 import { readSideEffects } from './side-effects.ts';
 import type { StatementSender } from './statement-sender.ts';
 import { fenceRow, readWaiting } from './waiting.ts';
 
 /** The ledger in PostgreSQL. What it appends goes through the sender, everything else through the query builder. */
-export function postgresLedgerStore(sender: StatementSender, database: Kysely<Tables>): LedgerStore {
+export function postgresLedgerStore(sender: StatementSender, pool: Pool, database: Kysely<Tables>): LedgerStore {
+  const find = findRecords(pool);
   return {
     append: (batch, durability) => inDatabase('write the record', () => appendLedger(sender, batch, durability)),
     findInvocation: (tenantId, invocationId) =>
-      inDatabase('read the record', async () => {
-        const row = await database
-          .selectFrom('sallyport.tool_invocations')
-          .select('record')
-          .where('tenant_id', '=', keyText(tenantId))
-          .where('invocation_id', '=', keyText(invocationId))
-          .executeTakeFirst();
-        return row?.record;
-      }),
+      inDatabase('read the record', () => find(columnsOf({ tenantId, invocationId }))),
     openInvocations: (instanceId) =>
       inDatabase('read the open records', async () => {
         const rows = await database
@@ -39,6 +36,7 @@ export function postgresLedgerStore(sender: StatementSender, database: Kysely<Ta
     sideEffects: (query) => inDatabase('list the side effects', () => readSideEffects(database, query)),
     fenceInvocation: (tenantId, invocationId, fence) =>
       inDatabase('fence the record', () => fenceRow(database, tenantId, invocationId, fence)),
+    forgetResults: (query) => inDatabase('forget old results', () => forgetResults(database, query)),
     events: (tenantId, query) => inDatabase('read the events', () => readEvents(database, tenantId, query)),
     ...chainReaders(database),
     ...sinkPositions(database),

@@ -18,6 +18,18 @@ export function postgresOutcomeStore(database: Kysely<Tables>): OutcomeStore {
   return {
     list: (query) => inDatabase('list the unknown outcomes', () => list(database, query)),
     find: (tenantId, invocationId) => inDatabase('read the settlement', () => find(tenantId, invocationId)),
+    findAll: (tenantId, invocationIds) =>
+      inDatabase('read the settlements', async () => {
+        if (invocationIds.length === 0) return [];
+        const rows = await database
+          .selectFrom('sallyport.outcome_settlements')
+          .select('settlement')
+          .where('tenant_id', '=', keyText(tenantId))
+          .where('invocation_id', '=', sql<string>`any(${invocationIds.map(keyText)}::text[])`)
+          .execute();
+        return rows.map(({ settlement }) => settlement);
+      }),
+    forgetResults: (before, limit) => inDatabase('forget old results', () => forget(database, before, limit)),
     settle: (settlement) =>
       inDatabase('settle the outcome', async () => {
         const { tenantId, invocationId } = settlement;
@@ -27,6 +39,7 @@ export function postgresOutcomeStore(database: Kysely<Tables>): OutcomeStore {
             tenant_id: keyText(tenantId),
             invocation_id: keyText(invocationId),
             settlement: JSON.stringify(settlement),
+            settled_at: new Date(settlement.at),
           })
           .onConflict((conflict) => conflict.doNothing())
           .returning('settlement')
@@ -35,6 +48,32 @@ export function postgresOutcomeStore(database: Kysely<Tables>): OutcomeStore {
         return row?.settlement ?? (await find(tenantId, invocationId)) ?? settlement;
       }),
   };
+}
+
+/** As forget-results.ts of the ledger does it. */
+function forget(database: Kysely<Tables>, before: number, limit: number): Promise<number> {
+  return database.transaction().execute(async (transaction) => {
+    const rows = await transaction
+      .selectFrom('sallyport.outcome_settlements')
+      .select('settlement')
+      // As the partial index says it.
+      .where(sql<boolean>`not result_forgotten`)
+      .where('settled_at', '<', new Date(before))
+      .orderBy('settled_at')
+      .limit(limit)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    const kept = rows.map(({ settlement: { result: _result, ...rest } }) => rest);
+    const tenants = kept.map(({ tenantId }) => keyText(tenantId));
+    const ids = kept.map(({ invocationId }) => keyText(invocationId));
+    await sql`
+update sallyport.outcome_settlements as held set settlement = given.settlement::json, result_forgotten = true
+from unnest(${tenants}::text[], ${ids}::text[], ${kept.map((each) => JSON.stringify(each))}::text[])
+  as given (tenant_id, invocation_id, settlement)
+where held.tenant_id = given.tenant_id and held.invocation_id = given.invocation_id`.execute(transaction);
+    return rows.length;
+  });
 }
 
 async function list(

@@ -67,8 +67,15 @@ export interface Tables {
     side_effect_policy: string | null;
     state: string;
     agent_did: string;
+    result_forgotten: Generated<boolean>;
   };
-  'sallyport.outcome_settlements': { tenant_id: string; invocation_id: string; settlement: Json<OutcomeSettlement> };
+  'sallyport.outcome_settlements': {
+    tenant_id: string;
+    invocation_id: string;
+    settlement: Json<OutcomeSettlement>;
+    settled_at: Generated<Date>;
+    result_forgotten: Generated<boolean>;
+  };
   'sallyport.call_leases': {
     tenant_id: string;
     invocation_id: string;
@@ -98,6 +105,13 @@ export interface Tables {
     time: string;
     key_id: string;
     signature: string;
+  };
+  'sallyport.skill_contents': {
+    tenant_id: string;
+    sha256: Buffer;
+    bytes: number;
+    put_at: Generated<Date>;
+    content: Buffer;
   };
   'sallyport.sink_positions': { sink: string; position: Bigint };
   'sallyport.idempotency_keys': {
@@ -220,6 +234,17 @@ export interface Tables {
     state: Compensation['state'];
     started_at: Time;
     compensation: Json<Compensation>;
+  };
+  'sallyport.tool_state': {
+    tenant_id: string;
+    owner_id: string;
+    tool_id: string;
+    name: string;
+    revision: Bigint;
+    value: string | null;
+    held_by: string | null;
+    fence: Bigint | null;
+    next: string | null;
   };
   'sallyport.quota_sessions': { tenant_id: string; session_hash: string; calls: Bigint; expires_at: Time };
 }

@@ -54,6 +54,24 @@ test('ORC-03 approvals approve, edit and deny send what was said', async () => {
   expect((await bench.run(['approvals', 'deny', 'one'])).out).toBe('denied one: the call call has ended\n');
 });
 
+test('ORC-03 approvals answer takes the token of a notice from the line or from standard input', async () => {
+  bench.layer.answers.set('approvals.answer', ({ decision }) => ({
+    ...DECISION,
+    state: decision === 'deny' ? 'denied' : 'approved',
+  }));
+  const answer_token = `spa_${'A'.repeat(43)}`;
+  const { out } = await bench.run(['approvals', 'answer', 'approve', answer_token, '--digest', DIGEST]);
+  expect(out).toBe('approved one: the call call goes on\n');
+  const asked = () => bench.layer.asked.at(-1)?.input;
+  expect(asked()).toEqual({ answer_token, decision: 'approve', binding_digest: DIGEST });
+  await bench.run(['approvals', 'answer', 'deny', '-', '--reason', 'no'], { stdin: `${answer_token}\n` });
+  expect(asked()).toEqual({ answer_token, decision: 'deny', reason: 'no' });
+  const before = bench.layer.asked.length;
+  expect(await bench.run(['approvals', 'answer', 'maybe', answer_token])).toMatchObject({ code: 2 });
+  expect(await bench.run(['approvals', 'answer', 'deny'])).toMatchObject({ code: 2 });
+  expect(bench.layer.asked).toHaveLength(before);
+});
+
 test('a lasting yes without an end is a wrong use', async () => {
   expect(await bench.run(['approvals', 'approve', 'one', '--always', 'tool'])).toMatchObject({ code: 2 });
   expect(await bench.run(['approvals', 'delegate', 'did:b'])).toMatchObject({ code: 2 });

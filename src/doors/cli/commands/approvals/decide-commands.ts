@@ -6,6 +6,7 @@ import { oneOf, seconds } from '../../input/option-values.ts';
 import { readArguments } from '../../input/read-json.ts';
 import { usageError } from '../../input/usage-error.ts';
 import type { Printer } from '../../output/printer.ts';
+import { readCredential } from '../token/read-credential.ts';
 
 interface DecisionOptions {
   readonly digest?: string;
@@ -19,7 +20,7 @@ interface ApproveOptions extends DecisionOptions {
   readonly anyPolicy?: boolean;
 }
 
-/** `approvals approve|edit|deny`. */
+/** `approvals approve|edit|deny|answer`. */
 export function addDecideCommands(approvals: Command, kit: CommandKit): void {
   const approve = withYesOptions(
     approvals.command('approve').description('say yes to a call, as it is').argument('<approval-id>'),
@@ -48,6 +49,25 @@ export function addDecideCommands(approvals: Command, kit: CommandKit): void {
   kit.asking<DecisionOptions>(deny, async ({ layer, caller, print }, [id], options) => {
     const answer = await layer.ask('approvals.deny', { approval_id: String(id), ...saidOf(options) }, caller);
     tellDecision(answer, print);
+    return EXIT.ok;
+  });
+  addAnswerCommand(approvals, kit);
+}
+
+/** The token is the right to answer, whoever types it; so it says in whose name. */
+function addAnswerCommand(approvals: Command, kit: CommandKit): void {
+  const answer = withOptions(
+    approvals
+      .command('answer')
+      .description('answer once with the token of a notice, in the name of the address that it was sent to')
+      .argument('<approve|deny>')
+      .argument('[token]', 'the token; standard input when absent or -, which keeps it out of the list of processes'),
+  );
+  kit.asking<DecisionOptions>(answer, async ({ layer, caller, print, parts }, [word, given], options) => {
+    if (word !== 'approve' && word !== 'deny') throw usageError('Say approve or deny before the token.');
+    const answer_token = await readCredential(given, parts.io);
+    const input = { answer_token, decision: word, ...saidOf(options) } as const;
+    tellDecision(await layer.ask('approvals.answer', input, caller), print);
     return EXIT.ok;
   });
 }

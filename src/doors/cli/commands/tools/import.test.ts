@@ -100,6 +100,32 @@ describe('langchain', () => {
   });
 });
 
+describe('composio', () => {
+  test('REG-02 asks for what was named, and never for the key itself', async () => {
+    answer('tools.import-composio', { registrations: [row('created', 'mail__SEND')] });
+    const words =
+      'github --tool A --tool B --search mail --base-url https://c.example/api --secret composio_key --name mail';
+    const run = await bench.run([
+      'tools',
+      'import',
+      'composio',
+      ...words.split(' '),
+      '--user-from',
+      'tenant',
+      '--bump',
+    ]);
+    expect(run).toMatchObject({ code: 0, out: expect.stringContaining('mail__SEND') });
+    expect(lastInput()).toEqual({
+      ...{ toolkit: 'github', tools: ['A', 'B'], search: 'mail', base_url: 'https://c.example/api' },
+      ...{ secret: 'composio_key', user_from: 'tenant', name: 'mail', bump: true },
+    });
+    await bench.run(['tools', 'import', 'composio', '--connected-account', 'ca_1', '--user', 'u', '--dry-run']);
+    expect(lastInput()).toEqual({ connected_account_id: 'ca_1', user_id: 'u', dry_run: true });
+    const odd = await bench.run(['tools', 'import', 'composio', '--user-from', 'nobody']);
+    expect(odd).toMatchObject({ code: 2, err: expect.stringContaining('agent, tenant') });
+  });
+});
+
 describe('skill', () => {
   const SKILL = '---\nname: pdf\ndescription: Reads.\n---\nBody';
   const put = async (path: string, content: string | Uint8Array = ''): Promise<string> => {

@@ -3,6 +3,7 @@ import type { ImportReport, LangChainImport } from '../../../../../api/schemas/i
 import { readWireText } from '../../../wire-json.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../../command-kit.ts';
+import { collect, oneOf } from '../../input/option-values.ts';
 import { readFolder } from '../../input/read-folder.ts';
 import { readSource } from '../../input/read-source.ts';
 import { usageError } from '../../input/usage-error.ts';
@@ -15,7 +16,19 @@ interface ImportOptions {
   readonly dryRun?: boolean;
 }
 
-/** `tools import openapi|langchain|skill`. */
+const USER_FROM = ['agent', 'tenant'] as const;
+
+interface ComposioOptions extends ImportOptions {
+  readonly tool?: readonly string[];
+  readonly search?: string;
+  readonly baseUrl?: string;
+  readonly secret?: string;
+  readonly connectedAccount?: string;
+  readonly user?: string;
+  readonly userFrom?: (typeof USER_FROM)[number];
+}
+
+/** `tools import openapi|langchain|skill|composio`. */
 export function addToolsImportCommands(tools: Command, kit: CommandKit): void {
   const group = tools.command('import').description('register tools from a document or a folder');
 
@@ -51,6 +64,35 @@ export function addToolsImportCommands(tools: Command, kit: CommandKit): void {
     if (files.length === 0) throw usageError(`${String(folder)} is empty. Name the folder that SKILL.md stands in.`);
     const input = { files, ...inputOf(options) };
     return ended(work, await work.layer.ask('tools.import-skill', input, work.caller));
+  });
+  addComposio(group, kit);
+}
+
+/** The key is named, never typed: it stays in the layer's secret store. */
+function addComposio(group: Command, kit: CommandKit): void {
+  const composio = importCommand(group, 'composio', 'register tools of Composio')
+    .argument('[toolkit]', 'only its tools, as github; all that the project has when absent')
+    .option('--tool <slug>', 'only this tool; may come several times', collect)
+    .option('--search <words>', 'only tools that are found by these words')
+    .option('--base-url <url>', "address of the API, instead of Composio's own")
+    .option('--secret <name>', "name of the secret that is the project's API key; composio_api_key when absent")
+    .option('--connected-account <id>', 'account that the tools use')
+    .option('--user <id>', 'one user for all callers')
+    .option('--user-from <whom>', 'the user is who calls: agent (when nothing is said) or tenant', oneOf(USER_FROM));
+  kit.asking<ComposioOptions>(composio, async (work, [toolkit], options) => {
+    const { tool, search, baseUrl, secret, connectedAccount, user, userFrom } = options;
+    const input = {
+      ...(toolkit === undefined ? {} : { toolkit: String(toolkit) }),
+      ...(tool === undefined ? {} : { tools: [...tool] }),
+      ...(search === undefined ? {} : { search }),
+      ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
+      ...(secret === undefined ? {} : { secret }),
+      ...(connectedAccount === undefined ? {} : { connected_account_id: connectedAccount }),
+      ...(user === undefined ? {} : { user_id: user }),
+      ...(userFrom === undefined ? {} : { user_from: userFrom }),
+      ...inputOf(options),
+    };
+    return ended(work, await work.layer.ask('tools.import-composio', input, work.caller));
   });
 }
 

@@ -121,7 +121,7 @@ function lives({ pid, start }: FirstProcess): boolean {
 function exitOf(parts: RunParts, end: LauncherEnd, killed: boolean, watch: TreeWatch | undefined): SandboxExit {
   const usage = parts.group?.usage();
   const cpuMs = usage?.cpuMs ?? watch?.cpuMs ?? 0;
-  const ended = endOf(parts, end, killed);
+  const ended = endOf(parts, end, killed, usage?.oomKills ?? 0);
   const failed = ended.code !== 0;
   const violation = (): SandboxExit['violation'] => {
     if ((usage?.oomKills ?? 0) > 0) return 'memory';
@@ -146,12 +146,14 @@ function endOf(
   { status, programFault, report }: RunParts,
   end: LauncherEnd,
   killed: boolean,
-): Pick<SandboxExit, 'code' | 'signal' | 'notStarted'> {
+  oomKills: number,
+): Pick<SandboxExit, 'code' | 'signal' | 'notStarted' | 'lost'> {
   // What waited for the job is not the tool, so its exit code is none of the tool's.
   const toolCode = report === undefined || report.hasBegun() ? status.exitCode() : undefined;
   if (toolCode === undefined) {
-    if (end.signal !== null) return { signal: end.signal };
-    if (killed) return { signal: 'SIGKILL' };
+    if (killed || oomKills > 0) return { signal: 'SIGKILL' };
+    // Neither the layer nor a limit ended bubblewrap itself, and with it the tool, which may have begun.
+    if (end.signal !== null) return { lost: true };
     const fault = programFault();
     return fault === undefined ? { code: end.code || 1, notStarted: true } : { code: fault };
   }

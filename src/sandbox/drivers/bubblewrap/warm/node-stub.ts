@@ -4,24 +4,35 @@ import { LAUNCHER_FDS } from '../process/launcher.ts';
 export const NODE_STUB_AT = '/tmp/.waiting.cjs';
 
 /** Parts of Node that nearly every script needs, loaded while nobody waits for them. A script cannot see that they are. */
-const NODE_PRELOADED = ['net', 'tty', 'stream', 'stream/promises', 'fs/promises', 'url', 'util', 'readline', 'crypto'];
+const NODE_PRELOADED = ['net', 'tty', 'stream', 'stream/promises', 'fs/promises', 'url', 'util'];
 
 /**
  * Program for Node that waits until it gets a job, `node script arguments`, and then runs the script as if Node had been
- * started with it. What it says is what `program-stub.ts` says. It waits without a turn of the event loop, so nothing of
- * the runtime moves before the job is there. The script begins in a tick of its own, so that nothing of this stands below it.
+ * started with it. What it says is what `program-stub.ts` says, the first word by a console over a socket: what a script
+ * writes first would take some two ms, if nothing had ever been written. It waits without a turn of the event loop, so
+ * nothing of the runtime moves before the job is there; for that the socket is set back to blocking. The script begins in
+ * a tick of its own, so that nothing of this stands below it.
  */
 export const NODE_STUB = String.raw`'use strict';
-const { closeSync, readSync, unlinkSync, writeSync } = require('node:fs');
+const { Console } = require('node:console');
+const { readSync, unlinkSync, writeSync } = require('node:fs');
 const { Module } = require('node:module');
+const { Socket } = require('node:net');
 const { resolve } = require('node:path');
 for (const name of ${JSON.stringify(NODE_PRELOADED)}) require(name);
 unlinkSync(__filename);
 delete require.cache[__filename];
-writeSync(${LAUNCHER_FDS.job}, 'r');
-const parts = [];
-for (;;) {
-  const part = Buffer.alloc(65536);
+const waiting = new Socket({ fd: ${LAUNCHER_FDS.job}, readable: false });
+new Console(waiting).log('r');
+waiting._handle.setBlocking(true);
+const isWhole = (text) => {
+  let at = text.indexOf('\0');
+  for (let left = at < 0 ? 0 : Number(text.slice(0, at)) + 2; at >= 0 && left > 0; left -= 1) at = text.indexOf('\0', at + 1);
+  return at >= 0;
+};
+const part = Buffer.allocUnsafeSlow(65536);
+let job = '';
+while (!isWhole(job)) {
   let read;
   try {
     read = readSync(${LAUNCHER_FDS.job}, part);
@@ -29,10 +40,10 @@ for (;;) {
     if (error.code === 'EINTR') continue;
     process.exit(1);
   }
-  if (read === 0) break;
-  parts.push(part.subarray(0, read));
+  if (read === 0) process.exit(1);
+  job += part.latin1Slice(0, read);
 }
-const [count, folder, names, ...fields] = Buffer.concat(parts).toString().split('\0');
+const [count, folder, names, ...fields] = Buffer.from(job, 'latin1').toString().split('\0');
 if (names === undefined || fields.length !== Number(count) + 1) process.exit(1);
 try {
   process.chdir(folder);
@@ -48,6 +59,6 @@ for (const field of fields.splice(0, Number(names))) {
 const [, script, ...rest] = fields.slice(0, -1);
 process.argv.splice(1, process.argv.length, resolve(script), ...rest);
 writeSync(${LAUNCHER_FDS.job}, '+');
-closeSync(${LAUNCHER_FDS.job});
+waiting._handle.close();
 process.nextTick(() => Module.runMain());
 `;

@@ -15,11 +15,12 @@ export const PROGRAM_STUB = String.raw`
 open(my $job, '+<&=', ${LAUNCHER_FDS.job}) or exit 1;
 fcntl($job, 2, 1);
 syswrite($job, 'r');
-my $text = '';
-while (1) {
+my ($text, $left) = ('');
+while (!defined $left || $text =~ tr/\0// < $left) {
   my $read = sysread($job, $text, 65536, length $text);
   if (!defined $read) { next if $! == 4; exit 1 }
-  last if $read == 0;
+  exit 1 if $read == 0;
+  $left = $1 + 3 if !defined $left && $text =~ /^(\d+)\0/;
 }
 my ($count, $folder, $names, @fields) = split /\0/, $text, -1;
 exit 1 unless defined $names and @fields == $count + 1;

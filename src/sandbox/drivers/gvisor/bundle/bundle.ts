@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ownMark } from '../../../linux/crash/layer-mark.ts';
 import { GVISOR_BOUNDS } from '../settings.ts';
 import { driverFolder, leaveDriverFolder } from './root-folder.ts';
 
@@ -11,7 +12,7 @@ const PASSABLE = 0o755;
 
 /** The folder of one sandbox, with its configuration and all that runsc writes. */
 export interface Bundle {
-  /** Name of the sandbox. The socket by which runsc reaches it is known by that name on the whole machine. */
+  /** Name of the sandbox, with the layer's mark. The socket by which runsc reaches it is known by that name on the whole machine. */
   readonly id: string;
   readonly folder: string;
   /** State of runsc, its `--root`. */
@@ -47,7 +48,7 @@ export function makeBundle(uid: number | undefined): Bundle {
   for (const path of [folder, state, way]) give(path);
   const log = inside('log');
   return {
-    id: `tool-${randomBytes(ID_BYTES).toString('hex')}`,
+    id: `tool-${ownMark()}-${randomBytes(ID_BYTES).toString('hex')}`,
     folder,
     state,
     way,

@@ -66,7 +66,7 @@ export function makeRoot(root: string, uid: number, binds: readonly { source: st
   for (const { source, target } of binds) {
     // What lies in another mount has its place there.
     const isPlaced = binds.some((other) => target.startsWith(`${other.target}/`)) || existsSync(join(root, target));
-    if (isPlaced || /^\/tmp\//.test(target)) continue;
+    if (isPlaced) continue;
     if (statSync(source).isDirectory()) mkdirSync(join(root, target), { recursive: true });
     else makeIn(root, target, (at) => writeFileSync(at, ''));
   }

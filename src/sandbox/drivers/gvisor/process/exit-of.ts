@@ -17,10 +17,13 @@ export interface RunscEnd {
   readonly killed: boolean;
 }
 
-/** How the tool ended, as the end of runsc tells it. */
-export function endOfTool(end: RunscEnd): Pick<SandboxExit, 'code' | 'signal' | 'notStarted'> {
+type ToolEnd = Pick<SandboxExit, 'code' | 'signal' | 'notStarted' | 'lost'>;
+
+/** How the tool ended, as the end of runsc tells it. `lost` where nobody knows; a limit may have been the cause. */
+export function endOfTool(end: RunscEnd): ToolEnd {
   if (end.killed) return { signal: 'SIGKILL' };
-  if (end.signal !== null || end.code === null) return { signal: end.signal ?? 'SIGKILL' };
+  // Somebody ended runsc, and with it the tool, which may have begun.
+  if (end.signal !== null || end.code === null) return { lost: true };
   if (end.code === LAUNCHER_FAILED && end.complaint === '') return { code: end.code, notStarted: true };
   if (end.code === SIGNAL_BASE && isFailure(end.complaint)) return whyNotStarted(end.complaint);
   const name = SIGNAL_NAMES.get(end.code - SIGNAL_BASE);
@@ -31,13 +34,13 @@ function isFailure(complaint: string): boolean {
   return /running container|FATAL/.test(complaint);
 }
 
-function whyNotStarted(complaint: string): Pick<SandboxExit, 'code' | 'signal' | 'notStarted'> {
+function whyNotStarted(complaint: string): ToolEnd {
   if (/finding executable|failed to load/.test(complaint)) {
     return { code: /permission denied|exec format/i.test(complaint) ? NOT_EXECUTABLE : NOT_FOUND };
   }
   // What fails before the first process runs; everything later is the end of gVisor itself under a running tool.
   if (/creating container|starting container|creating process/.test(complaint)) return { code: 1, notStarted: true };
-  return { signal: 'SIGKILL' };
+  return { lost: true };
 }
 
 const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(

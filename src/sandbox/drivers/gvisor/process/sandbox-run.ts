@@ -115,7 +115,8 @@ function exitOf(
   };
   const limit = violation();
   return {
-    ...end,
+    // What ended at a limit is not lost.
+    ...(end.lost === true && limit !== undefined ? { signal: 'SIGKILL' } : end),
     ...(limit === undefined ? {} : { violation: limit }),
     cpuMs: usage.cpuMs,
     memoryPeakMb: usage.memoryPeakMb,

@@ -3,12 +3,14 @@ import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
   type QuickJSContext,
+  type QuickJSHandle,
   type QuickJSRuntime,
 } from 'quickjs-emscripten-core';
 import { MiB } from '../../../../std/bytes.ts';
 import { PAGE_BYTES } from '../protocol.ts';
 import { WASM_BOUNDS } from '../settings.ts';
 import { type WasmMemory, type WasmModule, webAssembly } from '../web-assembly.ts';
+import { PRELUDE } from './prelude.ts';
 
 /** A QuickJS of its own, for one script, in a memory that cannot grow beyond its bound. */
 export interface Interpreter {
@@ -16,6 +18,8 @@ export interface Interpreter {
   readonly runtime: QuickJSRuntime;
   readonly context: QuickJSContext;
   readonly memory: WasmMemory;
+  /** Makes the world of a script; read ahead, while nobody waits. */
+  readonly prelude: QuickJSHandle;
   /** Whether it asked for memory in vain, and has not got any since. */
   memoryRefused(): boolean;
 }
@@ -46,7 +50,9 @@ export async function createInterpreter(
   const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule, wasmMemory: memory }));
   const runtime = quickjs.newRuntime();
   runtime.setMaxStackSize(WASM_BOUNDS.scriptStackBytes);
-  return { memoryMb, runtime, context: runtime.newContext(), memory, memoryRefused: () => refused };
+  const context = runtime.newContext();
+  const prelude = context.unwrapResult(context.evalCode(PRELUDE, 'prelude.js'));
+  return { memoryMb, runtime, context, memory, prelude, memoryRefused: () => refused };
 }
 
 function newMemory(memoryMb: number): WasmMemory {

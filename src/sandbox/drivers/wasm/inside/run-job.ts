@@ -5,7 +5,6 @@ import { WASM_BOUNDS } from '../settings.ts';
 import { createInput } from './input.ts';
 import { type Interpreter, takenBytes } from './interpreter.ts';
 import { createOutput, type Output } from './output.ts';
-import { PRELUDE } from './prelude.ts';
 import type { ProcessorTime } from './processor-time.ts';
 
 /** Why a script may not go on; undefined while it may. */
@@ -130,8 +129,7 @@ function makeWorld({ job, interpreter, output, stop }: Run): QuickJSHandle {
     }),
     context.newString(JSON.stringify({ args: job.args, environment: job.environment })),
   ];
-  const prelude = context.unwrapResult(context.evalCode(PRELUDE, 'prelude.js'));
-  return context.unwrapResult(context.callFunction(prelude, context.undefined, ...made));
+  return context.unwrapResult(context.callFunction(interpreter.prelude, context.undefined, ...made));
 }
 
 /** @returns whether it was that memory ran out */

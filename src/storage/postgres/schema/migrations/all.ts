@@ -11,6 +11,9 @@ import { approvals } from './0009-approvals.ts';
 import { callLeases } from './0010-call-leases.ts';
 import { undoSteps } from './0011-undo-steps.ts';
 import { sideEffects } from './0012-side-effects.ts';
+import { keptResults } from './0013-kept-results.ts';
+import { toolState } from './0014-tool-state.ts';
+import { skillContents } from './0015-skill-contents.ts';
 
 /** Every migration by name, in order. A migration that was released is never changed; a new one follows it. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -26,4 +29,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010-call-leases': callLeases,
   '0011-undo-steps': undoSteps,
   '0012-side-effects': sideEffects,
+  '0013-kept-results': keptResults,
+  '0014-tool-state': toolState,
+  '0015-skill-contents': skillContents,
 };

@@ -1,0 +1,20 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+
+/** Starts a layer with its database on a machine that may be busy. */
+const STORY_MS = 120_000;
+
+const { works, problem } = await createBubblewrapDriver().probe();
+
+test.skipIf(!works)(
+  `EXE-02 EXE-03 EXE-10 the story of shell tools holds, from arguments to rollbacks${works ? '' : `, skipped: ${problem}`}`,
+  async () => {
+    const run = fileURLToPath(new URL('run.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [run], { maxBuffer: 16_000_000 });
+    expect(stdout).toMatch(/The story holds: \d+ checks\.\n$/);
+  },
+  STORY_MS,
+);

@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+/** Starts a layer with its database on a machine that may be busy. */
+const STORY_MS = 120_000;
+
+test(
+  'EXE-05 the story of web fetch holds, from a page in Markdown to the addresses that nobody reaches',
+  async () => {
+    const run = fileURLToPath(new URL('run.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [run], { maxBuffer: 16_000_000 });
+    expect(stdout).toMatch(/The story holds: \d+ checks\.\n$/);
+  },
+  STORY_MS,
+);

@@ -1,0 +1,36 @@
+import type { Gateway } from '../../../doors/mcp-gateway/create-gateway.ts';
+import type { EmbeddedToolLayer } from '../../create-tool-layer.ts';
+import { VERSION } from '../../version.ts';
+
+/**
+ * The MCP gateway of a layer in this process: its users confirm calls at their clients, and questions of upstreams reach
+ * them. The same for every transport.
+ */
+export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
+  // Loaded when a gateway is opened: a program that embeds the layer may never do that.
+  const { createGateway } = await import('../../../doors/mcp-gateway/create-gateway.ts');
+  const { settings, log } = layer;
+  const { confirmations, signalOf, stateKey, upstreamQuestions } = layer.forGateway;
+  const gateway = createGateway({
+    layer,
+    log,
+    version: VERSION,
+    signalOf,
+    stateKey: stateKey(),
+    ...(confirmations === undefined ? {} : { confirmations }),
+    settings: {
+      toolsMode: settings['mcp.tools'],
+      autoToolsMax: settings['mcp.auto_tools_max'],
+      elicitation: settings['approvals.elicitation'],
+      confirmationWaitMs: settings['approvals.elicitation_wait_seconds'] * 1000,
+    },
+  });
+  const asked = upstreamQuestions.answeredBy(gateway.askForUpstream);
+  return {
+    ...gateway,
+    close: () => {
+      asked[Symbol.dispose]();
+      gateway.close();
+    },
+  };
+}

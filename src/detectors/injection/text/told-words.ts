@@ -1,0 +1,29 @@
+/** What words tell of a text, as bits: patterns that need one of them are asked only where one stands. */
+export const TOLD = {
+  /** Programs and folders that reach another machine. */
+  reaches: 1 << 0,
+  /** Programs and names that open this machine. */
+  opens: 1 << 1,
+  /** Programs that show a file. */
+  shows: 1 << 2,
+  /** The folder of settings. */
+  settings: 1 << 3,
+  /** Functions and objects of a browser that attacks show themselves with. */
+  browser: 1 << 4,
+  /** Functions that run a program or a text. */
+  runs: 1 << 5,
+} as const;
+
+/** Of a text with words that were not read one by one. */
+export const ALL_TOLD = -1;
+
+/** In lower case. */
+export const TOLD_WORDS: readonly (readonly [bit: number, words: string])[] = [
+  [TOLD.reaches, 'nc ncat sh bash mkfifo dev'],
+  [TOLD.opens, 'net net1 netsh fdenytsconnections'],
+  [TOLD.shows, 'cat more less head tail tac nl type cp grep strings'],
+  [TOLD.settings, 'etc'],
+  [TOLD.browser, 'alert confirm prompt eval document string top window self this parent'],
+  [TOLD.runs, 'system exec shell_exec passthru popen proc_open pcntl_exec assert eval phpinfo phpversion getruntime'],
+  [TOLD.runs, 'call check_call check_output run'],
+];

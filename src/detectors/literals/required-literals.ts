@@ -1,0 +1,283 @@
+import { EDGE, type Telling, tellingOf } from './tokens.ts';
+
+/** Keys of words and signs of which each match of a pattern holds at least one. */
+export interface Clause {
+  readonly keys: readonly number[];
+  /** How much the least telling of them tells. */
+  readonly tells: number;
+}
+
+/** What a part of a pattern needs of a text. */
+interface Needs {
+  /** Everything that it matches, when that is little; with `EDGE` where it asks for the edge of a word. */
+  readonly exact?: readonly string[];
+  /** Something unknown may follow what it matches. */
+  readonly isOpen?: boolean;
+  /** Every match meets each of them. The most telling first. */
+  readonly clauses: readonly Clause[];
+}
+
+/** A pattern while it is read. */
+interface Source {
+  readonly text: string;
+  readonly isUnicode: boolean;
+  at: number;
+  /** What comes next begins at the edge of a word. */
+  isAtEdge: boolean;
+  /** Whatever stands at the end of the group that is read ends at the edge of a word. */
+  endsAtEdge: boolean;
+}
+
+/** Clauses that are told of one pattern: more say hardly more. */
+const CLAUSES_MAX = 3;
+/** Keys of one clause. */
+const KEYS_MAX = 512;
+/** Texts that one part is written out as. */
+const EXACT_MAX = 256;
+const FEW = 64;
+/** Characters from which on texts are not written out further, when that takes more than a few of them. */
+const LONG_ENOUGH = 5;
+/** Members of a class that is written out. */
+const CLASS_MAX = 16;
+/** References to groups, and letters for controls. */
+const NOT_READ = /\\[1-9kc]/;
+const BLANKS: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', f: '\f', v: '\v' };
+
+const NOTHING: Needs = { exact: [''], clauses: [] };
+const UNKNOWN: Needs = { clauses: [] };
+
+/**
+ * What every match of a pattern holds: a word or sign of each clause. A text that lacks one need not be asked. Told from
+ * the pattern itself, so that no rule can forget one.
+ * @returns no clause when nothing is sure, or the pattern uses what is not read here: the flags `v` and `iu`,
+ *   back-references
+ */
+export function requiredLiterals(pattern: RegExp): readonly Clause[] {
+  const { flags, source: text } = pattern;
+  if (flags.includes('v') || /i.*u/.test(flags) || NOT_READ.test(text)) return [];
+  return clausesOf(alternatives({ text, isUnicode: flags.includes('u'), at: 0, isAtEdge: false, endsAtEdge: false }));
+}
+
+function clausesOf({ exact, clauses }: Needs): readonly Clause[] {
+  if (exact === undefined) return clauses;
+  const clause = clauseOf(exact);
+  return clause === undefined ? [] : [clause];
+}
+
+function clauseOf(texts: readonly string[]): Clause | undefined {
+  const told = texts.map((each) => tellingOf(each.toLowerCase()));
+  return told.includes(undefined) ? undefined : clauseFrom(told as readonly Telling[]);
+}
+
+function clauseFrom(told: readonly Telling[]): Clause | undefined {
+  const keys = [...new Set(told.map(({ key }) => key))];
+  return keys.length > KEYS_MAX ? undefined : { keys, tells: Math.min(...told.map(({ tells }) => tells)) };
+}
+
+function best(clauses: readonly (Clause | undefined)[]): readonly Clause[] {
+  const known = clauses.filter((clause) => clause !== undefined);
+  known.sort((one, other) => other.tells - one.tells || one.keys.length - other.keys.length);
+  return known.slice(0, CLAUSES_MAX);
+}
+
+function alternatives(source: Source): Needs {
+  const { isAtEdge, endsAtEdge } = source;
+  const branches = [sequence(source)];
+  while (source.text[source.at] === '|') {
+    source.at += 1;
+    Object.assign(source, { isAtEdge, endsAtEdge });
+    branches.push(sequence(source));
+  }
+  if (branches.length === 1) return branches[0] as Needs;
+  if (branches.every(({ exact }) => exact !== undefined)) {
+    const exact = [...new Set(branches.flatMap((branch) => branch.exact ?? []))];
+    if (exact.length <= EXACT_MAX) return { exact, clauses: [] };
+  }
+  return { clauses: merged(branches.map(clausesOf)) };
+}
+
+/** A match goes through one of the branches, and meets each clause of that. */
+function merged(branches: readonly (readonly Clause[])[]): readonly Clause[] {
+  if (branches.some(({ length }) => length === 0)) return [];
+  const count = Math.max(...branches.map(({ length }) => length));
+  const clauses = Array.from({ length: count }, (_, at) => {
+    const met = branches.map((each) => (each[at] ?? each[0]) as Clause);
+    return clauseFrom(met.flatMap(({ keys, tells }) => keys.map((key) => ({ key, tells }))));
+  });
+  return best(clauses);
+}
+
+function sequence(source: Source): Needs {
+  const clauses: (Clause | undefined)[] = [];
+  const { endsAtEdge } = source;
+  let run: readonly string[] = [source.isAtEdge ? EDGE : ''];
+  let isWhole = true;
+  /** What stood side by side ends here; something unknown, or too much, comes next. */
+  const end = (next: readonly string[]): void => {
+    isWhole = false;
+    clauses.push(clauseOf(next.every((each) => BEGINS_AT_EDGE.test(each)) ? atEdge(run) : run));
+    run = next;
+  };
+  while (source.at < source.text.length && source.text[source.at] !== '|' && source.text[source.at] !== ')') {
+    source.isAtEdge = areAtEdge(run);
+    source.endsAtEdge = endsAtEdge;
+    const { exact, isOpen, clauses: inside } = repeated(source, atom(source));
+    if (exact === undefined) {
+      end(['']);
+      clauses.push(...inside);
+      continue;
+    }
+    if (isWorth(run, exact)) run = run.flatMap((one) => exact.map((other) => one + other));
+    else end(areAtEdge(run) ? exact.map((each) => EDGE + each) : exact);
+    // What is repeated ends as it did the first time.
+    if (isOpen === true) end([areAtEdge(exact) ? EDGE : '']);
+  }
+  if (endsAtEdge) run = atEdge(run);
+  if (isWhole) return { exact: run, clauses: [] };
+  return { clauses: best([...clauses, clauseOf(run)]) };
+}
+
+const BEGINS_AT_EDGE = /^[^a-z\d_]/i;
+const ENDS_AT_EDGE = /[^a-z\d_]$/i;
+const areAtEdge = (texts: readonly string[]): boolean => texts.every((each) => ENDS_AT_EDGE.test(each));
+const atEdge = (texts: readonly string[]): readonly string[] => texts.map((each) => each + EDGE);
+
+function isWorth(run: readonly string[], next: readonly string[]): boolean {
+  if (next.length === 1) return true;
+  const count = run.length * next.length;
+  return count <= FEW || (count <= EXACT_MAX && run.some(({ length }) => length < LONG_ENOUGH));
+}
+
+const QUANTIFIER = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y;
+
+function repeated(source: Source, part: Needs): Needs {
+  QUANTIFIER.lastIndex = source.at;
+  const found = QUANTIFIER.exec(source.text);
+  if (found === null) return part;
+  source.at = QUANTIFIER.lastIndex;
+  const [, sign, least = '', comma, most = ''] = found;
+  if (sign === '+') return { ...part, isOpen: true };
+  if (sign === undefined && Number(least) > 0) {
+    const isOnce = Number(least) === 1 && comma === '';
+    return isOnce ? part : { ...part, isOpen: true };
+  }
+  const isOnceAtMost = sign === '?' || (sign === undefined && Number(most) === 1);
+  return isOnceAtMost && part.exact !== undefined ? { exact: ['', ...part.exact], clauses: [] } : UNKNOWN;
+}
+
+/** Characters that mean themselves; the last one before a quantifier stands by itself. */
+const PLAIN = /[^\\^$.*+?()[\]{}|\ud800-\udfff]+(?![*+?{])/y;
+
+function atom(source: Source): Needs {
+  PLAIN.lastIndex = source.at;
+  const plain = PLAIN.exec(source.text)?.[0];
+  if (plain !== undefined) {
+    source.at += plain.length;
+    return only(plain);
+  }
+  const character = source.text[source.at] as string;
+  source.at += 1;
+  switch (character) {
+    case '(':
+      return group(source);
+    case '[':
+      return characterClass(source);
+    case '\\':
+      return escaped(source);
+    case '.':
+      return UNKNOWN;
+    case '^':
+    case '$':
+      return only(EDGE);
+    default:
+      return only(withLowSurrogate(source, character));
+  }
+}
+
+const only = (text: string): Needs => ({ exact: [text], clauses: [] });
+
+/** A pair of surrogates is one character where the pattern is read so; a quantifier then means both. */
+function withLowSurrogate(source: Source, character: string): string {
+  const next = source.text[source.at] ?? '';
+  if (!source.isUnicode || !/[\ud800-\udbff]/.test(character) || !/[\udc00-\udfff]/.test(next)) return character;
+  source.at += 1;
+  return character + next;
+}
+
+const LOOK = /\?<?[=!]/y;
+const HEAD = /\?(?::|<\w+>)/y;
+
+function group(source: Source): Needs {
+  LOOK.lastIndex = HEAD.lastIndex = source.at;
+  const isLook = LOOK.test(source.text);
+  if (isLook) source.at = LOOK.lastIndex;
+  else if (HEAD.test(source.text)) source.at = HEAD.lastIndex;
+  source.endsAtEdge = !isLook && endsAtEdge(source);
+  const inside = alternatives(source);
+  source.at += 1;
+  // What is looked at is no part of the match.
+  return isLook ? NOTHING : inside;
+}
+
+/** Whether the edge of a word, a blank or a sign comes right behind the group that begins here. */
+function endsAtEdge({ text, at, endsAtEdge: isOuterAtEdge }: Source): boolean {
+  const { end } = groupFrom(text, at);
+  return beginsAtEdge(text, end) || (isOuterAtEdge && /[)|]/.test(text[end] ?? ''));
+}
+
+const EDGE_NEXT = /(?:\\b|(?:\(\?=)?(?:\\s|[ ,:;!]|\[[ ,.:;!()"'<>/]+\])(?![*?{]))/y;
+
+function beginsAtEdge(text: string, at: number): boolean {
+  EDGE_NEXT.lastIndex = at;
+  if (EDGE_NEXT.test(text)) return true;
+  if (!text.startsWith('(?:', at)) return false;
+  const { starts, end } = groupFrom(text, at + '(?:'.length);
+  return !/[*?{]/.test(text[end] ?? '') && starts.every((start) => beginsAtEdge(text, start));
+}
+
+/** Where the branches of a group begin, and where it has ended; from its first branch on. */
+function groupFrom(text: string, at: number): { readonly starts: readonly number[]; readonly end: number } {
+  const starts = [at];
+  let depth = 0;
+  let end = at;
+  for (; end < text.length && depth >= 0; end += 1) {
+    if (text[end] === '\\') end += 1;
+    else if (text[end] === '[') while (text[end] !== ']') end += text[end] === '\\' ? 2 : 1;
+    else if (text[end] === '(') depth += 1;
+    else if (text[end] === ')') depth -= 1;
+    else if (text[end] === '|' && depth === 0) starts.push(end + 1);
+  }
+  return { starts, end };
+}
+
+function characterClass(source: Source): Needs {
+  const from = source.at;
+  let at = from;
+  while (source.text[at] !== ']') at += source.text[at] === '\\' ? 2 : 1;
+  source.at = at + 1;
+  const given = source.text.slice(from, at);
+  const inside = given.replace(/\\(\W)/g, '$1');
+  const isListed = /^[^^\ud800-\udfff][^\ud800-\udfff]*$/.test(given) && !/\\\w|[^\\]-./s.test(given);
+  return isListed && inside.length <= CLASS_MAX ? { exact: [...inside], clauses: [] } : UNKNOWN;
+}
+
+const CODE = /x([\da-f]{2})|u([\da-f]{4})|u\{([\da-f]{1,6})\}/iy;
+
+function escaped(source: Source): Needs {
+  const character = source.text[source.at] as string;
+  CODE.lastIndex = source.at;
+  const code = CODE.exec(source.text);
+  if (code !== null && (code[3] === undefined || source.isUnicode)) {
+    source.at = CODE.lastIndex;
+    return only(String.fromCodePoint(Number.parseInt(code[1] ?? code[2] ?? code[3] ?? '', 16)));
+  }
+  source.at += 1;
+  if (character === 'b') return only(EDGE);
+  if (character === 'B') return NOTHING;
+  if (character === 'p' || character === 'P') {
+    if (source.isUnicode) source.at = source.text.indexOf('}', source.at) + 1;
+    return UNKNOWN;
+  }
+  if (character === 's') return only(' ');
+  return /[dDwWS\d]/.test(character) ? UNKNOWN : only(BLANKS[character] ?? character);
+}

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { META_CLIENT_CAPABILITIES, META_VERSION } from '../../mcp-protocol.ts';
+import { type McpServer, startMcpServer } from '../../mcp-transports/http/mcp-http.fixture.ts';
+import { manifestOf } from '../../tool-layer.fixture.ts';
+import type { Gateway } from '../create-gateway.ts';
+import type { UpstreamAnswer } from './upstream-questions.ts';
+
+type Body = { result?: Record<string, unknown>; error?: { code: number; data?: { e_code?: string } } };
+
+const ID = 'one';
+const FORM = { type: 'object', properties: { name: { type: 'string' } } };
+/** Of the call that runs. */
+let signal: AbortSignal | undefined;
+let ended = 0;
+let answers: UpstreamAnswer[] = [];
+let server: McpServer;
+
+beforeEach(() => start());
+afterEach(() => server.close());
+
+/** @param confirmationWaitMs how long a client may take to come back */
+async function start(confirmationWaitMs = 60_000): Promise<void> {
+  [signal, ended, answers] = [undefined, 0, []];
+  const signalOf = (_tenant: string, id: string) => (id === ID ? signal : undefined);
+  server = await startMcpServer({ confirmationWaitMs }, { signalOf });
+  const ask: Gateway['askForUpstream'] = server.gateway.askForUpstream;
+  server.layer.addTool(manifestOf('ask'), async ({ times = 1 }, caller) => {
+    signal = caller.signal;
+    caller.signal?.addEventListener('abort', () => (ended += 1));
+    for (let turn = 0; turn < Number(times); turn += 1) {
+      const about = { tenantId: 'acme', upstream: 'crm', invocationIds: [ID], mode: 'form' as const };
+      const question = { ...about, message: `Who ${turn}?`, requestedSchema: FORM };
+      answers.push(await ask(question, caller.signal ?? AbortSignal.abort()));
+    }
+    return { answers };
+  });
+}
+
+/** One tools/call of the 2026 era, with what a client adds to it when it comes again. */
+async function call(args: object, more: object = {}, token = 'agent'): Promise<Body> {
+  const _meta = { [META_VERSION]: '2026-07-28', [META_CLIENT_CAPABILITIES]: { elicitation: { form: {} } } };
+  const params = { name: 'ask', arguments: args, _meta, ...more };
+  const headers = {
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'ask',
+    authorization: `Bearer ${token}`,
+  };
+  const response = await server.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers);
+  return (await response.json()) as Body;
+}
+
+/** The next request of the client, with the same answer to each question. */
+function answering({ result }: Body, answer: object = { action: 'accept', content: { name: 'Ada' } }) {
+  const { requestState, inputRequests = {} } = result as { requestState: string; inputRequests?: object };
+  const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, answer]));
+  return { requestState, inputResponses };
+}
+
+it('EXE-07 a call goes on from question to question, and its last request gets its result', async () => {
+  const first = await call({ times: 2 });
+  expect(first.result).toMatchObject({ resultType: 'input_required' });
+  expect(JSON.stringify(first.result?.['inputRequests'])).toContain('The server crm asks; never give it a password');
+  const second = await call({ times: 2 }, answering(first));
+  expect(JSON.stringify(second.result?.['inputRequests'])).toContain('Who 1?');
+  const last = await call({ times: 2 }, answering(second));
+  expect(last.result).toMatchObject({ structuredContent: { answers: [{ content: { name: 'Ada' } }, {}] } });
+  expect(server.layer.asked.filter(({ operation }) => operation === 'tool.invoke')).toHaveLength(1);
+  const again = await call({ times: 2 }, answering(second));
+  expect(JSON.stringify(again)).toContain('E3801');
+});
+
+it('EXE-07 a state is for its own holder, its own call and one request at a time', async () => {
+  const first = await call({});
+  const next = answering(first);
+  server.layer.answers.set('token.inspect', (_input, { token }) => ({
+    tenant_id: 'acme',
+    agent_did: token === 'agent' ? 'did:example:a' : 'did:example:b',
+    roles: ['agent'],
+  }));
+  expect(JSON.stringify(await call({}, next, 'agent-other'))).toContain('E3801');
+  expect(JSON.stringify(await call({ times: 1 }, next))).toContain('E3801');
+  expect(JSON.stringify(await call({}, { ...next, requestState: `${next.requestState}0` }))).toContain('E3801');
+  expect(answers).toEqual([]);
+  expect((await call({}, next)).result).toMatchObject({ structuredContent: { answers: [{ action: 'accept' }] } });
+});
+
+it('EXE-07 a client that comes without an answer is asked again', async () => {
+  const first = await call({});
+  const again = await call({}, { requestState: answering(first).requestState });
+  expect(again.result).toMatchObject({ resultType: 'input_required' });
+  expect((await call({}, answering(again, { action: 'decline' }))).result).toMatchObject({
+    structuredContent: { answers: [{ action: 'decline' }] },
+  });
+});
+
+it('EXE-07 a client that does not come back leaves the question unanswered, and the call goes on without it', async () => {
+  await server.close();
+  await start(50);
+  const first = await call({});
+  await expect.poll(() => answers).toEqual([{ action: 'cancel' }]);
+  expect(ended).toBe(0);
+  expect(JSON.stringify(await call({}, answering(first)))).toContain('E3801');
+});
+
+it('EXE-07 a client that goes away while it waits ends its call', async () => {
+  const gone = new AbortController();
+  server.layer.addTool(manifestOf('hold'), async (_given, caller) => {
+    caller.signal?.addEventListener('abort', () => (ended += 1));
+    await new Promise<void>((resolve) => caller.signal?.addEventListener('abort', () => resolve()));
+  });
+  const _meta = { [META_VERSION]: '2026-07-28', [META_CLIENT_CAPABILITIES]: { elicitation: {} } };
+  const held = fetch(server.url, {
+    method: 'POST',
+    signal: gone.signal,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: 'Bearer agent',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'hold',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'hold', arguments: {}, _meta },
+    }),
+  });
+  const running = () => server.layer.asked.some(({ input }) => (input as { tool_id?: string }).tool_id === 'hold');
+  await expect.poll(running).toBe(true);
+  gone.abort();
+  await expect(held).rejects.toThrow();
+  await expect.poll(() => ended).toBe(1);
+});

@@ -1,0 +1,119 @@
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { silentLog } from '../../../telemetry/log.ts';
+import { manifestOf } from '../../tool-layer.fixture.ts';
+import { type McpServer, startMcpServer } from '../http/mcp-http.fixture.ts';
+import { relayStdio } from './relay-stdio.ts';
+
+type Message = { id?: unknown; method?: string; result?: Record<string, unknown>; error?: { code: number } };
+
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+let server: McpServer;
+let input: PassThrough;
+let output: PassThrough;
+let relayed: Promise<void>;
+let heard: AsyncIterator<Message>;
+
+beforeEach(async () => {
+  server = await startMcpServer({ changesTogetherMs: 1 });
+  server.layer.addTool(manifestOf('greet'), () => 'hello');
+  input = new PassThrough();
+  output = new PassThrough();
+  heard = messages(output);
+  const settings = { messageBytesMax: 1_000, closeGraceMs: 50, requestsMax: 2 };
+  relayed = relayStdio({ url: new URL(server.url), token: 'agent', log: silentLog, input, output, settings });
+});
+afterEach(async () => {
+  input.end();
+  await relayed;
+  await server.close();
+});
+
+async function* messages(stream: PassThrough): AsyncGenerator<Message> {
+  let text = '';
+  for await (const chunk of stream) {
+    text += String(chunk);
+    const lines = text.split('\n');
+    text = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line);
+  }
+}
+
+const next = async (): Promise<Message> => (await heard.next()).value;
+const say = (message: object): void => void input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+
+async function shakeHands(): Promise<void> {
+  const clientInfo = { name: 'test', version: '1.0.0' };
+  say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+  expect(await next()).toMatchObject({ id: 1, result: { protocolVersion: '2025-11-25' } });
+  say({ method: 'notifications/initialized' });
+}
+
+/** A tool that reports once and goes on until it is cancelled. */
+function waitingTool() {
+  const cancelled = Promise.withResolvers<void>();
+  server.layer.addTool(manifestOf('wait'), async (_parameters, { signal, onProgress }) => {
+    onProgress?.({ progress: 1 });
+    await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
+    cancelled.resolve();
+    return 'too late';
+  });
+  return cancelled.promise;
+}
+
+it('passes a handshake and calls to the endpoint, and their answers back', async () => {
+  await shakeHands();
+  say({ id: 2, method: 'tools/call', params: { name: 'greet', arguments: {} } });
+  expect(await next()).toMatchObject({ id: 2, result: { content: [{ text: 'hello' }] } });
+  say({ id: 'three', method: 'tools/list' });
+  expect(await next()).toMatchObject({ id: 'three', result: { tools: [{ name: 'greet' }] } });
+});
+
+it.each([
+  ['2025', {}],
+  ['2026', META],
+])('progress comes back and a cancel goes through, in the %s era', async (era, envelope) => {
+  if (era === '2025') await shakeHands();
+  const cancelled = waitingTool();
+  const _meta = { ...envelope, progressToken: 'p' };
+  say({ id: 7, method: 'tools/call', params: { name: 'wait', arguments: {}, _meta } });
+  expect(await next()).toMatchObject({ method: 'notifications/progress', params: { progressToken: 'p' } });
+  say({ method: 'notifications/cancelled', params: { requestId: 7, ...(era === '2026' ? { _meta: META } : {}) } });
+  await cancelled;
+  say({ id: 8, method: 'tools/call', params: { name: 'greet', arguments: {}, _meta: envelope } });
+  expect(await next()).toMatchObject({ id: 8, result: { content: [{ text: 'hello' }] } });
+});
+
+it('changes are told, in the 2026 era too', async () => {
+  const params = { _meta: META, notifications: { toolsListChanged: true } };
+  say({ id: 'l', method: 'subscriptions/listen', params });
+  expect(await next()).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
+  server.layer.addTool(manifestOf('fresh'), () => 'fresh');
+  server.layer.tellToolsChanged();
+  expect(await next()).toMatchObject({ method: 'notifications/tools/list_changed' });
+});
+
+it('goes on after lines that cannot be read, and refuses more than may run', async () => {
+  for (const line of ['{', '[]', `"${'x'.repeat(2_000)}"`, '{"jsonrpc":"2.0","id":{},"method":"ping"}'])
+    input.write(`${line}\n`);
+  const codes = [await next(), await next(), await next(), await next()].map(({ error }) => error?.code);
+  expect(codes).toEqual([-32700, -32600, -32600, -32600]);
+  await shakeHands();
+  const cancelled = waitingTool();
+  for (const id of [11, 12, 12]) say({ id, method: 'tools/call', params: { name: 'wait', arguments: {} } });
+  expect(await next()).toMatchObject({ id: 12, error: { code: -32600 } });
+  input.end();
+  await cancelled;
+});
+
+it('an endpoint that is gone leaves no request without an answer', async () => {
+  await shakeHands();
+  await server.close();
+  say({ id: 2, method: 'tools/list' });
+  expect(await next()).toMatchObject({ id: 2, error: { code: -32603 } });
+});

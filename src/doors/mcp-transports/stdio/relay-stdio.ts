@@ -1,0 +1,148 @@
+import type { Readable, Writable } from 'node:stream';
+import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Log } from '../../../telemetry/log.ts';
+import { classify, errorAnswer, isObject, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
+import { readWireJson } from '../../wire-json.ts';
+import { isModern } from '../modern-envelope.ts';
+import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
+import { readLines } from './line-reader.ts';
+
+/** One stdio client, and the endpoint that answers it. */
+export interface RelayParts {
+  /** MCP endpoint of a layer that serves already. */
+  readonly url: URL;
+  /** Capability token of the client. */
+  readonly token: string;
+  readonly log: Log;
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Ends the connection early. */
+  readonly signal?: AbortSignal;
+  readonly settings?: Partial<TransportSettings>;
+}
+
+/** A request that has no answer yet. */
+interface Relayed {
+  readonly request: RpcRequest;
+  readonly cancel: AbortController;
+  /** Nothing more is said to a client of a request that it cancelled. */
+  isCancelled: boolean;
+}
+
+/** The relay while it is open. */
+interface Relay {
+  readonly settings: TransportSettings;
+  readonly transport: StreamableHTTPClientTransport;
+  readonly running: Map<RpcId, Relayed>;
+  readonly write: (text: string) => void;
+}
+
+/**
+ * Passes the messages of one stdio client to an MCP endpoint over HTTP and back, both eras, until the client's input ends:
+ * progress, cancellation and the endpoint's questions to the user go through as they come. Requests that run at the end may
+ * end within `closeGraceMs`. Resolves when nothing is open any more.
+ */
+export async function relayStdio(parts: RelayParts): Promise<void> {
+  const { url, token, log, input, output, signal } = parts;
+  const settings = { ...TRANSPORT_DEFAULTS, ...parts.settings };
+  const write = (text: string): void => {
+    if (output.writable) output.write(`${text}\n`);
+  };
+  const headers = { authorization: `Bearer ${token}` };
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers, redirect: 'error' } });
+  const relay: Relay = { settings, transport, running: new Map(), write };
+  transport.onmessage = (message) => takeBack(message, relay);
+  transport.onerror = (cause) => log.debug('mcp-relay-failed', { cause });
+  const stop = (): void => void input.destroy();
+  signal?.addEventListener('abort', stop, { once: true });
+  output.on('error', stop);
+  try {
+    await transport.start();
+    for await (const line of readLines(input, settings.messageBytesMax)) takeLine(line, relay);
+  } catch (thrown) {
+    if (signal?.aborted !== true) log.warn('mcp-stdio-ended', { cause: thrown });
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    await finish(relay);
+    output.off('error', stop);
+  }
+}
+
+/** @param line undefined for one that was longer than allowed */
+function takeLine(line: Buffer | undefined, relay: Relay): void {
+  const { write, settings } = relay;
+  if (line === undefined) {
+    const message = `The message is larger than ${settings.messageBytesMax} bytes.`;
+    write(errorAnswer(null, RPC.invalidRequest, message).text);
+    return;
+  }
+  const read = readWireJson(line);
+  if (!read.ok) {
+    const unreadable = read.refusal === 'syntax' || read.refusal === 'encoding';
+    write(errorAnswer(null, unreadable ? RPC.parseError : RPC.invalidRequest, read.failure.message).text);
+    return;
+  }
+  const message = classify(read.value);
+  const given = read.value as JSONRPCMessage;
+  if (message.kind === 'invalid') write(errorAnswer(message.id, RPC.invalidRequest, message.message).text);
+  else if (message.kind === 'request') passOn(message, given, relay);
+  else if (message.kind === 'notification' && isCancelHere(message.method, message.params['requestId'], relay)) return;
+  // What wants no answer and does not arrive leaves nobody waiting.
+  else void relay.transport.send(given).catch(() => undefined);
+}
+
+function passOn(request: RpcRequest, given: JSONRPCMessage, relay: Relay): void {
+  const { running, transport, write, settings } = relay;
+  const { id } = request;
+  if (running.size >= settings.requestsMax || running.has(id)) {
+    write(errorAnswer(id, RPC.invalidRequest, `The id runs already, or ${settings.requestsMax} requests do.`).text);
+    return;
+  }
+  const cancel = new AbortController();
+  running.set(id, { request, cancel, isCancelled: false });
+  const lost = (why: string): void => {
+    const isCancelled = running.get(id)?.isCancelled ?? true;
+    running.delete(id);
+    if (!isCancelled) write(errorAnswer(id, RPC.internalError, why).text);
+  };
+  const onRequestStreamEnd = (): void => lost('The layer ended the connection before its answer.');
+  transport
+    .send(given, { requestSignal: cancel.signal, onRequestStreamEnd })
+    .catch((thrown: unknown) => lost(`The layer does not take the request: ${wordsOf(thrown)}`));
+}
+
+/** In the 2026 era the end of its connection cancels a request over HTTP; in the older one the notification is passed on. */
+function isCancelHere(method: string, id: unknown, { running }: Relay): boolean {
+  const known = method === 'notifications/cancelled' ? running.get(id as RpcId) : undefined;
+  if (known === undefined) return false;
+  known.isCancelled = true;
+  if (!isModern(known.request)) return false;
+  known.cancel.abort();
+  running.delete(id as RpcId);
+  return true;
+}
+
+/** What the endpoint sends. */
+function takeBack(message: JSONRPCMessage, { running, transport, write }: Relay): void {
+  const answered = 'method' in message || message.id === undefined ? undefined : running.get(message.id);
+  if (answered !== undefined) {
+    running.delete(answered.request.id);
+    if (answered.isCancelled) return;
+    const result = 'result' in message && isObject(message.result) ? message.result : {};
+    const version = result['protocolVersion'];
+    if (answered.request.method === 'initialize' && typeof version === 'string') transport.setProtocolVersion(version);
+  }
+  write(JSON.stringify(message));
+}
+
+async function finish({ running, transport, settings }: Relay): Promise<void> {
+  const end = performance.now() + settings.closeGraceMs;
+  while (running.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (const { cancel } of running.values()) cancel.abort();
+  await transport.terminateSession().catch(() => undefined);
+  await transport.close();
+}
+
+const WORDS_CHARACTERS_MAX = 300;
+const wordsOf = (thrown: unknown): string =>
+  (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, WORDS_CHARACTERS_MAX);

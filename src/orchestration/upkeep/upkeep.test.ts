@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import { createUpkeep } from './upkeep.ts';
+
+const NOW = 1_800_000_000_000;
+
+const row = (invocationId: string, acceptedAt: number): InvocationRecord => ({
+  invocationId,
+  tenantId: 'acme',
+  agentDid: 'did:agent:a',
+  toolId: 'any',
+  door: 'rest',
+  state: 'COMPLETED',
+  instanceId: 'one',
+  result: 1,
+  warnings: [],
+  acceptedAt,
+});
+
+async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
+  const records = memoryLedgerStore();
+  await records.append({ records: rows, events: [] }, 'synchronous');
+  let now = NOW;
+  let settled = 0;
+  const upkeep = createUpkeep({
+    records,
+    outcomes: memoryOutcomeStore(records),
+    sideEffects: {
+      settleOpen: async () => {
+        settled += 1;
+        if (settled === 2) throw new Error('The database is away.');
+        return 0;
+      },
+    },
+    clock: { now: () => now, monotonic: () => now },
+    log: silentLog,
+    everyMs: 1,
+    ...(keepResultsMs === undefined ? {} : { keepResultsMs }),
+  });
+  const kept = async () => {
+    const found = await Promise.all(rows.map(({ invocationId }) => records.findInvocation('acme', invocationId)));
+    return found.filter((each) => each !== undefined && 'result' in each).length;
+  };
+  const pass = (ms: number): void => {
+    now += ms;
+  };
+  return { upkeep, kept, pass, settled: () => settled };
+}
+
+test('PIPE-07 results are forgotten after their time, not before, however many there are', async () => {
+  const rows = Array.from({ length: 200 }, (_each, at) => row(`call-${at}`, NOW - 1_000 + at));
+  const { upkeep, kept, pass } = await made(rows, 1_000);
+  await upkeep.turn();
+  expect(await kept()).toBe(200);
+  pass(1);
+  await upkeep.turn();
+  expect(await kept()).toBe(199);
+  pass(1_000);
+  await upkeep.turn();
+  expect(await kept()).toBe(0);
+});
+
+test('results are kept for good where nobody says how long', async () => {
+  const { upkeep, kept, pass } = await made([row('call', 0)]);
+  pass(1e12);
+  await upkeep.turn();
+  expect(await kept()).toBe(1);
+});
+
+test('VIS-03 compensations are settled again and again, and what fails holds up nothing', async () => {
+  const { upkeep, kept, settled } = await made([row('call', 0)], 1_000);
+  upkeep.start();
+  await expect.poll(settled).toBeGreaterThan(3);
+  await expect.poll(kept).toBe(0);
+  await upkeep[Symbol.asyncDispose]();
+  const then = settled();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(settled()).toBe(then);
+});

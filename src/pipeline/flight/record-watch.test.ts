@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { RunningCalls } from './running-calls.ts';
+
+const NEVER_MS = 1_000_000;
+
+test('whoever watches a call hears that it is on record, and nobody else does', async () => {
+  const running = new RunningCalls();
+  using mine = running.watch('a', 'id');
+  using ofOtherCall = running.watch('a', 'other');
+  using ofOtherTenant = running.watch('b', 'id');
+  const heard: string[] = [];
+  const listen = (name: string, watch: typeof mine, signal?: AbortSignal): Promise<number> =>
+    watch.next(NEVER_MS, signal).then(() => heard.push(name));
+  const first = listen('mine', mine);
+  const ending = new AbortController();
+  const others = [
+    listen('other call', ofOtherCall, ending.signal),
+    listen('other tenant', ofOtherTenant, ending.signal),
+  ];
+  running.noteOnRecord('a', 'id');
+  await first;
+  expect(heard).toEqual(['mine']);
+  ending.abort();
+  await Promise.all(others);
+});
+
+test('what happens between two waits is not missed, and is told once', async () => {
+  const running = new RunningCalls();
+  using watch = running.watch('a', 'id');
+  running.noteOnRecord('a', 'id');
+  await watch.next(NEVER_MS);
+  let isToldAgain = false;
+  const ending = new AbortController();
+  const second = watch.next(NEVER_MS, ending.signal).then(() => {
+    isToldAgain = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isToldAgain).toBe(false);
+  ending.abort();
+  await second;
+});
+
+test('a wait ends with its time or its signal, and a watch that is over hears nothing', async () => {
+  const running = new RunningCalls();
+  const watch = running.watch('a', 'id');
+  await watch.next(1);
+  await watch.next(NEVER_MS, AbortSignal.abort());
+  watch[Symbol.dispose]();
+  running.noteOnRecord('a', 'id');
+  await watch.next(1);
+});

@@ -1,0 +1,18 @@
+import { test } from 'vitest';
+import { openLedger } from '../../../audit/ledger.ts';
+import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../../../telemetry/log.ts';
+import { playKeys } from './key-model.fixture.ts';
+
+test('PIPE-09 in any order of calls under keys, alone and together, on two instances and across restarts, each key has one answer', () =>
+  playKeys(async () => {
+    const records = memoryLedgerStore();
+    const idempotency = memoryIdempotencyStore();
+    return {
+      async open(instanceId) {
+        const ledger = await openLedger({ store: records, chainId: instanceId, log: silentLog });
+        return { parts: { records, idempotency, ledger }, close: () => ledger.close() };
+      },
+    };
+  }, 25));

@@ -1,0 +1,42 @@
+import { type ContinueParts, continueRollbacks } from './continue-rollbacks.ts';
+
+/** Pauses before another try, in ms: the first, doubled as long as something is left, and the longest. */
+const PAUSE_MS = 1_000;
+const PAUSE_MS_MAX = 600_000;
+
+/**
+ * Tries rollbacks again that failed, while the layer runs: a disk may be back, a tool that takes another back may be there
+ * again. Nothing is lost between two tries, nor when there is no other: the journal keeps it.
+ * @param pauseMs the first pause
+ */
+export function retryRollbacks(parts: ContinueParts, instanceId: string, pauseMs = PAUSE_MS): AsyncDisposable {
+  let ended = false;
+  let timer: NodeJS.Timeout | undefined;
+  let working: Promise<void> = Promise.resolve();
+  let nextMs = pauseMs;
+  const turn = async (): Promise<void> => {
+    try {
+      const { rolledBack, left } = await continueRollbacks(parts, instanceId, 'failed');
+      if (rolledBack > 0) parts.log.info('rollbacks-finished', { rolled_back: rolledBack, left });
+      nextMs = left === 0 ? pauseMs : Math.min(PAUSE_MS_MAX, nextMs * 2);
+    } catch (cause) {
+      parts.log.warn('rollbacks-not-retried', { reason: String(cause) });
+      nextMs = Math.min(PAUSE_MS_MAX, nextMs * 2);
+    }
+  };
+  const next = (): void => {
+    if (ended) return;
+    timer = setTimeout(() => {
+      working = turn().finally(next);
+    }, nextMs);
+    timer.unref();
+  };
+  next();
+  return {
+    async [Symbol.asyncDispose]() {
+      ended = true;
+      clearTimeout(timer);
+      await working;
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ToolInvokeRequest, ToolInvokeResponse, ToolStatusResponse } from '../../api/schemas/invocation.ts';
+import type { FilesystemPermission, IsolationLevel, ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import type { HostileProgram, HostileRun } from '../../src/sandbox/hostile-programs.ts';
+
+/** Bounds of the layer's own that stand in for those of the hostile programs; Node needs so many threads. */
+export const PROCESSES_MAX = 24;
+export const DISK_MB = 8;
+const MEMORY_MB = 64;
+/** Long enough for what ends by itself on a machine that has much else to do, and short for what never does. */
+const TIMEOUT_S = 25;
+const ENDLESS_TIMEOUT_S = 1.5;
+
+/** What one tool of a hostile owner may touch, and how it is kept apart. */
+export interface HostileTool {
+  readonly id: string;
+  readonly folders: readonly FilesystemPermission[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly isolation?: IsolationLevel;
+  readonly network?: readonly { readonly host: string; readonly port: number }[];
+}
+
+/** A shell tool that runs a script which lies in a granted folder, so that no screen of commands has seen it. */
+export function hostileManifest({ id, folders, environment, isolation, network = [] }: HostileTool): ToolManifest {
+  return {
+    tool_id: id,
+    tool_name: id,
+    version: '1.0.0',
+    description: 'Runs a script.',
+    side_effect_policy: 'idempotent',
+    parameters_schema: {
+      type: 'object',
+      properties: { script: { type: 'string' }, folder: { type: 'string' } },
+      required: ['script'],
+    },
+    permissions: { filesystem: [...folders], network: [...network] },
+    execution_config: {
+      default_memory_mb_limit: MEMORY_MB,
+      default_timeout_seconds: TIMEOUT_S,
+      default_cpu_millicore_limit: 2000,
+      retry_policy: { max_attempts: 1 },
+      ...(isolation === undefined ? {} : { isolation }),
+    },
+    executor: {
+      kind: 'shell',
+      config: {
+        command: ['/bin/sh', '{script}', '{folder}'],
+        ...(environment === undefined ? {} : { environment }),
+      },
+    },
+  };
+}
+
+let scripts = 0;
+
+/** Writes a script of its own into a folder that every user may read. @returns its path */
+export function scriptIn(folder: string, text: string): string {
+  scripts += 1;
+  const path = join(folder, `${scripts}.sh`);
+  writeFileSync(path, `${text}\n`, { mode: 0o644 });
+  return path;
+}
+
+/** The program, as a tool that has failed unless the program left its sandbox. */
+export function escapeScript({ command }: Pick<HostileProgram, 'command'>): string {
+  return `said=$(exec ${quoted(command)})\nprintf '%s\\n' "$said"\ntest "$said" = ESCAPED`;
+}
+
+/** The program, in the place of the shell. */
+export function runScript({ command }: Pick<HostileRun, 'command'>): string {
+  return `exec ${quoted(command)} "$@"`;
+}
+
+/** The limits that a call brings for a program. What has to be ended from outside gets little time. */
+export function limitsOf({ kill, limits, seen }: HostileRun): NonNullable<ToolInvokeRequest['resource_limits']> {
+  const isEndless = kill === true || seen.violation.includes('cpu');
+  return {
+    memory_mb_limit: limits?.memoryMb ?? MEMORY_MB,
+    timeout_seconds: isEndless ? ENDLESS_TIMEOUT_S : TIMEOUT_S,
+  };
+}
+
+/** What a door told of one call, at once and from the record. */
+export interface Told {
+  readonly answer: ToolInvokeResponse;
+  readonly record: ToolStatusResponse;
+}
+
+/** What a call must end with: an E-code with the limit that it names, or success. */
+export interface Expected {
+  readonly code: 'success' | `E3${number}`;
+  readonly limit?: string;
+}
+
+/** How a program that harms must be reported; one of these. */
+export function reportsOf({ seen, kill }: HostileRun): readonly Expected[] {
+  if (seen.flooded === true) return [{ code: 'E3102', limit: 'output' }, { code: 'success' }];
+  if (kill === true) return [{ code: 'E3103' }, ...limitsIn(seen)];
+  const ownEnd: readonly Expected[] = seen.violation.includes(undefined)
+    ? [{ code: 'success' }, { code: 'E3108' }]
+    : [];
+  return [...limitsIn(seen), ...ownEnd];
+}
+
+/** Whoever computes for ever meets the time of the call before that of the processor. */
+function limitsIn({ violation }: HostileRun['seen']): readonly Expected[] {
+  return violation.flatMap((limit): Expected[] => {
+    if (limit === undefined) return [];
+    return [{ code: 'E3102', limit }, ...(limit === 'cpu' ? [{ code: 'E3103' } as const] : [])];
+  });
+}
+
+/** What is not as it must be in what a door told, in words; empty when all is. */
+export function faultsOf({ answer, record }: Told, expected: readonly Expected[]): readonly string[] {
+  const told = JSON.stringify(answer.error ?? answer.result ?? null).slice(0, 300);
+  const isExpected = expected.some(({ code, limit }) => {
+    if (code === 'success') return answer.status === 'success';
+    return answer.error?.e_code === code && (limit === undefined || answer.error.details?.['limit'] === limit);
+  });
+  const state = answer.status === 'success' ? 'COMPLETED' : answer.status === 'timeout' ? 'ABORTED' : 'FAILED';
+  return [
+    ...(isExpected ? [] : [`it was reported as ${answer.error?.e_code ?? answer.status}: ${told}`]),
+    ...(record.error?.e_code === answer.error?.e_code && record.status === answer.status
+      ? []
+      : [`the record says ${record.status} ${record.error?.e_code}, the answer ${answer.status} ${told}`]),
+    ...(record.state === state ? [] : [`its state is ${record.state}: ${told}`]),
+    ...(answer.execution_metadata.attempts === 1 ? [] : [`it ran ${answer.execution_metadata.attempts} times`]),
+  ];
+}
+
+/** What the program wrote, whether it ended well or not. */
+export function stdoutOf({ answer }: Told): string {
+  const envelope = answer.result ?? answer.error?.details?.['envelope'];
+  return typeof envelope === 'object' && envelope !== null && 'stdout' in envelope ? String(envelope.stdout) : '';
+}
+
+const quoted = (words: readonly string[]): string =>
+  words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');

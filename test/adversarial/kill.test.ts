@@ -1,0 +1,127 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFailed, test } from 'vitest';
+import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import type { SocketConnection } from '../../src/storage/postgres/postgres-connection.ts';
+import { urlOf } from '../../src/storage/postgres/postgres-databases.fixture.ts';
+import { type Chance, chanceOf, chosenSeed, SEED_VARIABLE } from './kill/chance.ts';
+import { createDatabaseServer, type DatabaseServer } from './kill/database-server.ts';
+import { type KillPoint, killPoints, momentOf } from './kill/kill-points.ts';
+import type { LayerProcess, LayerReady } from './kill/layer-process.ts';
+import { askOnce } from './kill/target.ts';
+import { openTrial, type Trial } from './kill/trial.ts';
+
+const TEST_MS = 300_000;
+/** With each so many kills of the database the layer is killed too. */
+const LAYER_TOO_EVERY = 7;
+const seed = chosenSeed();
+const { works: withShell } = await createBubblewrapDriver().probe();
+
+function onFailure(trial: Trial): void {
+  onTestFailed(() => {
+    const lines = trial.lines.join('\n');
+    process.stderr.write(`The same again: ${SEED_VARIABLE}=${seed}\nThe layer said last:\n${lines}\n`);
+  });
+}
+
+test(
+  'ORC-06 PIPE-03 PIPE-09 PIPE-13 a layer that is killed 20 times loses no answer and repeats nothing that must not be',
+  async () => {
+    const chance = chanceOf(seed);
+    const points = killPoints(chance);
+    await using trial = openTrial(chance, points.length + 1, {}, withShell);
+    onFailure(trial);
+    const { embeddedDatabase, ...ready } = await killLayers(trial, points, chance);
+    await trial.drain();
+    if (embeddedDatabase === undefined) throw new Error('the layer does not say where its database is');
+    await expectAllWell(trial, ready, embeddedDatabase);
+  },
+  TEST_MS,
+);
+
+test(
+  'ORC-06 PIPE-03 PIPE-09 PIPE-13 a layer whose PostgreSQL is killed 20 times goes on, and keeps the same promises',
+  async () => {
+    const chance = chanceOf(seed);
+    const points = killPoints(chance).map((point) => (point === 'recovery' ? 'any' : point));
+    await using own = await ownDatabase();
+    const { server } = own;
+    const settings = { 'database.url': urlOf(server.connection), 'workers.lease_seconds': 2 };
+    await using trial = openTrial(chance, points.length + 1, settings, withShell);
+    onFailure(trial);
+    const ready = await killDatabases(trial, server, points, chance);
+    await trial.drain();
+    await expectAllWell(trial, ready, server.connection);
+  },
+  TEST_MS,
+);
+
+/** Kills one life of the layer after the other, each at its moment, and has the clients make all their calls in the last. */
+async function killLayers(trial: Trial, points: readonly KillPoint[], chance: Chance): Promise<LayerReady> {
+  const met = new Set<KillPoint>();
+  let layer = trial.start();
+  for (const point of points) {
+    if (point !== 'recovery') trial.target.is(await layer.ready);
+    trial.release();
+    if (await momentOf(point, { layer, nextDecision: trial.nextDecision }, chance)) met.add(point);
+    trial.target.gone();
+    await layer.kill();
+    layer = trial.start();
+  }
+  expect(met).toEqual(new Set(points));
+  return last(trial, layer);
+}
+
+/** The same with the database, and at times with both. */
+async function killDatabases(
+  trial: Trial,
+  server: DatabaseServer,
+  points: readonly KillPoint[],
+  chance: Chance,
+): Promise<LayerReady> {
+  const met = new Set<KillPoint>();
+  let layer = trial.start();
+  for (const [count, point] of points.entries()) {
+    trial.target.is(await layer.ready);
+    trial.release();
+    if (await momentOf(point, { layer, nextDecision: trial.nextDecision }, chance)) met.add(point);
+    const both = count % LAYER_TOO_EVERY === LAYER_TOO_EVERY - 1;
+    if (both) trial.target.gone();
+    await Promise.all([server.kill(), ...(both ? [layer.kill()] : [])]);
+    await server.start();
+    if (both) layer = trial.start();
+  }
+  expect(met).toEqual(new Set(points));
+  return last(trial, layer);
+}
+
+async function last(trial: Trial, layer: LayerProcess): Promise<LayerReady> {
+  const ready = await layer.ready;
+  trial.target.is(ready);
+  trial.release();
+  return ready;
+}
+
+async function expectAllWell(trial: Trial, ready: LayerReady, connection: SocketConnection): Promise<void> {
+  const { faults, keys } = await trial.judge(ready, connection);
+  expect(faults).toEqual([]);
+  expect(keys).toBeGreaterThanOrEqual(500);
+  const audit = await askOnce(ready, ready.operator, 'GET', '/v1/audit/verification');
+  // All of it, so that a failure names the broken link.
+  expect(JSON.stringify(audit)).toContain('"whole":true');
+}
+
+/** A PostgreSQL in a folder of its own. */
+async function ownDatabase() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'kill-db-')));
+  const server = await createDatabaseServer(folder);
+  await server.start();
+  return {
+    server,
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Settings } from '../../../src/index.ts';
+import type { SocketConnection } from '../../../src/storage/postgres/postgres-connection.ts';
+import type { Places } from './plan.ts';
+
+/** What a layer is told. */
+export interface LayerOrder {
+  readonly settings: Partial<Settings>;
+  readonly places: Places;
+  /** Holds both places. */
+  readonly folder: string;
+}
+
+/** What a layer says of itself when it can be asked. */
+export interface LayerReady {
+  readonly url: string;
+  /** One for each client. */
+  readonly tokens: readonly string[];
+  /** API key of an admin. */
+  readonly operator: string;
+  readonly embeddedDatabase?: SocketConnection;
+}
+
+/** A moment in the life of a layer that it tells of. */
+export type Mark = 'recovering' | 'effect' | 'rollback';
+
+/** One life of a layer. */
+export interface LayerProcess {
+  readonly pid: number;
+  /** Rejects when it ends before. */
+  readonly ready: Promise<LayerReady>;
+  /** Resolves with the next mark of that kind. */
+  next(mark: Mark): Promise<void>;
+  /** SIGKILL: no goodbye. */
+  kill(): Promise<void>;
+  /** SIGTERM: it ends what it does. */
+  stop(): Promise<void>;
+}
+
+const LAYER = join(import.meta.dirname, '..', 'killed-layer.ts');
+/** Last log lines that are kept, to explain a failure. */
+const LINES_MAX = 60;
+
+/** Starts lives of one layer. */
+export function createLayerStarter(order: LayerOrder, compiled: string) {
+  const lines: string[] = [];
+  return {
+    /** What the layers said last. */
+    lines: lines as readonly string[],
+    start(): LayerProcess {
+      const child = spawn(process.execPath, [LAYER, JSON.stringify(order)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'], NODE_COMPILE_CACHE: compiled },
+      });
+      const exited = once(child, 'exit');
+      const marks = new EventEmitter();
+      const ready = Promise.withResolvers<LayerReady>();
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const at = line.indexOf(' ');
+        const word = line.slice(0, at);
+        if (word === 'log') lines.push(`${child.pid} ${line}`);
+        if (lines.length > LINES_MAX) lines.shift();
+        if (word === 'ready') ready.resolve(JSON.parse(line.slice(at)) as LayerReady);
+        else marks.emit(word);
+      });
+      void exited.then(() => ready.reject(new Error('the layer ended before it was ready')));
+      // Nobody waits for a life that is ended while it starts.
+      ready.promise.catch(() => undefined);
+      const end = async (signal: NodeJS.Signals): Promise<void> => {
+        if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+        await exited;
+      };
+      return {
+        pid: child.pid ?? 0,
+        ready: ready.promise,
+        next: async (mark) => void (await once(marks, mark)),
+        kill: () => end('SIGKILL'),
+        stop: () => end('SIGTERM'),
+      };
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { Settings } from '../../../src/index.ts';
+import type { SocketConnection } from '../../../src/storage/postgres/postgres-connection.ts';
+import type { Chance } from './chance.ts';
+import { type CallStory, makeCall } from './clients.ts';
+import { createLayerStarter, type LayerProcess, type LayerReady } from './layer-process.ts';
+import { CLIENTS, contentBefore, fileOf, type Places, type PlannedCall, planCalls } from './plan.ts';
+import { leftovers, listedOutcomes, settleOutcome, unknownOutcomes } from './settled-outcomes.ts';
+import { createTarget } from './target.ts';
+import { faultsOf } from './verdict.ts';
+
+/** Calls that one client has under way at once. */
+const LANES = 3;
+/** Longest time from the last kill until everything is over, in ms. */
+const DRAIN_MS = 60_000;
+const POLL_MS = 100;
+
+/** What the clients do while somebody kills, and what became of it. Its end is that of the last layer too. */
+export interface Trial extends AsyncDisposable {
+  /** Where clients find the layer. */
+  readonly target: ReturnType<typeof createTarget>;
+  start(): LayerProcess;
+  /** Lets the clients make the calls of the next slice. */
+  release(): void;
+  /** Resolves when a client sends its next decision on an approval. */
+  nextDecision(): Promise<void>;
+  /** Resolves when every call is over for its client. */
+  drain(): Promise<void>;
+  /** What is not as it must be, in words. */
+  judge(ready: LayerReady, database: SocketConnection): Promise<Judgement>;
+  /** What the layers said last. */
+  readonly lines: readonly string[];
+}
+
+/** What was found. */
+interface Judgement {
+  readonly faults: readonly string[];
+  readonly keys: number;
+}
+
+/** Opens a trial with an empty data folder. Nothing is started. */
+export function openTrial(chance: Chance, slices: number, more: Partial<Settings>, withShell: boolean): Trial {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sallyport-kill-')));
+  const own = join(folder, 'places');
+  const places: Places = { effects: join(own, 'effects'), files: join(own, 'files') };
+  mkdirSync(places.files, { recursive: true });
+  writeFileSync(places.effects, '');
+  const plan = planCalls(chance, slices, places, withShell);
+  for (const call of plan.flat()) {
+    if (call.toolId === 'keep_file') writeFileSync(fileOf(places, call), contentBefore(call.key));
+  }
+  const settings: Partial<Settings> = {
+    data_folder: join(folder, 'layer'),
+    'search.embedder': 'none',
+    'notifiers.enabled': [],
+    'calls.per_agent_max': 16,
+    'approvals.sweep_seconds': 0.25,
+    'audit.checkpoint_seconds': 0.5,
+    ...more,
+  };
+  const starter = createLayerStarter({ settings, places, folder: own }, join(folder, 'compiled'));
+  const target = createTarget();
+  const { stories, release, drain, nextDecision } = startClients(plan, target);
+  let layer: LayerProcess | undefined;
+  return {
+    target,
+    start() {
+      layer = starter.start();
+      return layer;
+    },
+    release,
+    nextDecision,
+    drain,
+    judge: (ready, database) => judge(stories, places, ready, database),
+    lines: starter.lines,
+    async [Symbol.asyncDispose]() {
+      // Clients that are not through wait from now on.
+      target.gone();
+      await layer?.stop();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    },
+  };
+}
+
+function startClients(plan: readonly (readonly PlannedCall[])[], target: ReturnType<typeof createTarget>) {
+  const stories: CallStory[] = [];
+  const waiting = Array.from({ length: CLIENTS }, (): PlannedCall[] => []);
+  const pending = new Set<Promise<void>>();
+  let decision = Promise.withResolvers<void>();
+  let released = 0;
+  const onDecision = (): void => {
+    decision.resolve();
+    decision = Promise.withResolvers<void>();
+  };
+  const busy = Array.from({ length: CLIENTS }, () => 0);
+  const next = (client: number): void => {
+    while ((busy[client] ?? 0) < LANES) {
+      const call = waiting[client]?.shift();
+      if (call === undefined) return;
+      busy[client] = (busy[client] ?? 0) + 1;
+      const asked = Array.from({ length: call.twice ? 2 : 1 }, () => makeCall(call, target, onDecision));
+      const done = Promise.all(asked).then((told) => {
+        stories.push(...told);
+        busy[client] = (busy[client] ?? 0) - 1;
+        next(client);
+      });
+      pending.add(done);
+      void done.finally(() => pending.delete(done));
+    }
+  };
+  return {
+    stories,
+    nextDecision: () => decision.promise,
+    release(): void {
+      for (const call of plan[released] ?? []) waiting[call.client]?.push(call);
+      released += 1;
+      for (let client = 0; client < CLIENTS; client += 1) next(client);
+    },
+    async drain(): Promise<void> {
+      const late = sleep(DRAIN_MS, 'late' as const, { ref: false });
+      const all = async (): Promise<void> => {
+        while (pending.size > 0) await Promise.all(pending);
+      };
+      if ((await Promise.race([all(), late])) !== 'late') return;
+      const known = new Set(stories.map(({ call }) => call.key));
+      const stuck = plan.flat().filter(({ key }) => !known.has(key));
+      throw new Error(`these calls have no end after ${DRAIN_MS} ms: ${JSON.stringify(stuck.slice(0, 10))}`);
+    },
+  };
+}
+
+async function judge(
+  stories: readonly CallStory[],
+  places: Places,
+  ready: LayerReady,
+  connection: SocketConnection,
+): Promise<Judgement> {
+  const { socketFolder: host, port, user, database: name } = connection;
+  const database = new Client({ host, port, user, database: name });
+  await database.connect();
+  try {
+    const faults = [...(await restOf(database)), ...(await faultsOf({ stories, places, ready }))];
+    const unknown = await unknownOutcomes(database);
+    const listed = await listedOutcomes(ready);
+    if (JSON.stringify(unknown) !== JSON.stringify(listed)) faults.push(`unknown are ${unknown}, listed are ${listed}`);
+    for (const id of listed) {
+      const http = await settleOutcome(ready, id, 'did_not_happen');
+      if (http !== 200) faults.push(`${id} cannot be settled: ${http}`);
+    }
+    const left = await listedOutcomes(ready);
+    if (left.length > 0) faults.push(`these are listed after they were settled: ${left}`);
+    return { faults, keys: new Set(stories.map(({ call }) => call.key)).size };
+  } finally {
+    await database.end();
+  }
+}
+
+/** What is left to be done once the layer had time to do it. */
+async function restOf(database: Client): Promise<readonly string[]> {
+  const deadline = performance.now() + DRAIN_MS / 2;
+  for (;;) {
+    const left = await leftovers(database);
+    if (left.length === 0 || performance.now() > deadline) return left;
+    await sleep(POLL_MS);
+  }
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { CallStory, Told } from './clients.ts';
+import type { LayerReady } from './layer-process.ts';
+import { contentAfter, contentBefore, type Effect, fileOf, type Kind, type Places, readEffects } from './plan.ts';
+import { type Answer, askOnce } from './target.ts';
+
+/** Codes with which a key of a kind may end, beside success. */
+const ENDS: Readonly<Record<Kind, readonly string[]>> = {
+  pure: [],
+  idempotent: [],
+  compensatable: ['E3804'],
+  irreversible: ['E3804'],
+  approved: ['E3804'],
+  denied: ['E3807'],
+  shell: ['E3804'],
+  file: ['E3804'],
+  taken_back: ['E3804', 'E3815'],
+};
+
+/** Kinds that must not happen twice, whatever becomes of layer and database. */
+const ONCE: ReadonlySet<Kind> = new Set(['compensatable', 'irreversible', 'approved', 'denied', 'shell']);
+
+/** What is judged. */
+interface Evidence {
+  readonly stories: readonly CallStory[];
+  readonly places: Places;
+  readonly ready: LayerReady;
+}
+
+/** Everything that is not as it must be, in words; empty when all is well. */
+export async function faultsOf(evidence: Evidence): Promise<readonly string[]> {
+  const effects = readEffects(evidence.places);
+  const faults: string[] = [];
+  for (const story of evidence.stories) {
+    const { key, kind } = story.call;
+    const found = [...story.faults, ...endFaults(story), ...effectFaults(story, effects.get(key) ?? [])];
+    if (kind === 'file' || kind === 'taken_back') found.push(...fileFaults(story, evidence.places));
+    found.push(...(await lostAnswers(story, evidence.ready)));
+    faults.push(...found.map((fault) => `${key} ${kind}${story.call.later ? ' later' : ''}: ${fault}`));
+  }
+  return [...faults, ...differences(evidence.stories)];
+}
+
+/** The end of a key: what its client was told last. */
+const endOf = ({ told }: CallStory): Told | undefined => told.at(-1);
+
+function endFaults(story: CallStory): string[] {
+  const end = endOf(story);
+  if (end === undefined) return ['has no end'];
+  const { kind } = story.call;
+  if (story.decided === 'denial' && end.code !== 'E3807') return [`was denied, and ended with ${shown(end)}`];
+  const mayEnd = end.code === undefined ? kind !== 'denied' && kind !== 'taken_back' : ENDS[kind].includes(end.code);
+  return mayEnd ? [] : [`ended with ${shown(end)}`];
+}
+
+const shown = ({ status, code, invocationId }: Told): string => `${code ?? status} (${invocationId})`;
+
+function effectFaults(story: CallStory, lines: readonly Effect[]): string[] {
+  const { kind } = story.call;
+  const end = endOf(story);
+  const faults: string[] = [];
+  if (ONCE.has(kind) && lines.length > 1) faults.push(`happened ${lines.length} times: ${JSON.stringify(lines)}`);
+  if (kind === 'denied' && lines.length > 0) faults.push('was denied, and happened');
+  if (kind === 'file' || kind === 'taken_back' || end?.status !== 'success') return faults;
+  if (lines.length === 0) return [...faults, 'was told as done, and did not happen'];
+  if (kind === 'shell') return faults;
+  const { mark } = end.result as { readonly mark?: unknown };
+  const isOwn = lines.some((line) => line.mark === mark && line.invocationId === end.invocationId);
+  return isOwn ? faults : [...faults, `was told of ${String(mark)}, which is none of ${JSON.stringify(lines)}`];
+}
+
+/** A file is as the call wrote it when that went well, and else as it was before: never between. */
+function fileFaults(story: CallStory, places: Places): string[] {
+  const { call } = story;
+  const end = endOf(story);
+  const wanted = end?.status === 'success' ? contentAfter(call) : contentBefore(call.key);
+  const found = readFileSync(fileOf(places, call), 'utf8');
+  return found === wanted
+    ? []
+    : [`ended with ${end?.code ?? end?.status}, and its file begins with ${JSON.stringify(found.slice(0, 40))}`];
+}
+
+/** Whatever a client was told as final is what the status says now. */
+async function lostAnswers({ call, told, accepted }: CallStory, ready: LayerReady): Promise<string[]> {
+  const faults: string[] = [];
+  const ask = (id: string) => askOnce(ready, ready.tokens[call.client] ?? '', 'GET', `/v1/invocations/${id}`);
+  for (const each of told) {
+    const now = await ask(each.invocationId);
+    if (!isAsTold(now, each)) faults.push(`was told ${JSON.stringify(each)}, and it is ${JSON.stringify(now)}`);
+  }
+  for (const id of accepted) {
+    if (told.some(({ invocationId }) => invocationId === id)) continue;
+    const now = await ask(id);
+    if (now?.http !== 200) faults.push(`${id} was accepted, and is ${JSON.stringify(now)}`);
+  }
+  return faults;
+}
+
+function isAsTold(now: Answer | undefined, { status, code, result }: Told): boolean {
+  if (now?.http !== 200) return false;
+  const { body } = now;
+  return body.status === status && body.error?.e_code === code && isDeepStrictEqual(body.result, result);
+}
+
+/** Two who asked with one key at the same time have one answer. */
+function differences(stories: readonly CallStory[]): string[] {
+  const byKey = Map.groupBy(stories, ({ call }) => call.key);
+  return [...byKey].flatMap(([key, [one, other]]) => {
+    if (one === undefined || other === undefined) return [];
+    return isDeepStrictEqual(endOf(one), endOf(other))
+      ? []
+      : [`${key}: one was told ${JSON.stringify(endOf(one))}, the other ${JSON.stringify(endOf(other))}`];
+  });
+}

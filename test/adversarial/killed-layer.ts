@@ -1,0 +1,68 @@
+// Run by itself: a layer that tells what it does, line by line, until somebody kills it.
+import { writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
+import { createToolLayer, type Hook, LOCAL_CALLER, type Log, serve } from '../../src/index.ts';
+import type { LayerOrder, LayerReady } from './kill/layer-process.ts';
+import { CLIENTS } from './kill/plan.ts';
+import { createFunction, FUNCTION_TOOLS, ownTools } from './kill/tools.ts';
+
+const { settings, places, folder } = JSON.parse(process.argv[2] ?? '') as LayerOrder;
+
+/** Lines to the test: a word, and what it is about as JSON. */
+const say = (word: string, about: unknown = null): void => void writeSync(1, `${word} ${JSON.stringify(about)}\n`);
+
+/** Enough to see what it was about. */
+const short = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value).slice(0, 160)]));
+
+const told =
+  (level: string) =>
+  (event: string, fields: Record<string, unknown> = {}): void => {
+    if (event === 'recovering') say('recovering');
+    if (level === 'warn' || level === 'error') say('log', { level, event, ...short(fields) });
+  };
+const log: Log = { debug: told('debug'), info: told('info'), warn: told('warn'), error: told('error') };
+
+/** Refuses some results, so that what the tool changed is taken back. */
+const takeBack: Hook = {
+  id: 'take-back',
+  at: 'after',
+  match: { tools: ['keep_file'] },
+  run({ arguments: { content } }) {
+    if (!String(content).startsWith('taken_back ')) return undefined;
+    say('rollback');
+    return { outcome: 'refuse', reason: 'The test takes it back.' };
+  },
+};
+
+const layer = await createToolLayer({ settings, environment: {}, log, hooks: [takeBack] });
+for (const manifest of FUNCTION_TOOLS) {
+  const run = createFunction(places, manifest.tool_id, (key) => say('effect', key));
+  await layer.registerFunction(manifest, run);
+}
+for (const manifest of ownTools(places, folder)) await layer.ask('tools.register', { manifest }, LOCAL_CALLER);
+const server = await serve(layer, { port: 0 });
+const tokens: string[] = [];
+for (let client = 0; client < CLIENTS; client += 1) {
+  const { capability_token } = await layer.mintToken({
+    agent_did: `did:agent:client-${client}`,
+    paths: [folder],
+    mode: 'rw',
+  });
+  tokens.push(capability_token);
+}
+const { embeddedDatabase } = layer;
+const ready: LayerReady = {
+  url: server.url,
+  tokens,
+  operator: layer.operatorKey(),
+  ...(embeddedDatabase === undefined ? {} : { embeddedDatabase }),
+};
+// A layer that is killed never writes what it compiled.
+flushCompileCache();
+say('ready', ready);
+process.once('SIGTERM', async () => {
+  await server.close();
+  await layer.close();
+  process.exit(0);
+});

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, test } from 'vitest';
+import { openLedger } from '../../src/audit/ledger.ts';
+import { playKeys } from '../../src/pipeline/stages/keyed/key-model.fixture.ts';
+import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
+import { openPostgres } from '../../src/storage/postgres/postgres-database.ts';
+import { embeddedDatabases, type TestDatabases } from '../../src/storage/postgres/postgres-databases.fixture.ts';
+import { silentLog } from '../../src/telemetry/log.ts';
+
+let databases: TestDatabases;
+let connection: PostgresConnection;
+
+beforeAll(async () => {
+  databases = await embeddedDatabases();
+  connection = await databases.fresh();
+});
+afterAll(() => databases.close());
+
+test('PIPE-09 over one PostgreSQL each key has one answer, on two instances and across restarts', () =>
+  playKeys(
+    async () => ({
+      async open(instanceId) {
+        const database = await openPostgres({ connection, poolMax: 4, log: silentLog });
+        const { ledgerStore: records, idempotencyStore: idempotency } = database;
+        const ledger = await openLedger({ store: records, chainId: instanceId, log: silentLog });
+        return {
+          parts: { records, idempotency, ledger },
+          async close() {
+            await ledger.close();
+            await database.close();
+          },
+        };
+      },
+    }),
+    8,
+  ));

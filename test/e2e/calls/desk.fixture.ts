@@ -1,0 +1,266 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { openLayer } from '../../../src/compose/open-layer.ts';
+import { runCli } from '../../../src/doors/cli/run-cli.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  type Server,
+  type Settings,
+  serve,
+  silentLog,
+} from '../../../src/index.ts';
+import type { ToolManifest } from '../../../src/manifest.ts';
+import type { Clock } from '../../../src/std/clock.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+type Mint = Parameters<EmbeddedToolLayer['mintToken']>[0];
+
+/** What was answered over REST. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Json;
+}
+
+/** A call that waits for a person. */
+export interface Waiting {
+  readonly approvalId: string;
+  readonly invocationId: string;
+}
+
+/** A wall clock that a test sets; monotonic time goes on as it does. */
+export interface SetClock extends Clock {
+  /** Moves the wall clock by so many ms. */
+  jump(ms: number): void;
+}
+
+/** The machine's own clock until it is set. */
+export function setClock(): SetClock {
+  let by = 0;
+  return {
+    now: () => Date.now() + by,
+    monotonic: () => performance.now(),
+    jump: (ms) => {
+      by += ms;
+    },
+  };
+}
+
+/** How a layer differs from a plain one. */
+export interface DeskOptions {
+  readonly settings?: Partial<Settings>;
+  /** The file of approvals. */
+  readonly terms?: string;
+  /** A Cedar file beside the default one. */
+  readonly policy?: string;
+  readonly clock?: Clock;
+  /** Default: a new one, removed at the end. */
+  readonly folder?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** A whole layer with its doors open, its tools that write down what they ran with, and a way through each door. */
+export interface Desk extends AsyncDisposable {
+  readonly layer: EmbeddedToolLayer;
+  readonly server: Server;
+  readonly folder: string;
+  /** Tool and argument of each run, in their order. */
+  readonly runs: string[];
+  token(claims?: Mint): Promise<string>;
+  /** Asks over REST. */
+  rest(method: string, path: string, token: string, body?: object): Promise<Answer>;
+  /** Calls `tool` with `n` over REST. */
+  invoke(tool: string, n: number, more?: object, token?: string): Promise<Answer>;
+  /** The same for a call that has to wait for a person. */
+  waits(tool: string, n: number, more?: object, token?: string): Promise<Waiting>;
+  /** What is on record of a call. */
+  status(invocationId: string): Promise<Json>;
+  /** The same once it is in this state; times out with the test. */
+  reaches(invocationId: string, state: string): Promise<Json>;
+  /** The command line on this data folder. */
+  cli(argv: readonly string[], signal?: AbortSignal, onOut?: (text: string) => void): Promise<CliAnswer>;
+  /** An MCP client whose user answers `onElicit`; without it, nobody can be asked. */
+  mcp(token: string, onElicit?: (params: Elicited) => object, era?: '2025' | '2026'): Promise<Client>;
+}
+
+/** What a run of the command line said. */
+export interface CliAnswer {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** What an MCP client is asked. */
+export interface Elicited {
+  readonly message: string;
+  readonly mode?: string | undefined;
+}
+
+const PARAMETERS = {
+  type: 'object',
+  properties: { n: { type: 'integer', maximum: 100, description: 'How much.' } },
+  required: ['n'],
+  additionalProperties: false,
+};
+
+/** `pay` takes an approver, `send` a confirmation, `plain` neither; none of them may run twice. */
+export const TOOLS: readonly ToolManifest[] = [
+  toolOf('pay', { execution_config: { requires_approval: true } }),
+  toolOf('send', { requires_confirmation: true, confirmation_prompt: 'Send it?' }),
+  toolOf('plain', {}),
+];
+
+/** A native tool that takes `n` and may not run twice. */
+export function toolOf(tool_id: string, more: Partial<ToolManifest>): ToolManifest {
+  return {
+    tool_id,
+    tool_name: tool_id,
+    version: '1.0.0',
+    description: `Does ${tool_id}.`,
+    side_effect_policy: 'irreversible',
+    parameters_schema: PARAMETERS,
+    executor: { kind: 'native' },
+    ...more,
+  };
+}
+
+export const ALICE: Mint = { agent_did: 'did:agent:console', user_did: 'did:user:alice', roles: ['approver'] };
+export const BOB: Mint = { agent_did: 'did:agent:console', user_did: 'did:user:bob', roles: ['approver'] };
+/** The agent that calls. */
+export const AGENT: Mint = { agent_did: 'did:agent:a', user_did: 'did:user:u', session_id: 's' };
+const LONG_SECONDS = 30 * 86_400;
+
+export async function openDesk(options: DeskOptions = {}): Promise<Desk> {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'sallyport-desk-')));
+  const { terms, policy, clock, settings = {}, environment = {} } = options;
+  await mkdir(join(folder, 'policies'), { recursive: true });
+  if (terms !== undefined) await writeFile(join(folder, 'approvals.toml'), terms);
+  if (policy !== undefined) {
+    await writeFile(join(folder, 'policies', 'default.cedar'), '@id("all")\npermit (principal, action, resource);');
+    await writeFile(join(folder, 'policies', 'own.cedar'), policy);
+  }
+  const layer = await createToolLayer({
+    settings: { data_folder: folder, 'approvals.sweep_seconds': 0.1, ...settings },
+    log: silentLog,
+    environment,
+    ...(clock === undefined ? {} : { clock }),
+  });
+  const runs: string[] = [];
+  for (const tool of TOOLS) {
+    await layer.registerFunction(tool, ({ n }) => {
+      runs.push(`${tool.tool_id} ${String(n)}`);
+      return { done: n };
+    });
+  }
+  const server = await serve(layer, { port: 0 });
+  return deskOver(layer, server, folder, runs, async () => {
+    await server.close();
+    await layer.close();
+    if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+  });
+}
+
+async function deskOver(
+  layer: EmbeddedToolLayer,
+  server: Server,
+  folder: string,
+  runs: string[],
+  close: () => Promise<void>,
+): Promise<Desk> {
+  const clients: Client[] = [];
+  const token = async (claims: Mint = {}) =>
+    (await layer.mintToken({ expires_in_seconds: LONG_SECONDS, ...claims })).capability_token;
+  const own = await token(AGENT);
+  const rest: Desk['rest'] = (method, path, bearer, body) => restOver(server.url, method, path, bearer, body);
+  const invoke: Desk['invoke'] = (tool_id, n, more = {}, bearer = own) =>
+    rest('POST', '/v1/invocations', bearer, { tool_id, parameters: { n }, ...more });
+  const status = async (invocation_id: string): Promise<Json> =>
+    layer.ask('tool.status', { invocation_id }, LOCAL_CALLER) as unknown as Promise<Json>;
+  return {
+    layer,
+    server,
+    folder,
+    runs,
+    token,
+    rest,
+    invoke,
+    status,
+    async waits(tool, n, more, bearer) {
+      const { body } = await invoke(tool, n, more, bearer);
+      if (body['status'] !== 'pending_approval') throw new Error(`it does not wait: ${JSON.stringify(body)}`);
+      const { approval_id } = body['approval'] as { approval_id: string };
+      return { approvalId: approval_id, invocationId: String(body['invocation_id']) };
+    },
+    async reaches(invocationId, state) {
+      for (;;) {
+        const seen = await status(invocationId);
+        if (seen['state'] === state) return seen;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    cli: (argv, signal, onOut) => cliOn(folder, argv, signal, onOut),
+    async mcp(bearer, onElicit, era) {
+      const client = clientOf(onElicit, era);
+      clients.push(client);
+      const requestInit = { headers: { authorization: `Bearer ${bearer}` } };
+      await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
+      return client;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) await client.close();
+      await close();
+    },
+  };
+}
+
+async function restOver(url: string, method: string, path: string, token: string, body?: object): Promise<Answer> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const sent = body === undefined ? { headers } : { headers, body: JSON.stringify(body) };
+  const response = await fetch(url + path, { method, ...sent });
+  return { status: response.status, body: (await response.json()) as Json };
+}
+
+/** A client; its user can be asked where there is one. */
+export function clientOf(onElicit?: (params: Elicited) => object, era: '2025' | '2026' = '2025'): Client {
+  const capabilities = onElicit === undefined ? {} : { elicitation: { form: {}, url: {} } };
+  const negotiation = era === '2026' ? { versionNegotiation: { mode: 'auto' as const } } : {};
+  const client = new Client({ name: 'test', version: '1.0.0' }, { capabilities, ...negotiation });
+  if (onElicit !== undefined)
+    client.setRequestHandler('elicitation/create', ({ params }) => onElicit(params as Elicited) as never);
+  return client;
+}
+
+/** One command, which asks the layer that serves the folder. */
+async function cliOn(
+  dataFolder: string,
+  argv: readonly string[],
+  signal?: AbortSignal,
+  onOut: (text: string) => void = () => {},
+): Promise<CliAnswer> {
+  const said = { out: '', err: '' };
+  const nobody = async (): Promise<never> => Promise.reject(new Error('this is not for tests'));
+  const code = await runCli(argv, {
+    io: {
+      stdin: (async function* () {})(),
+      stdout: {
+        write: (text: string) => {
+          said.out += text;
+          onOut(text);
+        },
+      },
+      stderr: { write: (text: string) => (said.err += text) },
+      env: {},
+      cwd: dataFolder,
+      ...(signal === undefined ? {} : { signal }),
+    },
+    version: '0.0.0',
+    openLayer: () => openLayer({ dataFolder }, { environment: {} }),
+    serve: nobody,
+    mcpStdio: nobody,
+    doctor: nobody,
+  });
+  return { code, ...said };
+}

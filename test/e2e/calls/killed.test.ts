@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openLayer } from '../../../src/compose/open-layer.ts';
+import type { OpenedLayer } from '../../../src/doors/cli/cli-parts.ts';
+import type { ToolManifest } from '../../../src/manifest.ts';
+
+const MAIN = fileURLToPath(new URL('../../../src/compose/main.ts', import.meta.url));
+
+/** What the bank was asked to pay. */
+const paid: unknown[] = [];
+let bank: Server;
+let folder: string;
+let layer: ChildProcess;
+beforeAll(async () => {
+  bank = createServer((request, response) => {
+    paid.push(request.url);
+    response.setHeader('content-type', 'application/json').end('{"paid":true}');
+  });
+  await new Promise<void>((done) => bank.listen(0, '127.0.0.1', done));
+  folder = await mkdtemp(join(tmpdir(), 'sallyport-killed-'));
+  layer = await start();
+});
+afterAll(async () => {
+  await end('SIGTERM');
+  bank.close();
+  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+});
+
+/** `sallyport serve` as its own process, once it is ready. */
+async function start(): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--data-folder', folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, SALLYPORT_LOG_LEVEL: 'silent', SALLYPORT_APPROVALS_SWEEP_SECONDS: '0.2' },
+  });
+  for await (const chunk of child.stdout.setEncoding('utf8')) if (String(chunk).includes('ready at')) return child;
+  throw new Error('the layer ended before it was ready');
+}
+
+async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  const exited = new Promise((resolve) => layer.once('exit', resolve));
+  layer.kill(signal);
+  await exited;
+}
+
+/** A tool that pays at the bank, once somebody approved it. */
+function payTool(port: number): ToolManifest {
+  return {
+    tool_id: 'pay',
+    tool_name: 'Pay',
+    version: '1.0.0',
+    description: 'Pays.',
+    side_effect_policy: 'irreversible',
+    parameters_schema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+    permissions: { network: [{ host: '127.0.0.1', port }] },
+    execution_config: { requires_approval: true },
+    executor: {
+      kind: 'http',
+      config: {
+        base_url: `http://127.0.0.1:${port}`,
+        method: 'POST',
+        path: '/payments',
+        parameters: [{ property: 'n', name: 'n', in: 'query', style: 'form', explode: true }],
+      },
+    },
+  };
+}
+
+test('ORC-03 ORC-06 a call that waits outlives kill -9, is approved afterwards, and runs once', async () => {
+  const { port } = bank.address() as AddressInfo;
+  const opened = (): Promise<OpenedLayer> => openLayer({ dataFolder: folder }, { environment: {} });
+  const before = await opened();
+  await before.layer.ask('tools.register', { manifest: payTool(port) }, before.caller);
+  const mint = { agent_did: 'did:agent:a', user_did: 'did:user:u', hosts: ['127.0.0.1'], ports: [port] };
+  const { capability_token: token } = await before.layer.ask('token.mint', mint, before.caller);
+  const call = (n: number) =>
+    before.layer.ask('tool.invoke', { tool_id: 'pay', parameters: { n } }, { ...before.caller, token });
+  const [yes, no] = [await call(1), await call(2)];
+  expect([yes.status, no.status]).toEqual(['pending_approval', 'pending_approval']);
+  await end('SIGKILL');
+
+  layer = await start();
+  const after = await opened();
+  const { approvals } = await after.layer.ask('approvals.list', {}, after.caller);
+  expect(approvals.map(({ invocation_id }) => invocation_id)).toEqual([yes.invocation_id, no.invocation_id]);
+  const [first, second] = approvals.map(({ approval_id }) => ({ approval_id }));
+  await after.layer.ask('approvals.approve', first ?? { approval_id: '' }, after.caller);
+  const stateOf = async ({ invocation_id }: typeof yes) =>
+    (await after.layer.ask('tool.status', { invocation_id }, after.caller)).state;
+  await expect.poll(() => stateOf(yes), { timeout: 20_000 }).toBe('COMPLETED');
+  expect(paid).toEqual(['/payments?n=1']);
+
+  // Once more, and this time nobody is there to carry out the decision but the next start.
+  await after.layer.ask('approvals.deny', second ?? { approval_id: '' }, after.caller);
+  await end('SIGKILL');
+  layer = await start();
+  const last = await opened();
+  const status = await last.layer.ask('tool.status', { invocation_id: no.invocation_id }, last.caller);
+  expect(status).toMatchObject({ state: 'DENIED', error: { e_code: 'E3807' } });
+  expect(await last.layer.ask('audit.verify', {}, last.caller)).toMatchObject({ whole: true });
+  expect(paid).toEqual(['/payments?n=1']);
+}, 120_000);

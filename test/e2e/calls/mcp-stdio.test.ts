@@ -1,0 +1,116 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createToolLayer, LOCAL_CALLER, serve, silentLog } from '../../../src/index.ts';
+import type { ToolManifest } from '../../../src/manifest.ts';
+import { clientOf, type Elicited } from './desk.fixture.ts';
+
+const MAIN = fileURLToPath(new URL('../../../src/compose/main.ts', import.meta.url));
+
+/** What the post was given. */
+const posted: (string | undefined)[] = [];
+let post: Server;
+let folder: string;
+let token: string;
+const opened: AsyncDisposable[] = [];
+const clients: Client[] = [];
+
+beforeAll(async () => {
+  post = createServer((request, response) => {
+    posted.push(request.url);
+    response.setHeader('content-type', 'application/json').end('{"sent":true}');
+  });
+  await new Promise<void>((done) => post.listen(0, '127.0.0.1', done));
+  const { port } = post.address() as AddressInfo;
+  folder = await mkdtemp(join(tmpdir(), 'sallyport-stdio-'));
+  await using layer = await createToolLayer({ settings: { data_folder: folder }, log: silentLog, environment: {} });
+  await layer.ask('tools.register', { manifest: sendTool(port) }, LOCAL_CALLER);
+  const mint = { agent_did: 'did:agent:a', user_did: 'did:user:u', hosts: ['127.0.0.1'], ports: [port] };
+  token = (await layer.mintToken(mint)).capability_token;
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+  for (const each of opened.splice(0).reverse()) await each[Symbol.asyncDispose]();
+  posted.length = 0;
+});
+afterAll(async () => {
+  post.close();
+  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+});
+
+/** Sends something, once the user confirmed it. */
+const sendTool = (port: number): ToolManifest => ({
+  tool_id: 'send',
+  tool_name: 'Send',
+  version: '1.0.0',
+  description: 'Sends something.',
+  side_effect_policy: 'irreversible',
+  requires_confirmation: true,
+  parameters_schema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+  permissions: { network: [{ host: '127.0.0.1', port }] },
+  executor: {
+    kind: 'http',
+    config: {
+      base_url: `http://127.0.0.1:${port}`,
+      method: 'POST',
+      path: '/letters',
+      parameters: [{ property: 'n', name: 'n', in: 'query', style: 'form', explode: true }],
+    },
+  },
+});
+
+/** A client of `sallyport mcp`, started as desktop clients start it. */
+async function desktop(onElicit?: (params: Elicited) => object): Promise<Client> {
+  const client = clientOf(onElicit);
+  clients.push(client);
+  const args = [MAIN, 'mcp', '--data-folder', folder];
+  const env = { ...process.env, SALLYPORT_TOKEN: token, SALLYPORT_LOG_LEVEL: 'silent' } as Record<string, string>;
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, env }));
+  return client;
+}
+
+const yes = { action: 'accept', content: { confirm: true } };
+
+describe.each(['in its own process', 'beside a layer that serves already'])(
+  'sallyport mcp %s',
+  (where) => {
+    const begin = async (): Promise<void> => {
+      if (where === 'in its own process') return;
+      const layer = await createToolLayer({ settings: { data_folder: folder }, log: silentLog, environment: {} });
+      opened.push(layer, await serve(layer, { port: 0 }));
+    };
+
+    test('VIS-06 the user confirms at a client on standard input and output', async () => {
+      await begin();
+      const asked: string[] = [];
+      const client = await desktop(({ message }) => {
+        asked.push(message);
+        return yes;
+      });
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['send']);
+      const sent = await client.callTool({ name: 'send', arguments: { n: 1 } });
+      expect(JSON.stringify(sent)).toContain('"sent":true');
+      expect(asked).toHaveLength(1);
+      expect(posted).toEqual(['/letters?n=1']);
+    });
+
+    test('VIS-06 a no ends the call, and a client that cannot be asked leaves it waiting', async () => {
+      await begin();
+      const client = await desktop(() => ({ action: 'decline' }));
+      const declined = await client.callTool({ name: 'send', arguments: { n: 2 } });
+      expect(declined).toMatchObject({ isError: true, _meta: { error: { e_code: 'E3807' } } });
+      await client.close();
+      const mute = await desktop();
+      const waiting = await mute.callTool({ name: 'send', arguments: { n: 3 } });
+      expect(waiting).toMatchObject({ isError: true, _meta: { status: 'pending_approval' } });
+      expect(posted).toEqual([]);
+    });
+  },
+  120_000,
+);

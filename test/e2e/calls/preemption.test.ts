@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Desk, openDesk, toolOf } from './desk.fixture.ts';
+
+interface Run {
+  readonly n: number;
+  readonly signal: AbortSignal;
+  readonly end: () => void;
+}
+
+let desk: Desk;
+const runs: Run[] = [];
+beforeAll(async () => {
+  desk = await openDesk({ settings: { 'workers.slots': 2 } });
+  const hold = async ({ n }: Readonly<Record<string, unknown>>, { signal }: { readonly signal: AbortSignal }) => {
+    await new Promise<void>((resolve, reject) => {
+      runs.push({ n: Number(n), signal, end: resolve });
+      // Like most tools it takes a moment to stop.
+      signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), 300));
+    });
+    return { done: n };
+  };
+  await desk.layer.registerFunction(toolOf('report', { side_effect_policy: 'pure' }), hold);
+  await desk.layer.registerFunction(toolOf('ship', {}), hold);
+});
+afterAll(async () => {
+  for (const { end } of runs) end();
+  await desk[Symbol.asyncDispose]();
+});
+
+/** Calls `tool` as an agent of its own. */
+async function later(tool: string, n: number, priority: string): Promise<string> {
+  const token = await desk.token({ agent_did: `did:agent:${n}` });
+  const { body } = await desk.invoke(tool, n, { execution_options: { async_mode: true, priority } }, token);
+  return String(body['invocation_id']);
+}
+
+const runsOf = (n: number): Run[] => runs.filter((run) => run.n === n);
+const begun = (n: number, times = 1) => expect.poll(() => runsOf(n).length, { timeout: 20_000 }).toBe(times);
+
+test('PIPE-08 an urgent call makes one low call make way, which runs again afterwards, on record', async () => {
+  const lows = [await later('report', 1, 'low'), await later('report', 2, 'low')];
+  await Promise.all([begun(1), begun(2)]);
+  const urgent = await later('report', 3, 'high');
+  await begun(3);
+  const [away, ...others] = runs.filter(({ signal }) => signal.aborted);
+  expect(others).toEqual([]);
+  runsOf(3)[0]?.end();
+  await desk.reaches(urgent, 'COMPLETED');
+  await begun(away?.n ?? 0, 2);
+  for (const { end } of runs) end();
+  for (const id of lows) await desk.reaches(id, 'COMPLETED');
+  expect(runs.map(({ n }) => n).toSorted()).toEqual([1, 2, 3, away?.n].toSorted());
+  const { body } = await desk.rest(
+    'GET',
+    '/v1/audit?type=ai.agent.tool.preempted',
+    await desk.token({ roles: ['viewer'] }),
+  );
+  expect((body['events'] as object[]).length).toBe(1);
+});
+
+test('PIPE-08 a call that may not run twice makes way for nobody', async () => {
+  runs.length = 0;
+  const slow = [await later('ship', 11, 'low'), await later('ship', 12, 'low')];
+  await Promise.all([begun(11), begun(12)]);
+  const urgent = await later('report', 13, 'high');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(runs.map(({ n, signal }) => [n, signal.aborted]).toSorted()).toEqual([
+    [11, false],
+    [12, false],
+  ]);
+  runsOf(11)[0]?.end();
+  await begun(13);
+  for (const { end } of runs) end();
+  for (const id of [...slow, urgent]) await desk.reaches(id, 'COMPLETED');
+});
