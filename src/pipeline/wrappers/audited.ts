@@ -78,11 +78,11 @@ function isSafe({ call: { tool } }: Flight): boolean {
 function beforeExecution(flight: Flight): 'synchronous' | 'asynchronous' | undefined {
   const { tool } = flight.call;
   if (tool === undefined) return 'synchronous';
+  // A key that a crash of the database takes back would be free for another call, while this one goes on and is answered.
+  if (flight.keyGuard !== undefined) return 'synchronous';
   const policy = sideEffectOf(tool.manifest);
-  // Nobody waits for the answer of a call that waited, so its row has to say that it runs; and so has that of a call whose
-  // duplicates wait for it, in other instances too.
-  const isAlone = flight.resumed === undefined && flight.keyGuard === undefined;
-  if (policy === 'pure') return isAlone ? undefined : 'asynchronous';
+  // Nobody waits for the answer of a call that waited, so its row has to say that it runs.
+  if (policy === 'pure') return flight.resumed === undefined ? undefined : 'asynchronous';
   return policy === 'idempotent' ? 'asynchronous' : 'synchronous';
 }
 

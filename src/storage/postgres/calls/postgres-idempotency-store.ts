@@ -8,8 +8,8 @@ import { keyText } from '../key-text.ts';
 const SWEPT_PER_CLAIM = 2;
 
 /**
- * No commit of a claim waits for the disk. The row of its call follows on the same server, and what is on the disk of a log is
- * never behind what came before it: a tool that may not run twice is reached only after its claim stands as firmly as its row.
+ * No commit of a claim waits for the disk. The row of its call follows on the same server and waits for it, and what is on the
+ * disk of a log is never behind what came before it: a tool is reached only after its claim stands as firmly as its row.
  */
 const QUICK = "quick as materialized (select set_config('synchronous_commit', 'off', true))";
 const STANDING =
