@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MiB } from '../std/bytes.ts';
+import { KiB, MiB } from '../std/bytes.ts';
 import { createRedactor, findSensitive, KINDS_BY_CATEGORY, REDACTION_KINDS, redact } from './redact.ts';
 
 const kindsIn = (text: string): string[] => findSensitive(text).map(({ kind }) => kind);
@@ -81,6 +81,35 @@ describe('secrets', () => {
     const token = `${part({ alg: 'RS256', typ: 'JWT' })}.${part({ sub: 'ann' })}.c2lnbmF0dXJl`;
     expect(redacted(`got ${token}!`)).toBe('got [REDACTED:token]!');
     expect(findSensitive(`eyJub3Q.${part({ a: 1 })}`)).toEqual([]);
+  });
+
+  test.each([
+    `abc1Q~${'x'.repeat(31)}`,
+    `${'0a'.repeat(16)}-us1`,
+    `12345678:${'aB3_-'.repeat(7)}`,
+    `M${'a1B'.repeat(8).slice(1)}.c2D3e4.${'f5G'.repeat(9)}`,
+    `hooks.slack.com/services/${'aB3cD'.repeat(4)}`,
+  ])('AUD-04 the shortest of its shape: %s', (secret) => {
+    expect(findSensitive(`see ${secret} here`)).toMatchObject([{ start: 4, end: 4 + secret.length }]);
+  });
+
+  test.each([
+    'PASSWD',
+    'db.passphrase',
+    'passcode',
+    'pass',
+    'Pwd',
+    'clientSecret',
+    'secret word',
+    'TOKEN',
+    'x_api_key',
+    'Authorisation',
+    'my-credential',
+    'X-Goog-Api-Value',
+  ])('AUD-04 what is given to %s', (name) => {
+    for (const sign of ['=', ': ', ' is ', '": "']) {
+      expect(redacted(`${name}${sign}q8Zk3mV7xL2pT9wR4yN6qB5d!`)).not.toContain('q8Zk');
+    }
   });
 
   test.each([
@@ -170,6 +199,25 @@ describe('values', () => {
   test('MOD-06 every kind is in exactly one of the six groups of patterns', () => {
     expect(Object.keys(KINDS_BY_CATEGORY)).toHaveLength(6);
     expect(Object.values(KINDS_BY_CATEGORY).flat().toSorted()).toEqual(REDACTION_KINDS.toSorted());
+  });
+});
+
+describe('long texts and short ones', () => {
+  const filler = 'Lorem ipsum dolor sit amet. '.repeat(64 * KiB).slice(0, 64 * KiB - 20);
+
+  test('AUD-04 what stands behind the first 64 KiB is found too', () => {
+    for (const more of ['', filler]) {
+      const text = `${filler}${more} ann@example.org 10.1.2.3`;
+      expect(kindsIn(text)).toEqual(['email', 'ip']);
+    }
+  });
+
+  test('a text says nothing of the next one', () => {
+    const long = `${GITHUB} 4539148803436467 password=tr0ub4dor `.repeat(8);
+    for (let length = 0; length < 40; length += 1) {
+      expect(kindsIn(long)).toHaveLength(24);
+      expect(kindsIn('gh'.repeat(length))).toEqual([]);
+    }
   });
 });
 

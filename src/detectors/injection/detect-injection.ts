@@ -7,7 +7,7 @@ import { detectScript } from './html/detect-script.ts';
 import { detectSql } from './sql/detect-sql.ts';
 import { lex } from './sql/lex.ts';
 import { codeSpans } from './text/code-spans.ts';
-import { type Reading, readText, SIGN } from './text/reading.ts';
+import { type Reading, readText, SIGN, TEXT_UNITS_MAX } from './text/reading.ts';
 import { decodedView, placeIn, type View } from './text/views.ts';
 
 /** How one text is judged. */
@@ -20,19 +20,17 @@ export interface DetectOptions {
 
 /** Findings of one threat in one text that are told. */
 const FINDINGS_MAX = 64;
-/** A longer text is looked at in windows, so that memory stays bounded, in UTF-16 units. */
-const WINDOW_UNITS = 64 * KiB;
-/** What two windows share, so that nothing hides between them. */
+/** A longer text is looked at in windows; they share so many units, so that nothing hides between them. */
 const WINDOW_OVERLAP = 4 * KiB;
 const NOTHING: readonly InjectionFinding[] = Object.freeze([]);
 
 /** See the face, `../sanitise.ts`. */
 export function findInjection(text: string, options: DetectOptions = {}): readonly InjectionFinding[] {
   if (isOneWord(text)) return NOTHING;
-  if (text.length <= WINDOW_UNITS) return findInWindow(text, options);
+  if (text.length <= TEXT_UNITS_MAX) return findInWindow(text, options);
   const found: InjectionFinding[] = [];
-  for (let from = 0; from < text.length - WINDOW_OVERLAP; from += WINDOW_UNITS - WINDOW_OVERLAP) {
-    const window = findInWindow(text.slice(from, from + WINDOW_UNITS), options);
+  for (let from = 0; from < text.length - WINDOW_OVERLAP; from += TEXT_UNITS_MAX - WINDOW_OVERLAP) {
+    const window = findInWindow(text.slice(from, from + TEXT_UNITS_MAX), options);
     for (const each of window) found.push({ ...each, start: each.start + from, end: each.end + from });
   }
   return found.length === 0 ? NOTHING : inOrder(found);

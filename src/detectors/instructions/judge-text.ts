@@ -13,7 +13,7 @@ import { OUTPUT_RULES } from './rules/output.ts';
 import { REDIRECTION_RULES } from './rules/redirection.ts';
 import { STEERING_RULES } from './rules/steering.ts';
 import { ORDER_WORDS } from './rules/words.ts';
-import { eachSentence, sentenceAt } from './sentences.ts';
+import { eachSentence, joined, sentenceAt } from './sentences.ts';
 
 /** What kind of text is judged: what a tool says of itself, or what it returns. */
 export type TextKind = 'description' | 'output';
@@ -152,13 +152,12 @@ function judgeSentences({ bySentence, ofSentence }: Judges, read: string, kind: 
     if (passing < 0) return;
     const sentence = sentenceAt(read, start, end);
     if (kind === 'output' && !ORDER_WORDS.test(sentence.text)) return;
-    const first = before === undefined ? sentence : sentenceAt(read, ...before);
-    const both = before === undefined ? sentence.text : `${first.text} ${sentence.text}`;
     for (let index = passing; index < bySentence.length; index += 1) {
       if (!ofSentence.passes(index)) continue;
       const rule = bySentence[index] as InstructionRule;
-      if (fits(rule, rule.reach === 2 ? both : sentence.text))
-        report(rule, rule.reach === 2 ? first.start : start, end);
+      const reachesBack = rule.reach === 2 && before !== undefined;
+      const judged = reachesBack ? joined(sentenceAt(read, ...before), sentence) : sentence;
+      if (fits(rule, judged.text)) report(rule, judged.start, end);
     }
   });
 }

@@ -38,12 +38,22 @@ function eachPiece(start: number, end: number, visit: (start: number, end: numbe
   }
 }
 
+/** White space other than single spaces, of which most sentences have none. */
+const NOT_SINGLE = /\s{2,}|[^\S ]/g;
+
 /** The words of the sentence that stands at a place. */
 export function sentenceAt(text: string, start: number, end: number): Sentence {
   const words = text.slice(start, end);
   const linked = words.includes('](') ? words.replace(LINK_TARGET, '](link)') : words;
-  return { text: linked.replace(/\s+/g, ' '), start, end };
+  return { text: linked.replace(NOT_SINGLE, ' '), start, end };
 }
+
+/** Two sentences that are judged as one. */
+export const joined = (one: Sentence, other: Sentence): Sentence => ({
+  text: `${one.text} ${other.text}`,
+  start: one.start,
+  end: other.end,
+});
 
 /** All sentences of a text. */
 export function sentencesOf(text: string): readonly Sentence[] {

@@ -1,3 +1,5 @@
+import { eachMatch } from './each-match.ts';
+import { SIGN } from './reading.ts';
 import type { Family } from './scan.ts';
 
 /** Files that hold secrets, and home folders, whose names are people's. */
@@ -7,8 +9,8 @@ const PATHS =
 /** Paths of files with secrets and of home folders. Looked for only on demand. */
 export const pathFamily: Family = {
   kinds: ['path'],
-  mayHold: ({ dots, slashes }) => dots || slashes,
+  signs: [SIGN.dot, SIGN.slash],
   find({ text, add }) {
-    for (const { index, 0: path } of text.matchAll(PATHS)) add('path', 'sensitive-path', index, index + path.length);
+    eachMatch(PATHS, text, ({ index, 0: path }) => add('path', 'sensitive-path', index, index + path.length));
   },
 };

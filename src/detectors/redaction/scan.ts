@@ -1,5 +1,5 @@
 import type { RedactionKind } from './kinds.ts';
-import type { Traits } from './traits.ts';
+import type { Reading } from './reading.ts';
 
 /** A sensitive place of one text, end exclusive, in UTF-16 units. */
 export interface Span {
@@ -12,16 +12,18 @@ export interface Span {
 /** One text under examination. */
 export interface Scan {
   readonly text: string;
-  readonly traits: Traits;
+  readonly reading: Reading;
   /** Name of the field that the text is the value of; empty for none. */
   readonly name: string;
   add(kind: RedactionKind, rule: string, start: number, end: number): void;
+  /** Whether an earlier family found a place that holds this one: what is found there again changes nothing. */
+  isFound(start: number, end: number): boolean;
 }
 
 /** Finds places of one family and adds them; time is linear in the text. */
 export interface Family {
   readonly kinds: readonly RedactionKind[];
-  /** False when the text cannot hold anything of this family. */
-  mayHold(traits: Traits): boolean;
+  /** Sets of bits of SIGN: a text that has not all of one set holds nothing of this family. */
+  readonly signs: readonly number[];
   find(scan: Scan): void;
 }

@@ -1,6 +1,6 @@
 import type { RedactionKind } from './kinds.ts';
+import { readText } from './reading.ts';
 import type { Family, Span } from './scan.ts';
-import { traitsOf } from './traits.ts';
 
 const NOTHING: readonly Span[] = [];
 /** What cannot hold anything: shorter than the shortest of all forms, which is an unspecified address. */
@@ -14,16 +14,23 @@ export function spansOf(
   name: string,
 ): readonly Span[] {
   if (text.length < TEXT_CHARS_MIN) return NOTHING;
-  const traits = traitsOf(text);
+  const reading = readText(text);
   let found: Found[] | undefined;
   const add = (kind: RedactionKind, rule: string, start: number, end: number): void => {
     if (!kinds.has(kind) || end <= start) return;
     found ??= [];
     found.push({ kind, rule, start, end, order: found.length });
   };
-  const scan = { text, traits, name, add };
-  for (const family of families) if (family.mayHold(traits)) family.find(scan);
+  const isFound = (from: number, to: number): boolean =>
+    found?.some(({ start, end }) => start <= from && to <= end) === true;
+  const scan = { text, reading, name, add, isFound };
+  for (const family of families) if (mayHold(reading.signs, family)) family.find(scan);
   return found === undefined ? NOTHING : withoutOverlap(found);
+}
+
+function mayHold(signs: number, family: Family): boolean {
+  for (const set of family.signs) if ((signs & set) === set) return true;
+  return false;
 }
 
 /** A place with its turn: families that know more of what they find come first. */

@@ -99,10 +99,11 @@ function placeholderLength({ text, document }: Scan, start: number): number {
 /** After the name of a command comes an end, a blank, a redirection or another separator. */
 function isEnded(text: string, end: number): boolean {
   const code = text.charCodeAt(end);
-  return Number.isNaN(code) || code <= 32 || ENDS.has(code);
+  return Number.isNaN(code) || code <= 32 || ENDS[code] === 1;
 }
 
-const ENDS: ReadonlySet<number> = new Set([...';|&<>)\'"`$%#,\\}'].map((each) => each.charCodeAt(0)));
+const ENDS = new Uint8Array(128);
+for (const each of ';|&<>)\'"`$%#,\\}') ENDS[each.charCodeAt(0)] = 1;
 
 function isCommand(scan: Scan, at: number, code: number, start: number, command: Command): boolean {
   const { text, strict, document } = scan;

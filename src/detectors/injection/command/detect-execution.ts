@@ -84,13 +84,18 @@ function quoted(text: string, report: Report): void {
   if (command?.kind === COMMAND.plain && isAlone(text, command.end)) report('quoted_command', 0, command.end);
 }
 
+/** Without a part of these names the pattern has nothing to find; each begins with a character that is rare. */
+function namesFile(text: string): boolean {
+  return /\/(?:etc|proc)\//i.test(text) || /\.ini/i.test(text) || /\\(?:repair|system32)\\/i.test(text);
+}
+
 function sensitive({ text, signs, told }: Reading, strict: boolean, report: Report): void {
   const opens = (told & TOLD.opens) !== 0 ? OPENS.exec(text) : null;
   if (opens !== null) report('opened_machine', opens.index, opens.index + opens[0].length);
   const isCalled = (told & TOLD.settings) !== 0 && (signs & SIGN.open) !== 0;
   const call = isCalled ? SENSITIVE_CALL.exec(text) : null;
   if (call !== null) report('sensitive_file', call.index, call.index + call[0].length);
-  const found = (told & TOLD.shows) !== 0 ? SENSITIVE.exec(text) : null;
+  const found = (told & TOLD.shows) !== 0 && namesFile(text) ? SENSITIVE.exec(text) : null;
   if (found === null || (!strict && isProseBefore(text, found.index))) return;
   report('sensitive_file', found.index, found.index + found[0].length);
 }

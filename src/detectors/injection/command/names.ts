@@ -34,3 +34,20 @@ export const COMMAND_LENGTH_MAX = 18;
 export function commandKind(name: string): number {
   return NAMES.get(name) ?? COMMAND.none;
 }
+
+/** Lengths of the names that begin with two letters, as bits; with and without a suffix such as `.exe` or `.sh`. */
+const LENGTHS = new Int32Array(1 << 10);
+for (const { length, 0: first = '', 1: second = '.' } of NAMES.keys()) {
+  const key = keyOf(first.charCodeAt(0), second.charCodeAt(0));
+  LENGTHS[key] = (LENGTHS[key] ?? 0) | (1 << length) | (1 << (length + 3)) | (1 << (length + 4));
+}
+
+/** The low bits are those of the place in the alphabet, in both cases. */
+function keyOf(first: number, second: number): number {
+  return ((first & 31) << 5) | (second & 31);
+}
+
+/** Whether a name of this length with these two characters may be in the table; a cheap look before it is cut out. */
+export function mayBeCommand(length: number, first: number, second: number): boolean {
+  return length === 1 || (((LENGTHS[keyOf(first, second)] ?? 0) >>> length) & 1) !== 0;
+}

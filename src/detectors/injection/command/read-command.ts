@@ -1,4 +1,4 @@
-import { COMMAND, COMMAND_LENGTH_MAX, commandKind } from './names.ts';
+import { COMMAND, COMMAND_LENGTH_MAX, commandKind, mayBeCommand } from './names.ts';
 
 /** Characters that a shell drops from within a word; with them a name can be hidden. */
 const NAME_READ_MAX = 128;
@@ -21,12 +21,20 @@ export function readCommand(text: string, start: number): Command | undefined {
   let at = start;
   while (at < start + COMMAND_LENGTH_MAX && isNamePart(text.charCodeAt(at))) at++;
   // The common case: nothing is hidden in it.
-  if (!HIDES.has(text.charCodeAt(at))) return at === start ? undefined : commandOf(text.slice(start, at), at, false);
+  if (!isHiding(text.charCodeAt(at))) return at === start ? undefined : plainCommand(text, start, at);
   return readHidden(text, start);
 }
 
 /** Quotes, backslashes, carets, parameters, and what ends a folder. */
-const HIDES: ReadonlySet<number> = new Set([39, 34, 92, 94, 36, 47]);
+function isHiding(code: number): boolean {
+  return code === 39 || code === 34 || code === 92 || code === 94 || code === 36 || code === 47;
+}
+
+/** Most words are known by their length and first letters to be no command. */
+function plainCommand(text: string, start: number, end: number): Command | undefined {
+  const may = mayBeCommand(end - start, text.charCodeAt(start), text.charCodeAt(start + 1));
+  return may ? commandOf(text.slice(start, end), end, false) : undefined;
+}
 
 function readHidden(text: string, start: number): Command | undefined {
   let name = '';

@@ -46,8 +46,9 @@ export function isEnumeration(text: string, at: number, code: number): boolean {
 /** The text is a command line of its own, as a shell tool is given one. */
 export function startsAsCommand(text: string): boolean {
   // A line feed before it is no way to begin.
-  const first = text.search(/[^ \t]/);
-  if (first < 0 || !isLetterOrFolder(text.charCodeAt(first))) return false;
+  let first = 0;
+  while (isBlank(text.charCodeAt(first))) first++;
+  if (!isLetterOrFolder(text.charCodeAt(first))) return false;
   const command = readCommand(text, first);
   if (command === undefined) return false;
   const after = text.charCodeAt(command.end);
@@ -55,8 +56,16 @@ export function startsAsCommand(text: string): boolean {
   return command.kind === COMMAND.plain || command.marked || hasArgument(text, command.end, command.name);
 }
 
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9;
+}
+
 function isLetterOrFolder(code: number): boolean {
   return ((code | 32) >= 97 && (code | 32) <= 122) || code === 47 || code === 46;
+}
+
+function isWordPart(code: number): boolean {
+  return ((code | 32) >= 97 && (code | 32) <= 122) || (code >= 48 && code <= 57) || code === 95;
 }
 
 /** Nothing but another separator or a quote comes after the command. */
@@ -64,8 +73,15 @@ export function isAlone(text: string, end: number): boolean {
   return /^\s{0,8}(?:$|[;|&)'"`#\\<>%])/.test(text.slice(end, end + 10));
 }
 
+/** Characters of the name of a variable. */
+const VARIABLE_MAX = 21;
+
 /** `CMD=…;$CMD`. */
 export function isAssignment(text: string, start: number): boolean {
+  let end = start;
+  while (end < start + VARIABLE_MAX && isWordPart(text.charCodeAt(end))) end++;
+  // The pattern is asked only where a name and its sign stand.
+  if (text.charCodeAt(end) !== 61) return false;
   const found = /^([A-Za-z_]\w{0,20})=\S{1,120}?[;&|]\s{0,8}\$\{?(\w+)/.exec(text.slice(start, start + 180));
   return found !== null && found[1] === found[2];
 }

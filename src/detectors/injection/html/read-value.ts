@@ -28,8 +28,11 @@ const NAMED: Readonly<Record<string, string>> = {
  */
 export function hasScriptScheme(text: string, from: number): boolean {
   let scheme = '';
-  let at = from;
   const end = Math.min(text.length, from + SCHEME_READ_MAX);
+  let at = from;
+  while (at < end && isPassedOver(text.charCodeAt(at), true)) at++;
+  // Most values are known by their first letter to have none of these.
+  if (at < end && !mayBegin(text.charCodeAt(at))) return false;
   while (at < end) {
     const code = text.charCodeAt(at);
     if (isPassedOver(code, scheme === '')) {
@@ -40,8 +43,6 @@ export function hasScriptScheme(text: string, from: number): boolean {
     at = next;
     if (character.charCodeAt(0) <= 32) continue;
     scheme += character.toLowerCase();
-    // Most values are known by their first letter to have none of these.
-    if (scheme.length === 1 && !FIRST_LETTERS.has(scheme)) return false;
     const known = SCRIPT_SCHEMES.find((each) => each.startsWith(scheme) || scheme.startsWith(each));
     if (known === undefined) return false;
     if (scheme.length >= known.length) return true;
@@ -49,7 +50,17 @@ export function hasScriptScheme(text: string, from: number): boolean {
   return false;
 }
 
-const FIRST_LETTERS: ReadonlySet<string> = new Set(SCRIPT_SCHEMES.map((scheme) => scheme.charAt(0)));
+/** First letters of the schemes in both cases, and the `&` of a reference. */
+const BEGINS = new Uint8Array(128);
+for (const scheme of SCRIPT_SCHEMES) {
+  for (const first of [scheme.charAt(0), scheme.charAt(0).toUpperCase()]) BEGINS[first.charCodeAt(0)] = 1;
+}
+BEGINS[38] = 1;
+
+/** Beyond ASCII stand letters whose lower case is one of ASCII. */
+function mayBegin(code: number): boolean {
+  return code >= 128 || BEGINS[code] === 1;
+}
 
 /** Blanks, control characters, what has no width, and quotes before the first letter. */
 function isPassedOver(code: number, first: boolean): boolean {

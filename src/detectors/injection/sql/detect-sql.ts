@@ -16,6 +16,7 @@ import {
 import { lex } from './lex.ts';
 import { beginsStatement, isSelectList, isWholeStatement } from './statement.ts';
 import { isApart, isOddQuote, KIND, type Tokens, wordKinds } from './tokens.ts';
+import { withoutComments } from './without-comments.ts';
 import { IS, slotFor } from './words.ts';
 
 const FROM = slotFor('from');
@@ -35,7 +36,7 @@ export function detectSql(
   const again = tokens.lineComments;
   judge(tokens, strict, report);
   // What looks like a comment may hide what stands between two words.
-  if (again) judge(lex(reading, plusIsBlank, true), strict, report);
+  if (again) judge(tokens.hidden.exact ? withoutComments(tokens) : lex(reading, plusIsBlank, true), strict, report);
 }
 
 function judge(tokens: Tokens, strict: boolean, told: Report): void {

@@ -1,25 +1,10 @@
 // Hot path: runs over every text once.
-import type { Reading } from '../text/reading.ts';
+import { type Reading, TEXT_UNITS_MAX } from '../text/reading.ts';
 import { ALL_TOLD } from '../text/told-words.ts';
-import { closeTokens, FLAG, KIND, type Tokens, tokensFor } from './tokens.ts';
+import type { Cut } from './cut.ts';
+import { hide, isBehindValue, noteComment } from './line-comments.ts';
+import { closeTokens, FLAG, KIND, ROOM, type Tokens } from './tokens.ts';
 import { foldCode, IS, kindsAt, slotOf, toldAt } from './words.ts';
-
-/** One text while it is cut. */
-interface Cut {
-  readonly reading: Reading;
-  readonly text: string;
-  readonly codes: Uint16Array;
-  readonly length: number;
-  readonly tokens: Tokens;
-  readonly plusIsBlank: boolean;
-  /** Leaves out comments with what follows them on their line. */
-  readonly skipLines: boolean;
-  /** Quotes of each sort on this line. */
-  single: number;
-  double: number;
-  /** No comment ends from here on, so that a text of nothing but openings stays linear; -1 when unknown. */
-  noClosingFrom: number;
-}
 
 const SIMPLE: ReadonlySet<number> = new Set([...'(),;.%^~[]{}?:$'].map((each) => each.charCodeAt(0)));
 
@@ -30,8 +15,12 @@ const FOLD = new Uint16Array(1 << 16);
 for (let code = 0; code < CLASS.length; code++) {
   const kind = classOf(code);
   CLASS[code] = kind;
-  if (kind === 2 || kind === 3 || code === 36) FOLD[code] = foldCode(code);
+  if (kind === 2 || kind === 3) FOLD[code] = foldCode(code);
 }
+/** Like a character beyond ASCII, a dollar sign is a part of a word here and ends it for others. */
+FOLD[36] = 128;
+/** Last of ASCII. */
+const ASCII = 127;
 
 function classOf(code: number): number {
   if (code >= 128) return isForeignSign(code) ? 0 : 2;
@@ -44,11 +33,49 @@ function classOf(code: number): number {
 /** Words at which a rule begins. */
 const ANCHORS = IS.connective | IS.union | IS.statement | IS.place | IS.delay | IS.attack | IS.scalar | IS.about;
 
+/** Tokens of the longest text. */
+const TOKENS_MAX = TEXT_UNITS_MAX + ROOM;
+// The buffers are constants of this file: then the compiler knows where they lie, and that they stay there.
+const kinds = new Uint8Array(TOKENS_MAX);
+const slots = new Int32Array(TOKENS_MAX);
+const starts = new Int32Array(TOKENS_MAX);
+const ends = new Int32Array(TOKENS_MAX);
+const flags = new Uint8Array(TOKENS_MAX);
+const anchors = new Int32Array(TOKENS_MAX);
+const kept: Tokens = {
+  text: '',
+  kinds,
+  slots,
+  starts,
+  ends,
+  flags,
+  anchors,
+  anchorCount: 0,
+  count: 0,
+  prosePairs: 0,
+  versionComment: false,
+  lineComments: false,
+  quotes: 0,
+  doubleQuotes: 0,
+  hidden: {
+    bounds: new Int32Array(TOKENS_MAX),
+    count: 0,
+    prosePairs: 0,
+    quotes: 0,
+    doubleQuotes: 0,
+    open: -1,
+    prosePairsBefore: 0,
+    quotesBefore: 0,
+    doubleQuotesBefore: 0,
+    exact: true,
+  },
+};
+
 /** Cuts a text into tokens, in linear time. The result is good until the next call. */
 export function lex(reading: Reading, plusIsBlank: boolean, skipLines: boolean): Tokens {
   const { text, codes } = reading;
   const { length } = text;
-  const tokens = tokensFor(text, length);
+  const tokens = emptyTokens(text);
   const cut: Cut = {
     reading,
     text,
@@ -67,7 +94,10 @@ export function lex(reading: Reading, plusIsBlank: boolean, skipLines: boolean):
     const kind = CLASS[code];
     if (kind === 1) {
       // Hardly any text goes on in the next line, so that a quote too many spoils one line only.
-      if (code === 10) cut.single = cut.double = 0;
+      if (code === 10) {
+        cut.single = cut.double = 0;
+        if (tokens.hidden.open >= 0) hide(tokens);
+      }
       at++;
     } else if (kind === 2) at = words(cut, at);
     else if (kind === 3) at = number(cut, at);
@@ -78,23 +108,35 @@ export function lex(reading: Reading, plusIsBlank: boolean, skipLines: boolean):
   return tokens;
 }
 
+function emptyTokens(text: string): Tokens {
+  const tokens = kept;
+  tokens.text = text;
+  tokens.count = tokens.anchorCount = tokens.prosePairs = tokens.quotes = tokens.doubleQuotes = 0;
+  tokens.versionComment = tokens.lineComments = false;
+  const { hidden } = tokens;
+  hidden.open = -1;
+  hidden.exact = true;
+  // Most texts leave nothing here.
+  if (hidden.count > 0) hidden.count = hidden.prosePairs = hidden.quotes = hidden.doubleQuotes = 0;
+  return tokens;
+}
+
 function push({ tokens }: Cut, kind: number, slot: number, start: number, end: number): number {
   const { count } = tokens;
-  tokens.kinds[count] = kind;
-  tokens.slots[count] = slot;
-  tokens.starts[count] = start;
-  tokens.ends[count] = end;
+  kinds[count] = kind;
+  slots[count] = slot;
+  starts[count] = start;
+  ends[count] = end;
   tokens.count = count + 1;
   return end;
 }
 
 function anchor({ tokens }: Cut): void {
-  tokens.anchors[tokens.anchorCount++] = tokens.count - 1;
+  anchors[tokens.anchorCount++] = tokens.count - 1;
 }
 
 /** A word and those after it, with nothing but blanks between: most texts are little else. */
 function words({ reading, codes, tokens }: Cut, from: number): number {
-  const { kinds, slots, starts, ends, anchors } = tokens;
   let { count } = tokens;
   let prose = 0;
   let plain = 0;
@@ -102,11 +144,15 @@ function words({ reading, codes, tokens }: Cut, from: number): number {
   do {
     const start = at;
     let hash = 0;
+    let seen = 0;
     let folded = FOLD[codes[at] as number] as number;
     while (folded !== 0) {
       hash = (Math.imul(hash, 31) + folded) | 0;
+      seen |= folded;
       folded = FOLD[codes[++at] as number] as number;
     }
+    // Others may see a known word in a part of it.
+    if (seen > ASCII) reading.told = ALL_TOLD;
     let slot = slotOf(hash, at - start);
     if (slot >= 0) {
       reading.told |= toldAt(slot);
@@ -115,20 +161,24 @@ function words({ reading, codes, tokens }: Cut, from: number): number {
     if (slot >= 0) {
       if ((kindsAt(slot) & ANCHORS) !== 0) anchors[tokens.anchorCount++] = count;
       plain = 0;
-    } else if (++plain > 1) prose++;
-    if (plain > PLAIN_MAX) ends[count - 1] = at;
-    else {
-      kinds[count] = KIND.word;
-      slots[count] = slot;
-      starts[count] = start;
-      ends[count] = at;
-      count++;
-    }
-    if (codes[at] === BLANK) at++;
+    } else plain++;
+    // Without branches: neither can be foreseen.
+    prose += isBelow(1, plain);
+    starts[count] = start;
+    count -= isBelow(PLAIN_MAX, plain);
+    kinds[count] = KIND.word;
+    slots[count] = slot;
+    ends[count++] = at;
+    at += isBelow((codes[at] as number) ^ BLANK, 1);
   } while (CLASS[codes[at] as number] === 2);
   tokens.count = count;
   tokens.prosePairs += prose;
   return at;
+}
+
+/** 1 when the one is below the other, else 0; both are small. */
+function isBelow(one: number, other: number): number {
+  return (one - other) >>> 31;
 }
 
 const BLANK = 32;
@@ -221,6 +271,7 @@ function slash(cut: Cut, at: number, code: number, second: number): number {
     return closes ? at + 2 : push(cut, KIND.arithmetic, code, at, at + 1);
   }
   if (second !== 42) return push(cut, KIND.arithmetic, code, at, at + 1);
+  tokens.hidden.exact = false;
   if (codes[at + 2] === 33) {
     tokens.versionComment = true;
     return afterDigits(codes, at + 3);
@@ -241,15 +292,8 @@ function comment(cut: Cut, at: number, code: number): number {
     const line = text.indexOf('\n', end);
     if (line >= 0) return line;
   } else tokens.lineComments ||= isBehindValue(cut, at);
+  noteComment(tokens);
   return push(cut, KIND.comment, code, at, end);
-}
-
-/** Something that is no word of prose stands before the comment on its line: it may hide what a rule should see. */
-function isBehindValue({ codes, tokens }: Cut, at: number): boolean {
-  const last = tokens.count - 1;
-  if (last < 0) return false;
-  for (let from = tokens.ends[last] ?? 0; from < at; from++) if (codes[from] === 10) return false;
-  return tokens.kinds[last] !== KIND.word || kindsAt(tokens.slots[last] ?? -1) !== 0;
 }
 
 /** Typographic quotes and dashes do what plain ones do once somebody normalises them. */
@@ -270,17 +314,17 @@ function quote(cut: Cut, at: number, code: number): number {
   const { codes, tokens } = cut;
   const { count } = tokens;
   push(cut, KIND.quote, code, at, at + 1);
-  tokens.flags[count] = 0;
+  flags[count] = 0;
   // It may close a text all the same, but most of them belong to a word.
   if (code === 39 && at > 0 && isLetter(codes[at - 1] ?? 0) && isApostrophe(cut, at + 1)) {
-    tokens.flags[count] = FLAG.apostrophe;
+    flags[count] = FLAG.apostrophe;
     return at + 1;
   }
   if (code === 34) tokens.doubleQuotes++;
   else if (code === 39) tokens.quotes++;
   const before = code === 34 ? cut.double++ : code === 39 ? cut.single++ : 1;
   if (before % 2 === 0) {
-    tokens.flags[count] = FLAG.odd;
+    flags[count] = FLAG.odd;
     anchor(cut);
   }
   return at + 1;
@@ -306,12 +350,21 @@ function comparison(cut: Cut, at: number, code: number, second: number): number 
   return push(cut, isForeign ? KIND.other : KIND.comparison, code, at, end);
 }
 
+/** `@name`. Nobody else takes the sign for a part of the name, so the name tells what a word does. */
 function variable(cut: Cut, start: number): number {
   const { codes, reading } = cut;
-  reading.told = ALL_TOLD;
   const twice = codes[start + 1] === 64;
-  let at = start + (twice ? 2 : 1);
-  while (FOLD[codes[at] ?? 0] !== 0) at++;
+  const name = start + (twice ? 2 : 1);
+  let at = name;
+  let hash = 0;
+  let seen = 0;
+  for (let folded = FOLD[codes[at] as number] as number; folded !== 0; folded = FOLD[codes[++at] as number] as number) {
+    hash = (Math.imul(hash, 31) + folded) | 0;
+    seen |= folded;
+  }
+  const slot = slotOf(hash, at - name);
+  if (slot >= 0) reading.told |= toldAt(slot);
+  if (seen > ASCII) reading.told = ALL_TOLD;
   return push(cut, KIND.variable, twice ? 64 : -1, start, at);
 }
 

@@ -1,4 +1,3 @@
-import { KiB } from '../../../std/bytes.ts';
 import { kindsAt } from './words.ts';
 
 /** Kinds of tokens. Quotes are tokens of their own, for a splice opens and closes them at will. */
@@ -52,41 +51,30 @@ export interface Tokens {
   /** How many quotes of each sort came, apostrophes within words aside. */
   quotes: number;
   doubleQuotes: number;
+  /** What comments to the end of a line would hide, were they taken for some. */
+  readonly hidden: Hidden;
 }
 
-/** Tokens that the kept buffers hold; longer texts get buffers of their own. */
-const KEPT_TOKENS_MAX = 64 * KiB;
+/** The tokens from the first comment of a line up to the end of that line, for each line that is not the last one. */
+interface Hidden {
+  /** Index of the first of them and index after the last one, in turn. */
+  readonly bounds: Int32Array;
+  count: number;
+  /** Of those that are hidden, as for all tokens. */
+  prosePairs: number;
+  quotes: number;
+  doubleQuotes: number;
+  /** The first comment of the line that is cut, as the index of its token, and what came before it; -1 for none. */
+  open: number;
+  prosePairsBefore: number;
+  quotesBefore: number;
+  doubleQuotesBefore: number;
+  /** No comment goes over lines: one that began in what is hidden would hide more, or less. */
+  exact: boolean;
+}
+
 /** Room past the last token, so that rules may look ahead without a check. */
-const ROOM = 16;
-const kept = createTokens(KEPT_TOKENS_MAX + ROOM);
-
-/** Empty, with room for so many tokens; the kept one when it is large enough. */
-export function tokensFor(text: string, count: number): Tokens {
-  const tokens = count <= KEPT_TOKENS_MAX ? kept : createTokens(count + ROOM);
-  tokens.text = text;
-  tokens.count = tokens.anchorCount = tokens.prosePairs = tokens.quotes = tokens.doubleQuotes = 0;
-  tokens.versionComment = tokens.lineComments = false;
-  return tokens;
-}
-
-function createTokens(size: number): Tokens {
-  return {
-    text: '',
-    kinds: new Uint8Array(size),
-    slots: new Int32Array(size),
-    starts: new Int32Array(size),
-    ends: new Int32Array(size),
-    flags: new Uint8Array(size),
-    anchors: new Int32Array(size),
-    anchorCount: 0,
-    count: 0,
-    prosePairs: 0,
-    versionComment: false,
-    lineComments: false,
-    quotes: 0,
-    doubleQuotes: 0,
-  };
-}
+export const ROOM = 16;
 
 /** Marks the end, past which rules may look. */
 export function closeTokens(tokens: Tokens, length: number): void {

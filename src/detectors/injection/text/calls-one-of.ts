@@ -6,14 +6,11 @@ const NAME_MAX = 20;
 /** Blanks between a name and what calls it. */
 const BLANKS_MAX = 8;
 
-/** Marks that may call what stands before them: `(`, a backtick, and the reference of a parenthesis. */
-const CALLS: ReadonlySet<number> = new Set([40, 96, 38]);
-
 /** Whether the text calls one of these functions, named in lower case; a cheap look before a pattern is asked. */
 export function callsOneOf({ text, codes, marks, markCount }: Reading, names: ReadonlySet<string>): boolean {
   for (let mark = 0; mark < markCount; mark++) {
     const at = marks[mark] ?? 0;
-    if (!CALLS.has(codes[at] ?? 0)) continue;
+    if (!mayCall(codes[at] ?? 0)) continue;
     let end = at;
     // `alert?.(1)` calls as well.
     if (codes[end - 1] === 46 && codes[end - 2] === 63) end -= 2;
@@ -23,6 +20,11 @@ export function callsOneOf({ text, codes, marks, markCount }: Reading, names: Re
     if (end > start && names.has(text.slice(start, end).toLowerCase())) return true;
   }
   return false;
+}
+
+/** `(`, a backtick, and the reference of a parenthesis. */
+function mayCall(code: number): boolean {
+  return code === 40 || code === 96 || code === 38;
 }
 
 function isNamePart(code: number): boolean {

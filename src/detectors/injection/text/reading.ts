@@ -2,6 +2,9 @@
 import { KiB } from '../../../std/bytes.ts';
 import { ALL_TOLD } from './told-words.ts';
 
+/** Place of the bit that tells a mark. */
+const MARK_PLACE = 12;
+
 /** What signs stand in a text, as bits. */
 export const SIGN = {
   quote: 1 << 0,
@@ -19,9 +22,9 @@ export const SIGN = {
   bracket: 1 << 10,
   other: 1 << 11,
   /** Beside another bit: the place is kept among the marks. */
-  mark: 1 << 12,
-  /** A dollar sign, or what is beyond ASCII: some take it for a part of a word, others do not. */
-  joint: 1 << 13,
+  mark: 1 << MARK_PLACE,
+  /** A full-width letter: here it is a letter like others, for others it ends a word. */
+  wide: 1 << 13,
 } as const;
 
 /** A text as numbers, with what was seen in it. Good until the next text is read. */
@@ -44,7 +47,6 @@ const SIGNS: readonly (readonly [bits: number, characters: string])[] = [
   [SIGN.equals | SIGN.mark, '='],
   [SIGN.open | SIGN.mark, '('],
   [SIGN.shell | SIGN.mark, ';|&$`\n'],
-  [SIGN.joint, '$'],
   [SIGN.shell | SIGN.mark | SIGN.blank, '\r'],
   [SIGN.escape, '%'],
   [SIGN.escape | SIGN.mark, '\\'],
@@ -56,35 +58,25 @@ const SIGNS: readonly (readonly [bits: number, characters: string])[] = [
   [SIGN.other, '#*-@>)!^,~?]}'],
 ];
 /** For every UTF-16 unit, so that the loop has nothing to decide. */
-const BITS = new Uint16Array(1 << 16).fill(SIGN.other | SIGN.joint, 128);
+const BITS = new Uint16Array(1 << 16).fill(SIGN.other, 128).fill(SIGN.other | SIGN.wide, 0xff21, 0xff5b);
 for (const [bits, characters] of SIGNS) {
   for (const each of characters) BITS[each.charCodeAt(0)] = (BITS[each.charCodeAt(0)] ?? 0) | bits;
 }
 
-/** Units that the kept buffers hold; longer texts get buffers of their own. */
-const KEPT_UNITS_MAX = 64 * KiB;
+/** Longest text that is read at once, in UTF-16 units. */
+export const TEXT_UNITS_MAX = 64 * KiB;
 /** Zeros after the text, for rules that look ahead. */
 const ROOM = 16;
 /** From this length on, copying at once is faster than unit by unit. */
 const COPIED_MIN = 24;
 
-const kept = createBuffers(KEPT_UNITS_MAX);
-
-interface Buffers {
-  readonly bytes: Buffer;
-  readonly codes: Uint16Array;
-  readonly marks: Int32Array;
-}
-
-function createBuffers(units: number): Buffers {
-  const codes = new Uint16Array(units + ROOM);
-  return { bytes: Buffer.from(codes.buffer), codes, marks: new Int32Array(units) };
-}
+const codes = new Uint16Array(TEXT_UNITS_MAX + ROOM);
+const bytes = Buffer.from(codes.buffer);
+const marks = new Int32Array(TEXT_UNITS_MAX + ROOM);
 
 /** Reads a text, in linear time. */
 export function readText(text: string): Reading {
   const { length } = text;
-  const { bytes, codes, marks } = length <= KEPT_UNITS_MAX ? kept : createBuffers(length);
   if (length < COPIED_MIN) for (let at = 0; at < length; at++) codes[at] = text.charCodeAt(at);
   else bytes.write(text, 0, 'utf16le');
   // A loop: `fill` costs more than it does for so few.
@@ -94,7 +86,9 @@ export function readText(text: string): Reading {
   for (let at = 0; at < length; at++) {
     const bits = BITS[codes[at] as number] as number;
     signs |= bits;
-    if ((bits & SIGN.mark) !== 0) marks[markCount++] = at;
+    // Without a branch: where marks stand cannot be foreseen, and a wrong guess costs more than a few characters.
+    marks[markCount] = at;
+    markCount += (bits & SIGN.mark) >>> MARK_PLACE;
   }
-  return { text, codes, signs, told: (signs & SIGN.joint) === 0 ? 0 : ALL_TOLD, marks, markCount };
+  return { text, codes, signs, told: (signs & SIGN.wide) === 0 ? 0 : ALL_TOLD, marks, markCount };
 }

@@ -14,7 +14,7 @@ export const TOLD = {
   runs: 1 << 5,
 } as const;
 
-/** Of a text with words that were not read one by one. */
+/** Of a text with words that were not read one by one, or in which others may see more words. */
 export const ALL_TOLD = -1;
 
 /** In lower case. */

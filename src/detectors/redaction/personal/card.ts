@@ -1,4 +1,6 @@
 import { announced, isAlone } from '../announced.ts';
+import { eachMatch } from '../each-match.ts';
+import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 
 const CANDIDATE =
@@ -27,12 +29,12 @@ const PLAIN_LENGTHS: readonly number[] = [14, 15, 16];
 /** Numbers of payment cards: of an issuer's range, with the right check digit; those said to be one, also mistyped. */
 export const cardFamily: Family = {
   kinds: ['card'],
-  mayHold: ({ digits }) => digits >= 13,
+  signs: [SIGN.digits13],
   find(scan) {
-    for (const match of scan.text.matchAll(CANDIDATE)) {
-      const end = match.index + match[0].length;
-      if (isCard(scan, match[0], match.index, end)) scan.add('card', 'card', match.index, end);
-    }
+    eachMatch(CANDIDATE, scan.text, ({ index, 0: shown }) => {
+      const end = index + shown.length;
+      if (isCard(scan, shown, index, end)) scan.add('card', 'card', index, end);
+    });
   },
 };
 

@@ -1,12 +1,11 @@
+import { PART, PARTS } from '../characters.ts';
+import { eachMark, SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 
 /** Longest local part and longest domain, in characters (RFC 5321 §4.5.3.1). */
 const LOCAL_CHARS_MAX = 64;
 const DOMAIN_CHARS_MAX = 253;
 
-/** Scripts that are written with blanks between words: in others a sentence would join the address. */
-const LOCAL = /[A-Za-z0-9._%+'\u00C0-\u024F\u0370-\u04FF-]/;
-const DOMAIN = /[A-Za-z0-9.\u00C0-\u024F\u0370-\u04FF-]/;
 const TOP_LEVEL = /^(?:[a-z\u00C0-\u024F\u0370-\u04FF]{2,24}|xn--[a-z0-9-]{2,59})$/i;
 /** `picture@2x.png` is a file. */
 const FILE_ENDINGS = /^(?:png|jpe?g|gif|svg|webp|ico|bmp|pdf|js|mjs|ts|tsx|jsx|css|json|html?|md|py|rb|go|rs|zip|gz)$/i;
@@ -14,19 +13,22 @@ const FILE_ENDINGS = /^(?:png|jpe?g|gif|svg|webp|ico|bmp|pdf|js|mjs|ts|tsx|jsx|c
 /** Addresses of electronic mail with a domain that could exist. */
 export const emailFamily: Family = {
   kinds: ['email'],
-  mayHold: ({ at, dots }) => at && dots,
+  signs: [SIGN.at | SIGN.dot],
   find(scan) {
-    const { text } = scan;
-    for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) findAround(scan, at);
+    eachMark(scan.reading, '@', (at) => {
+      findAround(scan, at);
+      return at;
+    });
   },
 };
 
-function findAround({ text, add }: Scan, at: number): void {
+function findAround({ text, reading: { codes, length }, add }: Scan, at: number): void {
+  const isIn = (part: number, place: number): boolean => ((PARTS[codes[place] as number] as number) & part) !== 0;
   let start = at;
-  while (start > 0 && at - start < LOCAL_CHARS_MAX && LOCAL.test(text[start - 1] as string)) start -= 1;
+  while (start > 0 && at - start < LOCAL_CHARS_MAX && isIn(PART.mailbox, start - 1)) start -= 1;
   while (start < at && /[.'%-]/.test(text[start] as string)) start += 1;
   let end = at + 1;
-  while (end < text.length && end - at <= DOMAIN_CHARS_MAX && DOMAIN.test(text[end] as string)) end += 1;
+  while (end < length && end - at <= DOMAIN_CHARS_MAX && isIn(PART.domain, end)) end += 1;
   while (end > at && /[.-]/.test(text[end - 1] as string)) end -= 1;
   if (start === at || isRemote(text, start, at)) return;
   const domain = endsAtDash(text.slice(at + 1, end));

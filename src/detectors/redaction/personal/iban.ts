@@ -1,3 +1,5 @@
+import { eachMatch } from '../each-match.ts';
+import { SIGN } from '../reading.ts';
 import type { Family } from '../scan.ts';
 
 /** Length in characters by country (SWIFT IBAN registry, release 99). */
@@ -97,14 +99,14 @@ const START = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?=[ -]?[A-Za-z0-9])/g;
 /** International bank account numbers: a country's own length, and the check digits of ISO 13616. */
 export const ibanFamily: Family = {
   kinds: ['iban'],
-  mayHold: ({ digits }) => digits >= 7,
+  signs: [SIGN.digits7],
   find({ text, add }) {
-    for (const { index } of text.matchAll(START)) {
+    eachMatch(START, text, ({ index }) => {
       const length = LENGTHS[text.slice(index, index + 2).toUpperCase()];
-      if (length === undefined) continue;
+      if (length === undefined) return;
       const taken = take(text, index, length);
       if (taken !== undefined && remainder(taken.characters) === 1) add('iban', 'iban', index, taken.end);
-    }
+    });
   },
 };
 

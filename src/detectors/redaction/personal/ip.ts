@@ -1,4 +1,7 @@
 import { isIPv6 } from 'node:net';
+import { PART, PARTS } from '../characters.ts';
+import { eachMatch } from '../each-match.ts';
+import { eachMark, SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 
 /** Longest text of an IPv6 address with an IPv4 one in it, in characters. */
@@ -11,7 +14,6 @@ const VERSION_BEFORE =
   /(?:\b(?:versions?|ver|release|build|section|chapter|clause)\.?:?\s{0,3}|[A-Za-z]\/|[=<>~!]=\s?|[\^~@§]\s?)$/i;
 const VERSION_REACH_CHARS = 12;
 
-const IN_V6 = /[0-9A-Fa-f:.]/;
 const ZONE = /%[A-Za-z0-9_.-]{1,32}/y;
 const PREFIX_LENGTH = /\/(?:12[0-8]|1[01]\d|\d{1,2})(?!\d)/y;
 /** `IPv6:` before an address: its 6 would be taken for a part of it. */
@@ -20,33 +22,40 @@ const LABEL_BEFORE = /ipv$/i;
 /** IPv4 addresses in dotted form, with a prefix length where one is given. */
 export const ipV4Family: Family = {
   kinds: ['ip'],
-  mayHold: ({ digits, dots }) => dots && digits >= 4,
+  signs: [SIGN.dot | SIGN.digits4],
   find({ text, add }) {
-    for (const match of text.matchAll(V4)) {
+    eachMatch(V4, text, (match) => {
       const { index } = match;
-      if (match.slice(1, 5).some((octet) => Number(octet) > 255)) continue;
-      if (VERSION_BEFORE.test(text.slice(Math.max(0, index - VERSION_REACH_CHARS), index))) continue;
+      if (match.slice(1, 5).some((octet) => Number(octet) > 255)) return;
+      if (VERSION_BEFORE.test(text.slice(Math.max(0, index - VERSION_REACH_CHARS), index))) return;
       add('ip', 'ip-v4', index, index + match[0].length);
-    }
+    });
   },
 };
 
 /** IPv6 addresses in every form of RFC 4291 §2.2, with zone and prefix length. */
 export const ipV6Family: Family = {
   kinds: ['ip'],
-  mayHold: ({ colons }) => colons,
+  signs: [SIGN.colon],
   find(scan) {
-    const { text } = scan;
-    for (let colon = text.indexOf(':'); colon >= 0; ) {
-      let start = colon;
-      while (start > 0 && colon - start < V6_CHARS_MAX && IN_V6.test(text[start - 1] as string)) start -= 1;
+    const { codes, length } = scan.reading;
+    eachMark(scan.reading, ':', (colon) => {
+      let colons = 1;
       let end = colon + 1;
-      while (end < text.length && IN_V6.test(text[end] as string)) end += 1;
+      for (; end < length && isInV6(codes[end] as number); end += 1) if (codes[end] === COLON) colons += 1;
+      if (colons < COLONS_MIN) return end;
+      let start = colon;
+      while (start > 0 && colon - start < V6_CHARS_MAX && isInV6(codes[start - 1] as number)) start -= 1;
       judgeV6(scan, start, end);
-      colon = text.indexOf(':', end);
-    }
+      return end;
+    });
   },
 };
+
+const COLON = 58;
+/** Of the shortest address, `::`. */
+const COLONS_MIN = 2;
+const isInV6 = (code: number): boolean => ((PARTS[code] as number) & PART.address) !== 0;
 
 function judgeV6({ text, add }: Scan, from: number, to: number): void {
   let start = from;

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import type { CountryCode } from 'libphonenumber-js/min';
 import { announced, isAlone } from '../announced.ts';
+import { eachMatch } from '../each-match.ts';
+import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 
 type PhoneNumbers = typeof import('libphonenumber-js/min');
@@ -28,16 +30,16 @@ let loaded: PhoneNumbers | undefined;
 /** Telephone numbers: international ones by the numbering plan, others by the way they are written and the words before. */
 export const phoneFamily: Family = {
   kinds: ['phone'],
-  mayHold: ({ digits }) => digits >= 7,
+  signs: [SIGN.digits7],
   find(scan) {
     let lookups = 0;
-    for (const match of scan.text.matchAll(CANDIDATE)) {
-      const shown = balanced(match[0]);
-      const start = match.index + match[0].indexOf(shown);
+    eachMatch(CANDIDATE, scan.text, ({ index, 0: candidate }) => {
+      const shown = balanced(candidate);
+      const start = index + candidate.indexOf(shown);
       const judge = lookups < LOOKUPS_MAX ? byPlan : byShape;
       lookups += 1;
       if (isPhone(scan, shown, start, judge)) scan.add('phone', 'phone', start, start + shown.length);
-    }
+    });
   },
 };
 
@@ -54,7 +56,9 @@ function isPhone(scan: Scan, shown: string, start: number, judge: Judge): boolea
   if (isCut && announced(scan, start, VERBS, undefined)) return true;
   if (announced(scan, start, NUMBER_WORDS, undefined)) return REGIONS.some((region) => judge(shown, region));
   const isWritten = digits.length >= 10 && (/^\(?0[1-9]/.test(shown) || shown.length > digits.length + 1);
-  return isWritten && isAlone(scan, start, start + shown.length) && REGIONS.some((region) => judge(shown, region));
+  if (!isWritten || !isAlone(scan, start, start + shown.length)) return false;
+  // An address by itself looks written too; the numbering plans of all regions take long to ask.
+  return !scan.isFound(start, start + shown.length) && REGIONS.some((region) => judge(shown, region));
 }
 
 /** Whether a number could be one of this region; without a region, by its country code. */

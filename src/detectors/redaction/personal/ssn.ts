@@ -1,4 +1,6 @@
 import { announced, isAlone } from '../announced.ts';
+import { eachMatch } from '../each-match.ts';
+import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 
 const FORMATTED = /(?=\d)(?<![\w.-])(\d{3})([- .])(\d{2})\2(\d{4})(?![\w-]|\.\d)/g;
@@ -15,18 +17,18 @@ const LIST = /^\s*(?:[\d-]{9,11}\s*){1,8}$/;
 /** Social security numbers of the United States, by the rules for numbers since 2011 (SSA POMS RM 10201.035). */
 export const ssnFamily: Family = {
   kinds: ['ssn'],
-  mayHold: ({ digits }) => digits >= 9,
+  signs: [SIGN.digits9],
   find(scan) {
     const { text, name, add } = scan;
-    for (const match of text.matchAll(FORMATTED)) {
+    eachMatch(FORMATTED, text, (match) => {
       const end = match.index + match[0].length;
       const digits = `${match[1]}${match[3]}${match[4]}`;
       if (isIssued(digits) && (match[2] !== ' ' || standsFree(text, match.index, end))) {
         add('ssn', 'ssn', match.index, end);
       }
-    }
+    });
     const isList = name === '' && text.length < 100 && LIST.test(text);
-    for (const match of text.matchAll(UNFORMATTED)) findUnformatted(scan, match, isList);
+    eachMatch(UNFORMATTED, text, (match) => findUnformatted(scan, match, isList));
   },
 };
 

@@ -1,4 +1,5 @@
 // Hot path: looks only at the signs that give a value to a name, which are few.
+import { eachMark, SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 import { nameBefore } from './name-before.ts';
 import { isPassword } from './password.ts';
@@ -32,22 +33,28 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** What is given to a name that says it is secret: `password = "…"`, `Authorization: Bearer …`, `--api-key …`. */
 export const assignedFamily: Family = {
   kinds: ['password', 'token', 'api_key'],
-  mayHold: () => true,
+  signs: [SIGN.equals, SIGN.colon, SIGN.blank, SIGN.dash],
   find(scan) {
-    const { text, traits } = scan;
-    if (traits.equals) eachPlace(text, '=', (at) => findValue(scan, at, at + 1));
-    if (traits.colons) eachPlace(text, ':', (at) => findValue(scan, at, at + 1));
-    eachPlace(text, ' is ', (at) => findValue(scan, at, at + 4));
-    eachPlace(text, '--', (at) => findOption(scan, at));
+    const { text, reading } = scan;
+    const { signs } = reading;
+    if ((signs & SIGN.equals) !== 0) eachMark(reading, '=', (at) => findValue(scan, at, at + 1));
+    if ((signs & SIGN.colon) !== 0) eachMark(reading, ':', (at) => findValue(scan, at, at + 1));
+    if ((signs & SIGN.blank) !== 0) eachIs(text, (at) => findValue(scan, at, at + 4));
+    if ((signs & SIGN.dash) !== 0) eachOption(text, (at) => findOption(scan, at));
   },
 };
 
 /** @param visit answers with the place until which nothing else has to be looked at */
-function eachPlace(text: string, sign: string, visit: (at: number) => number): void {
-  for (let at = text.indexOf(sign); at >= 0; ) {
-    const until = visit(at);
-    at = text.indexOf(sign, Math.max(until, at + sign.length));
+function eachIs(text: string, visit: (at: number) => number): void {
+  // Searches look for the first character of what is sought: a blank they would find far too often.
+  for (let at = text.indexOf('is ', 1); at > 0; ) {
+    const until = text[at - 1] === ' ' ? visit(at - 1) : at;
+    at = text.indexOf('is ', until + 1);
   }
+}
+
+function eachOption(text: string, visit: (at: number) => number): void {
+  for (let at = text.indexOf('--'); at >= 0; ) at = text.indexOf('--', Math.max(visit(at), at + 2));
 }
 
 function findOption(scan: Scan, at: number): number {
@@ -56,8 +63,8 @@ function findOption(scan: Scan, at: number): number {
 }
 
 /** @param at where the name ends @param from where the value may begin */
-function findValue({ text, add }: Scan, at: number, from: number): number {
-  const name = nameBefore(text, at);
+function findValue({ text, reading, add }: Scan, at: number, from: number): number {
+  const name = nameBefore(text, reading.codes, at);
   const word = name === '' ? undefined : secretWordOf(name);
   if (word === undefined) return from;
   BEHIND_SIGN.lastIndex = from;

@@ -1,3 +1,5 @@
+import { eachMatch } from '../each-match.ts';
+import { SIGN } from '../reading.ts';
 import type { Family } from '../scan.ts';
 import { isPassword } from './password.ts';
 import { isPlaceholder } from './placeholder.ts';
@@ -11,22 +13,20 @@ const USER_PAIR = /(?<=\s)(?:-u|--user|--proxy-user)[ =]["']?[^\s:"'$<{]{1,64}:(
 /** What authorises without a name in front: `Bearer …` in a sentence, `--user name:password` of a command. */
 export const authorizationFamily: Family = {
   kinds: ['token', 'password'],
-  mayHold: ({ dense, colons }) => dense.length > 0 || colons,
-  find({ text, traits, add }) {
-    if (traits.dense.length > 0) {
-      for (const match of text.matchAll(CREDENTIALS)) {
-        const value = match[1] ?? '';
-        const end = match.index + match[0].length;
+  signs: [SIGN.dense, SIGN.dash | SIGN.colon],
+  find({ text, reading: { signs }, add }) {
+    if ((signs & SIGN.dense) !== 0) {
+      eachMatch(CREDENTIALS, text, ({ index, 0: shown, 1: value = '' }) => {
+        const end = index + shown.length;
         if (looksDrawn(value, CREDENTIALS_CHARS_MIN) && !isPlaceholder(value)) {
           add('token', 'authorization', end - value.length, end);
         }
-      }
+      });
     }
-    if (!text.includes('-u')) return;
-    for (const match of text.matchAll(USER_PAIR)) {
-      const value = match[1] ?? '';
-      const end = match.index + match[0].length;
+    if ((signs & SIGN.dash) === 0 || (signs & SIGN.colon) === 0 || !text.includes('-u')) return;
+    eachMatch(USER_PAIR, text, ({ index, 0: shown, 1: value = '' }) => {
+      const end = index + shown.length;
       if (isPassword(value, false)) add('password', 'user-password', end - value.length, end);
-    }
+    });
   },
 };

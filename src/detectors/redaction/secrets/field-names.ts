@@ -56,11 +56,13 @@ export function secretKindOf(name: string, more: ReadonlySet<string>): Redaction
   if (name.length > NAME_CHARS_MAX) return undefined;
   const plain = plainName(name);
   if (more.has(plain)) return 'field';
+  const endings = ENDINGS.get(plain.slice(-ENDING_CHARS_MIN));
+  if (endings === undefined) return undefined;
   const exact = SECRET_ENDINGS[plain];
   if (exact !== undefined) return exact;
   if (PAGING.test(plain) || HARMLESS.test(name)) return undefined;
   // The longest ending wins: `secretAccessKey` before `accessKey`.
-  for (const { ending, kind } of ENDINGS) {
+  for (const { ending, kind } of endings) {
     if (plain.endsWith(ending) && isWholeWord(name, ending)) return kind;
   }
   return undefined;
@@ -72,9 +74,15 @@ const NAME_CHARS_MAX = 128;
 /** Name without case, dashes, underscores, dots and blanks. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '');
 
-const ENDINGS = Object.entries(SECRET_ENDINGS)
-  .map(([ending, kind]) => ({ ending, kind }))
-  .sort((a, b) => b.ending.length - a.ending.length);
+/** None of the endings is shorter, in characters. */
+const ENDING_CHARS_MIN = 3;
+/** By their last characters, which most names do not share. */
+const ENDINGS = Map.groupBy(
+  Object.entries(SECRET_ENDINGS)
+    .map(([ending, kind]) => ({ ending, kind }))
+    .sort((a, b) => b.ending.length - a.ending.length),
+  ({ ending }) => ending.slice(-ENDING_CHARS_MIN),
+);
 
 /** Short endings must begin a word of the name: `dbPass`, `db_pass`, but not `compass`. */
 function isWholeWord(name: string, ending: string): boolean {

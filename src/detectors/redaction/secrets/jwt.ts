@@ -1,3 +1,5 @@
+import { eachMatch } from '../each-match.ts';
+import { SIGN } from '../reading.ts';
 import type { Family } from '../scan.ts';
 
 const SHAPE = /(?<![\w-])eyJ[\w-]{6,2000}\.eyJ[\w-]{4,8000}(?:\.[\w-]{0,2000})?/g;
@@ -5,12 +7,13 @@ const SHAPE = /(?<![\w-])eyJ[\w-]{6,2000}\.eyJ[\w-]{4,8000}(?:\.[\w-]{0,2000})?/
 /** JSON web tokens (RFC 7519): two parts or three, of which the first is a header. */
 export const jwtFamily: Family = {
   kinds: ['token'],
-  mayHold: ({ dots, dense }) => dots && dense.length > 0,
+  signs: [SIGN.dot | SIGN.dense],
   find({ text, add }) {
-    if (!text.includes('eyJ')) return;
-    for (const { index, 0: shown } of text.matchAll(SHAPE)) {
+    // Searches look for the first character of what is sought: an `e` they would find far too often.
+    if (!text.includes('yJ')) return;
+    eachMatch(SHAPE, text, ({ index, 0: shown }) => {
       if (isHeader(shown.slice(0, shown.indexOf('.')))) add('token', 'jwt', index, index + shown.length);
-    }
+    });
   },
 };
 

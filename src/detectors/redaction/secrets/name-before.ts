@@ -1,27 +1,38 @@
+// Hot path: most signs that give a value to a name stand behind one that is not secret.
+import { PART, PARTS } from '../characters.ts';
+import { lettersOf, maySaySecret } from './secret-words.ts';
+
 /** Longest name that is looked at, in characters. */
 const NAME_CHARS_MAX = 64;
-/** What may stand between a name and its sign: `"name" =`, `['name'] =`, `\"name\":`. */
-const CLOSING = charactersOf(' \t"\'`])\\');
+/** What may stand between a name and its sign, in characters. */
 const CLOSING_CHARS_MAX = 5;
-const IN_NAME = charactersOf('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-');
 /** `api key` and `access key` are two words. */
 const FIRST_WORD = /(?:api|access|secret|private|auth|account|security) $/i;
 const FIRST_WORD_CHARS_MAX = 9;
+const BLANK = 32;
+const T = 't'.charCodeAt(0);
+/** Makes an ASCII letter small. */
+const SMALL = 32;
 
-/** The name that ends in front of a sign, without what closes it; empty for none. */
-export function nameBefore(text: string, at: number): string {
+/** The name that ends in front of a sign, without what closes it; empty for none, and for one that cannot be a secret's. */
+export function nameBefore(text: string, codes: Uint16Array, at: number): string {
   let end = at;
-  while (end > 0 && at - end < CLOSING_CHARS_MAX && CLOSING[text.charCodeAt(end - 1)] === 1) end -= 1;
+  while (end > 0 && at - end < CLOSING_CHARS_MAX && isIn(PART.closing, codes[end - 1] as number)) end -= 1;
   let start = end;
-  while (start > 0 && end - start < NAME_CHARS_MAX && IN_NAME[text.charCodeAt(start - 1)] === 1) start -= 1;
+  let letters = 0;
+  for (; start > 0 && end - start < NAME_CHARS_MAX; start -= 1) {
+    const code = codes[start - 1] as number;
+    if (!isIn(PART.name, code)) break;
+    letters |= lettersOf(code);
+  }
+  if (end - start < 2 || !(maySaySecret(letters) || isBehindSecret(codes, start))) return '';
   // `did:key:z6Mk…` names who somebody is (W3C DID core §3.1).
-  if (end - start < 2 || text.startsWith('did:', start - 4)) return '';
+  if (text.startsWith('did:', start - 4)) return '';
   const before = FIRST_WORD.exec(text.slice(Math.max(0, start - FIRST_WORD_CHARS_MAX), start))?.[0] ?? '';
   return text.slice(start - before.length, end);
 }
 
-function charactersOf(characters: string): Uint8Array {
-  const table = new Uint8Array(128);
-  for (const character of characters) table[character.charCodeAt(0)] = 1;
-  return table;
-}
+/** Of the first words only `secret` says by itself that something is one. */
+const isBehindSecret = (codes: Uint16Array, start: number): boolean =>
+  start >= 2 && codes[start - 1] === BLANK && ((codes[start - 2] as number) | SMALL) === T;
+const isIn = (part: number, code: number): boolean => ((PARTS[code] as number) & part) !== 0;

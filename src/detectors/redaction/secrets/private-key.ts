@@ -1,4 +1,5 @@
 import { KiB } from '../../../std/bytes.ts';
+import { SIGN } from '../reading.ts';
 import type { Family } from '../scan.ts';
 
 const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d/g;
@@ -13,7 +14,7 @@ const PUTTY_CHARS_MAX = 8 * KiB;
 /** Private keys in PEM form and PuTTY's, from the first line to the last; to the end of what is there of them. */
 export const privateKeyFamily: Family = {
   kinds: ['private_key'],
-  mayHold: () => true,
+  signs: [SIGN.dash],
   find({ text, add }) {
     if (!text.includes('PRIVATE KEY') && !text.includes('PuTTY-User-Key-File-')) return;
     BEGIN.lastIndex = 0;

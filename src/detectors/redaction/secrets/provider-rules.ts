@@ -100,6 +100,9 @@ export interface ShapeRule {
   readonly shape: RegExp;
 }
 
+/** No secret of these shapes is shorter, in characters. */
+export const SHAPE_CHARS_MIN = 36;
+
 /** Keys, tokens and addresses that only their form as a whole gives away. */
 export const SHAPE_RULES: readonly ShapeRule[] = [
   {

@@ -1,69 +1,77 @@
-// Hot path: one expression for all beginnings.
+// Hot path: beginnings are told by their first two characters, where a word begins.
+import { PART, PARTS } from '../characters.ts';
+import { eachMatch } from '../each-match.ts';
+import { SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
-import { PROVIDER_RULES, type ProviderRule, SHAPE_RULES } from './provider-rules.ts';
+import { PROVIDER_RULES, type ProviderRule, SHAPE_CHARS_MIN, SHAPE_RULES } from './provider-rules.ts';
 
 /** Something that secrets begin with, and how those go on. */
 interface Beginning {
-  readonly text: string;
+  readonly begin: string;
   readonly rests: readonly { readonly rule: ProviderRule; readonly shape: RegExp }[];
 }
 
-const ASCII = 127;
-/** By the code of their first character. */
-const BEGINNINGS: readonly (readonly Beginning[])[] = beginningsByCharacter();
+/** ASCII, so that two characters have a number below 2^14. */
+const CODE_BITS = 7;
+const ASCII = (1 << CODE_BITS) - 1;
+const numberOf = (first: number, second: number): number => (first << CODE_BITS) | second;
+/** By the number of their first two characters. */
+const BEGINNINGS: readonly (readonly Beginning[] | undefined)[] = beginningsByCharacters();
 
 /** Keys and tokens that their form gives away. */
 export const providerTokenFamily: Family = {
   kinds: ['api_key', 'token'],
-  mayHold: ({ dense }) => dense.length > 0,
+  signs: [SIGN.dense],
   find(scan) {
-    const { dense } = scan.traits;
+    const { dense } = scan.reading;
     for (let i = 0; i < dense.length; i += 2) {
       const start = dense[i] as number;
-      const piece = scan.text.slice(start, dense[i + 1]);
-      findBegun(scan, piece, start);
-      findShapes(scan, piece, start);
+      const end = dense[i + 1] as number;
+      findBegun(scan, start, end);
+      if (end - start >= SHAPE_CHARS_MIN) findShapes(scan, start, end);
     }
   },
 };
 
-function findBegun({ add }: Scan, piece: string, offset: number): void {
+/** A secret ends within its piece, for none has white space in it. */
+function findBegun({ text, reading: { codes }, add }: Scan, from: number, to: number): void {
   let isBehindWord = false;
-  for (let i = 0; i < piece.length; i += 1) {
-    const code = piece.charCodeAt(i);
-    if (!isBehindWord && code <= ASCII) {
-      for (const { text, rests } of BEGINNINGS[code] as readonly Beginning[]) {
-        if (!piece.startsWith(text, i)) continue;
+  for (let at = from; at < to; at += 1) {
+    const code = codes[at] as number;
+    if (!isBehindWord) {
+      for (const { begin, rests } of beginningsAt(code, codes[at + 1] as number)) {
+        if (!text.startsWith(begin, at)) continue;
         for (const { rule, shape } of rests) {
-          shape.lastIndex = i + text.length;
-          if (shape.test(piece)) add(rule.kind, rule.rule, offset + i, offset + shape.lastIndex);
+          shape.lastIndex = at + begin.length;
+          if (shape.test(text)) add(rule.kind, rule.rule, at, shape.lastIndex);
         }
       }
     }
-    isBehindWord = isLetterOrDigit(code);
+    isBehindWord = ((PARTS[code] as number) & PART.word) !== 0;
   }
 }
 
-const isLetterOrDigit = (code: number): boolean =>
-  (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90);
+const NONE: readonly Beginning[] = [];
+const beginningsAt = (first: number, second: number): readonly Beginning[] =>
+  first > ASCII || second > ASCII ? NONE : (BEGINNINGS[numberOf(first, second)] ?? NONE);
 
-function findShapes({ add }: Scan, piece: string, offset: number): void {
+function findShapes({ text, add }: Scan, start: number, end: number): void {
+  const piece = text.slice(start, end);
   for (const { rule, kind, has, shape } of SHAPE_RULES) {
     if (!piece.includes(has)) continue;
-    for (const match of piece.matchAll(shape)) {
-      add(kind, rule, offset + match.index, offset + match.index + match[0].length);
-    }
+    eachMatch(shape, piece, ({ index, 0: shown }) => add(kind, rule, start + index, start + index + shown.length));
   }
 }
 
-function beginningsByCharacter(): readonly (readonly Beginning[])[] {
-  const table: Beginning[][] = Array.from({ length: ASCII + 1 }, () => []);
-  for (const text of new Set(PROVIDER_RULES.flatMap(({ begins }) => begins))) {
-    const rests = PROVIDER_RULES.filter(({ begins }) => begins.includes(text)).map((rule) => ({
+function beginningsByCharacters(): readonly (readonly Beginning[] | undefined)[] {
+  const table: (Beginning[] | undefined)[] = new Array(1 << (2 * CODE_BITS)).fill(undefined);
+  for (const begin of new Set(PROVIDER_RULES.flatMap(({ begins }) => begins))) {
+    const rests = PROVIDER_RULES.filter(({ begins }) => begins.includes(begin)).map((rule) => ({
       rule,
       shape: new RegExp(rule.rest, 'y'),
     }));
-    table[text.charCodeAt(0)]?.push({ text, rests });
+    const number = numberOf(begin.charCodeAt(0), begin.charCodeAt(1));
+    table[number] = [...(table[number] ?? []), { begin, rests }];
   }
   return table;
 }

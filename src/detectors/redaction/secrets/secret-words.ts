@@ -1,7 +1,18 @@
 import type { RedactionKind } from '../kinds.ts';
 
-const WORD =
-  /passw(?:or)?d|passphrase|passcode|(?<![a-z])pass(?![a-z])|pwd|secret|token|apikey|(?<![a-z])key(?:s?$)|[a-z]key$|[_-]key(?![a-z])|authori[sz]ation|credential|cookie|x-[\w-]{2,20}-(?:api|auth)/gi;
+/** What is said in the names of secrets, each with letters that it is not said without. */
+const WORDS: readonly (readonly [letters: string, said: string])[] = [
+  ['pas', 'passw(?:or)?d|passphrase|passcode|(?<![a-z])pass(?![a-z])'],
+  ['pwd', 'pwd'],
+  ['secrt', 'secret'],
+  ['token', 'token'],
+  ['key', 'apikey|(?<![a-z])key(?:s?$)|[a-z]key$|[_-]key(?![a-z])'],
+  ['author', 'authori[sz]ation'],
+  ['credntial', 'credential'],
+  ['coki', 'cookie'],
+  ['x-a', 'x-[\\w-]{2,20}-(?:api|auth)'],
+];
+const WORD = new RegExp(WORDS.map(([, said]) => said).join('|'), 'gi');
 /** `password_hint`, `token_type`, `key_id`: what the name is about is not the secret itself. */
 const ABOUT =
   /^[sS]?[_.-]?(?:hint|type|url|uri|id|name|length|len|count|field|label|policy|reset|expir\w*|path|file|file_?name|regex|pattern|version|endpoint|limit|usage|algorithm|size|prefix|bytes|max|min|manager|store|placeholder)s?(?![a-z])/i;
@@ -17,6 +28,26 @@ export interface SecretWord {
   readonly kind: RedactionKind | 'cookie';
   /** Fewest characters of a value that can be one: a name like `key` says little. */
   readonly charactersMin: number;
+}
+
+/** By the code of an ASCII character: a bit for each letter in any case, and for the dash. */
+const LETTER_BITS = new Int32Array(128);
+for (const [bit, letter] of [...'abcdefghijklmnopqrstuvwxyz-'].entries()) {
+  LETTER_BITS[letter.charCodeAt(0)] = LETTER_BITS[letter.toUpperCase().charCodeAt(0)] = 1 << bit;
+}
+const LETTERS = WORDS.map(([letters]) =>
+  [...letters].reduce((bits, letter) => bits | lettersOf(letter.charCodeAt(0)), 0),
+);
+
+/** The bit of a character of a name. */
+export function lettersOf(code: number): number {
+  return LETTER_BITS[code] ?? 0;
+}
+
+/** False when a name of these letters says nothing, in whatever order they stand. */
+export function maySaySecret(letters: number): boolean {
+  for (const wanted of LETTERS) if ((letters & wanted) === wanted) return true;
+  return false;
 }
 
 /** Judges names in texts, where they may be anything; undefined for those that say nothing. */

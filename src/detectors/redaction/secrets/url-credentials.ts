@@ -1,3 +1,5 @@
+import { eachMatch } from '../each-match.ts';
+import { SIGN } from '../reading.ts';
 import type { Family } from '../scan.ts';
 import { isPlaceholder } from './placeholder.ts';
 
@@ -12,18 +14,19 @@ const BESIDE_CHARS = 300;
 /** User and password within a URL, and keys within connection strings. */
 export const urlCredentialsFamily: Family = {
   kinds: ['connection_string'],
-  mayHold: ({ at, equals, colons }) => (at && colons) || equals,
-  find({ text, traits, add }) {
-    if (traits.at) findInUrls(text, (start, end) => add('connection_string', 'url-credentials', start, end));
-    if (!traits.equals) return;
-    for (const match of text.matchAll(PAIRS)) {
-      const value = match[1] ?? '';
-      const end = match.index + match[0].length;
-      const around = text.slice(Math.max(0, match.index - BESIDE_CHARS), end + BESIDE_CHARS);
+  signs: [SIGN.at | SIGN.colon, SIGN.equals],
+  find({ text, reading: { signs }, add }) {
+    if ((signs & SIGN.at) !== 0) {
+      findInUrls(text, (start, end) => add('connection_string', 'url-credentials', start, end));
+    }
+    if ((signs & SIGN.equals) === 0) return;
+    eachMatch(PAIRS, text, ({ index, 0: shown, 1: value = '' }) => {
+      const end = index + shown.length;
+      const around = text.slice(Math.max(0, index - BESIDE_CHARS), end + BESIDE_CHARS);
       if (!isPlaceholder(value) && PAIR_BESIDE.test(around)) {
         add('connection_string', 'connection-string', end - value.length, end);
       }
-    }
+    });
   },
 };
 
