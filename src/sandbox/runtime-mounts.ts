@@ -20,7 +20,7 @@ export function runtimeMounts(command: readonly string[]): FilesystemPermission[
 
 function realPath(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return '';
   }

@@ -1,11 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
+import type { ToolInvokeRequest, ToolInvokeResponse } from '../../api/schemas/invocation.ts';
 import type { IsolationLevel } from '../../api/schemas/tool-manifest.ts';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, serve, silentLog } from '../../src/index.ts';
 
@@ -39,6 +49,8 @@ import {
 
 /** Calls at once; more would measure the machine. */
 const LANES = 3;
+/** Calls of one agent under way at once. */
+const SLOTS = 4;
 /** One program of so many is enough where each start takes long; all of them meet that driver itself in another test. */
 const SAMPLED = 12;
 const NODE = runtimeMounts([process.execPath]);
@@ -79,6 +91,7 @@ beforeAll(async () => {
       'sandbox.warm_launchers': 0,
       'calls.processes_max': PROCESSES_MAX,
       'calls.disk_mb': DISK_MB,
+      'calls.per_agent_max': SLOTS,
       'agent.allowed_hosts': ['*.example.com', MACHINE],
       'agent.mounts': [`${scripts}:ro`, `${shared}:rw`, ...NODE.map(({ path }) => `${path}:ro`)],
     },
@@ -157,6 +170,18 @@ for (const { driver, isolation, every } of DRIVERS) {
         expect(await leftSince(before, isPostgres)).toEqual([]);
       }, 120_000);
     }
+
+    test('SBX-03 SBX-08 a sandbox that somebody ends from outside is told as lost (E3107)', async () => {
+      const before = hostState(isPostgres);
+      const folder = mkdtempSync(join(shared, 'of-'));
+      const script = scriptIn(scripts, ': >"$1/began"; while :; do sleep 1; done');
+      const running = call({ tool_id: name('writing'), parameters: { script, folder } });
+      while (!existsSync(join(folder, 'began'))) await sleep(20);
+      for (const pid of sandboxesSince(before)) endNow(pid);
+      const told = await running;
+      expect(faultsOf(told, [{ code: 'E3107' }])).toEqual([]);
+      expect(await leftSince(before, isPostgres)).toEqual([]);
+    });
   });
 }
 
@@ -201,18 +226,6 @@ describe('what else a hostile tool is told', () => {
     expect(told.record).toMatchObject({ status: told.answer.status, error: { e_code: 'E3105' } });
   });
 
-  test('SBX-03 SBX-08 a sandbox that somebody ends from outside is told as lost (E3107)', async () => {
-    await register({ id: 'victim', folders: [...readable(), { path: shared, mode: 'rw' }] });
-    const before = hostState(isPostgres);
-    const script = scriptIn(scripts, ': >"$1/began"; while :; do sleep 1; done');
-    const running = call({ tool_id: 'victim', parameters: { script, folder: shared } });
-    while (!existsSync(join(shared, 'began'))) await sleep(20);
-    for (const pid of sandboxesSince(before)) endNow(pid);
-    const told = await running;
-    expect(faultsOf(told, [{ code: 'E3107' }])).toEqual([]);
-    expect(await leftSince(before, isPostgres)).toEqual([]);
-  });
-
   test('SBX-08 a tool that is cancelled leaves nothing', async () => {
     await register({ id: 'busy', folders: readable() });
     const before = hostState(isPostgres);
@@ -226,6 +239,46 @@ describe('what else a hostile tool is told', () => {
     expect([answer.status, record.state]).toEqual(['cancelled', 'ABORTED']);
     expect(await leftSince(before, isPostgres)).toEqual([]);
   });
+
+  test('PIPE-08 SBX-08 tools that never end hold the slots of their own agent alone (E3106), until they are ended', async () => {
+    await register({ id: 'endless', folders: [...readable(), { path: shared, mode: 'rw' }] });
+    const server = await serve(layer, { port: 0 });
+    const before = hostState(isPostgres);
+    const folder = mkdtempSync(join(shared, 'of-'));
+    const endless = scriptIn(scripts, `trap "" TERM INT HUP; mktemp "$1/began-XXXXXX"; while :; do sleep 1; done`);
+    const invoke = async (own: string, script: string, more: Partial<ToolInvokeRequest> = {}): Promise<Response> =>
+      fetch(`${server.url}/v1/invocations`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${own}` },
+        body: JSON.stringify({ tool_id: 'endless', parameters: { script, folder }, ...more }),
+      });
+    const ids = Array.from({ length: SLOTS }, () => randomUUID());
+    const holding = ids.map((invocation_id) => invoke(token, endless, { invocation_id }));
+    const began = (): number => readdirSync(folder).filter((entry) => entry.startsWith('began-')).length;
+    try {
+      while (began() < SLOTS) await sleep(20);
+
+      const refused = await invoke(token, scriptIn(scripts, 'exit 0'));
+      const told = (await refused.json()) as ToolInvokeResponse;
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+      expect(told.error).toMatchObject({ e_code: 'E3106', code: 'resource_exhausted', retryable: true });
+      const { invocation_id } = told;
+      const record = await layer.ask('tool.status', { invocation_id }, { door: 'library', token });
+      expect(record).toMatchObject({ status: told.status, error: { e_code: 'E3106' } });
+      const { capability_token: other } = await layer.mintToken({
+        agent_did: 'did:web:example.org:other',
+        paths: ['/'],
+        mode: 'rw',
+      });
+      expect((await invoke(other, scriptIn(scripts, 'exit 0'))).status).toBe(200);
+    } finally {
+      for (const id of ids) await layer.ask('tool.cancel', { invocation_id: id }, { door: 'library', token });
+      await Promise.all(holding);
+    }
+    expect((await invoke(token, scriptIn(scripts, 'exit 0'))).status).toBe(200);
+    await server.close();
+    expect(await leftSince(before, isPostgres)).toEqual([]);
+  }, 60_000);
 
   test('SBX-07 what a tool used is in the answer and on record', async () => {
     await register({ id: 'worker', folders: readable() });

@@ -10,8 +10,6 @@ export interface Mount {
   /** Where it appears inside. */
   readonly target: string;
   readonly mode: 'ro' | 'rw';
-  /** Whether any uid may read it, so that the sandbox needs no rights of the layer for it. */
-  readonly openToAll: boolean;
   /** Which file or folder it is, whatever its path: a sandbox that has it keeps it when another takes its place. */
   readonly identity: string;
 }
@@ -27,6 +25,11 @@ export function resolveMounts(mounts: readonly FilesystemPermission[]): readonly
   return mounts.map(resolveMount).sort((a, b) => a.target.length - b.target.length);
 }
 
+/** Whether all are read-only and any uid may read them, so that a sandbox needs no rights of the layer for them. */
+export function areOpenToAll(mounts: readonly Mount[]): boolean {
+  return mounts.every(({ source, mode }) => mode === 'ro' && isOpenToAll(source, statSync(source)));
+}
+
 function resolveMount({ path, mode }: FilesystemPermission): Mount {
   const target = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   if (!isAbsolute(path) || path.includes('\0') || normalize(target) !== target) {
@@ -40,14 +43,13 @@ function resolveMount({ path, mode }: FilesystemPermission): Mount {
     source,
     target,
     mode,
-    openToAll: mode === 'ro' && isOpenToAll(source, stats),
     identity: `${stats.dev}:${stats.ino}`,
   };
 }
 
 function look(path: string): { source: string; stats: Stats } {
   try {
-    const source = realpathSync(path);
+    const source = realpathSync.native(path);
     return { source, stats: statSync(source) };
   } catch (cause) {
     throw refused(path, 'does not exist or cannot be reached by the layer', cause);

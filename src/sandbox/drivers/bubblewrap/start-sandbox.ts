@@ -1,7 +1,7 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { EgressRun } from '../../egress-gate.ts';
-import type { Mount } from '../../linux/mounts.ts';
+import { areOpenToAll, type Mount } from '../../linux/mounts.ts';
 import type { StandingSandbox } from '../../warm-pool/warmable-driver.ts';
 import { openListeners } from './network/open-listeners.ts';
 import type { Workshop } from './probe.ts';
@@ -26,16 +26,17 @@ export interface SandboxOrder {
 /** Starts the command of a spec. @throws E3101 when no sandbox can be made */
 export async function startSandbox(workshop: Workshop, order: SandboxOrder): Promise<SandboxProcess> {
   const { spec, mounts } = order;
-  const made = await makeSandbox(workshop, order, (launcher) => {
-    launcher.group?.bound(spec.limits);
-    return { spec: seenFrom(spec, order.way), mounts, hosts: order.way?.view.hosts ?? '' };
+  const made = await makeSandbox(workshop, order, {
+    spec: seenFrom(spec, order.way),
+    mounts,
+    hosts: order.way?.view.hosts ?? '',
   });
   return runMade(workshop, made, order);
 }
 
 /**
- * Makes a sandbox in which a runtime waits for its job, for any spec with the same key. It has no limits yet but those of its
- * processes, since nothing foreign runs in it.
+ * Makes a sandbox in which a runtime waits for its job, for any spec with the same key. Until it waits it has no limits but
+ * those of its processes, since nothing foreign runs in it.
  * @throws E3101 when no sandbox can be made
  */
 export async function standSandbox(
@@ -45,12 +46,12 @@ export async function standSandbox(
 ): Promise<StandingSandbox> {
   const { spec, mounts, way } = order;
   const { command, environment, programAt } = runtime;
-  const made = await makeSandbox(workshop, order, () => ({
+  const made = await makeSandbox(workshop, order, {
     spec: { ...spec, command, environment },
     mounts,
     hosts: way?.view.hosts ?? '',
     waiting: { runtimeAt: programAt },
-  }));
+  });
   const report = readJobReport(made.launched.job);
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const late = setTimeout(
@@ -67,7 +68,17 @@ export async function standSandbox(
     clearTimeout(late);
   }
   made.launcher.hold(false);
+  foreseeLimits(made, spec);
   return waitingSandbox(workshop, made, order, report);
+}
+
+/** Sets what most likely is asked for, as long as nobody waits; the hand-off sets what really is. */
+function foreseeLimits({ launcher }: Made, { limits }: SandboxSpec): void {
+  try {
+    launcher.group?.bound(limits);
+  } catch {
+    // Too tight for what waits: the hand-off meets the same, and tells it.
+  }
 }
 
 function waitingSandbox(workshop: Workshop, made: Made, order: SandboxOrder, report: JobReport): StandingSandbox {
@@ -85,8 +96,9 @@ function waitingSandbox(workshop: Workshop, made: Made, order: SandboxOrder, rep
     handOff(spec) {
       made.launcher.group?.bound(spec.limits);
       isTaken = true;
-      made.launcher.hold(true);
+      // Before all that can be done while it wakes up.
       made.launched.job.end(jobText(seenFrom(spec, order.way)));
+      made.launcher.hold(true);
       return runMade(workshop, made, { ...order, spec }, report);
     },
     discard: end,
@@ -112,14 +124,14 @@ interface Made {
 async function makeSandbox(
   { pad, stock, slots }: Workshop,
   { spec, mounts, way }: SandboxOrder,
-  prepare: (launcher: Launcher) => Launch,
+  inside: Launch,
 ): Promise<Made> {
   let launcher: Launcher | undefined;
   try {
     // Root gives its uid up where the tool needs no file that only root may touch (ADR 0003).
-    launcher = stock.take(slots !== undefined && mounts.every(({ openToAll }) => openToAll) ? 'lent' : 'layer');
+    launcher = stock.take(slots !== undefined && areOpenToAll(mounts) ? 'lent' : 'layer');
     const { uid } = launcher;
-    const launched = launch(pad, launcher, prepare(launcher));
+    const launched = launch(pad, launcher, inside);
     const first = await standing(launched, pad.watch, way && ((pid) => openListeners({ ...pad, ...way, pid, uid })));
     return { launcher, launched, first };
   } catch (error) {

@@ -5,7 +5,7 @@ import type { EgressRun } from '../../egress-gate.ts';
 import { groupTarget } from '../../linux/crash/crash-watch.ts';
 import type { ControlGroup } from '../../linux/limits/control-group.ts';
 import { INSIDE_ID } from '../../linux/made-up-files.ts';
-import type { Mount } from '../../linux/mounts.ts';
+import { areOpenToAll, type Mount } from '../../linux/mounts.ts';
 import { UID_SLOTS_MAX } from '../../linux/uid-slots.ts';
 import { type Bundle, makeBundle } from './bundle/bundle.ts';
 import { isFolderInside } from './bundle/folder-inside.ts';
@@ -79,7 +79,7 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
 }
 
 function identityFor({ slots }: Workshop, mounts: readonly Mount[]): Identity {
-  const isOpen = mounts.every(({ openToAll }) => openToAll);
+  const isOpen = areOpenToAll(mounts);
   const uid = isOpen ? INSIDE_ID : 0;
   // Without slots the layer is no root, or one that may become nobody else.
   if (slots === undefined) return { slot: undefined, rootless: process.getuid?.() !== 0, uid };

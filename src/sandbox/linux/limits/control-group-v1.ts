@@ -2,7 +2,7 @@ import { chownSync, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { MiB } from '../../../std/bytes.ts';
 import type { SandboxLimits } from '../../driver.port.ts';
-import { type ControlGroup, type ControlGroups, cpuQuotaUs, LAUNCHER_PROCESSES } from './control-group.ts';
+import { boundAlike, type ControlGroup, type ControlGroups, cpuQuotaUs, LAUNCHER_PROCESSES } from './control-group.ts';
 import { counterIn, groupNames, readPids, readText, removeDeadGroups, removeGroupFolders } from './group-folder.ts';
 
 /** Folder of the layer's own group in each hierarchy; controllers that are mounted together share one. */
@@ -36,7 +36,7 @@ export function createControlGroupsV1(parents: V1Parents): ControlGroups {
       try {
         for (const folder of distinct) mkdirSync(folder);
         if (limits !== undefined) writeLimits(folders, limits);
-        return groupOf(folders, distinct, owner);
+        return groupOf(folders, distinct, owner, limits);
       } catch (error) {
         for (const folder of distinct) if (existsSync(folder)) rmdirSync(folder);
         throw error;
@@ -45,13 +45,23 @@ export function createControlGroupsV1(parents: V1Parents): ControlGroups {
   };
 }
 
-function groupOf(folders: Folders, distinct: readonly string[], owner: number | undefined): ControlGroup {
+function groupOf(
+  folders: Folders,
+  distinct: readonly string[],
+  owner: number | undefined,
+  limits: SandboxLimits | undefined,
+): ControlGroup {
+  let has = limits;
   const joinFiles = distinct.map((folder) => join(folder, 'tasks'));
   if (owner !== undefined) for (const file of joinFiles) chownSync(file, owner, owner);
   return {
     joinFiles,
     bound(limits) {
-      writeLimits(folders, limits);
+      if (!boundAlike(has, limits)) {
+        has = undefined;
+        writeLimits(folders, limits);
+        has = limits;
+      }
       writeFileSync(join(folders.cpuacct, 'cpuacct.usage'), '0');
       writeFileSync(join(folders.memory, 'memory.max_usage_in_bytes'), '0');
     },

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MiB } from '../../../std/bytes.ts';
 import type { SandboxLimits } from '../../driver.port.ts';
-import { type ControlGroups, CPU_PERIOD_US, cpuQuotaUs, LAUNCHER_PROCESSES } from './control-group.ts';
+import { boundAlike, type ControlGroups, CPU_PERIOD_US, cpuQuotaUs, LAUNCHER_PROCESSES } from './control-group.ts';
 import { counterIn, groupNames, readPids, readText, removeDeadGroups, removeGroupFolders } from './group-folder.ts';
 
 /** Controllers that a sandbox needs. */
@@ -29,13 +29,18 @@ export function createControlGroupsV2(parent: string): ControlGroups | undefined
         throw error;
       }
       const cpuMs = (): number => counterIn(readText(join(folder, 'cpu.stat')), 'usage_usec') / 1000;
+      let has = limits;
       let cpuBeforeMs = 0;
       return {
         // v2 has no way for a thread to move itself alone, and the mover needs rights on both ends: the layer does it.
         joinFiles: [],
         admit: (pid) => writeFileSync(join(folder, 'cgroup.procs'), String(pid)),
         bound(bounds) {
-          writeLimits(folder, bounds);
+          if (!boundAlike(has, bounds)) {
+            has = undefined;
+            writeLimits(folder, bounds);
+            has = bounds;
+          }
           cpuBeforeMs = cpuMs();
         },
         usage: () => ({

@@ -17,7 +17,8 @@ export interface ControlGroup {
   /** Puts a process in; for hierarchies where it cannot join by itself. Called before it starts another. */
   admit?(pid: number): void;
   /**
-   * Sets the limits and counts from zero, for a group that was made ahead of what runs in it.
+   * Sets the limits and counts from zero, for a group that was made ahead of what runs in it. Limits that it has already are
+   * not written again, so that whoever knows early what will be asked can set them early.
    * @throws the system's error when what is in the group is already more than it may be
    */
   bound(limits: SandboxLimits): void;
@@ -47,6 +48,15 @@ export const LAUNCHER_PROCESSES = 2;
 export const CPU_PERIOD_US = 100_000;
 /** Smallest quota that the kernel takes. */
 const CPU_QUOTA_US_MIN = 1000;
+
+/** Whether a group that has the bounds of one has those of the other too. */
+export function boundAlike(one: SandboxLimits | undefined, other: SandboxLimits): boolean {
+  return (
+    one?.memoryMb === other.memoryMb &&
+    one.processesMax === other.processesMax &&
+    one.cpuMillicores === other.cpuMillicores
+  );
+}
 
 /** CPU time in one period for a share in thousandths of a core. */
 export function cpuQuotaUs(cpuMillicores: number): number {

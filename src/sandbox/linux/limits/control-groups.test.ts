@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -50,6 +50,47 @@ test('SBX-07 v2: a group that was made ahead counts from when it got its limits'
   expect(readFileSync(join(folder, 'memory.max'), 'utf8')).toBe('67108864');
   fill(folder, { 'cpu.stat': 'usage_usec 42500\n' });
   expect(group?.usage().cpuMs).toBe(2.5);
+});
+
+test('v2: limits that a group has are not written again, others are', () => {
+  fill(parent, { 'cgroup.controllers': 'cpu memory pids\n', 'cgroup.subtree_control': 'cpu memory pids\n' });
+  const group = createControlGroupsV2(parent)?.create(undefined);
+  const [name = ''] = readdirSync(parent).filter((entry) => entry.startsWith('sallyport-'));
+  const folder = join(parent, name);
+  group?.bound(LIMITS);
+  fill(folder, { 'memory.max': 'untouched', 'pids.max': 'untouched', 'cpu.max': 'untouched' });
+  group?.bound({ ...LIMITS, diskMb: 2 });
+  const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
+  expect([read('memory.max'), read('pids.max'), read('cpu.max')]).toEqual(['untouched', 'untouched', 'untouched']);
+  for (const other of [{ memoryMb: 65 }, { processesMax: 15 }, { cpuMillicores: 251 }]) {
+    fill(folder, { 'memory.max': 'untouched' });
+    group?.bound({ ...LIMITS, ...other });
+    expect(read('memory.max')).not.toBe('untouched');
+  }
+});
+
+test('v1: limits that could not be written are written anew, and a group that has them counts from zero', () => {
+  for (const name of ['memory', 'cpu', 'pids']) mkdirSync(join(parent, name));
+  const cpu = join(parent, 'cpu');
+  const groups = createControlGroupsV1({
+    memory: join(parent, 'memory'),
+    cpu,
+    cpuacct: cpu,
+    pids: join(parent, 'pids'),
+  });
+  const group = groups.create(LIMITS);
+  const [name = ''] = readdirSync(cpu);
+  const limit = join(parent, 'memory', name, 'memory.limit_in_bytes');
+  const usage = join(cpu, name, 'cpuacct.usage');
+  rmSync(limit);
+  writeFileSync(usage, '17');
+  group.bound(LIMITS);
+  expect([existsSync(limit), readFileSync(usage, 'utf8')]).toEqual([false, '0']);
+  mkdirSync(limit);
+  expect(() => group.bound({ ...LIMITS, memoryMb: 32 })).toThrow();
+  rmSync(limit, { recursive: true });
+  group.bound(LIMITS);
+  expect(readFileSync(limit, 'utf8')).toBe('67108864');
 });
 
 test('v2: a group that is not delegated is not used', () => {

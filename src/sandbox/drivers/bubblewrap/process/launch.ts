@@ -46,7 +46,7 @@ export interface Launched {
   readonly status: StatusPipe;
   /** Both ways; open only for a sandbox that waits for its job. */
   readonly job: Readable & Writable;
-  /** Gives the orders and the arguments, so that the namespaces are made. */
+  /** Gives the orders and the arguments, so that the namespaces are made, and what shall run there its limits. */
   begin(): void;
   /** Gives the filter, without which bubblewrap does not go on to start the command. */
   release(): void;
@@ -77,6 +77,8 @@ export function launch(pad: Launchpad, { child, pipes, group, uid, target, noted
       writable('orders').end(orders(pad, order, group));
       writable('arguments').end(`${told.join('\0')}\0`);
       writable('hosts').end(`${ETC_FILES[HOSTS_PATH]}${hosts}`);
+      // While the shell becomes bubblewrap: nothing foreign runs before it gets the filter.
+      if (order.waiting === undefined) group?.bound(spec.limits);
     },
     release: () => writable('filter').end(pad.filter),
     abandon() {

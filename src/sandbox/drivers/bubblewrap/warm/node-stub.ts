@@ -10,8 +10,8 @@ const NODE_PRELOADED = ['net', 'tty', 'stream', 'stream/promises', 'fs/promises'
  * Program for Node that waits until it gets a job, `node script arguments`, and then runs the script as if Node had been
  * started with it. What it says is what `program-stub.ts` says, the first word by a console over a socket: what a script
  * writes first would take some two ms, if nothing had ever been written. It waits without a turn of the event loop, so
- * nothing of the runtime moves before the job is there; for that the socket is set back to blocking. The script begins in
- * a tick of its own, so that nothing of this stands below it.
+ * nothing of the runtime moves before the job is there; for that the socket is set back to blocking. It waits in a tick, so
+ * that this program has ended, which takes Node a while, before the job comes, and nothing of it stands below the script.
  */
 export const NODE_STUB = String.raw`'use strict';
 const { Console } = require('node:console');
@@ -31,34 +31,36 @@ const isWhole = (text) => {
   return at >= 0;
 };
 const part = Buffer.allocUnsafeSlow(65536);
-let job = '';
-while (!isWhole(job)) {
-  let read;
+process.nextTick(() => {
+  let job = '';
+  while (!isWhole(job)) {
+    let read;
+    try {
+      read = readSync(${LAUNCHER_FDS.job}, part);
+    } catch (error) {
+      if (error.code === 'EINTR') continue;
+      process.exit(1);
+    }
+    if (read === 0) process.exit(1);
+    job += part.latin1Slice(0, read);
+  }
+  const [count, folder, names, ...fields] = Buffer.from(job, 'latin1').toString().split('\0');
+  if (names === undefined || fields.length !== Number(count) + 1) process.exit(1);
   try {
-    read = readSync(${LAUNCHER_FDS.job}, part);
-  } catch (error) {
-    if (error.code === 'EINTR') continue;
+    process.chdir(folder);
+  } catch {
+    writeSync(${LAUNCHER_FDS.job}, 'c');
     process.exit(1);
   }
-  if (read === 0) process.exit(1);
-  job += part.latin1Slice(0, read);
-}
-const [count, folder, names, ...fields] = Buffer.from(job, 'latin1').toString().split('\0');
-if (names === undefined || fields.length !== Number(count) + 1) process.exit(1);
-try {
-  process.chdir(folder);
-} catch {
-  writeSync(${LAUNCHER_FDS.job}, 'c');
-  process.exit(1);
-}
-for (const name of Object.keys(process.env)) delete process.env[name];
-for (const field of fields.splice(0, Number(names))) {
-  const at = field.indexOf('=');
-  process.env[field.slice(0, at)] = field.slice(at + 1);
-}
-const [, script, ...rest] = fields.slice(0, -1);
-process.argv.splice(1, process.argv.length, resolve(script), ...rest);
-writeSync(${LAUNCHER_FDS.job}, '+');
-waiting._handle.close();
-process.nextTick(() => Module.runMain());
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  for (const field of fields.splice(0, Number(names))) {
+    const at = field.indexOf('=');
+    process.env[field.slice(0, at)] = field.slice(at + 1);
+  }
+  const [, script, ...rest] = fields.slice(0, -1);
+  process.argv.splice(1, process.argv.length, resolve(script), ...rest);
+  writeSync(${LAUNCHER_FDS.job}, '+');
+  waiting._handle.close();
+  Module.runMain();
+});
 `;
