@@ -3,8 +3,8 @@ import type { Redactor } from '../detectors/redact.ts';
 import type { EventDraft, WrittenDraft } from '../domain/event/event-draft.ts';
 import { type PayloadText, payloadTextOf } from '../domain/event/payload-text.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
-import type { LedgerEntry } from './chain-writer.ts';
 import { rememberTexts } from './redaction/remember-texts.ts';
+import type { LedgerEntry } from './writing/ledger-entry.ts';
 
 /**
  * Takes personal data and secrets out of an entry, before it is linked: the chain then proves what was written (AUD-04).

@@ -154,6 +154,7 @@ function stateOf(parts: ApprovalDeskParts): DeskState {
     seen: new Map(),
     told: new Map(),
     atWork: new Set(),
+    leftOff: new Map(),
     background: new Set(),
     sending: new Set(),
   };

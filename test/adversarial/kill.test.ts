@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFailed, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import type { SocketConnection } from '../../src/storage/postgres/postgres-connection.ts';
 import { urlOf } from '../../src/storage/postgres/postgres-databases.fixture.ts';
@@ -9,6 +9,7 @@ import { type Chance, chanceOf, chosenSeed, SEED_VARIABLE } from './kill/chance.
 import { createDatabaseServer, type DatabaseServer } from './kill/database-server.ts';
 import { type KillPoint, killPoints, momentOf } from './kill/kill-points.ts';
 import type { LayerProcess, LayerReady } from './kill/layer-process.ts';
+import { type LayerProgram, makeLayerProgram } from './kill/layer-program.ts';
 import { askOnce } from './kill/target.ts';
 import { openTrial, type Trial } from './kill/trial.ts';
 
@@ -17,6 +18,12 @@ const TEST_MS = 300_000;
 const LAYER_TOO_EVERY = 7;
 const seed = chosenSeed();
 const { works: withShell } = await createBubblewrapDriver().probe();
+
+let program: LayerProgram;
+beforeAll(async () => {
+  program = await makeLayerProgram();
+});
+afterAll(() => program[Symbol.dispose]());
 
 function onFailure(trial: Trial): void {
   onTestFailed(() => {
@@ -30,7 +37,7 @@ test(
   async () => {
     const chance = chanceOf(seed);
     const points = killPoints(chance);
-    await using trial = openTrial(chance, points.length + 1, {}, withShell);
+    await using trial = openTrial(program, chance, points.length + 1, {}, withShell);
     onFailure(trial);
     const { embeddedDatabase, ...ready } = await killLayers(trial, points, chance);
     await trial.drain();
@@ -48,7 +55,7 @@ test(
     await using own = await ownDatabase();
     const { server } = own;
     const settings = { 'database.url': urlOf(server.connection), 'workers.lease_seconds': 2 };
-    await using trial = openTrial(chance, points.length + 1, settings, withShell);
+    await using trial = openTrial(program, chance, points.length + 1, settings, withShell);
     onFailure(trial);
     const ready = await killDatabases(trial, server, points, chance);
     await trial.drain();

@@ -18,18 +18,23 @@ const AT_WORK_MAX = 1000;
  * and whoever finds it half done goes on: the call's own row says whether something is left to do. Only a call that waits
  * for this very approval is touched.
  */
-export async function carryOut(state: DeskState, { tenantId, approvalId }: ApprovalClosing): Promise<void> {
-  const { store, atWork, instanceId, limits } = state;
+export async function carryOut(state: DeskState, closing: ApprovalClosing): Promise<void> {
+  const { store, atWork, leftOff, instanceId, limits } = state;
+  const { tenantId, approvalId } = closing;
   const key = keyOf(tenantId, approvalId);
   if (atWork.has(key) || atWork.size >= AT_WORK_MAX) return;
   atWork.add(key);
+  // Until the store says otherwise, the claim stands: an answer may be lost.
+  if (leftOff.size < AT_WORK_MAX) leftOff.set(key, closing);
   try {
-    if (!(await store.claim(tenantId, approvalId, instanceId, limits.leaseMs))) return;
-    try {
-      if (await isCarriedOut(state, tenantId, approvalId)) await store.mark(tenantId, approvalId, 'finished');
-    } finally {
-      await store.release(tenantId, approvalId, instanceId);
+    if (await store.claim(tenantId, approvalId, instanceId, limits.leaseMs)) {
+      try {
+        if (await isCarriedOut(state, tenantId, approvalId)) await store.mark(tenantId, approvalId, 'finished');
+      } finally {
+        await store.release(tenantId, approvalId, instanceId);
+      }
     }
+    leftOff.delete(key);
   } finally {
     atWork.delete(key);
   }

@@ -7,7 +7,7 @@ import type { ApprovalBinding, GivenApproval } from '../../domain/invocation/wai
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { ApprovalStore } from '../approval-store.port.ts';
+import type { ApprovalClosing, ApprovalStore } from '../approval-store.port.ts';
 import type { ApprovalTerms } from '../approval-terms.ts';
 import type { Notifier } from '../notifier.port.ts';
 import type { StandingRules } from './standing-rules.ts';
@@ -90,6 +90,8 @@ export interface DeskState extends Required<Omit<ApprovalDeskParts, 'limits' | '
   readonly told: Map<string, number>;
   /** Decisions that this instance carries out at the moment. */
   readonly atWork: Set<string>;
+  /** Decisions that this instance is not at any more, though its claim on them may stand: the store went away. */
+  readonly leftOff: Map<string, ApprovalClosing>;
   /** What goes on in the background. */
   readonly background: Set<Promise<void>>;
   /** Notices that are on their way. */

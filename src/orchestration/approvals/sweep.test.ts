@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { memoryApprovalStore } from '../../storage/memory/approvals/memory-approval-store.ts';
+import type { ApprovalStore } from '../approval-store.port.ts';
 import { noticeText } from '../notices/notice-text.ts';
 import type { ApprovalNotice } from '../notifier.port.ts';
 import { ALICE, factsOf, office, questionOf, rowOf } from './desk.fixture.ts';
@@ -207,4 +210,39 @@ test('a tenant whose calls wait in crowds is refused more, and no other tenant i
   await made.desk.deny({ approvalId: questionOf(first).approvalId, approver: ALICE });
   await made.desk.sweep();
   expect(await ask()).toMatchObject({ state: 'AUTHORIZED' });
+});
+
+describe('a decision that is carried out while the store goes away', () => {
+  const away = (): never => {
+    throw new ToolLayerError('E3812', 'away');
+  };
+
+  test.each(['before its claim is answered', 'before its claim is given back'] as const)(
+    'ORC-03 %s is gone on with as soon as the store is back, and not only when the claim has run out',
+    async (when) => {
+      let isAway = false;
+      const inner = memoryApprovalStore();
+      const store: ApprovalStore = {
+        ...inner,
+        async claim(...given) {
+          const isMine = await inner.claim(...given);
+          return isAway && when === 'before its claim is answered' ? away() : isMine;
+        },
+        mark: async (...given) => (isAway ? away() : inner.mark(...given)),
+        release: async (...given) => (isAway ? away() : inner.release(...given)),
+      };
+      const made = await office({ desk: { store } });
+      const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
+      isAway = true;
+      const { approvalId } = questionOf(waiting);
+      await made.desk.approve({ approvalId, approver: ALICE });
+      await made.desk.idle();
+      expect(made.ran).toEqual([]);
+      isAway = false;
+      await made.desk.sweep();
+      await made.desk.idle();
+      expect(made.ran).toEqual([{ tool: 'pay', n: 1 }]);
+      expect(await store.closing('acme', approvalId)).toMatchObject({ finished: true });
+    },
+  );
 });

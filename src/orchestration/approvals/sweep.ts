@@ -34,10 +34,14 @@ export async function sweep(state: DeskState): Promise<void> {
   await goOn(state);
 }
 
-/** Goes on with decisions that nobody is at. A call that runs long holds up no other. */
+/**
+ * Goes on with decisions that nobody is at: those that this instance left off need not wait until its claim runs out. A call
+ * that runs long holds up no other.
+ */
 async function goOn(state: DeskState): Promise<void> {
   const open = await state.store.unfinished(PAGE_ROWS, state.limits.leaseMs);
-  for (const closing of open) void inBackground(state, 'approval-not-carried-out', () => carryOut(state, closing));
+  for (const closing of [...state.leftOff.values(), ...open])
+    void inBackground(state, 'approval-not-carried-out', () => carryOut(state, closing));
 }
 
 /** Sweeps until it is disposed. */

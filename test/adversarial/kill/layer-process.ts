@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Settings } from '../../../src/index.ts';
 import type { SocketConnection } from '../../../src/storage/postgres/postgres-connection.ts';
+import type { LayerProgram } from './layer-program.ts';
 import type { Places } from './plan.ts';
 
 /** What a layer is told. */
@@ -40,18 +40,17 @@ export interface LayerProcess {
   stop(): Promise<void>;
 }
 
-const LAYER = join(import.meta.dirname, '..', 'killed-layer.ts');
 /** Last log lines that are kept, to explain a failure. */
 const LINES_MAX = 60;
 
 /** Starts lives of one layer. */
-export function createLayerStarter(order: LayerOrder, compiled: string) {
+export function createLayerStarter(order: LayerOrder, { path, compiled }: LayerProgram) {
   const lines: string[] = [];
   return {
     /** What the layers said last. */
     lines: lines as readonly string[],
     start(): LayerProcess {
-      const child = spawn(process.execPath, [LAYER, JSON.stringify(order)], {
+      const child = spawn(process.execPath, [path, JSON.stringify(order)], {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'], NODE_COMPILE_CACHE: compiled },
       });

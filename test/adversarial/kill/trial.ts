@@ -8,6 +8,7 @@ import type { SocketConnection } from '../../../src/storage/postgres/postgres-co
 import type { Chance } from './chance.ts';
 import { type CallStory, makeCall } from './clients.ts';
 import { createLayerStarter, type LayerProcess, type LayerReady } from './layer-process.ts';
+import type { LayerProgram } from './layer-program.ts';
 import { CLIENTS, contentBefore, fileOf, type Places, type PlannedCall, planCalls } from './plan.ts';
 import { leftovers, listedOutcomes, settleOutcome, unknownOutcomes } from './settled-outcomes.ts';
 import { createTarget } from './target.ts';
@@ -43,7 +44,13 @@ interface Judgement {
 }
 
 /** Opens a trial with an empty data folder. Nothing is started. */
-export function openTrial(chance: Chance, slices: number, more: Partial<Settings>, withShell: boolean): Trial {
+export function openTrial(
+  program: LayerProgram,
+  chance: Chance,
+  slices: number,
+  more: Partial<Settings>,
+  withShell: boolean,
+): Trial {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sallyport-kill-')));
   const own = join(folder, 'places');
   const places: Places = { effects: join(own, 'effects'), files: join(own, 'files') };
@@ -62,7 +69,7 @@ export function openTrial(chance: Chance, slices: number, more: Partial<Settings
     'audit.checkpoint_seconds': 0.5,
     ...more,
   };
-  const starter = createLayerStarter({ settings, places, folder: own }, join(folder, 'compiled'));
+  const starter = createLayerStarter({ settings, places, folder: own }, program);
   const target = createTarget();
   const { stories, release, drain, nextDecision } = startClients(plan, target);
   let layer: LayerProcess | undefined;

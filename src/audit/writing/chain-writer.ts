@@ -1,26 +1,23 @@
 // Hot path: every call's events are linked and written here.
-import type { ChainedEvent } from '../domain/event/chained-event.ts';
-import type { EventDraft, WrittenDraft } from '../domain/event/event-draft.ts';
-import type { InvocationRecord } from '../domain/invocation/record.ts';
-import type { Log } from '../telemetry/log.ts';
-import { type ChainHead, EMPTY_CHAIN, link } from './chain.ts';
-import type { Durability, LedgerStore } from './ledger-store.port.ts';
-
-/** What one writer has to say: a row, where there is one, and the events about it. */
-export interface LedgerEntry {
-  readonly record?: InvocationRecord;
-  readonly events: readonly (EventDraft | WrittenDraft)[];
-  readonly durability: Durability;
-}
+import type { ChainedEvent } from '../../domain/event/chained-event.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { type ChainHead, EMPTY_CHAIN, link } from '../chain.ts';
+import type { Durability, LedgerStore } from '../ledger-store.port.ts';
+import { type Attempt, endedCallOf, nameOf } from './attempt.ts';
+import { createDoubts, type Doubts } from './doubts.ts';
+import type { LedgerEntry } from './ledger-entry.ts';
 
 /** Links entries behind the head of one chain and writes them. */
-export interface ChainWriter {
+export interface ChainWriter extends Pick<Doubts, 'isWritten' | 'isOvertaken'> {
   head(): ChainHead;
   /**
    * One transaction; the head moves only when it is in. As durable as the most demanding entry. The next write may begin
    * before this one is over: it fails when this one does.
    */
   write(entries: readonly LedgerEntry[]): Promise<void>;
+  /** False from a failed write until it is known what of it came through. Nothing may be written then. */
+  isSure(): boolean;
   /** After a failed write nobody knows whether it came through: the store's own head says. No write may be under way. */
   recover(cause: unknown): Promise<void>;
 }
@@ -36,12 +33,17 @@ export interface ChainWriterParts {
 
 /** Goes on where the chain ended. */
 export async function openChainWriter({ store, chainId, log, onCommitted }: ChainWriterParts): Promise<ChainWriter> {
-  let head = (await store.chainHead(chainId)) ?? EMPTY_CHAIN;
+  const storedHead = async (): Promise<ChainHead> => (await store.chainHead(chainId)) ?? EMPTY_CHAIN;
+  let head = await storedHead();
   /** Newest link that is on its way. */
   let tip = head;
+  let isSure = true;
+  const { add: doubt, passed, settle, isWritten, isOvertaken } = createDoubts();
   return {
     head: () => head,
+    isSure: () => isSure,
     async write(entries) {
+      const start = tip;
       let next = tip;
       let durability: Durability = 'asynchronous';
       const events: ChainedEvent[] = [];
@@ -57,14 +59,30 @@ export async function openChainWriter({ store, chainId, log, onCommitted }: Chai
       }
       tip = { seq: next.seq, hash: next.hash };
       const end = tip;
-      await store.append({ records, events, continues: true }, durability);
+      try {
+        await store.append({ records, events, continues: true }, durability);
+      } catch (thrown) {
+        isSure = false;
+        doubt({ start, end, events, ...namesOf(entries) });
+        throw thrown;
+      }
       head = end;
+      passed(end);
       onCommitted?.(events, head);
     },
     async recover(cause) {
       log.error('ledger-write-failed', { reason: String(cause) });
-      head = (await store.chainHead(chainId)) ?? EMPTY_CHAIN;
+      head = await storedHead();
       tip = head;
+      for (const { events, end } of settle(head)) onCommitted?.(events, end);
+      isSure = true;
     },
+    isWritten,
+    isOvertaken,
   };
+}
+
+function namesOf(entries: readonly LedgerEntry[]): Pick<Attempt, 'names' | 'endedCalls'> {
+  const known = (names: readonly (string | undefined)[]): string[] => names.filter((name) => name !== undefined);
+  return { names: known(entries.map(nameOf)), endedCalls: known(entries.map(endedCallOf)) };
 }

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { openLedger } from '../../../audit/ledger.ts';
+import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
+import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../../../telemetry/log.ts';
+import type { IdempotencyStore } from '../../idempotency-store.port.ts';
+import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { createLateEnds } from '../../record/late-ends.ts';
+
+interface Stores {
+  readonly ledger: LedgerStore;
+  readonly keys: IdempotencyStore;
+}
+
+const emptyStores = (): Stores => ({ ledger: memoryLedgerStore(), keys: memoryIdempotencyStore() });
+
+/**
+ * Both stores of one server with one log. What is written asynchronously is on the disk once something synchronous follows;
+ * a crash takes back what is not there. A claim of a key waits for no disk, as in PostgreSQL.
+ */
+function crashingServer() {
+  type Write = (stores: Stores) => Promise<unknown>;
+  let stores = emptyStores();
+  let log: Write[] = [];
+  let onDisk = 0;
+  const written = async <Result>(durability: string, write: (to: Stores) => Promise<Result>): Promise<Result> => {
+    const result = await write(stores);
+    log.push(write);
+    if (durability === 'synchronous') onDisk = log.length;
+    return result;
+  };
+  const keys: IdempotencyStore = {
+    claim: (claim) => written('asynchronous', (to) => to.keys.claim(claim)),
+    takeOver: (claim, from) => written('asynchronous', (to) => to.keys.takeOver(claim, from)),
+    release: (...given) => written('synchronous', (to) => to.keys.release(...given)),
+  };
+  const ledger: LedgerStore = {
+    ...stores.ledger,
+    append: (batch, durability) => written(durability, (to) => to.ledger.append(batch, durability)),
+    chainHead: (chainId) => stores.ledger.chainHead(chainId),
+    findInvocation: (tenantId, invocationId) => stores.ledger.findInvocation(tenantId, invocationId),
+  };
+  const crash = async (): Promise<void> => {
+    log = log.slice(0, onDisk);
+    stores = emptyStores();
+    for (const write of log) await write(stores);
+  };
+  return { keys, ledger, crash };
+}
+
+const MAY_CALL_AGAIN = ['E3811', 'E3812'];
+
+/** Two instances over one server, whose first run of the tool takes until it is told to end. */
+async function instances(policy: 'pure' | 'idempotent', opened: AsyncDisposableStack) {
+  const { keys, ledger: store, crash } = crashingServer();
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const looked = Promise.withResolvers<void>();
+  let runs = 0;
+  const open = async (instanceId: string) => {
+    const ledger = await openLedger({ store, chainId: instanceId, log: silentLog });
+    const lateEnds = opened.use(createLateEnds({ ledger, records: store, log: silentLog, patienceMs: 60_000 }));
+    const records: LedgerStore = {
+      ...store,
+      findInvocation(...given) {
+        looked.resolve();
+        return store.findInvocation(...given);
+      },
+    };
+    const made = await pipeline({ store, records, ledger, lateEnds, idempotency: keys, instanceId });
+    await made.add(manifest('look', { side_effect_policy: policy }), async () => {
+      runs += 1;
+      const run = runs;
+      begun.resolve();
+      if (run === 1) await end.promise;
+      return { run };
+    });
+    /** As a client does: once more with the same key, as long as it is told that it may. */
+    const ask = async (): Promise<InvocationRecord> => {
+      const execution_options = { idempotency_key: 'k' };
+      const record = await made.call({ tool_id: 'look', parameters: { n: 1 }, execution_options });
+      return MAY_CALL_AGAIN.includes(record.failure?.code ?? '') ? ask() : record;
+    };
+    return ask;
+  };
+  return { one: await open('one'), two: await open('two'), begun, end, looked, crash };
+}
+
+test.each([
+  ['pure', 'one'],
+  ['pure', 'two'],
+  ['idempotent', 'one'],
+  ['idempotent', 'two'],
+] as const)(
+  'PIPE-09 a call of a tool that is %s keeps its key when the database crashes while it runs: who asks instance %s with the key has its answer',
+  async (policy, asked) => {
+    await using opened = new AsyncDisposableStack();
+    const made = await instances(policy, opened);
+    const first = made.one();
+    await made.begun.promise;
+    await made.crash();
+    const second = made[asked]();
+    // Either it waits for the first, or it runs by itself.
+    await Promise.race([made.looked.promise, second]);
+    made.end.resolve();
+    expect(await second).toMatchObject({ state: 'COMPLETED', result: { run: 1 } });
+    expect(await first).toMatchObject({ state: 'COMPLETED', result: { run: 1 } });
+  },
+);
