@@ -143,6 +143,7 @@ function openUpkeep(
   return createUpkeep({
     records: database.ledgerStore,
     outcomes: database.outcomeStore,
+    outputs: database.outputStore,
     sideEffects,
     clock,
     log,

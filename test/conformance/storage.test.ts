@@ -9,6 +9,7 @@ import { approvalStoreConformance } from '../../src/orchestration/conformance/ap
 import { callLeaseStoreConformance } from '../../src/orchestration/conformance/call-lease-store.conformance.ts';
 import { compensationStoreConformance } from '../../src/orchestration/side-effects/compensation-store.conformance.ts';
 import { quotaStoreConformance } from '../../src/permission/gates/quota-store.conformance.ts';
+import { outputStoreConformance } from '../../src/pipeline/stages/determinism/output-store.conformance.ts';
 import { idempotencyStoreConformance } from '../../src/pipeline/stages/keyed/idempotency-store.conformance.ts';
 import { outcomeStoreConformance } from '../../src/pipeline/undo/outcome-store.conformance.ts';
 import { stateStoreConformance } from '../../src/pipeline/undo/state/state-store.conformance.ts';
@@ -33,6 +34,7 @@ import { memoryVectorStore } from '../../src/storage/memory/memory-vector-store.
 import { memoryVisibilityStore } from '../../src/storage/memory/memory-visibility-store.ts';
 import { memoryCompensationStore } from '../../src/storage/memory/outcomes/memory-compensation-store.ts';
 import { memoryOutcomeStore } from '../../src/storage/memory/outcomes/memory-outcome-store.ts';
+import { memoryOutputStore } from '../../src/storage/memory/outcomes/memory-output-store.ts';
 import { memoryStateStore } from '../../src/storage/memory/outcomes/memory-state-store.ts';
 import { memoryUndoJournal } from '../../src/storage/memory/outcomes/memory-undo-journal.ts';
 import { memorySkillContents } from '../../src/storage/memory/tools/memory-skill-contents.ts';
@@ -61,6 +63,7 @@ describe('memory', () => {
   });
   undoJournalConformance(test, 'memory', async () => ({ store: memoryUndoJournal(), close }));
   stateStoreConformance(test, 'memory', async () => ({ store: memoryStateStore(), close }));
+  outputStoreConformance(test, 'memory', async () => ({ store: memoryOutputStore(), close }));
   outcomeStoreConformance(test, 'memory', async () => {
     const ledger = memoryLedgerStore();
     return { outcomes: memoryOutcomeStore(ledger), ledger, close };
@@ -116,6 +119,7 @@ function postgresConformance(adapter: string, start: () => Promise<TestDatabases
   });
   undoJournalConformance(test, adapter, open('undoJournal'));
   stateStoreConformance(test, adapter, open('stateStore'));
+  outputStoreConformance(test, adapter, open('outputStore'));
   outcomeStoreConformance(test, adapter, async () => {
     await empty(connection);
     return { outcomes: database.outcomeStore, ledger: database.ledgerStore, close };

@@ -1,8 +1,8 @@
 import type { CallIntake } from '../../orchestration/call-intake.ts';
-import { createOutputMemory } from '../../pipeline/determinism/output-memory.ts';
 import { RunningCalls } from '../../pipeline/flight/running-calls.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { createLateEnds } from '../../pipeline/record/late-ends.ts';
+import { createOutputMemory } from '../../pipeline/stages/determinism/output-memory.ts';
 import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
 import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import { agentContextOf } from './from-settings/agent-bounds.ts';
@@ -61,7 +61,7 @@ export async function openPipeline(
     },
     state: { store: database.stateStore },
     outcomes: database.outcomeStore,
-    outputs: createOutputMemory(),
+    outputs: createOutputMemory({ store: database.outputStore, clock, log }),
     retries: {
       jitter: settings['retry.jitter'],
       attemptsMax: settings['retry.attempts_max'],

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { OUTPUTS_KEPT_MS } from '../../pipeline/output-store.port.ts';
 import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
+import { memoryOutputStore } from '../../storage/memory/outcomes/memory-output-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createUpkeep } from './upkeep.ts';
 
@@ -23,11 +25,13 @@ const row = (invocationId: string, acceptedAt: number): InvocationRecord => ({
 async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const records = memoryLedgerStore();
   await records.append({ records: rows, events: [] }, 'synchronous');
+  const outputs = memoryOutputStore();
   let now = NOW;
   let settled = 0;
   const upkeep = createUpkeep({
     records,
     outcomes: memoryOutcomeStore(records),
+    outputs,
     sideEffects: {
       settleOpen: async () => {
         settled += 1;
@@ -47,7 +51,7 @@ async function made(rows: readonly InvocationRecord[], keepResultsMs?: number) {
   const pass = (ms: number): void => {
     now += ms;
   };
-  return { upkeep, kept, pass, settled: () => settled };
+  return { upkeep, outputs, kept, pass, settled: () => settled };
 }
 
 test('PIPE-07 results are forgotten after their time, not before, however many there are', async () => {
@@ -68,6 +72,19 @@ test('results are kept for good where nobody says how long', async () => {
   pass(1e12);
   await upkeep.turn();
   expect(await kept()).toBe(1);
+});
+
+test('PIPE-10 outputs of deterministic tools are forgotten after their time, not before', async () => {
+  const { upkeep, outputs, pass } = await made([]);
+  const key = { tenantId: 'acme', ownerId: 'acme', contentHash: 'tool', inputHash: 'input' };
+  const seen = (invocationId: string) => outputs.remember(key, { outputHash: 'hash', invocationId, at: NOW });
+  await seen('first');
+  pass(OUTPUTS_KEPT_MS);
+  await upkeep.turn();
+  expect(await seen('later')).toMatchObject({ invocationId: 'first' });
+  pass(1);
+  await upkeep.turn();
+  expect(await seen('later')).toMatchObject({ invocationId: 'later' });
 });
 
 test('VIS-03 compensations are settled again and again, and what fails holds up nothing', async () => {

@@ -1,6 +1,7 @@
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
+import { OUTPUTS_KEPT_MS, type OutputStore } from '../../pipeline/output-store.port.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { SideEffects } from '../side-effects.ts';
@@ -10,6 +11,7 @@ import { repeat } from '../workers/repeat.ts';
 export interface UpkeepParts {
   readonly records: Pick<LedgerStore, 'forgetResults'>;
   readonly outcomes?: Pick<OutcomeStore, 'forgetResults'>;
+  readonly outputs?: Pick<OutputStore, 'forget'>;
   readonly sideEffects: Pick<SideEffects, 'settleOpen'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -30,6 +32,8 @@ export interface Upkeep extends AsyncDisposable {
 const EVERY_MS = 60_000;
 /** Rows of one statement: a result may hold a MiB. */
 const RESULTS_AT_ONCE = 64;
+/** Rows of one statement: each is short. */
+const OUTPUTS_AT_ONCE = 1000;
 /** Statements of one turn; the next goes on where it ended. */
 const STATEMENTS_MAX = 200;
 /** Pause before the next turn while there is more to be forgotten, in ms. */
@@ -38,8 +42,8 @@ const MORE_MS = 1_000;
 type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next']>;
 
 /**
- * Writes down what became of compensations whose asker is gone, and forgets results that were kept for their time (VIS-03,
- * PIPE-07).
+ * Writes down what became of compensations whose asker is gone, and forgets results, and outputs of deterministic tools, that
+ * were kept for their time (VIS-03, PIPE-07, PIPE-10).
  */
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { log, everyMs = EVERY_MS } = parts;
@@ -61,6 +65,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     await attempt('results-not-forgotten', async () => {
       after = await forget(parts, after, () => stopped);
     });
+    await attempt('outputs-not-forgotten', () => forgetOutputs(parts, () => stopped));
   };
   return {
     start() {
@@ -98,4 +103,12 @@ async function forget(
   }
   if (forgotten > 0) log.info('results-forgotten', { forgotten });
   return after;
+}
+
+async function forgetOutputs({ outputs, clock }: UpkeepParts, isStopped: () => boolean): Promise<void> {
+  if (outputs === undefined) return;
+  const before = clock.now() - OUTPUTS_KEPT_MS;
+  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
+    if ((await outputs.forget(before, OUTPUTS_AT_ONCE)) < OUTPUTS_AT_ONCE) return;
+  }
 }

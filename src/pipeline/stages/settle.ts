@@ -1,7 +1,7 @@
 import type { Admitted, Executed, Inspected, Ran, Resolved, Settled, Validated } from '../call.ts';
-import { checkDeterminism } from '../determinism/check-determinism.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
+import { checkDeterminism } from './determinism/check-determinism.ts';
 
 type Needs = Admitted & Resolved & Validated & Ran & Executed & Inspected;
 
@@ -13,9 +13,9 @@ export function settle(parts: Pick<PipelineParts, 'outputs' | 'clock'>): Stage<N
   return {
     name: 'settle',
     run(call, flight) {
-      if (call.tool.manifest.deterministic === true) checkDeterminism(parts, call, flight);
       flight.undo.commit();
-      return { settled: true };
+      const checking = call.tool.manifest.deterministic === true ? checkDeterminism(parts, call, flight) : undefined;
+      return checking === undefined ? { settled: true } : checking.then(() => ({ settled: true }));
     },
   };
 }

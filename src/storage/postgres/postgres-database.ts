@@ -12,6 +12,7 @@ import type { CompensationStore } from '../../orchestration/compensation-store.p
 import type { QuotaStore } from '../../permission/quota-store.port.ts';
 import type { IdempotencyStore } from '../../pipeline/idempotency-store.port.ts';
 import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
+import type { OutputStore } from '../../pipeline/output-store.port.ts';
 import type { StateStore } from '../../pipeline/state-store.port.ts';
 import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
 import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
@@ -30,6 +31,7 @@ import { postgresRevocationStore } from './identity/postgres-revocation-store.ts
 import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
 import { createStatementSender } from './ledger/statement-sender.ts';
 import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
+import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
 import { postgresStateStore } from './outcomes/postgres-state-store.ts';
 import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
@@ -71,6 +73,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly outcomeStore: OutcomeStore;
   readonly undoJournal: UndoJournal;
   readonly stateStore: StateStore;
+  readonly outputStore: OutputStore;
   readonly skillContents: SkillContents;
   readonly vectorStore: VectorStore;
   /**
@@ -139,6 +142,7 @@ export async function openPostgres({
     outcomeStore: postgresOutcomeStore(database),
     undoJournal: postgresUndoJournal(pool),
     stateStore: postgresStateStore(pool),
+    outputStore: postgresOutputStore(pool),
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),

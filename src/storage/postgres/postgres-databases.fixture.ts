@@ -91,6 +91,7 @@ export async function empty(connection: PostgresConnection): Promise<void> {
     'skill_contents',
     'undo_steps',
     'tool_state',
+    'seen_outputs',
     'outcome_settlements',
     'approval_votes',
     'approval_closings',

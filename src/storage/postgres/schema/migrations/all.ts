@@ -14,6 +14,7 @@ import { sideEffects } from './0012-side-effects.ts';
 import { keptResults } from './0013-kept-results.ts';
 import { toolState } from './0014-tool-state.ts';
 import { skillContents } from './0015-skill-contents.ts';
+import { seenOutputs } from './0016-seen-outputs.ts';
 
 /** Every migration by name, in order. A migration that was released is never changed; a new one follows it. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -32,4 +33,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0013-kept-results': keptResults,
   '0014-tool-state': toolState,
   '0015-skill-contents': skillContents,
+  '0016-seen-outputs': seenOutputs,
 };
