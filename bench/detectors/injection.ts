@@ -43,6 +43,8 @@ export async function measureInjection(seconds: number): Promise<Figure[]> {
   const attacks = read<Attack>('attack_payloads.jsonl');
   const benign = read<Benign>('benign.jsonl');
   if (attacks === undefined || benign === undefined) return [figureOf('injection: recall', 'of attacks', undefined)];
+  // First, so that the compiler knows honest texts by the default profile, as in a layer at work, and no thousands of attacks.
+  const costs = costFigures(benign, seconds);
   return [
     ...KINDS.map(([kind, threat, recallMin]) => recallFigure(attacks, kind, threat, recallMin)),
     ...falseFigures(benign),
@@ -51,7 +53,7 @@ export async function measureInjection(seconds: number): Promise<Figure[]> {
       'of texts',
       shareOf(ofKind(benign, 'tool-arg'), by('strict')),
     ),
-    ...costFigures(benign, seconds),
+    ...costs,
   ];
 }
 

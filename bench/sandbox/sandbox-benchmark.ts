@@ -8,8 +8,9 @@ import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bub
 import { childrenOf } from '../../src/sandbox/linux/limits/watch-tree.ts';
 import { runtimeMounts } from '../../src/sandbox/runtime-mounts.ts';
 import { createWarmPool, type WarmPool } from '../../src/sandbox/warm-pool.ts';
-import type { BenchmarkRun } from '../report/benchmark.ts';
+import { type BenchmarkRun, ROUNDS } from '../report/benchmark.ts';
 import { besidePeer, type Figure, figureOf } from '../report/figure.ts';
+import { median } from '../report/statistics.ts';
 import { measureGrant } from './grant.ts';
 import { measureGvisor } from './gvisor.ts';
 
@@ -47,8 +48,8 @@ export async function runSandboxes({ seconds, tell }: BenchmarkRun): Promise<rea
       ...(await measureKill(stocked, samples, tell)),
       ...(await measureWarm('warm hand-off to the first output of a program', ECHO, pool, samples, tell)),
       ...(await measureWarm('warm hand-off to the first output of a Node script', NODE, pool, samples, tell)),
-      await measureRate('fresh sandboxes, `true`, 2 lanes', TRUE, stocked, seconds, tell),
-      await measureRate('fresh sandboxes, Node, 2 lanes', NODE, pool, seconds, tell),
+      await measureRate('fresh sandboxes, `true`', TRUE, stocked, seconds, tell),
+      await measureRate('fresh sandboxes, Node', NODE, pool, seconds, tell),
       ...(await measureIdle(tell)),
       ...(await measureGrant(seconds)),
       ...(await measureGvisor(seconds)),
@@ -146,6 +147,7 @@ async function measureWarm(
   ];
 }
 
+/** How many a second, and how many bare processes: beyond those there is nothing to reach. */
 async function measureRate(
   title: string,
   command: SandboxSpec['command'],
@@ -154,17 +156,28 @@ async function measureRate(
   tell: (line: string) => void,
 ): Promise<Figure> {
   tell(title);
+  const bare: number[] = [];
+  const sandboxed: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    bare.push(await perSecond(seconds / ROUNDS, () => bareSpawn(command)));
+    sandboxed.push(await perSecond(seconds / ROUNDS, () => runOnce(driver, command)));
+  }
+  const figure = figureOf(`${title}, ${LANES} lanes`, '1/s', median(sandboxed), { atLeast: 45 });
+  return besidePeer(figure, 'bare spawn', median(bare));
+}
+
+async function perSecond(seconds: number, run: () => Promise<void>): Promise<number> {
   const began = performance.now();
   const until = began + seconds * 1000;
   let count = 0;
   const lane = async (): Promise<void> => {
     while (performance.now() < until) {
-      await runOnce(driver, command);
+      await run();
       count += 1;
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  return figureOf(title, '1/s', (count * 1000) / (performance.now() - began), { atLeast: 45 });
+  return (count * 1000) / (performance.now() - began);
 }
 
 /** Memory that no other process shares, and the fair share of what is shared, of all that stands ready. */
