@@ -286,7 +286,8 @@ describe('abuse', () => {
     await sleep(5);
     answer(['127.0.0.1']);
     await sleep(20);
-    expect(held.size).toBe(0);
+    // On a busy machine the gate hears of the end later than of the address.
+    await until(() => held.size === 0);
     await run.close();
     rmSync(folder, { recursive: true });
   });
