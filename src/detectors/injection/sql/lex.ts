@@ -4,7 +4,7 @@ import { ALL_TOLD } from '../text/told-words.ts';
 import type { Cut } from './cut.ts';
 import { hide, isBehindValue, noteComment } from './line-comments.ts';
 import { closeTokens, FLAG, KIND, ROOM, type Tokens } from './tokens.ts';
-import { foldCode, IS, kindsAt, slotOf, toldAt } from './words.ts';
+import { foldCode, HASH_FACTOR, IS, kindsAt, slotOf, toldAt } from './words.ts';
 
 const SIMPLE: ReadonlySet<number> = new Set([...'(),;.%^~[]{}?:$'].map((each) => each.charCodeAt(0)));
 
@@ -19,6 +19,8 @@ for (let code = 0; code < CLASS.length; code++) {
 }
 /** Like a character beyond ASCII, a dollar sign is a part of a word here and ends it for others. */
 FOLD[36] = 128;
+// A constant of this file is folded into the loops, one of another is looked up in each round.
+const FACTOR = HASH_FACTOR;
 /** Last of ASCII. */
 const ASCII = 127;
 
@@ -147,7 +149,7 @@ function words({ reading, codes, tokens }: Cut, from: number): number {
     let seen = 0;
     let folded = FOLD[codes[at] as number] as number;
     while (folded !== 0) {
-      hash = (Math.imul(hash, 31) + folded) | 0;
+      hash = (Math.imul(hash, FACTOR) + folded) | 0;
       seen |= folded;
       folded = FOLD[codes[++at] as number] as number;
     }
@@ -359,7 +361,7 @@ function variable(cut: Cut, start: number): number {
   let hash = 0;
   let seen = 0;
   for (let folded = FOLD[codes[at] as number] as number; folded !== 0; folded = FOLD[codes[++at] as number] as number) {
-    hash = (Math.imul(hash, 31) + folded) | 0;
+    hash = (Math.imul(hash, FACTOR) + folded) | 0;
     seen |= folded;
   }
   const slot = slotOf(hash, at - name);

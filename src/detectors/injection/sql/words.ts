@@ -57,6 +57,11 @@ const WORDS: readonly (readonly [kinds: number, words: string])[] = [
   [IS.object, 'table database view index user schema procedure function trigger login role column'],
 ];
 
+/**
+ * A prime beyond the span of ASCII letters and digits, so that no two words of up to four of them have one hash: a smaller
+ * one takes `q4` for `or`.
+ */
+export const HASH_FACTOR = 131;
 /** Longest word of the table, in characters. */
 const LENGTH_MAX = 20;
 const SLOTS = 1 << 12;
@@ -86,7 +91,7 @@ function enter(word: string, kinds: number): number {
 /** Hash of a word in lower case; the lexer computes the same while it reads. */
 export function hashWord(word: string): number {
   let hash = 0;
-  for (let at = 0; at < word.length; at++) hash = (Math.imul(hash, 31) + word.charCodeAt(at)) | 0;
+  for (let at = 0; at < word.length; at++) hash = (Math.imul(hash, HASH_FACTOR) + word.charCodeAt(at)) | 0;
   return hash;
 }
 
@@ -97,7 +102,7 @@ export function foldCode(code: number): number {
   return code >= 0xff41 && code <= 0xff5a ? code - 0xff41 + 97 : code;
 }
 
-/** Slot of the word with this hash, or -1. Two words with one hash would be taken for each other; that costs nothing. */
+/** Slot of the word with this hash, or -1. Two long words with one hash would be taken for each other; none are known. */
 export function slotOf(hash: number, length: number): number {
   let slot = hash & (SLOTS - 1);
   // Most words end here.
