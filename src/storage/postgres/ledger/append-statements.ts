@@ -1,4 +1,5 @@
 import type { Durability } from '../../../audit/ledger-store.port.ts';
+import { type AppendColumn, EVENT_COLUMNS, RECORD_COLUMNS } from './append-columns.ts';
 import { POSITION_LOCK } from './horizon.ts';
 
 /** A statement that is prepared once on each connection. */
@@ -20,7 +21,7 @@ const floorOf = (durability: Durability): string => `floor as materialized (
   from sallyport.audit_events_position_seq
 )`;
 
-const RECORD_COLUMNS = `tenant_id, invocation_id, tool_id, tool_version, agent_did, session_id,
+const RECORD_TARGETS = `tenant_id, invocation_id, tool_id, tool_version, agent_did, session_id,
     side_effect_policy, state, error_code, instance_id, is_final, accepted_at, duration_ms, record,
     waits_for, fence, turn_group`;
 
@@ -34,7 +35,7 @@ const REPLACE_OPEN = `
     waits_for = excluded.waits_for, fence = excluded.fence, turn_group = excluded.turn_group
   where not held.is_final and held.fence <= excluded.fence`;
 
-const EVENT_COLUMNS =
+const EVENT_TARGETS =
   'chain_id, first_seq, last_seq, tenant_id, types, invocation_id, tool_id, agent_did, time, events';
 
 /**
@@ -48,60 +49,87 @@ const freePlace = (chainId: string, firstSeq: string, runLastSeq: string, atLeas
       where held.chain_id = ${chainId} and held.first_seq <= ${runLastSeq} order by held.first_seq desc limit 1
     ), case when ${atLeast} <= 0 then ${firstSeq} else 0 end), 0)`;
 
-/** What a lonely call needs, without the functions that take a document apart: half the time of the other form. */
-const one = (durability: Durability): string => `
-with ${floorOf(durability)}, records as (
-  insert into sallyport.tool_invocations as held (${RECORD_COLUMNS})
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, to_timestamp($12::double precision / 1000), $13, $14,
-    $26, $27::bigint, $28)
-  ${REPLACE_OPEN}
-)
-insert into sallyport.audit_events (${EVENT_COLUMNS})
-select $15, ${freePlace('$15', '$16::bigint', '$17::bigint', '$25::bigint')}, $17::bigint, $18, $19, $20, $21, $22, $23::timestamptz,
-  $24::json
-from floor`;
+/** Expressions for the values of a row, by the name of their column. */
+type Row<Name extends string> = Readonly<Record<Name | 'document', string>>;
+
+const recordRow = (
+  row: Row<(typeof RECORD_COLUMNS)[number]['name']>,
+): string => `${row.tenant_id}, ${row.invocation_id},
+    ${row.tool_id}, ${row.tool_version}, ${row.agent_did}, ${row.session_id}, ${row.side_effect_policy}, ${row.state},
+    ${row.error_code}, ${row.instance_id}, ${row.is_final}, to_timestamp(${row.accepted_ms} / 1000), ${row.duration_ms},
+    ${row.document}, ${row.waits_for}, ${row.fence}, ${row.turn_group}`;
+
+const eventRow = (row: Row<(typeof EVENT_COLUMNS)[number]['name']>): string => `${row.chain_id},
+    case when ${row.run_last_seq} is null then ${row.first_seq}
+      else ${freePlace(row.chain_id, row.first_seq, row.run_last_seq, row.at_least)} end,
+    ${row.last_seq}, ${row.tenant_id}, ${row.types}, ${row.invocation_id}, ${row.tool_id}, ${row.agent_did}, ${row.time},
+    ${row.document}`;
+
+interface Given<Name extends string> {
+  readonly row: Row<Name>;
+  /** What the rows are taken from; nothing, where the parameters are the row. */
+  readonly from: string;
+  /** Number of the first parameter behind them. */
+  readonly next: number;
+}
+
+type Givens = <const Column extends AppendColumn<never>>(
+  columns: readonly Column[],
+  first: number,
+) => Given<Column['name']>;
+
+/** Parameters for one row: its document, then its columns. */
+const givenOne: Givens = (columns, first) => {
+  const row: Record<string, string> = { document: `$${first}::json` };
+  for (const [at, { name, type }] of columns.entries()) row[name] = `$${first + 1 + at}::${type}`;
+  return { row: row as Row<(typeof columns)[number]['name']>, from: '', next: first + 1 + columns.length };
+};
 
 /**
- * Documents travel as one JSON array and their columns as another beside it, because the functions that read a member of
- * a document refuse one that holds \u0000.
+ * Parameters for many rows: an array of their documents, then one for each column, and behind it what all rows have in
+ * common. The arrays are taken apart in step in the list of a select: as functions in \`from\` each would fill a store of
+ * its own, and one JSON document of all columns costs several times more to read.
  */
-const many = (durability: Durability): string => `
+const givenMany: Givens = (columns, first) => {
+  const row: Record<string, string> = { document: 'given.document' };
+  const arrays = [`unnest($${first}::json[]) as document`];
+  let next = first + 1;
+  for (const { name, type, own } of columns) {
+    arrays.push(`unnest($${next++}::${type}[]) as ${name}`);
+    row[name] = own ? `given.${name}` : `coalesce($${next++}::${type}, given.${name})`;
+  }
+  return { row: row as Row<(typeof columns)[number]['name']>, from: `, (select ${arrays.join(', ')}) as given`, next };
+};
+
+function append(given: Givens, durability: Durability): string {
+  const records = given(RECORD_COLUMNS, 1);
+  const events = given(EVENT_COLUMNS, records.next);
+  return `
 with ${floorOf(durability)}, records as (
-  insert into sallyport.tool_invocations as held (${RECORD_COLUMNS})
-  select tenant_id, invocation_id, tool_id, tool_version, agent_did, session_id,
-    side_effect_policy, state, error_code, instance_id, is_final, to_timestamp(accepted_ms / 1000), duration_ms, record,
-    waits_for, fence, turn_group
-  from floor, rows from (
-    json_array_elements($1::json),
-    json_to_recordset($2::json) as (tenant_id text, invocation_id text, tool_id text, tool_version text, agent_did text,
-      session_id text, side_effect_policy text, state text, error_code text, instance_id text, is_final boolean,
-      accepted_ms double precision, duration_ms double precision, waits_for text, fence bigint, turn_group text)
-  ) as given (record)
+  insert into sallyport.tool_invocations as held (${RECORD_TARGETS})
+  select ${recordRow(records.row)}
+  from floor${records.from}
   ${REPLACE_OPEN}
 )
-insert into sallyport.audit_events (${EVENT_COLUMNS})
-select chain_id, case when run_last_seq is null then first_seq
-    else ${freePlace('given.chain_id', 'given.first_seq', 'given.run_last_seq', 'given.at_least')} end,
-  last_seq, tenant_id, types, invocation_id, tool_id, agent_did, time, events
-from floor, rows from (
-  json_array_elements($3::json),
-  json_to_recordset($4::json) as (chain_id text, first_seq bigint, last_seq bigint, run_last_seq bigint, at_least bigint,
-    tenant_id text, types text, invocation_id text, tool_id text, agent_did text, time timestamptz)
-) as given (events)`;
+insert into sallyport.audit_events (${EVENT_TARGETS})
+select ${eventRow(events.row)}
+from floor${events.from}`;
+}
 
-const named = (form: AppendForm, durability: Durability, text: string): AppendStatement => ({
+const GIVENS: Readonly<Record<AppendForm, Givens>> = { one: givenOne, many: givenMany };
+
+const named = (form: AppendForm, durability: Durability): AppendStatement => ({
   name: `sallyport-append-${form}-${durability}`,
-  text,
+  text: append(GIVENS[form], durability),
 });
 
-/** Each is one statement and so one transaction. */
+const bothOf = (form: AppendForm): Readonly<Record<Durability, AppendStatement>> => ({
+  synchronous: named(form, 'synchronous'),
+  asynchronous: named(form, 'asynchronous'),
+});
+
+/** Each is one statement and so one transaction. A lonely call has a form without arrays, which is the quicker one. */
 export const APPEND_STATEMENTS: Readonly<Record<AppendForm, Readonly<Record<Durability, AppendStatement>>>> = {
-  one: {
-    synchronous: named('one', 'synchronous', one('synchronous')),
-    asynchronous: named('one', 'asynchronous', one('asynchronous')),
-  },
-  many: {
-    synchronous: named('many', 'synchronous', many('synchronous')),
-    asynchronous: named('many', 'asynchronous', many('asynchronous')),
-  },
+  one: bothOf('one'),
+  many: bothOf('many'),
 };

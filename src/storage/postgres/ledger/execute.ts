@@ -1,9 +1,7 @@
 // Hot path: the messages of one statement, and what comes back.
-import type { Connection, PoolClient, Submittable } from 'pg';
+import type { PoolClient, Submittable } from 'pg';
 import type { AppendStatement } from './append-statements.ts';
-
-/** A parameter in text form. */
-export type Value = string | null;
+import type { BindMessages, Value } from './bind-message.ts';
 
 /** What the client calls while an answer comes in. Nothing is described, so there are no rows to read. */
 interface AnswerHandlers extends Submittable {
@@ -18,27 +16,37 @@ interface AnswerHandlers extends Submittable {
   handleRowDescription(): void;
 }
 
+/** What belongs to a connection. */
+export interface Connected {
+  /** Names of what is prepared there already; what is run is added. */
+  readonly names: Set<string>;
+  /** Its room is free again when an answer came: by then all of the statement was sent. */
+  readonly bind: BindMessages;
+}
+
 /**
  * Runs a statement on a connection that nobody else uses meanwhile, by the extended query protocol (PostgreSQL manual,
  * 53.2.3): bind, execute and sync in one write, without describing a result that is not there.
- * @param prepared names of the statements that this connection knows; this one is added
  */
 export function execute(
   client: PoolClient,
   { name, text }: AppendStatement,
   values: readonly Value[],
-  prepared: Set<string>,
+  { names, bind }: Connected,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const handlers: AnswerHandlers = {
     submit(connection) {
-      connection.stream.cork();
+      const { stream } = connection;
+      const messages = bind(name, values);
+      stream.cork();
       try {
-        if (!prepared.has(name)) connection.parse({ name, text, types: [] }, true);
-        prepared.add(name);
-        send(connection, name, values);
+        if (!names.has(name)) connection.parse({ name, text, types: [] }, true);
+        names.add(name);
+        // The client is told of the end of a connection on another way.
+        if (stream.writable) stream.write(messages);
       } finally {
-        connection.stream.uncork();
+        stream.uncork();
       }
     },
     callback: (error) => (error ? reject(error) : resolve()),
@@ -52,12 +60,6 @@ export function execute(
   };
   client.query(handlers);
   return promise;
-}
-
-function send(connection: Connection, statement: string, values: readonly Value[]): void {
-  connection.bind({ statement, values: [...values] }, true);
-  connection.execute(null, true);
-  connection.sync();
 }
 
 const nothing = (): void => undefined;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
 import { EMPTY_CHAIN, flawOf, headOf, link } from '../../../audit/chain.ts';
 import { chainedEventOf, cloudEventOf } from '../../../domain/event/chained-event.ts';
-import { pack, ROW_EVENTS_MAX, rowsOf, unpack } from './packed-events.ts';
+import { packed, ROW_EVENTS_MAX, rowsOf, unpack } from './packed-events.ts';
 
 test('AUD-03 events come out of their row as they went in', () => {
   const hostile = JSON.parse('{"__proto__":{"x":1},"constructor":"c","state":"A"}');
@@ -16,7 +16,7 @@ test('AUD-03 events come out of their row as they went in', () => {
     const events = data.map((each, at) => cloudEvent(at + 1, { data: each }));
     const rows = rowsOf(events.map(chainedEventOf));
     expect(rows.length).toBe(1);
-    expect(rows.flatMap((row) => unpack(JSON.parse(pack(row))))).toEqual(events);
+    expect(packed(rows).flatMap((text) => unpack(JSON.parse(text)))).toEqual(events);
   }
 });
 
@@ -40,7 +40,7 @@ test('AUD-03 what the events of a call have in common stands once, and they come
   const second = link(drafts[1] as (typeof drafts)[0], 'chain-1', first);
   const events = [first, second, link(drafts[2] as (typeof drafts)[0], 'chain-1', second)];
   const rows = rowsOf(events);
-  const text = rows.map(pack).join();
+  const text = packed(rows).join();
   for (const once of ['weather', 'acme', 'chain-1', 'call-1', first.hash])
     expect(text.split(`"${once}"`).length).toBe(2);
   expect(unpack(JSON.parse(text))).toEqual(events.map(cloudEventOf));

@@ -2,7 +2,7 @@
 import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { ChainedEvent } from '../../../domain/event/chained-event.ts';
-import { quoted } from '../../../std/json-text.ts';
+import { isPlain } from '../../../std/json-text.ts';
 import { PLACE_TAKEN } from '../database-error.ts';
 
 /** Events in one row; a reader has to hold this many at least. */
@@ -67,24 +67,53 @@ function fits(event: ChainedEvent, before: ChainedEvent): boolean {
   );
 }
 
-/** The document of a row that `rowsOf` cut, `PackedEvents` as JSON. */
-export function pack(row: EventRow): string {
+/** The documents of rows that `rowsOf` cut, `PackedEvents` as JSON. */
+export function packed(rows: readonly EventRow[]): string[] {
+  let plain: ChainedEvent | undefined;
+  return rows.map((row) => {
+    for (const event of row) {
+      if (!isPlainEvent(event, plain)) return documentOf(row, escaped);
+      plain = event;
+    }
+    return documentOf(row, unchanged);
+  });
+}
+
+function documentOf(row: EventRow, text: (value: string) => string): string {
   const [{ chainId, prev, seq, source, subject, tenantId, data }] = row;
-  const about = subject === undefined ? '' : `,"subject":${quoted(subject)}`;
+  const about = subject === undefined ? '' : `,"subject":"${text(subject)}"`;
   const isShared = row.every((event) => event.data.shared === data.shared);
   let each = '';
   for (const event of row) {
     const own = isShared ? event.data.own : event.data.text.slice(1, -1);
     each +=
-      `${each === '' ? '' : ','}{"chainhash":${quoted(event.hash)},"data":{${own}},"id":${quoted(event.id)}` +
-      `,"time":${quoted(event.time)},"type":${quoted(event.type)}}`;
+      `${each === '' ? '' : ','}{"chainhash":"${text(event.hash)}","data":{${own}},"id":"${text(event.id)}"` +
+      `,"time":"${text(event.time)}","type":"${text(event.type)}"}`;
   }
   return (
-    `{"shared":{"chainid":${quoted(chainId)},"chainprev":${quoted(prev)},"chainseq":${seq}` +
-    `,"datacontenttype":"application/json","source":${quoted(source)},"specversion":"1.0"${about}` +
-    `,"tenantid":${quoted(tenantId)},"data":{${isShared ? data.shared : ''}}},"each":[${each}]}`
+    `{"shared":{"chainid":"${text(chainId)}","chainprev":"${text(prev)}","chainseq":${seq}` +
+    `,"datacontenttype":"application/json","source":"${text(source)}","specversion":"1.0"${about}` +
+    `,"tenantid":"${text(tenantId)}","data":{${isShared ? data.shared : ''}}},"each":[${each}]}`
   );
 }
+
+const unchanged = (value: string): string => value;
+const escaped = (value: string): string => JSON.stringify(value).slice(1, -1);
+
+/**
+ * Whether the attributes of an event stand in JSON as they are. What a plain one before has too is not looked at again:
+ * looking costs as much as all else in a document.
+ */
+const isPlainEvent = (event: ChainedEvent, plain: ChainedEvent | undefined): boolean =>
+  isPlain(event.hash) &&
+  isPlain(event.id) &&
+  (event.time === plain?.time || isPlain(event.time)) &&
+  (event.type === plain?.type || isPlain(event.type)) &&
+  (event.prev === plain?.hash || isPlain(event.prev)) &&
+  (event.subject === plain?.subject || isPlain(event.subject ?? '')) &&
+  (event.chainId === plain?.chainId || isPlain(event.chainId)) &&
+  (event.source === plain?.source || isPlain(event.source)) &&
+  (event.tenantId === plain?.tenantId || isPlain(event.tenantId));
 
 /**
  * The events as they were packed; members of `data` that are shared come first. A row that somebody changed beyond

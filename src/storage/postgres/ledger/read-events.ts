@@ -4,7 +4,7 @@ import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
 import type { StoredEvent } from '../../../audit/ledger-store.port.ts';
 import { keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
-import { lookupText } from './append.ts';
+import { lookupText } from './append-columns.ts';
 import { settledPosition } from './horizon.ts';
 import { ROW_EVENTS_MAX, unpack } from './packed-events.ts';
 
@@ -31,9 +31,9 @@ export async function readEvents(
   }
   const filters = {
     tenant_id: tenantId === undefined ? undefined : keyText(tenantId),
-    invocation_id: lookupText(query.invocation_id),
-    tool_id: lookupText(query.tool_id),
-    agent_did: lookupText(query.agent_did),
+    invocation_id: lookedUp(query.invocation_id),
+    tool_id: lookedUp(query.tool_id),
+    agent_did: lookedUp(query.agent_did),
   };
   for (const column of FILTERED) {
     const value = filters[column];
@@ -45,6 +45,8 @@ export async function readEvents(
     .filter(({ position, event }) => position > after && (type === undefined || event.type === type));
   return newest ? found.slice(-limit) : found.slice(0, limit);
 }
+
+const lookedUp = (value: string | undefined): string | undefined => value && lookupText(value);
 
 const FILTERED = ['tenant_id', 'invocation_id', 'tool_id', 'agent_did'] as const;
 

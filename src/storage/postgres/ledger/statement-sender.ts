@@ -1,7 +1,8 @@
 // Hot path: the client's own queries spend more on their options and results than an append does on its rows.
 import type { Pool, PoolClient } from 'pg';
 import type { AppendStatement } from './append-statements.ts';
-import { execute, type Value } from './execute.ts';
+import { createBindMessages, type Value } from './bind-message.ts';
+import { type Connected, execute } from './execute.ts';
 
 /** Sends statements that answer with no rows; each is prepared once on a connection. */
 export interface StatementSender {
@@ -16,10 +17,8 @@ export interface StatementSender {
 }
 
 /** A connection with those who use it; the client runs one statement after the other. */
-interface Seat {
+interface Seat extends Connected {
   readonly client: PoolClient;
-  /** Names of what is prepared there already. */
-  readonly names: Set<string>;
   readonly onLost: () => void;
 }
 
@@ -49,7 +48,7 @@ export function createStatementSender(pool: Pool): StatementSender {
     let seat: Seat | undefined;
     try {
       seat = await lane.seat;
-      await execute(seat.client, statement, values, seat.names);
+      await execute(seat.client, statement, values, seat);
     } catch (error) {
       leave();
       if (seat !== undefined) seats.close(seat);
@@ -87,7 +86,7 @@ interface Seats {
 
 function createSeats(pool: Pool): Seats {
   /** By connection: one that went back to the pool may come again. */
-  const prepared = new WeakMap<PoolClient, Set<string>>();
+  const known = new WeakMap<PoolClient, Connected>();
   const open = new Set<Seat>();
   let kept: Seat | undefined;
   let ended = false;
@@ -100,10 +99,10 @@ function createSeats(pool: Pool): Seats {
   };
   const takeNew = async (): Promise<Seat> => {
     const client = await pool.connect();
-    const names = prepared.get(client) ?? new Set();
-    prepared.set(client, names);
+    const connected = known.get(client) ?? { names: new Set(), bind: createBindMessages() };
+    known.set(client, connected);
     // A statement that runs is told too; without a listener the process would end.
-    const seat: Seat = { client, names, onLost: () => (kept === seat ? drop(seat, true) : undefined) };
+    const seat: Seat = { ...connected, client, onLost: () => (kept === seat ? drop(seat, true) : undefined) };
     client.on('error', seat.onLost);
     open.add(seat);
     return seat;
