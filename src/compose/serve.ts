@@ -52,7 +52,7 @@ export async function serve(
   });
   const gateway = await openGateway(layer);
   const discovery = createDiscovery({ layer, log, version: VERSION });
-  mountMcp(rest.app, { path: '/mcp', serverOf: gateway.serverOf, resource, log });
+  mountMcp(rest.app, { path: '/mcp', serverOf: gateway.serverOf, resource, log, direct: rest.direct });
   mountMcp(rest.app, { path: '/mcp/discovery', serverOf: () => discovery.server, resource, log });
   const url = await rest.listen(port);
   await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, token: layer.operatorKey() });

@@ -31,13 +31,11 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
       else more.push(chunk);
     };
     request.on('data', onData);
-    request.once('end', () => resolve(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, length)));
-    request.once('close', () => {
+    request.on('end', () => resolve(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, length)));
+    request.on('close', () => {
       // It closes after every request too: making an error then would cost more than reading the body.
       if (!request.complete) reject(new ToolLayerError('E3801', 'The request ended early.'));
     });
-    // Said again by the close that follows.
-    request.once('error', () => {});
   });
 }
 

@@ -3,10 +3,12 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { refuseCredentials } from '../bearer.ts';
 import { createProtectedResource, type ProtectedResource } from '../protected-resource.ts';
 import { answerClientError } from './client-error.ts';
+import { createDirectPosts, type DirectPosts } from './direct-posts.ts';
 import { addInvocationStream } from './invocation-stream.ts';
-import { addOperationRoutes } from './operation-routes.ts';
+import { addDirectInvocation, addOperationRoutes } from './operation-routes.ts';
 import { addOwnRoutes } from './own-routes.ts';
 import { answerFrameworkError, refuseMisuse } from './refuse-misuse.ts';
 import { createRequestGuard } from './request-guard.ts';
@@ -29,6 +31,8 @@ export interface RestDoorParts {
 export interface RestDoor {
   /** Other doors add their routes here before `listen`. */
   readonly app: FastifyInstance;
+  /** Where they add what need not go through the framework. */
+  readonly direct: DirectPosts;
   /**
    * Starts to listen.
    * @param port 0 for any free one
@@ -47,14 +51,20 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
   const { resource = createProtectedResource() } = parts;
   const app = createApp(settings, resource);
   const guard = createRequestGuard(host, settings);
-  refuseMisuse(app, guard, resource, parts.log);
+  const refuse = refuseMisuse(app, guard, resource, parts.log);
+  const direct = createDirectPosts(
+    app,
+    (request) => guard(request.headers) === undefined && refuseCredentials(request) === undefined,
+  );
   addOperationRoutes(app, parts.layer, resource, settings);
+  addDirectInvocation(direct, parts.layer, resource, settings, refuse);
   addInvocationStream(app, parts.layer, settings);
   addOwnRoutes(app, parts.layer, parts.openApi, resource);
 
   let closing: Promise<void> | undefined;
   return {
     app,
+    direct,
     listen: async (port) => {
       await listenOn(app, host, port);
       app.server.maxConnections = settings.connectionsMax;

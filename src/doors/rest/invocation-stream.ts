@@ -31,7 +31,7 @@ export function addInvocationStream(app: FastifyInstance, layer: ToolLayer, sett
   app.addHook('preClose', async () => closing.abort());
   app.get(STREAM_PATH, { exposeHeadRoute: false }, async (request, reply) => {
     const { invocation_id } = request.params as { readonly invocation_id: string };
-    const { signal, ...known } = callerOf(request, reply);
+    const { signal, ...known } = callerOf(request.raw, reply.raw);
     const ends = signal === undefined ? [closing.signal] : [signal, closing.signal];
     const caller: Caller = { ...known, signal: AbortSignal.any(ends) };
     if (open >= settings.streamsMax) throw tooMany(settings.streamsMax);

@@ -1,4 +1,5 @@
 // Hot path: every request of an operation passes here.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
@@ -14,7 +15,9 @@ import { presentedCredential } from '../bearer.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import { readBody } from '../request-body.ts';
 import { readWireJson } from '../wire-json.ts';
+import type { DirectPosts } from './direct-posts.ts';
 import { createInputReader } from './input-of-request.ts';
+import type { RefuseThrown } from './refuse-misuse.ts';
 import { sendInvocation, sendJson } from './reply.ts';
 import type { RestSettings } from './settings.ts';
 
@@ -31,11 +34,7 @@ export function addOperationRoutes(
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
     const carriesDocument = request.routeOptions.url?.startsWith('/v1/imports/') === true;
-    const bytes = await readBody(payload, carriesDocument ? settings.documentBytesMax : settings.bodyBytesMax);
-    if (bytes.length === 0) return undefined;
-    const read = readWireJson(bytes);
-    if (!read.ok) throw ToolLayerError.of(read.failure);
-    return read.value;
+    return readJson(payload, carriesDocument ? settings.documentBytesMax : settings.bodyBytesMax);
   });
   for (const name of Object.keys(OPERATIONS) as OperationName[]) addRoute(app, layer, resource, name);
 }
@@ -48,7 +47,7 @@ function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedRes
     const params = request.params as Params;
     const input = inBody ? reader.fromBody(params, request.body) : reader.fromUrl(params, request.query as Query);
     // The operation checks the input itself: whatever came in is passed on as it is.
-    const answer = await layer.ask(name, input as OperationInput<typeof name>, callerOf(request, reply));
+    const answer = await layer.ask(name, input as OperationInput<typeof name>, callerOf(request.raw, reply.raw));
     reply.hijack();
     if (name === 'tool.invoke') sendInvocation(reply.raw, answer as ToolInvokeResponse, resource);
     else sendJson(reply.raw, statusOf(entry, answer), answer);
@@ -57,19 +56,48 @@ function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedRes
   app.route({ method: entry.method, url, handler, exposeHeadRoute: entry.method === 'GET' });
 }
 
+/** @returns undefined for an empty body */
+async function readJson(payload: IncomingMessage, bytesMax: number): Promise<unknown> {
+  const bytes = await readBody(payload, bytesMax);
+  if (bytes.length === 0) return undefined;
+  const read = readWireJson(bytes);
+  if (!read.ok) throw ToolLayerError.of(read.failure);
+  return read.value;
+}
+
+/** Calls of tools without the framework: the same as their route does. */
+export function addDirectInvocation(
+  direct: DirectPosts,
+  layer: ToolLayer,
+  resource: ProtectedResource,
+  { bodyBytesMax }: Pick<RestSettings, 'bodyBytesMax'>,
+  refuse: RefuseThrown,
+): void {
+  const entry = OPERATIONS['tool.invoke'];
+  const reader = createInputReader(entry);
+  direct.add(entry.path, async (request, response) => {
+    try {
+      const input = reader.fromBody({}, await readJson(request, bodyBytesMax)) as OperationInput<'tool.invoke'>;
+      sendInvocation(response, await layer.ask('tool.invoke', input, callerOf(request, response)), resource);
+    } catch (thrown) {
+      refuse(thrown, request, response, entry.path);
+    }
+  });
+}
+
 /** Health that is not ready is an answer, but not a good one. */
 function statusOf(entry: OperationEntry, answer: object): number {
   return 'ready' in answer && answer.ready === false ? 503 : entry.status;
 }
 
 /** What this door knows of who asks. The signal ends with the connection, when that comes before the answer. */
-export function callerOf(request: FastifyRequest, reply: FastifyReply): Caller {
-  const { traceparent } = request.headers;
+export function callerOf({ headers }: IncomingMessage, response: ServerResponse): Caller {
+  const { traceparent } = headers;
   const gone = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
   });
-  const token = presentedCredential(request.headers);
+  const token = presentedCredential(headers);
   return {
     door: 'rest',
     signal: gone.signal,

@@ -26,7 +26,7 @@ export function addOwnRoutes(
     send(reply.raw, 200, JSON_TYPE, document);
   });
   app.get('/readyz', async (request, reply) => {
-    const { ready, status } = await layer.ask('health', {}, callerOf(request, reply));
+    const { ready, status } = await layer.ask('health', {}, callerOf(request.raw, reply.raw));
     reply.hijack();
     sendJson(reply.raw, ready ? 200 : 503, { ready, status });
   });

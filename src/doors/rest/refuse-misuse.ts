@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
@@ -13,13 +14,24 @@ const MCP_ROUTES: readonly KnownRoute[] = ['POST', 'GET', 'DELETE'].flatMap((met
   ['/mcp', '/mcp/discovery'].map((path) => ({ method, path })),
 );
 
-/** Answers everything that does not reach an operation: foreign hosts, unknown routes, unreadable requests, faults. */
+/** Answers a request that ended in a failure. `route` is for the log. */
+export type RefuseThrown = (
+  thrown: unknown,
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: string | undefined,
+) => void;
+
+/**
+ * Answers everything that does not reach an operation: foreign hosts, unknown routes, unreadable requests, faults.
+ * @returns what answers the faults
+ */
 export function refuseMisuse(
   app: FastifyInstance,
   guard: ReturnType<typeof createRequestGuard>,
   resource: ProtectedResource,
   log: Log,
-): void {
+): RefuseThrown {
   const problem = problems(resource);
   app.addHook('onRequest', (request, reply, done) => {
     const refused = guard(request.headers);
@@ -36,11 +48,16 @@ export function refuseMisuse(
     problem(reply, refused.failure, refused.status, refused.status === 405 ? ['allow', refused.allow.join(', ')] : []);
   });
 
-  app.setErrorHandler((thrown: FastifyError, request, reply) => {
-    const [failed, status] = explain(thrown, request);
-    if (failed.code === 'E3900') log.error('rest-request-failed', { url: request.routeOptions.url, cause: thrown });
-    problem(reply, failed, status);
+  const refuseThrown: RefuseThrown = (thrown, { headers }, response, route) => {
+    const [failed, status] = explain(thrown, headers);
+    if (failed.code === 'E3900') log.error('rest-request-failed', { url: route, cause: thrown });
+    sendProblem(response, failed, resource, status);
+  };
+  app.setErrorHandler((thrown, request, reply) => {
+    reply.hijack();
+    refuseThrown(thrown, request.raw, reply.raw, request.routeOptions.url);
   });
+  return refuseThrown;
 }
 
 /** Answers what the framework refuses before it looks for a route, such as a path that cannot be decoded. */
@@ -50,22 +67,23 @@ export function answerFrameworkError(
   reply: FastifyReply,
   resource: ProtectedResource,
 ): void {
-  const [failed, status] = explain(thrown, request);
+  const [failed, status] = explain(thrown, request.headers);
   problems(resource)(reply, failed, status);
 }
 
 /** A failure for whatever was thrown; what the framework itself refuses is the client's fault, not ours. */
 function explain(
-  thrown: FastifyError,
-  request: FastifyRequest,
+  thrown: unknown,
+  headers: IncomingHttpHeaders,
 ): readonly [failed: Failure, status: number | undefined] {
-  if (thrown instanceof ToolLayerError) return [thrown.failure, undefined];
-  if (thrown.statusCode === 415) {
-    const given = String(request.headers['content-type'] ?? 'none').slice(0, 100);
+  if (thrown instanceof ToolLayerError || !(thrown instanceof Error)) return [failureOf(thrown), undefined];
+  const { statusCode, code, message } = thrown as Partial<FastifyError> & Error;
+  if (statusCode === 415) {
+    const given = String(headers['content-type'] ?? 'none').slice(0, 100);
     return [failure('E3801', `The content type must be application/json, not ${given}.`), 415];
   }
-  if (typeof thrown.code === 'string' && thrown.code.startsWith('FST_ERR_') && (thrown.statusCode ?? 500) < 500) {
-    return [failure('E3801', `The request cannot be read: ${thrown.message}.`), thrown.statusCode];
+  if (typeof code === 'string' && code.startsWith('FST_ERR_') && (statusCode ?? 500) < 500) {
+    return [failure('E3801', `The request cannot be read: ${message}.`), statusCode];
   }
   return [failureOf(thrown), undefined];
 }

@@ -34,6 +34,7 @@ test('messages are lines in both directions, one for each member of a batch', as
   const { transport, received, stdin, stdout } = connected();
   await transport.start();
   await transport.send({ jsonrpc: '2.0', id: 1, method: 'ping', params: { text: 'two\nlines' } });
+  await flushed();
   expect(String(stdin.read())).toBe('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"text":"two\\nlines"}}\n');
   stdout.write(
     '{"jsonrpc":"2.0","id":1,"result":{}}\r\n[{"jsonrpc":"2.0","id":2,"result":{}},{"jsonrpc":"2.0","method":"m"}]\n',
@@ -41,6 +42,21 @@ test('messages are lines in both directions, one for each member of a batch', as
   await flushed();
   expect(received).toHaveLength(3);
   await transport.close();
+});
+
+test('messages that are sent side by side leave in one write, and closing leaves none behind', async () => {
+  const { transport, stdin } = connected();
+  const written: string[] = [];
+  stdin.on('data', (chunk) => written.push(String(chunk)));
+  await transport.start();
+  const send = (id: number) => transport.send({ jsonrpc: '2.0', id, method: 'ping' });
+  await Promise.all([send(1), send(2)]);
+  await flushed();
+  void send(3);
+  await transport.close();
+  await flushed();
+  const line = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
+  expect(written).toEqual([line(1) + line(2), line(3)]);
 });
 
 test('lines that are no messages are counted, a few are logged without their text, and messages go on', async () => {

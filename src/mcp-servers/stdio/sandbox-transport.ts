@@ -1,4 +1,5 @@
 // Hot path: every message to and from a stdio upstream goes through here.
+import { nextTick } from 'node:process';
 import { type JSONRPCMessage, SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client';
 import type { SandboxExit, SandboxProcess } from '../../sandbox/driver.port.ts';
 import { KiB, MiB } from '../../std/bytes.ts';
@@ -80,6 +81,7 @@ export function createSandboxTransport(parts: SandboxTransportParts): SandboxTra
   let gone = false;
   let closed = false;
   let drained: Promise<void> | undefined;
+  const lines = gatherLines(process.stdin);
 
   const fail = (why: string): void => {
     if (reason !== undefined || gone) return;
@@ -114,11 +116,12 @@ export function createSandboxTransport(parts: SandboxTransportParts): SandboxTra
       if (gone || reason !== undefined || stdin.destroyed || stdin.writableEnded) {
         return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The server is not running.'));
       }
-      if (stdin.writableLength > TRANSPORT_BOUNDS.unreadInputBytesMax) {
+      if (stdin.writableLength + lines.waiting() > TRANSPORT_BOUNDS.unreadInputBytesMax) {
         fail('it does not read its input');
         return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The server does not read its input.'));
       }
-      if (stdin.write(`${JSON.stringify(message)}\n`)) return SENT;
+      lines.add(`${JSON.stringify(message)}\n`);
+      if (!stdin.writableNeedDrain) return SENT;
       // One promise for all that wait for the same room.
       drained ??= roomIn(stdin).then(() => {
         drained = undefined;
@@ -127,6 +130,7 @@ export function createSandboxTransport(parts: SandboxTransportParts): SandboxTra
     },
     async close() {
       closed ||= !gone && reason === undefined;
+      lines.flush();
       process.stdin.end();
       process.kill(TRANSPORT_BOUNDS.closeGraceMs);
       await transport.ended;
@@ -156,6 +160,25 @@ function splitMessages(
     },
     onEndlessLine: () => transport.fail('it writes a line without an end on its standard output'),
   });
+}
+
+/** Lines of one tick leave together: calls often start side by side, and each write is a system call. */
+function gatherLines(stream: SandboxProcess['stdin']) {
+  let gathered = '';
+  const flush = (): void => {
+    const lines = gathered;
+    gathered = '';
+    if (lines !== '' && stream.writable) stream.write(lines);
+  };
+  return {
+    /** Characters that wait for the end of the tick. */
+    waiting: () => gathered.length,
+    add(line: string): void {
+      if (gathered === '') nextTick(flush);
+      gathered += line;
+    },
+    flush,
+  };
 }
 
 /** Resolves when the stream takes more, or never will. */

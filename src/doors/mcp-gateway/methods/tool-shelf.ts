@@ -33,7 +33,8 @@ const MANIFESTS_PER_PAGE = 1_000;
 export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolShelf {
   const bounds = { ttl: settings.toolListTtlMs };
   const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
-  const kinds = new LRUCache<string, ExecutorKind>({ max: settings.toolsMax, ...bounds });
+  /** By token, of the tools that were called with it: one look, and no key to be made of two texts. */
+  const kinds = new LRUCache<string, Map<string, ExecutorKind>>({ max: settings.toolListsMax, ...bounds });
 
   const list: ToolShelf['list'] = async (caller) => {
     const key = caller.token ?? '';
@@ -53,17 +54,28 @@ export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolSh
   };
 
   const kindOf: ToolShelf['kindOf'] = async (caller, toolId) => {
-    const listed = await lists.peek(caller.token ?? '')?.catch(() => undefined);
-    const key = `${caller.token ?? ''}\n${toolId}`;
-    const known = listed?.kinds.get(toolId) ?? kinds.get(key);
+    const token = caller.token ?? '';
+    const known = kinds.get(token)?.get(toolId);
     if (known !== undefined) return known;
-    try {
-      const { manifest } = await layer.ask('tools.get', { tool_id: toolId }, caller);
-      kinds.set(key, manifest.executor.kind);
-      return manifest.executor.kind;
-    } catch {
-      return undefined;
+    const kind = await findKind(caller, toolId);
+    if (kind === undefined) return undefined;
+    let ofToken = kinds.get(token);
+    if (ofToken === undefined || ofToken.size >= settings.toolsMax) {
+      ofToken = new Map();
+      kinds.set(token, ofToken);
     }
+    ofToken.set(toolId, kind);
+    return kind;
+  };
+
+  const findKind: ToolShelf['kindOf'] = async (caller, toolId) => {
+    const listed = await lists.peek(caller.token ?? '')?.catch(() => undefined);
+    const kind = listed?.kinds.get(toolId);
+    if (kind !== undefined) return kind;
+    return layer.ask('tools.get', { tool_id: toolId }, caller).then(
+      ({ manifest }) => manifest.executor.kind,
+      () => undefined,
+    );
   };
 
   return {

@@ -1,4 +1,5 @@
 // Hot path: every MCP request over HTTP passes here.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { classify, RPC, type RpcMessage } from '../../json-rpc.ts';
@@ -19,13 +20,20 @@ export interface McpEndpoint extends Pick<Endpoint, 'serverOf' | 'log'>, Partial
   /** Path of the address; a query is for `serverOf` to read. */
   readonly path: string;
   readonly settings?: Partial<TransportSettings>;
+  /** Where its POST requests are taken without the framework; absent: all go through it. */
+  readonly direct?: DirectPosts;
+}
+
+/** Takes the POST requests of one path. */
+interface DirectPosts {
+  add(path: string, answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>): void;
 }
 
 /**
  * Adds an MCP endpoint to an HTTP server, for both eras. `Host` and `Origin` are the server's to check.
  * Closing the server ends every stream and session; the MCP server itself is closed by its owner.
  */
-export function mountMcp(app: FastifyInstance, { path, settings: given, ...parts }: McpEndpoint): void {
+export function mountMcp(app: FastifyInstance, { path, settings: given, direct, ...parts }: McpEndpoint): void {
   const settings = { ...TRANSPORT_DEFAULTS, ...given };
   const endpoint = {
     resource: createProtectedResource(),
@@ -49,6 +57,7 @@ export function mountMcp(app: FastifyInstance, { path, settings: given, ...parts
     addRoute(scope, path, 'DELETE', endpoint, endSession);
     done();
   });
+  direct?.add(path, (request, response) => respond(request, response, endpoint, answerPost));
 }
 
 type Answer = (exchange: HttpExchange, endpoint: Endpoint) => Promise<void> | void;
@@ -58,16 +67,25 @@ function addRoute(scope: FastifyInstance, url: string, method: string, endpoint:
     method,
     url,
     exposeHeadRoute: false,
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       reply.hijack();
-      const exchange = createHttpExchange(request.raw, reply.raw, endpoint);
-      try {
-        await answer(exchange, endpoint);
-      } catch (thrown) {
-        refuseThrown(thrown, exchange, endpoint);
-      }
+      return respond(request.raw, reply.raw, endpoint, answer);
     },
   });
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  endpoint: Endpoint,
+  answer: Answer,
+): Promise<void> {
+  const exchange = createHttpExchange(request, response, endpoint);
+  try {
+    await answer(exchange, endpoint);
+  } catch (thrown) {
+    refuseThrown(thrown, exchange, endpoint);
+  }
 }
 
 /** A request that names no server there is was its client's fault; anything else is ours. */
