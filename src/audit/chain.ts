@@ -7,6 +7,7 @@ import { canonicalJson } from '../std/canonical-json.ts';
 import { isoTime } from '../std/iso-time.ts';
 import { quoted } from '../std/json-text.ts';
 import { sha256 } from '../std/sha256.ts';
+import { rememberLast } from '../std/text/remember-last.ts';
 
 /** The newest link of a chain. */
 export interface ChainHead {
@@ -27,11 +28,9 @@ export function link(draft: EventDraft | WrittenDraft, chainId: string, head: Ch
   const seq = head.seq + 1;
   const time = isoTime(draft.time);
   // Members in ascending order and no white space: the canonical text, without an object that would have to be sorted.
-  const about = subject === undefined ? '' : `,"subject":${quoted(subject)}`;
   const unsealed =
-    `{"chainid":${quoted(chainId)},"chainprev":"${head.hash}","chainseq":${seq},"data":${data.text}` +
-    `,"datacontenttype":"application/json","id":${quoted(id)},"source":"${EVENT_SOURCE}","specversion":"1.0"${about}` +
-    `,"tenantid":${quoted(tenantId)},"time":"${time}","type":"${type}"}`;
+    `${chainStart(chainId)}${head.hash}","chainseq":${seq},"data":${data.text}` +
+    `,"datacontenttype":"application/json","id":${quoted(id)}${middleOf(subject, tenantId)}${time}","type":"${type}"}`;
   const hash = sha256(unsealed);
   return {
     chainId,
@@ -48,6 +47,25 @@ export function link(draft: EventDraft | WrittenDraft, chainId: string, head: Ch
     unsealed,
   };
 }
+
+/** What an event begins with, up to the hash of the one before. */
+const chainStart = rememberLast((chainId: string) => `{"chainid":${quoted(chainId)},"chainprev":"`);
+
+const quotedTenant = rememberLast(quoted);
+/** The events of a call come one after the other. */
+let lastMiddle: { readonly subject: string; readonly tenantId: string; readonly text: string } | undefined;
+
+/** What stands between the id of an event and its time. */
+function middleOf(subject: string | undefined, tenantId: string): string {
+  if (subject === undefined) return `${FIXED},"tenantid":${quotedTenant(tenantId)},"time":"`;
+  if (lastMiddle?.subject === subject && lastMiddle.tenantId === tenantId) return lastMiddle.text;
+  // Joined, it is one piece, and not many that every event puts together again.
+  const text = [FIXED, ',"subject":', quoted(subject), ',"tenantid":', quotedTenant(tenantId), ',"time":"'].join('');
+  lastMiddle = { subject, tenantId, text };
+  return text;
+}
+
+const FIXED = `,"source":"${EVENT_SOURCE}","specversion":"1.0"`;
 
 /** The head of a chain whose newest event is this one. */
 export function headOf(event: CloudEvent): ChainHead {

@@ -31,7 +31,10 @@ export const eventTextParts = ({ hash, unsealed }: ChainedEvent): readonly [stri
 ];
 
 /** The CloudEvent as canonical JSON. */
-export const eventText = (event: ChainedEvent): string => eventTextParts(event).join('');
+export function eventText(event: ChainedEvent): string {
+  const [first, rest] = eventTextParts(event);
+  return first + rest;
+}
 
 /** The CloudEvent itself. */
 export const cloudEventOf = (event: ChainedEvent): CloudEvent => JSON.parse(eventText(event)) as CloudEvent;

@@ -44,13 +44,14 @@ export function startDeadline(
     // A timer may fire a little early by the other clock.
     if (leftMs() < EARLY_MS) onOver(timedOut(allowedMs));
     else if (idleLeftMs() < EARLY_MS) onOver(silent(idleMs ?? 0));
-    else arm();
+    else arm(nextMs());
   };
-  const arm = (): void => {
-    // A silent tool is looked after when its silence would be over: a report only moves a number.
-    timer = setTimeout(look, Math.min(leftMs(), idleLeftMs()));
+  const arm = (ms: number): void => {
+    timer = setTimeout(look, ms);
   };
-  arm();
+  // A silent tool is looked after when its silence would be over: a report only moves a number.
+  const nextMs = (): number => Math.min(leftMs(), idleLeftMs());
+  arm(Math.min(timeoutMs, idleMs ?? timeoutMs));
   return {
     touch() {
       if (idleMs !== undefined) touchedAt = clock.monotonic();
@@ -59,7 +60,7 @@ export function startDeadline(
       if (timer === undefined || timeoutMs + ms <= allowedMs) return;
       allowedMs = timeoutMs + ms;
       clearTimeout(timer);
-      arm();
+      arm(nextMs());
     },
     leftMs: () => Math.max(0, leftMs()),
     stop() {

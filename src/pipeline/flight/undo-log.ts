@@ -80,20 +80,28 @@ export class UndoLog {
 
   /** Closes what is open. Undefined when there is nothing to wait for. */
   close(log: Log): Promise<void> | undefined {
-    return this.#deferred === undefined ? undefined : closeAll(this.#deferred, log);
+    return this.#deferred === undefined ? undefined : closeNow(this.#deferred, log);
   }
 }
 
-async function closeAll(steps: Step[], log: Log): Promise<void> {
-  for (let step = steps.pop(); step !== undefined; step = steps.pop()) await runStep(step, log);
+/** Most steps only give a number back: nothing is waited for until one takes its time. */
+function closeNow(steps: Step[], log: Log): Promise<void> | undefined {
+  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+    const ending = runStep(step, log);
+    if (ending !== undefined) return ending.then(() => closeNow(steps, log));
+  }
+  return undefined;
 }
 
 /** A step that fails must not keep the others from running. */
-async function runStep(step: Step, log: Log): Promise<void> {
+function runStep(step: Step, log: Log): Promise<void> | undefined {
   try {
     const ended = step();
-    if (ended !== undefined) await ended;
+    return ended === undefined ? undefined : ended.catch((cause: unknown) => logFailed(log, cause));
   } catch (cause) {
-    log.error('undo-step-failed', { reason: String(cause) });
+    logFailed(log, cause);
+    return undefined;
   }
 }
+
+const logFailed = (log: Log, cause: unknown): void => log.error('undo-step-failed', { reason: String(cause) });

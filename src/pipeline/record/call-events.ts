@@ -1,14 +1,16 @@
 // Hot path: five events a call.
-import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import { entryOf, errorBody } from '../../domain/error/failure.ts';
 import type { WrittenDraft } from '../../domain/event/event-draft.ts';
 import { type PayloadText, payloadTextOf } from '../../domain/event/payload-text.ts';
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
+import { TRANSITIONS } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { quoted } from '../../std/json-text.ts';
+import { randomUuid } from '../../std/text/random-uuid.ts';
+import { rememberLast } from '../../std/text/remember-last.ts';
 import type { Flight, Transition } from '../flight/flight.ts';
 import { gateText, hooksText, policyText } from './decision-texts.ts';
 import { type EffectSaid, effectSaid } from './effect-said.ts';
@@ -32,11 +34,11 @@ export function eventsOf(flight: Flight, record: InvocationRecord, from: number,
     const effect = effectSaid(record, transitions, i);
     if (effect !== undefined) {
       const told = effectOf(members, effect, record);
-      drafts.push({ id: randomUUID(), type: effect.type, time: at, tenantId, subject: invocationId, written: told });
+      drafts.push({ id: randomUuid(), type: effect.type, time: at, tenantId, subject: invocationId, written: told });
     }
     const said = decisionsOf(flight, state);
     const written = isEnd ? endOf(members, said, record, state) : stepOf(members, said, record, state);
-    drafts.push({ id: randomUUID(), type: typeOf(state, record), time: at, tenantId, subject: invocationId, written });
+    drafts.push({ id: randomUuid(), type: typeOf(state, record), time: at, tenantId, subject: invocationId, written });
   }
   return drafts;
 }
@@ -53,7 +55,7 @@ function factsOf(facts: NonNullable<Flight['facts']>, record: InvocationRecord):
     ...(inputHash === undefined ? {} : { input_hash: inputHash }),
   };
   return facts.map(({ type, at, data }) => ({
-    id: randomUUID(),
+    id: randomUuid(),
     type,
     time: Math.round(at),
     tenantId,
@@ -72,31 +74,43 @@ interface SharedMembers {
   readonly phase: string;
   /** Up to the state; empty or with a comma behind it. */
   readonly third: string;
-  /** Behind the state. */
-  readonly last: string;
   /** All of them. */
   readonly all: string;
+  /** What an event begins with up to the policy's decision, where nothing comes between. */
+  readonly start: string;
+  /** What an event ends with behind the state. */
+  readonly end: string;
 }
 
 function sharedMembers({ call, trace }: Flight, record: InvocationRecord, answeredBy?: string): SharedMembers {
   const { inputHash, sessionId, userDid, trust } = record;
   const first =
-    `"agent_did":${quoted(record.agentDid)}${optional('answered_by', answeredBy)}` +
+    `"agent_did":${quotedAgent(record.agentDid)}${optional('answered_by', answeredBy)}` +
     `${optional('called_as', record.calledAs)},"capabilities":${capabilitiesText(call.grant)}` +
-    `${optional('claim_source', record.claimSource)},"door":${quoted(record.door)}`;
+    `${optional('claim_source', record.claimSource)},"door":${quotedDoor(record.door)}`;
   const second = `${inputHash === undefined ? '' : `"input_hash":"${inputHash}",`}"invocation_id":${quoted(record.invocationId)}`;
   const phase = record.phase === undefined ? '' : `"phase":"${record.phase}",`;
   const third = sessionId === undefined ? '' : `"session_id":${quoted(sessionId)},`;
   const last =
-    `"tenant_id":${quoted(record.tenantId)},"tool_id":${quoted(record.toolId)}` +
-    `${optional('tool_version', record.toolVersion)}${optional('trace_id', trace?.traceId)}` +
+    `"tenant_id":${quotedTenant(record.tenantId)},"tool_id":${quotedTool(record.toolId)}` +
+    `${versionText(record.toolVersion)}${optional('trace_id', trace?.traceId)}` +
     `${trust === undefined ? '' : `,"trust":"${trust}"`}${optional('turn_group_id', record.turnGroupId)}` +
     optional('user_did', userDid);
-  return { first, second, phase, third, last, all: `${first},${second},${phase}${third}${last}` };
+  // Joined, each is one piece, and not many that every event puts together again.
+  const start = ['{', first, ',', second, ',', phase].join('');
+  const end = [',', last, '}'].join('');
+  return { first, second, phase, third, all: `${first},${second},${phase}${third}${last}`, start, end };
 }
 
 const optional = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `,"${name}":${quoted(value)}`;
+
+// What recurs from call to call.
+const quotedAgent = rememberLast(quoted);
+const quotedDoor = rememberLast(quoted);
+const quotedTenant = rememberLast(quoted);
+const quotedTool = rememberLast(quoted);
+const versionText = rememberLast((version: string | undefined) => optional('tool_version', version));
 
 /** Grants are remembered, so their text is. */
 const capabilityTexts = new WeakMap<Grant, string>();
@@ -150,34 +164,44 @@ function verdictsFor(
   return ran ? verdicts.filter(({ at }) => at === 'after') : verdicts;
 }
 
+/** The same texts over and over: what may not be told in them is looked for once. */
+const STATE_TEXTS = Object.fromEntries(
+  Object.keys(TRANSITIONS).map((state) => [state, `"state":"${state}"`]),
+) as Readonly<Record<LifecycleState, string>>;
+const authorizedText = rememberLast((policy: string) => `${policy}${STATE_TEXTS.AUTHORIZED}`);
+
 function stepOf(members: SharedMembers, said: DecisionTexts, record: InvocationRecord, state: LifecycleState) {
-  const { first, second, phase, third, last, all } = members;
+  const { first, second, phase, third, all, start, end } = members;
   const { gate, hooks, policy } = said;
-  const own = `"state":"${state}"`;
+  const own = STATE_TEXTS[state];
+  // Most calls have neither a gate nor hooks.
+  if (gate === '' && hooks === '') {
+    const told = policy === '' ? own : state === 'AUTHORIZED' ? authorizedText(policy) : `${policy}${own}`;
+    return payloadText(record, `${start}${policy}${third}${own}${end}`, all, told);
+  }
   return payloadText(
     record,
-    `{${gate}${first},${hooks}${second},${phase}${policy}${third}${own},${last}}`,
+    `{${gate}${first},${hooks}${second},${phase}${policy}${third}${own}${end}`,
     all,
     `${gate}${hooks}${policy}${own}`,
   );
 }
 
-function effectOf(members: SharedMembers, { text }: EffectSaid, record: InvocationRecord) {
-  const { first, second, phase, third, last, all } = members;
-  return payloadText(record, `{${first},${second},${phase}${third}${text},${last}}`, all, text);
+function effectOf({ start, third, end, all }: SharedMembers, { text }: EffectSaid, record: InvocationRecord) {
+  return payloadText(record, `${start}${third}${text}${end}`, all, text);
 }
 
 function endOf(members: SharedMembers, said: DecisionTexts, record: InvocationRecord, state: LifecycleState) {
-  const { first, second, phase, third, last, all } = members;
+  const { first, second, phase, third, all, end } = members;
   const { gate, hooks, policy } = said;
   const { failure, metadata, outputHash } = record;
   const error = failure === undefined ? '' : `"error":${canonicalJson(withoutDetails(failure))},`;
-  const early = `"duration_ms":${JSON.stringify(metadata?.duration_ms ?? 0)},${error}"execution_metadata":${usageText(record)},${hooks}`;
+  const early = `"duration_ms":${numberText(metadata?.duration_ms)},${error}"execution_metadata":${usageText(record)},${hooks}`;
   const hash = outputHash === undefined ? '' : `"output_hash":"${outputHash}",`;
-  const own = `"state":"${state}"`;
+  const own = STATE_TEXTS[state];
   return payloadText(
     record,
-    `{${gate}${first},${early}${second},${hash}${phase}${policy}${third}${own},${last}}`,
+    `{${gate}${first},${early}${second},${hash}${phase}${policy}${third}${own}${end}`,
     all,
     `${gate}${early}${hash}${policy}${own}`,
   );
@@ -190,14 +214,14 @@ function payloadText(record: InvocationRecord, text: string, shared: string, own
 
 /** What 000 §4.3.2 puts into the event of the end, in ascending order. */
 const usageText = ({ metadata }: InvocationRecord): string =>
-  JSON.stringify({
-    attempts: metadata?.attempts ?? 0,
-    cpu_used_millicore_seconds: metadata?.cpu_used_millicore_seconds ?? 0,
-    duration_ms: metadata?.duration_ms ?? 0,
-    memory_peak_mb: metadata?.memory_peak_mb ?? 0,
-    network_bytes_received: metadata?.network_bytes_received ?? 0,
-    network_bytes_sent: metadata?.network_bytes_sent ?? 0,
-  });
+  `{"attempts":${numberText(metadata?.attempts)}` +
+  `,"cpu_used_millicore_seconds":${numberText(metadata?.cpu_used_millicore_seconds)}` +
+  `,"duration_ms":${numberText(metadata?.duration_ms)},"memory_peak_mb":${numberText(metadata?.memory_peak_mb)}` +
+  `,"network_bytes_received":${numberText(metadata?.network_bytes_received)}` +
+  `,"network_bytes_sent":${numberText(metadata?.network_bytes_sent)}}`;
+
+/** As JSON.stringify writes it. */
+const numberText = (value = 0): string => (Number.isFinite(value) ? `${value}` : 'null');
 
 /** Details may quote the caller's or the tool's data, which has no place in the audit. */
 function withoutDetails(failed: NonNullable<InvocationRecord['failure']>): Record<string, unknown> {

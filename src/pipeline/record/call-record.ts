@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { ExecutionMetadata } from '../../../api/schemas/invocation.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { isoTime } from '../../std/iso-time.ts';
+import { randomUuid } from '../../std/text/random-uuid.ts';
 import type { CallSoFar } from '../call.ts';
 import type { Flight, FlightEnd } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -24,7 +24,7 @@ export function recordOf(
   const { call, warnings, trust } = flight;
   const { tool, principal, request, inputHash, outputHash } = call;
   const record: Open<InvocationRecord> = {
-    invocationId: call.invocationId ?? request.invocation_id ?? randomUUID(),
+    invocationId: call.invocationId ?? request.invocation_id ?? randomUuid(),
     tenantId: principal?.tenantId ?? UNKNOWN_TENANT,
     agentDid: principal?.agentDid ?? UNKNOWN_TENANT,
     toolId: tool?.manifest.tool_id ?? request.tool_id,

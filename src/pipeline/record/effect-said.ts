@@ -1,10 +1,10 @@
 // Hot path: asked for each event of a call; a pure tool has nothing to say.
-import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { ownEffectStatus } from '../../domain/invocation/side-effect.ts';
 import { quoted } from '../../std/json-text.ts';
+import { randomUuid } from '../../std/text/random-uuid.ts';
 import type { Transition } from '../flight/flight.ts';
 
 /** What the record of a side effect says at one moment of its call (VIS-03). */
@@ -43,7 +43,7 @@ export function lostEffect(record: InvocationRecord, now: number): EventDraft[] 
   if (sideEffect === undefined || status === undefined) return [];
   return [
     {
-      id: randomUUID(),
+      id: randomUuid(),
       type: 'ai.agent.tool.side_effect.failed',
       time: now,
       tenantId,

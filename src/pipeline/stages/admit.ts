@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
+import { randomUuid } from '../../std/text/random-uuid.ts';
 import { checkPayload } from '../../validation/check-payload.ts';
 import type { Admitted, CallRequest } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -30,7 +30,7 @@ export function admit({
         unsupported(request, workers?.accepts === true) ??
         (resumed === undefined ? overloaded(request, workers) : undefined) ??
         argumentsOutOfBounds(givenParameters, limits) ?? {
-          invocationId: resumed?.invocationId ?? request.invocation_id ?? randomUUID(),
+          invocationId: resumed?.invocationId ?? request.invocation_id ?? randomUuid(),
           acceptedAt: resumed?.acceptedAt ?? clock.now(),
           givenParameters,
         }

@@ -1,25 +1,29 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { createTimeLimit } from '../flight/time-limit.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Wrapper } from './wrapper.ts';
 
 /** A call ends with its caller, and never lasts longer than any call may. Timeouts of the tool itself lie inside. */
 export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
+  // Nobody waits for the answer of a call that waited: it may last longer (PIPE-12).
+  const laterMs = limits.laterTimeoutMsMax ?? limits.timeoutMsMax;
+  const present = createTimeLimit(limits.timeoutMsMax);
+  const later = createTimeLimit(laterMs);
   return {
     name: 'bounded',
     wrap: (next) => async (flight) => {
       const { controller, call } = flight;
       const { signal } = call.caller;
-      // Nobody waits for the answer of a call that waited: it may last longer (PIPE-12).
       const isLater = flight.resumed !== undefined;
-      const longestMs = isLater ? (limits.laterTimeoutMsMax ?? limits.timeoutMsMax) : limits.timeoutMsMax;
-      const timer = setTimeout(() => controller.abort(tooLong(longestMs, isLater)), longestMs);
+      const limit = isLater ? later : present;
+      const run = limit.begin(() => controller.abort(tooLong(isLater ? laterMs : limits.timeoutMsMax, isLater)));
       const onGone = (): void => controller.abort(gone(signal?.reason));
       if (signal?.aborted === true) onGone();
       signal?.addEventListener('abort', onGone, { once: true });
       try {
         return await next(flight);
       } finally {
-        clearTimeout(timer);
+        limit.end(run);
         signal?.removeEventListener('abort', onGone);
       }
     },

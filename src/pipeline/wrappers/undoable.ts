@@ -22,7 +22,8 @@ export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'cl
       // A call that waits keeps what it holds, its idempotency key above all.
       if (failure === undefined) {
         flight.undo.commit();
-        await flight.undo.close(log);
+        const closing = flight.undo.close(log);
+        if (closing !== undefined) await closing;
         return end;
       }
       const isEnd = flight.resumed?.hold?.counts(failure, flight.attempts) !== false;
