@@ -57,14 +57,27 @@ export const RetryPolicy = Type.Object(
   { additionalProperties: false },
 );
 
+/** CIR-01. A tool that says anything here has a circuit of its own; what it leaves out is as the layer's settings say. */
 export const CircuitBreakerConfig = Type.Object(
   {
-    failure_rate_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
-    sliding_window_size: Type.Optional(Type.Integer({ minimum: 1 })),
-    wait_duration_seconds: Type.Optional(Type.Integer({ minimum: 0 })),
+    failure_rate_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Percent.' })),
+    slow_call_rate_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Percent.' })),
+    slow_call_duration_threshold_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+    sliding_window_type: Type.Optional(Type.Enum(['count_based', 'time_based'])),
+    sliding_window_size: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Calls, or seconds where it is time_based.' }),
+    ),
+    minimum_number_of_calls: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    wait_duration_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
+    wait_duration_in_open_state_seconds: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 86_400, description: 'The same as wait_duration_seconds.' }),
+    ),
+    permitted_number_of_calls_in_half_open_state: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    half_open_strategy: Type.Optional(Type.Enum(['canary', 'all_or_nothing'])),
   },
   { additionalProperties: false },
 );
+export type CircuitBreakerConfig = Static<typeof CircuitBreakerConfig>;
 
 export const RateLimit = Type.Object(
   {

@@ -14,6 +14,7 @@ import { createPinoLog } from '../telemetry/pino-log.ts';
 import { redactedLog } from '../telemetry/redacted-log.ts';
 import type { AssembledLayer } from './assemble.ts';
 import { type FunctionTools, functionTools } from './function-tools.ts';
+import { circuitTermsFrom } from './parts/from-settings/circuit-terms.ts';
 import { redactFields, redactorOf } from './parts/from-settings/redactor.ts';
 import { readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
@@ -61,7 +62,7 @@ export const LOCAL_CALLER: Caller = { door: 'library', local: true };
 
 /**
  * Starts the layer: settings, database, registry, upstreams and all; ready to be asked when the promise resolves.
- * @throws ToolLayerError E3801 for faulty settings, E3812 for the database, E3900 for keys, E3214 for policies; each says what to change
+ * @throws ToolLayerError E3801 and E3403 for faulty settings, E3812 for the database, E3900 for keys, E3214 for policies; each says what to change
  */
 export async function createToolLayer(options: ToolLayerOptions = {}): Promise<EmbeddedToolLayer> {
   const { environment = process.env, clock = systemClock } = options;
@@ -70,6 +71,8 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     ...(options.settingsFile === undefined ? {} : { file: options.settingsFile }),
     ...(options.settings === undefined ? {} : { given: options.settings }),
   });
+  // Before anything is started for them.
+  circuitTermsFrom(given);
   const settings = { ...given, data_folder: await openDataFolder(given['data_folder']) };
   const redactor = redactorOf(settings);
   const fields = redactFields(redactor);

@@ -9,7 +9,7 @@ import { OAUTH_SETTINGS } from './settings/oauth.ts';
 import { PERMISSION_SETTINGS } from './settings/permission.ts';
 import { REDACTION_SETTINGS } from './settings/redaction.ts';
 import { REGISTRY_SETTINGS } from './settings/registry.ts';
-import { RETRY_SETTINGS } from './settings/retry.ts';
+import { CIRCUIT_SETTINGS, RETRY_SETTINGS } from './settings/retry.ts';
 import { SANDBOX_SETTINGS } from './settings/sandbox.ts';
 import { SERVER_SETTINGS } from './settings/server.ts';
 import type { Setting } from './settings/setting.ts';
@@ -32,6 +32,7 @@ export const SETTINGS = [
   ...CALLS_SETTINGS,
   ...BOUNDS_SETTINGS,
   ...RETRY_SETTINGS,
+  ...CIRCUIT_SETTINGS,
   ...APPROVALS_SETTINGS,
   ...NOTIFIER_SETTINGS,
   ...SANDBOX_SETTINGS,

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { APPROVALS } from './catalogue/approvals.ts';
+import { CIRCUITS } from './catalogue/circuits.ts';
 import { IDENTITY } from './catalogue/identity.ts';
 import { IMPORTS } from './catalogue/imports.ts';
 import { INVOCATIONS } from './catalogue/invocations.ts';
@@ -24,6 +25,7 @@ export const OPERATIONS = {
   ...TOOL_LIFECYCLE,
   ...IMPORTS,
   ...UPSTREAMS,
+  ...CIRCUITS,
   ...VISIBILITY,
   ...IDENTITY,
   ...POLICY,

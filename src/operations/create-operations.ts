@@ -25,6 +25,7 @@ import { sideEffectsOperations } from './side-effects/side-effects-operations.ts
 import type { ToolLayer } from './tool-layer.ts';
 import { lifecycleOperations } from './tools/lifecycle-operations.ts';
 import { toolsOperations } from './tools/tools-operations.ts';
+import { circuitsOperations } from './upstreams/circuits-operations.ts';
 import { upstreamsOperations } from './upstreams/upstreams-operations.ts';
 import { visibilityOperations } from './visibility/visibility-operations.ts';
 
@@ -42,6 +43,7 @@ export function createOperations(parts: OperationParts): ToolLayer {
     ...lifecycleOperations(parts),
     ...importsOperations(parts),
     ...upstreamsOperations(parts),
+    ...circuitsOperations(parts),
     ...visibilityOperations(parts),
     ...policyOperations(parts),
     ...identityOperations(parts),

@@ -44,6 +44,7 @@ export interface OperationParts
       | 'running'
       | 'instanceId'
       | 'outcomes'
+      | 'circuits'
     > {
   readonly runCall: RunCall;
   /** What would become of a call; rejects with E32xx when the caller is not known (PIPE-15). */

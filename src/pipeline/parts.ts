@@ -23,6 +23,7 @@ import type { RunningCalls } from './flight/running-calls.ts';
 import type { IdempotencyStore } from './idempotency-store.port.ts';
 import type { OutcomeStore } from './outcome-store.port.ts';
 import type { LateEnds } from './record/late-ends.ts';
+import type { Circuits } from './stages/attempts/circuits/circuits.ts';
 import type { RetryRules } from './stages/attempts/retry-rules.ts';
 import type { OutputMemory } from './stages/determinism/output-memory.ts';
 import type { Identify, IdentifyAgain } from './stages/identify.ts';
@@ -106,6 +107,8 @@ export interface PipelineParts {
   readonly outcomes?: OutcomeStore;
   readonly secrets: SecretStore;
   readonly rateLimiter: RateLimiter;
+  /** What keeps calls away from services that fail; nothing does when absent (CIR-01). */
+  readonly circuits?: Circuits;
   /** How failed attempts are tried again; the defaults when absent (PIPE-05). */
   readonly retries?: RetryRules;
   readonly idempotency: IdempotencyStore;

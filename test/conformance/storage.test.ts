@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ledgerStoreConformance } from '../../src/audit/ledger-store.conformance.ts';
+import { circuitStoreConformance } from '../../src/external/circuit-store.conformance.ts';
 import { rateLimiterConformance } from '../../src/external/rate-limiter.conformance.ts';
 import { apiKeyStoreConformance } from '../../src/identity/conformance/api-key-store.conformance.ts';
 import { revocationStoreConformance } from '../../src/identity/conformance/revocation-store.conformance.ts';
@@ -20,6 +21,7 @@ import { vectorIndexConformance } from '../../src/registry/search/conformance/ve
 import { vectorStoreConformance } from '../../src/registry/search/conformance/vector-store.conformance.ts';
 import { memoryApprovalStore } from '../../src/storage/memory/approvals/memory-approval-store.ts';
 import { memoryCallLeaseStore } from '../../src/storage/memory/calls/memory-call-lease-store.ts';
+import { memoryCircuitStore } from '../../src/storage/memory/calls/memory-circuit-store.ts';
 import { memoryIdempotencyStore } from '../../src/storage/memory/calls/memory-idempotency-store.ts';
 import { memoryQuotaStore } from '../../src/storage/memory/calls/memory-quota-store.ts';
 import { memoryApiKeyStore } from '../../src/storage/memory/memory-api-key-store.ts';
@@ -77,6 +79,7 @@ describe('memory', () => {
   apiKeyStoreConformance(test, 'memory', async () => ({ store: memoryApiKeyStore(), close }));
   vectorIndexConformance(test, 'memory', async () => ({ index: memoryVectorIndex(), close }));
   vectorStoreConformance(test, 'memory', async () => ({ store: memoryVectorStore(), close }));
+  circuitStoreConformance(test, 'memory', async (clock) => ({ store: memoryCircuitStore({ clock }), close }));
   rateLimiterConformance(test, 'memory', async (clock) => ({ limiter: memoryRateLimiter({ clock }), close }));
 });
 

@@ -2,10 +2,13 @@ import type { CallIntake } from '../../orchestration/call-intake.ts';
 import { RunningCalls } from '../../pipeline/flight/running-calls.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { createLateEnds } from '../../pipeline/record/late-ends.ts';
+import { createCircuits } from '../../pipeline/stages/attempts/circuits/circuits.ts';
 import { createOutputMemory } from '../../pipeline/stages/determinism/output-memory.ts';
 import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
+import { memoryCircuitStore } from '../../storage/memory/calls/memory-circuit-store.ts';
 import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import { agentContextOf } from './from-settings/agent-bounds.ts';
+import { circuitTermsFrom } from './from-settings/circuit-terms.ts';
 import { limitsOf } from './from-settings/pipeline-limits.ts';
 import { failureRedactorOf } from './from-settings/redactor.ts';
 import { valueRulesOf } from './from-settings/value-rules.ts';
@@ -50,6 +53,7 @@ export async function openPipeline(
     visible,
     policy: policies.decisions,
     rateLimiter: memoryRateLimiter({ clock }),
+    ...circuitsOf(from, ledger),
     idempotency: database.idempotencyStore,
     ledger,
     lateEnds,
@@ -70,4 +74,23 @@ export async function openPipeline(
     ...(intake === undefined ? {} : { workers: intake }),
     ...(from.onStage === undefined ? {} : { onStage: from.onStage }),
   };
+}
+
+/** @throws ToolLayerError E3403 for settings that make no circuit */
+function circuitsOf(
+  { settings, clock, log }: Ingredients,
+  ledger: PipelineParts['ledger'],
+): Pick<PipelineParts, 'circuits'> {
+  const terms = circuitTermsFrom(settings);
+  if (!settings['circuits.enabled']) return {};
+  const circuits = createCircuits({
+    store: memoryCircuitStore({ clock }),
+    terms,
+    unknownState: settings['circuits.unknown_state'],
+    timeoutMs: settings['calls.timeout_seconds'] * 1000,
+    ledger,
+    clock,
+    log,
+  });
+  return { circuits };
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
 import { createComposioExecutor } from '../../executors/composio/composio-executor.ts';
 import { type CompositeExecutor, createCompositeExecutor } from '../../executors/composite.ts';
 import { createFileExecutor } from '../../executors/file/file-executor.ts';
@@ -112,7 +113,11 @@ function registryOf(settings: Settings, { clock, log, store, schemas, executors 
     clock,
     log,
     compileSchema: (schema) => schemas.inspect(schema),
-    configFaults: (manifest) => [...executors.configFaults(manifest), ...pathMarkFaults(manifest)],
+    configFaults: (manifest) => [
+      ...executors.configFaults(manifest),
+      ...pathMarkFaults(manifest),
+      ...circuitFaults(manifest),
+    ],
     retention: {
       versionsPerToolMax: settings['registry.max_versions_per_tool'],
       warningDays: settings['registry.deprecation_warning_days'],

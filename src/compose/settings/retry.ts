@@ -28,3 +28,96 @@ export const RETRY_SETTINGS = [
     sentence: 'Time that all attempts of a call after the first may take, waits included.',
   },
 ] as const satisfies readonly Setting[];
+
+/** When calls are kept away from a service that fails (CIR-01, CIR-03). Bounds are judged together, so that E3403 names the key. */
+export const CIRCUIT_SETTINGS = [
+  {
+    key: 'circuits.enabled',
+    variable: 'SALLYPORT_CIRCUITS_ENABLED',
+    type: 'boolean',
+    default: true,
+    sentence: 'Whether calls to services go through circuits.',
+  },
+  {
+    key: 'circuits.failure_rate_threshold',
+    variable: 'SALLYPORT_CIRCUITS_FAILURE_RATE_THRESHOLD',
+    type: 'number',
+    unit: 'percent',
+    default: 50,
+    sentence: 'A circuit opens when so many of the calls in its window failed; 0 to 100.',
+  },
+  {
+    key: 'circuits.slow_call_rate_threshold',
+    variable: 'SALLYPORT_CIRCUITS_SLOW_CALL_RATE_THRESHOLD',
+    type: 'number',
+    unit: 'percent',
+    default: 100,
+    sentence: 'A circuit opens when so many of them were slow; 0 to 100.',
+  },
+  {
+    key: 'circuits.slow_call_duration_threshold_ms',
+    variable: 'SALLYPORT_CIRCUITS_SLOW_CALL_DURATION_THRESHOLD_MS',
+    type: 'integer',
+    unit: 'ms',
+    default: 5_000,
+    sentence:
+      'A call that takes longer is slow. Raise it where services take longer by nature; 86400000 turns this off.',
+  },
+  {
+    key: 'circuits.sliding_window_type',
+    variable: 'SALLYPORT_CIRCUITS_SLIDING_WINDOW_TYPE',
+    type: 'string',
+    oneOf: ['count_based', 'time_based'],
+    default: 'count_based',
+    sentence: 'Whether the window holds the last calls or those of the last seconds.',
+  },
+  {
+    key: 'circuits.sliding_window_size',
+    variable: 'SALLYPORT_CIRCUITS_SLIDING_WINDOW_SIZE',
+    type: 'integer',
+    unit: 'calls or seconds',
+    default: 100,
+    sentence: 'Size of the window; 1 to 10000.',
+  },
+  {
+    key: 'circuits.minimum_number_of_calls',
+    variable: 'SALLYPORT_CIRCUITS_MINIMUM_NUMBER_OF_CALLS',
+    type: 'integer',
+    unit: 'calls',
+    default: 10,
+    sentence: 'With fewer calls in the window a circuit does not open.',
+  },
+  {
+    key: 'circuits.wait_duration_in_open_state_seconds',
+    variable: 'SALLYPORT_CIRCUITS_WAIT_DURATION_IN_OPEN_STATE_SECONDS',
+    type: 'number',
+    unit: 'seconds',
+    default: 60,
+    sentence: 'How long a circuit stays open before trial calls are let through; 0 to 86400.',
+  },
+  {
+    key: 'circuits.permitted_number_of_calls_in_half_open_state',
+    variable: 'SALLYPORT_CIRCUITS_PERMITTED_NUMBER_OF_CALLS_IN_HALF_OPEN_STATE',
+    type: 'integer',
+    unit: 'calls',
+    default: 10,
+    sentence: 'Trial calls before a circuit closes again; 1 to 1000.',
+  },
+  {
+    key: 'circuits.half_open_strategy',
+    variable: 'SALLYPORT_CIRCUITS_HALF_OPEN_STRATEGY',
+    type: 'string',
+    oneOf: ['canary', 'all_or_nothing'],
+    default: 'canary',
+    sentence:
+      'How trial calls are let through: as a share of 1, 10, 50 and 100 percent, or as many as there are at once.',
+  },
+  {
+    key: 'circuits.unknown_state',
+    variable: 'SALLYPORT_CIRCUITS_UNKNOWN_STATE',
+    type: 'string',
+    oneOf: ['open', 'closed'],
+    default: 'open',
+    sentence: 'What a circuit counts as whose state is not known: open refuses with E3402.',
+  },
+] as const satisfies readonly Setting[];

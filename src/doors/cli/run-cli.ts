@@ -5,6 +5,7 @@ import { createCommandKit, withCommonOptions } from './command-kit.ts';
 import { addApprovalsCommands } from './commands/approvals.ts';
 import { addAuditCommands } from './commands/audit.ts';
 import { addCallsCommands } from './commands/calls/call-commands.ts';
+import { addCircuitsCommands } from './commands/calls/circuit-commands.ts';
 import { addCheckCommands } from './commands/check.ts';
 import { addInvokeCommand } from './commands/invoke.ts';
 import { addOutcomesCommands } from './commands/outcomes.ts';
@@ -83,6 +84,7 @@ function createProgram(parts: CliParts, json: boolean, finish: (code: number) =>
   addInvokeCommand(program, kit);
   addToolsCommands(program, kit);
   addUpstreamsCommands(program, kit);
+  addCircuitsCommands(program, kit);
   addAvailabilityCommands(program, kit);
   addActivationsCommands(program, kit);
   addViewsCommands(program, kit);

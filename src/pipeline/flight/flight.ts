@@ -1,6 +1,7 @@
 import type { TrustLevel } from '../../../api/schemas/capability-token.ts';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState, Warning } from '../../../api/schemas/invocation.ts';
+import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
 import type { Failure } from '../../domain/error/failure.ts';
 import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
@@ -87,6 +88,10 @@ export interface Flight {
   failedAttempts: FailedAttempt[] | undefined;
   /** What is audited beside the states, before the end of the call; undefined when there is nothing. */
   facts: CallFact[] | undefined;
+  /** What the circuit gave for the attempt that comes next, or is under way; undefined where there is none (CIR-01). */
+  permit: CircuitPermit | undefined;
+  /** The last attempt was a trial of its circuit, and failed. */
+  trialFailed: boolean;
   /** While the tool runs. */
   deadline: Deadline | undefined;
   /** What the tool said last of how far it is. */
@@ -126,6 +131,8 @@ export function newFlight(request: CallRequest, startedAt: number, rehearsal = f
     attempts: 0,
     failedAttempts: undefined,
     facts: undefined,
+    permit: undefined,
+    trialFailed: false,
     deadline: undefined,
     progress: undefined,
     enter: () => undefined,

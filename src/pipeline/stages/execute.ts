@@ -18,6 +18,7 @@ import { type DeadlineTerms, startDeadline } from '../flight/deadline.ts';
 import type { Flight } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
+import { throughCircuit } from './attempts/circuits/through-circuit.ts';
 import { executorCall } from './attempts/executor-call.ts';
 import { tryAgain } from './attempts/try-again.ts';
 
@@ -41,6 +42,7 @@ type Parts = Pick<
   | 'log'
   | 'limits'
   | 'rateLimiter'
+  | 'circuits'
   | 'retries'
   | 'transactions'
   | 'instanceId'
@@ -72,10 +74,11 @@ async function attempts(parts: Parts, call: Needs, flight: Flight): Promise<Stag
   const deadline = startDeadline(parts.clock, termsOf(call), (error) => controller.abort(error));
   flight.deadline = deadline;
   // Each attempt has a call of its own: what is left of a failed one changes nothing any more.
-  const run = async (): Promise<Ran> => {
+  const attempt = async (): Promise<Ran> => {
     const running = start(call, executorCall(call, flight, parts), controller.signal);
     return { ran: await orAbandoned(running, controller.signal) };
   };
+  const run = (): Promise<Ran> => throughCircuit(parts, call, flight, attempt);
   try {
     return await run();
   } catch (thrown) {

@@ -25,13 +25,13 @@ export interface ManifestChecks {
 const matchesContract = wireCheck(ToolManifest, 'E3008');
 
 /**
- * The manifest as plain JSON of our own, or E3008 with every fault in `details.faults`. The copy is what is stored, so
+ * The manifest as plain JSON of our own, or E3008 with every fault in `details.faults`; E3403 when only its circuit has any. The copy is what is stored, so
  * nothing that the caller changes afterwards is seen.
  */
 export function checkManifest(given: unknown, checks: ManifestChecks): ToolManifest | Failure {
   const copy = plainJson(given);
   if (copy === undefined) return refusal(given, [sizeFault(given)]);
-  const shape = matchesContract(copy);
+  const shape = matchesContract(copy).map(ofCircuit);
   const faults = [...shape, ...deeperFaults(copy, shape, checks)];
   return faults.length === 0 ? (copy as ToolManifest) : refusal(copy, faults.slice(0, FAULTS_MAX));
 }
@@ -55,6 +55,12 @@ function deeperFaults(copy: unknown, shape: readonly Fault[], checks: ManifestCh
       : []),
   ];
 }
+
+/** Faults of its circuit have a code of their own (CIR-01). */
+const ofCircuit = (found: Fault): Fault => (isIn(found.path, CIRCUIT) ? { ...found, code: CIRCUIT_FAULT } : found);
+
+const CIRCUIT = 'execution_config/circuit_breaker_config';
+const CIRCUIT_FAULT = 'E3403';
 
 const isIn = (path: string, member: string): boolean => path === `/${member}` || path.startsWith(`/${member}/`);
 
@@ -134,7 +140,8 @@ function refusal(manifest: unknown, faults: readonly Fault[]): Failure {
   const name = typeof id === 'string' ? ` of ${JSON.stringify(id.slice(0, 128))}` : '';
   const [first] = faults;
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults, the first`;
-  return failure('E3008', `The manifest${name} has ${count}: ${first?.path || '(root)'} ${first?.message}.`, {
+  const code = faults.every((each) => each.code === CIRCUIT_FAULT) ? CIRCUIT_FAULT : 'E3008';
+  return failure(code, `The manifest${name} has ${count}: ${first?.path || '(root)'} ${first?.message}.`, {
     details: { faults },
   });
 }

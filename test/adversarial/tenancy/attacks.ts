@@ -142,6 +142,13 @@ export const ATTACKS: Attacks = {
     { name: upstream, all: true },
     { name: upstream, tool: 'changed' },
   ],
+  'circuits.list': ({ circuit }) => [{}, { limit: 200 }, { state: 'closed' }, { after: circuit.slice(0, -1) }],
+  'circuits.show': ({ circuit }) => [{ name: circuit }],
+  'circuits.set': ({ circuit }) => [
+    { name: circuit, state: 'forced_open' },
+    { name: circuit, state: 'disabled', reason: 'mine' },
+    { name: circuit, state: 'closed' },
+  ],
   'visibility.list': ({ agent }) => [
     { list: 'catalog' },
     { list: 'tenant-available' },

@@ -15,6 +15,8 @@ export interface Names {
   readonly oldTool: string;
   readonly upstream: string;
   readonly view: string;
+  /** Of the tenant's circuit before that upstream. */
+  readonly circuit: string;
   readonly invocation: string;
   readonly running: string;
   readonly idempotencyKey: string;
@@ -56,6 +58,7 @@ export const absentNames = (token: string): Names => ({
   oldTool: word('old'),
   upstream: word('up'),
   view: word('view'),
+  circuit: `mcp:${word('circuit')}`,
   invocation: word('call'),
   running: word('running'),
   idempotencyKey: word('key'),
@@ -85,7 +88,8 @@ export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
     return mark;
   };
   const tenant = layer.settings['tenant.default'];
-  const names = { ...absentNames(''), tenant, words: marked('description') };
+  const absent = absentNames('');
+  const names = { ...absent, tenant, words: marked('description'), circuit: `mcp:${absent.upstream}` };
   const folder = await mkdtemp(join(tmpdir(), 'planted-'));
   const { promise: gate, resolve: finish } = Promise.withResolvers<void>();
 

@@ -1,9 +1,10 @@
 // Hot path: for tools of this machine that name no limit it is two comparisons.
-import type { RateLimit, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { RateLimit } from '../../../../api/schemas/tool-manifest.ts';
 import { type Failure, failure } from '../../../domain/error/failure.ts';
 import type { Reserved, Resolved } from '../../call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { StageEnd } from '../../stage.ts';
+import { calledApiOf } from './called-api.ts';
 
 type Parts = Pick<PipelineParts, 'rateLimiter' | 'limits'>;
 /** There is a token, or E3303; a promise where the buckets stand elsewhere. */
@@ -31,7 +32,7 @@ const NONE: readonly Bucket[] = [];
 
 function bucketsOf(limits: Parts['limits'], { principal, tool: { manifest }, overrides }: Resolved): readonly Bucket[] {
   const own = overrides?.rate_limit;
-  const api = apiOf(manifest);
+  const api = calledApiOf(manifest);
   const isOutside = api?.isHost === true;
   const limit = manifest.execution_config?.rate_limit ?? (isOutside ? limits.externalRate : undefined);
   if (own === undefined && limit === undefined && api === undefined) return NONE;
@@ -46,33 +47,6 @@ function bucketsOf(limits: Parts['limits'], { principal, tool: { manifest }, ove
   if (api !== undefined && shared !== undefined)
     buckets.push({ key: `${tenantId}\n\n${api.name}`, limit: shared, what: `The service ${api.name}` });
   return buckets;
-}
-
-/** What tools share that call one service: its host, with the port where it is not the usual one, or an upstream. */
-interface Api {
-  /** As settings name it: `api.example.com`, `localhost:8080`, `mcp:github`. */
-  readonly name: string;
-  readonly isHost: boolean;
-}
-
-const apis = new WeakMap<ToolManifest, Api | 'none'>();
-
-function apiOf(manifest: ToolManifest): Api | undefined {
-  const { kind, config } = manifest.executor;
-  if (kind !== 'http' && kind !== 'composio' && kind !== 'mcp') return undefined;
-  let known = apis.get(manifest);
-  if (known === undefined) {
-    known = apiIn(kind, config?.[kind === 'mcp' ? 'upstream' : 'base_url']) ?? 'none';
-    apis.set(manifest, known);
-  }
-  return known === 'none' ? undefined : known;
-}
-
-function apiIn(kind: ToolManifest['executor']['kind'], place: unknown): Api | undefined {
-  if (typeof place !== 'string') return undefined;
-  if (kind === 'mcp') return { name: `mcp:${place}`, isHost: false };
-  const url = URL.parse(place);
-  return url === null ? undefined : { name: url.host, isHost: true };
 }
 
 function takeAll(rateLimiter: Parts['rateLimiter'], buckets: readonly Bucket[], from: number): Taken {

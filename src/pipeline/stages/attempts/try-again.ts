@@ -16,7 +16,7 @@ import { RETRY_RULES, type RetryRules } from './retry-rules.ts';
 import { takeRate } from './take-rate.ts';
 
 type Call = CallRequest & Resolved & Authorized;
-type Parts = Pick<PipelineParts, 'clock' | 'log' | 'limits' | 'rateLimiter' | 'retries'>;
+type Parts = Pick<PipelineParts, 'clock' | 'log' | 'limits' | 'rateLimiter' | 'circuits' | 'retries'>;
 
 /** What went before, and how it is done again. */
 interface First {
@@ -53,7 +53,7 @@ export async function tryAgain(
     // What the attempt changed is taken back first; where that fails, nothing may be built upon it.
     if ((await flight.undo.rollBackAttempt(parts.log)) === 'failed') return ended(flight, last, terms);
     note(flight, last, clock.now());
-    const stopped = await waited(parts, call, waitMs, signal);
+    const stopped = await waited(parts, call, flight, waitMs);
     if (stopped !== undefined) return stopped;
     flight.attempts += 1;
     const begunAt = clock.monotonic();
@@ -127,10 +127,13 @@ export function attemptOf({ attempt, failure: failed, startedAt, durationMs, wai
   };
 }
 
-/** Undefined when the wait is over and the tool's rate allows another attempt. */
-async function waited(parts: Parts, call: Call, waitMs: number, signal: AbortSignal): Promise<Failure | undefined> {
+/** Undefined when the wait is over, and the circuit and the tool's rate allow another attempt. */
+async function waited(parts: Parts, call: Call, flight: Flight, waitMs: number): Promise<Failure | undefined> {
+  const { signal } = flight.controller;
   await wait(waitMs, undefined, { signal }).catch(() => undefined);
   if (signal.aborted) return failureOf(signal.reason);
+  const refused = await parts.circuits?.take(call, flight);
+  if (refused !== undefined) return refused;
   const rated = await takeRate(parts, call);
   return isFailure(rated) ? rated : undefined;
 }

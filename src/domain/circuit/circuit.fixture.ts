@@ -1,0 +1,30 @@
+import { type AttemptEnd, askCircuit, type CircuitPermit, newCircuit, tellCircuit, viewOfCircuit } from './circuit.ts';
+import { CIRCUIT_DEFAULTS, type CircuitTerms } from './circuit-terms.ts';
+
+/** How long a trial may be held. */
+export const HELD_MS = 60_000;
+
+/** A circuit over a clock that is turned by hand. */
+export function circuitBench(terms: Partial<CircuitTerms> = {}) {
+  const circuit = newCircuit({ ...CIRCUIT_DEFAULTS, ...terms }, { last: 0 }, 0);
+  let nowMs = 0;
+  const ask = () => askCircuit(circuit, nowMs, HELD_MS);
+  const permit = (): CircuitPermit => {
+    const answer = ask();
+    if (!answer.permitted) throw new Error(`refused: ${answer.state}`);
+    return answer;
+  };
+  const end = (held: CircuitPermit, how: AttemptEnd, durationMs = 1) =>
+    tellCircuit(circuit, held, { end: how, durationMs, nowMs });
+  return {
+    circuit,
+    ask,
+    permit,
+    end,
+    call: (how: AttemptEnd, durationMs?: number) => end(permit(), how, durationMs),
+    turn: (ms: number) => {
+      nowMs += ms;
+    },
+    view: () => viewOfCircuit(circuit, nowMs),
+  };
+}
