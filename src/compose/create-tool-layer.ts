@@ -62,7 +62,8 @@ export const LOCAL_CALLER: Caller = { door: 'library', local: true };
 
 /**
  * Starts the layer: settings, database, registry, upstreams and all; ready to be asked when the promise resolves.
- * @throws ToolLayerError E3801 and E3403 for faulty settings, E3812 for the database, E3900 for keys, E3214 for policies; each says what to change
+ * @throws ToolLayerError E3801 and E3403 for faulty settings, E3812 for the database, E3900 for keys, E3214 for policies;
+ * each says what to change
  */
 export async function createToolLayer(options: ToolLayerOptions = {}): Promise<EmbeddedToolLayer> {
   const { environment = process.env, clock = systemClock } = options;

@@ -49,8 +49,9 @@ export interface CircuitQuery {
 /**
  * Circuits by tenant and name (CIR-01, CIR-03). Any text is a name; one not seen before is closed. Each method is one
  * atomic step: of callers at the same time as many get a trial as there are, one makes each change, and only that one is
- * told of it. A store that does not know the state for sure throws (or rejects) within a bound of its own, and has changed nothing
- * or does not know it; its callers then count the circuit as open, unless they are set otherwise (E3402). May answer at once or later.
+ * told of it. A store that does not know the state for sure throws (or rejects) within a bound of its own, and has changed
+ * nothing or does not know it; its callers then count the circuit as open, unless they are set otherwise (E3402). May
+ * answer at once or later.
  */
 export interface CircuitStore {
   /**

@@ -9,8 +9,11 @@ import type { CallKey, CallLeaseStore, TakenLease } from '../call-lease-store.po
 const UNABLE = 'E3901';
 /** How often a call is left to others for that; a sweep lies between two times. */
 const UNABLE_MAX = 20;
-/** What there may be room for later: slots of the agent, tokens of a rate limit, places in the layer, a store that is away. */
-const NO_ROOM: ReadonlySet<string> = new Set(['E3106', 'E3303', 'E3803', 'E3812']);
+/**
+ * What there may be room for later: slots of the agent, tokens of a rate limit, a service whose circuit is open, places in
+ * the layer, a store that is away.
+ */
+const NO_ROOM: ReadonlySet<string> = new Set(['E3106', 'E3303', 'E3401', 'E3402', 'E3803', 'E3812']);
 /** Wait for room when nobody says how long, in ms. */
 const ROOM_MS = 1_000;
 const ROOM_MS_MIN = 50;
@@ -113,8 +116,10 @@ export class HeldCall implements CallKey {
   }
 }
 
-function roomMs({ retryAfterMs = ROOM_MS }: Failure): number {
-  return Math.min(Math.max(retryAfterMs, ROOM_MS_MIN), ROOM_MS_MAX);
+function roomMs({ code, retryAfterMs }: Failure): number {
+  // A circuit that names no wait is held open by a person, who takes longer than others.
+  const unsaidMs = code === 'E3401' ? ROOM_MS_MAX : ROOM_MS;
+  return Math.min(Math.max(retryAfterMs ?? unsaidMs, ROOM_MS_MIN), ROOM_MS_MAX);
 }
 
 /** Whether a tool may be run again after a run of which nobody knows the end. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openLedger } from '../../audit/ledger.ts';
+import { failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
@@ -76,6 +77,22 @@ describe('an accepted call for which there is no room when its turn comes', () =
     await made.workers.enqueue('acme', asked.invocationId, { approvalId, binding, expiresAt: FAR });
     expect(await over(made.shared, asked)).toMatchObject({ state: 'COMPLETED', result: 'ran' });
     expect(approvalId).toBe('a-1');
+  });
+
+  test('PIPE-08 CIR-01 waits until the circuit of its service lets it through, and fails with nothing', async () => {
+    let asked = 0;
+    const circuits = {
+      take() {
+        asked += 1;
+        return asked > 3 ? undefined : failure(asked === 1 ? 'E3402' : 'E3401', 'Later.', { retryAfterMs: 1 });
+      },
+    };
+    const made = await start(sharedMemory(), {}, { parts: { circuits: circuits as never } });
+    let ran = 0;
+    await made.tool('served', () => (ran += 1), { side_effect_policy: 'irreversible' });
+    const accepted = await made.call({ tool_id: 'served', parameters: { n: 1 }, ...LATER });
+    expect(await over(made.shared, accepted)).toMatchObject({ state: 'COMPLETED', result: 1 });
+    expect([asked, ran]).toEqual([4, 1]);
   });
 
   test('PIPE-08 waits while the layer has no place to write down that it runs', async () => {

@@ -14,9 +14,10 @@ type Parts = Pick<PipelineParts, 'running' | 'rateLimiter' | 'circuits' | 'limit
 const SLOT_RETRY_MS = 100;
 
 /**
- * Stage 7: one of the agent's slots, a permit of the circuit, a token of the rate limits of tool and service, one call of the
- * session's quota (E3106, E3401, E3303, E3211). A call that the circuit refuses eats up no rate that others share. The quota comes last, so that only a call that really runs is counted: a replay was answered by `reuse`, and a
- * refusal came before (PRM-07).
+ * Stage 7: one of the agent's slots, a permit of the circuit, a token of the rate limits of tool and service, one call of
+ * the session's quota (E3106, E3401, E3303, E3211). A call that the circuit refuses eats up no rate that others share. The
+ * quota comes last, so that only a call that really runs is counted: a replay was answered by `reuse`, and a refusal came
+ * before (PRM-07).
  */
 export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized & Approved, Reserved> {
   const { running, limits, quota } = parts;

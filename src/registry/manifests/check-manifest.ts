@@ -25,8 +25,8 @@ export interface ManifestChecks {
 const matchesContract = wireCheck(ToolManifest, 'E3008');
 
 /**
- * The manifest as plain JSON of our own, or E3008 with every fault in `details.faults`; E3403 when only its circuit has any. The copy is what is stored, so
- * nothing that the caller changes afterwards is seen.
+ * The manifest as plain JSON of our own, or E3008 with every fault in `details.faults`; E3403 when only its circuit has
+ * any. The copy is what is stored, so nothing that the caller changes afterwards is seen.
  */
 export function checkManifest(given: unknown, checks: ManifestChecks): ToolManifest | Failure {
   const copy = plainJson(given);

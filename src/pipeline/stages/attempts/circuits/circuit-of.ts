@@ -13,8 +13,9 @@ export interface CircuitUse {
 }
 
 /**
- * Which kinds go through a circuit though their manifest says nothing of one. The others run on this machine, and where and how long they
- * go is up to the arguments: what fails there is the caller's as well as anybody's, and would shut out all others.
+ * Which kinds go through a circuit though their manifest says nothing of one. The others run on this machine, and where and
+ * how long they go is up to the arguments: what fails there is the caller's as well as anybody's, and would shut out all
+ * others.
  */
 const BY_DEFAULT: Readonly<Record<ExecutorKind, boolean>> = {
   http: true,
