@@ -61,6 +61,15 @@ export function runSandbox(parts: RunParts): SandboxProcess {
     return exit;
   });
 
+  /** Whether the tool was asked. One after the other: a later one finds nobody where an earlier one was heard. */
+  let asked = Promise.resolve(false);
+  const ask = async (before: Promise<boolean>): Promise<boolean> => {
+    const wasAsked = await before;
+    if (over || (await parts.ask())) return true;
+    // It may be ending already, and its exit code is on its way: then the grace decides.
+    if (!wasAsked) endAll();
+    return wasAsked;
+  };
   const kill = (graceMs = 0): void => {
     if (over) return;
     if (graceMs === 0) {
@@ -69,9 +78,7 @@ export function runSandbox(parts: RunParts): SandboxProcess {
     }
     clearTimeout(deadline);
     deadline = setTimeout(endAll, graceMs);
-    void parts.ask().then((asked) => {
-      if (!asked) endAll();
-    });
+    asked = ask(asked);
   };
 
   return {
