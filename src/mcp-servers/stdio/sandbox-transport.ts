@@ -162,6 +162,9 @@ function splitMessages(
   });
 }
 
+/** Characters that wait for the end of a tick at most. */
+const GATHERED_MAX = 64 * KiB;
+
 /** Lines of one tick leave together: calls often start side by side, and each write is a system call. */
 function gatherLines(stream: SandboxProcess['stdin']) {
   let gathered = '';
@@ -176,6 +179,8 @@ function gatherLines(stream: SandboxProcess['stdin']) {
     add(line: string): void {
       if (gathered === '') nextTick(flush);
       gathered += line;
+      // Only the stream counts bytes, so that little is counted in characters.
+      if (gathered.length > GATHERED_MAX) flush();
     },
     flush,
   };

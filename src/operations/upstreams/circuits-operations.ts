@@ -1,4 +1,5 @@
 import type { Circuit } from '../../../api/schemas/calls/circuit.ts';
+import { percentOf } from '../../domain/circuit/sliding-window.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { isoTime } from '../../std/iso-time.ts';
 import type { CIRCUITS } from '../catalogue/circuits.ts';
@@ -58,8 +59,8 @@ function shown({ name, state, since, lastFailureAt, counts, waitMs, trials, term
     call_count: calls,
     failure_count: failures,
     slow_call_count: slowCalls,
-    failure_rate: percent(failures, calls),
-    slow_call_rate: percent(slowCalls, calls),
+    failure_rate: percentOf(failures, calls),
+    slow_call_rate: percentOf(slowCalls, calls),
     ...(lastFailureAt === undefined ? {} : { last_failure_at: isoTime(lastFailureAt) }),
     ...(waitMs === undefined ? {} : { retry_after_ms: Math.ceil(waitMs) }),
     ...(trials === undefined ? {} : { trials: trialsShown(trials) }),
@@ -90,6 +91,3 @@ const trialsShown = ({
   under_way: underWay,
   succeeded,
 });
-
-/** To one decimal. */
-const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part * 1000) / whole) / 10);

@@ -54,6 +54,19 @@ test('a timer that is left over from an end tells nobody, and the next begins wi
   expect(over).toEqual(['second']);
 });
 
+test('the process is kept alive as long as anything runs, and no longer', () => {
+  vi.useRealTimers();
+  const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const limit = createTimeLimit(60_000);
+  for (let round = 0; round < 2; round += 1) {
+    const run = limit.begin(() => undefined);
+    expect(timers()).toBe(before + 1);
+    limit.end(run);
+    expect(timers()).toBe(before);
+  }
+});
+
 test('more ms than a timer can count are waited for all the same', () => {
   const limit = createTimeLimit(2 ** 32);
   const over: string[] = [];

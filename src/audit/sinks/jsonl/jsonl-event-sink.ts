@@ -1,5 +1,5 @@
 // Hot path: every event of every call, many at once.
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ChainedEvent, eventText, eventTextParts } from '../../../domain/event/chained-event.ts';
 import { KiB } from '../../../std/bytes.ts';
@@ -27,7 +27,7 @@ export async function openJsonlEventSink(path: string): Promise<EventSink> {
       spare = undefined;
       for (let next = 0; next < events.length; ) {
         const lines = linesFrom(events, next, chunk);
-        await writeAll(file, lines.bytes);
+        await file.appendFile(lines.bytes);
         next = lines.next;
       }
       spare = chunk;
@@ -60,12 +60,4 @@ function linesFrom(events: readonly ChainedEvent[], from: number, chunk: Buffer)
     used += 1;
   }
   return { bytes: chunk.subarray(0, used), next };
-}
-
-/** A system may take less than it is given. */
-async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-  for (let written = 0; written < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, written);
-    written += bytesWritten;
-  }
 }

@@ -4,7 +4,7 @@ import { createBindMessages, type Value } from './bind-message.ts';
 
 test('a message says its own length and that of each value, whatever their characters take', () => {
   const bind = createBindMessages();
-  for (const text of ['', 'plain', 'é𝄞'.repeat(10_000), 'x'.repeat(2 * MiB), 'short again']) {
+  for (const text of ['', 'plain', 'é𝄞'.repeat(10_000), '€'.repeat(300_000), 'x'.repeat(2 * MiB), 'short again']) {
     const values: Value[] = [text, null, [text, '{}'], []];
     const messages = bind('name', values);
     const size = messages.readInt32BE(1) + 1;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../../../../api/schemas/cloud-event.ts';
 import type { CircuitChange, CircuitState } from '../../../../domain/circuit/circuit.ts';
+import { percentOf } from '../../../../domain/circuit/sliding-window.ts';
 import type { EventDraft } from '../../../../domain/event/event-draft.ts';
 
 /** Whose circuit it is, and when it changed. */
@@ -37,11 +38,11 @@ export function circuitEvent({ tenantId, name, change, at, by }: ChangedCircuit)
       cause,
       circuit_name: name,
       failure_count: failures,
-      failure_rate: percent(failures, calls),
+      failure_rate: percentOf(failures, calls),
       previous_state: from,
       reason: reasonOf(change),
       slow_call_count: slowCalls,
-      slow_call_rate: percent(slowCalls, calls),
+      slow_call_rate: percentOf(slowCalls, calls),
       state: to,
       tenant_id: tenantId,
       window_size: terms.windowSize,
@@ -53,16 +54,13 @@ export function circuitEvent({ tenantId, name, change, at, by }: ChangedCircuit)
   };
 }
 
-/** To one decimal. */
-const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part * 1000) / whole) / 10);
-
 function reasonOf({ cause, counts: { calls, failures, slowCalls }, terms, to }: CircuitChange): string {
   const { failureRateThreshold, slowCallRateThreshold, slowCallMs, waitMs } = terms;
   switch (cause) {
     case 'failure_rate':
-      return `Failure rate ${percent(failures, calls)}% reached the threshold of ${failureRateThreshold}%`;
+      return `Failure rate ${percentOf(failures, calls)}% reached the threshold of ${failureRateThreshold}%`;
     case 'slow_call_rate':
-      return `Slow call rate ${percent(slowCalls, calls)}% (over ${slowCallMs} ms) reached the threshold of ${slowCallRateThreshold}%`;
+      return `Slow call rate ${percentOf(slowCalls, calls)}% (over ${slowCallMs} ms) reached the threshold of ${slowCallRateThreshold}%`;
     case 'waited':
       return `The wait of ${waitMs / 1000} s is over; trial calls are let through`;
     case 'trials_failed':
