@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EventDraft } from '../domain/event/event-draft.ts';
+import type { InvocationRecord } from '../domain/invocation/record.ts';
 import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { EMPTY_CHAIN, flawOf, headOf } from './chain.ts';
@@ -61,6 +62,42 @@ describe('the ledger', () => {
       ['a', 2],
       ['b', 3],
     ]);
+  });
+
+  test('AUD-02 events that a row holds are linked by the entry that brings them again, also after a lost answer', async () => {
+    const memory = memoryLedgerStore();
+    let lost = false;
+    const store: LedgerStore = {
+      ...memory,
+      async append(batch, durability) {
+        await memory.append(batch, durability);
+        if (lost) throw new Error('the answer was lost');
+      },
+    };
+    const ledger = await open(store);
+    const record = {
+      invocationId: 'c',
+      tenantId: 'acme',
+      state: 'EXECUTING',
+      warnings: [],
+    } as unknown as InvocationRecord;
+    const first = [draft('a'), draft('b')];
+    // In one batch with another entry, whose answer is lost with its own.
+    lost = true;
+    const ends = Promise.allSettled([
+      ledger.commit({ events: [draft('x')], durability: 'asynchronous' }),
+      ledger.commit({ record, events: first, durability: 'synchronous', inRow: true }),
+      ledger.commit({ events: [draft('y')], durability: 'asynchronous' }),
+    ]);
+    await ends;
+    lost = false;
+    expect((await memory.findInvocation('acme', 'c'))?.heldEvents?.each.map(({ id }) => id)).toEqual(['a', 'b']);
+    await ledger.commit({
+      record: { ...record, state: 'COMPLETED' },
+      events: [...first, draft('c')],
+      durability: 'synchronous',
+    });
+    expect((await memory.chainEvents('one', 0, 10)).map(({ id }) => id)).toEqual(['x', 'y', 'a', 'b', 'c']);
   });
 
   test('a store that is gone refuses every entry and the ledger works again when it is back', async () => {

@@ -46,8 +46,12 @@ export function judge(attempts: readonly Attempt[], head: ChainHead): Verdict {
   return { came, open };
 }
 
-/** The name of an entry: an event has its id for good, whoever writes it again. Undefined when it has none. */
-export const nameOf = ({ events }: LedgerEntry): string | undefined => events[0]?.id;
+/**
+ * The name of an entry: an event has its id for good, whoever writes it again. Its last one, for the first ones may have
+ * been to be written before. Undefined when it links none.
+ */
+export const nameOf = ({ events, inRow }: LedgerEntry): string | undefined =>
+  inRow === true ? undefined : events.at(-1)?.id;
 
 /** The name of the call that an entry ends; undefined when it ends none. */
 export function endedCallOf({ record }: LedgerEntry): string | undefined {

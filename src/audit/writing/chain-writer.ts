@@ -1,5 +1,6 @@
 // Hot path: every call's events are linked and written here.
 import type { ChainedEvent } from '../../domain/event/chained-event.ts';
+import { holdEvents } from '../../domain/event/held-events.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { type ChainHead, EMPTY_CHAIN, link } from '../chain.ts';
@@ -49,13 +50,18 @@ export async function openChainWriter({ store, chainId, log, onCommitted }: Chai
       const events: ChainedEvent[] = [];
       const records: InvocationRecord[] = [];
       for (const entry of entries) {
+        const { record, inRow } = entry;
+        if (entry.durability === 'synchronous') durability = 'synchronous';
+        if (record !== undefined && inRow === true) {
+          records.push({ ...record, heldEvents: holdEvents(entry.events) });
+          continue;
+        }
         for (const draft of entry.events) {
           const event = link(draft, chainId, next);
           events.push(event);
           next = event;
         }
-        if (entry.record !== undefined) records.push(entry.record);
-        if (entry.durability === 'synchronous') durability = 'synchronous';
+        if (record !== undefined) records.push(record);
       }
       tip = { seq: next.seq, hash: next.hash };
       const end = tip;

@@ -7,4 +7,9 @@ export interface LedgerEntry {
   readonly record?: InvocationRecord;
   readonly events: readonly (EventDraft | WrittenDraft)[];
   readonly durability: Durability;
+  /**
+   * The row holds the events, and they are not linked yet: whoever writes the row next links them, so that a short call
+   * has one row of events and not two.
+   */
+  readonly inRow?: true;
 }

@@ -2,6 +2,7 @@ import type { TrustLevel } from '../../../api/schemas/capability-token.ts';
 import type { ExecutionMetadata, InvocationPhase, LifecycleState, Warning } from '../../../api/schemas/invocation.ts';
 import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
 import type { Failure } from '../error/failure.ts';
+import type { HeldEvents } from '../event/held-events.ts';
 import type { Door } from '../principal/principal.ts';
 import type { CompensationPlan } from './compensation-plan.ts';
 import type { GateDecision } from './gate-decision.ts';
@@ -56,6 +57,8 @@ export interface InvocationRecord {
   readonly compensates?: string;
   /** What is needed to run it later; gone from the row once it is final. */
   readonly waiting?: WaitingCall;
+  /** Of a call that runs: what is not in the chain yet (system design §4). Only the ledger writes it. */
+  readonly heldEvents?: HeldEvents;
   /** Number of the lease that its writer held; a row of a later lease is not replaced by one of an earlier. 0 when absent. */
   readonly fence?: number;
 }

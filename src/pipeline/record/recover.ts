@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { errorBody, type Failure, failure } from '../../domain/error/failure.ts';
+import { heldDrafts } from '../../domain/event/held-events.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Clock } from '../../std/clock.ts';
 import { lostEffect } from './effect-said.ts';
@@ -43,12 +44,13 @@ export async function settleOpen(
   failed: Failure = cutOff(open),
 ): Promise<void> {
   const now = clock.now();
-  const { result: _result, waiting: _waiting, ...row } = open;
+  const { result: _result, waiting: _waiting, heldEvents: _held, ...row } = open;
   const { message: _message, details: _details, ...error } = errorBody(failed);
   const ended: InvocationRecord = { ...row, state: 'ABORTED', failure: failed };
   await ledger.commit({
     record: ended,
     events: [
+      ...heldDrafts(open),
       ...lostEffect(ended, now),
       {
         id: randomUUID(),
@@ -72,6 +74,26 @@ export async function settleOpen(
     ],
     durability: 'synchronous',
   });
+}
+
+/**
+ * Links what the rows of an instance hold that ended while tools ran, for whoever is about to tell more of their calls.
+ * `settleOpen` does it with the end.
+ */
+export async function linkHeldEvents(
+  { records, ledger }: { readonly records: LedgerStore; readonly ledger: Ledger },
+  instanceId: string,
+): Promise<void> {
+  const open = await records.openInvocations(instanceId);
+  const holding = open.filter(({ heldEvents }) => heldEvents !== undefined);
+  for (let at = 0; at < holding.length; at += AT_ONCE) {
+    await Promise.all(
+      holding.slice(at, at + AT_ONCE).map((held) => {
+        const { heldEvents: _held, ...record } = held;
+        return ledger.commit({ record, events: heldDrafts(held), durability: 'synchronous' });
+      }),
+    );
+  }
 }
 
 function cutOff({ sideEffect }: InvocationRecord): Failure {

@@ -8,7 +8,7 @@ import { isCutOff } from '../../domain/retry/cut-off.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { OutcomeStore } from '../outcome-store.port.ts';
-import { goesOn, settleOpen } from '../record/recover.ts';
+import { goesOn, linkHeldEvents, settleOpen } from '../record/recover.ts';
 import type { OpenTransaction } from '../undo-journal.port.ts';
 import { rollBackOpen } from './roll-back-open.ts';
 import { keepSteps, type TransactionParts } from './transaction.ts';
@@ -56,7 +56,10 @@ export async function continueRollbacks(
   let after: OpenTransaction | undefined;
   for (;;) {
     const page = await journal.open(instanceId, PAGE, after);
-    if (page.length > 0 && after === undefined && which !== 'failed') await endCompensating(parts, instanceId);
+    if (page.length > 0 && after === undefined && which !== 'failed') {
+      await linkHeldEvents(parts, instanceId);
+      await endCompensating(parts, instanceId);
+    }
     for (const open of page) {
       const end = await continueRollback(parts, open, which);
       if (end === 'rolled-back') rolledBack += 1;

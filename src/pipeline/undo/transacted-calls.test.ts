@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { UndoStep } from '../../domain/invocation/undo-step.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';
@@ -126,7 +127,10 @@ describe('after a crash', () => {
     await expect.poll(() => journal.find('acme', done.invocationId)).toBeUndefined();
     await journal.add({ ...left, invocationId: done.invocationId });
     const { result: _result, ...row } = done;
-    await store.append({ records: [{ ...row, invocationId: 'cut', state: 'EXECUTING' }], events: [] }, 'synchronous');
+    const own = '"state":"EXECUTING"';
+    const heldEvents = { shared: '', each: [{ id: 'e', type: 'ai.agent.tool.invoked', time: 1, own }] } as const;
+    const cut: InvocationRecord = { ...row, invocationId: 'cut', state: 'EXECUTING', heldEvents };
+    await store.append({ records: [cut], events: [] }, 'synchronous');
     await journal.add({ ...left, invocationId: 'cut', step: { ...step, before: 'older' } });
     await journal.add({ ...left, invocationId: 'other', instanceId: 'two' });
     expect((await continueRollbacks({ ...parts, transactions, outcomes }, 'one')).rolledBack).toBe(1);
@@ -135,6 +139,8 @@ describe('after a crash', () => {
       state: 'ROLLED_BACK',
       failure: { code: 'E3811' },
     });
+    expect(await store.findInvocation('acme', 'cut')).not.toHaveProperty('heldEvents');
+    expect((await made.eventsOf('cut')).map(({ data }) => data['state'])).toEqual(['EXECUTING', 'ROLLED_BACK']);
     expect(await store.findInvocation('acme', done.invocationId)).toMatchObject({ state: 'COMPLETED' });
     expect(await recoverOpenCalls(parts, 'one')).toBe(0);
     expect((await journal.open('one', 10)).length).toBe(0);

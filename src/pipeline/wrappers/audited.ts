@@ -2,6 +2,7 @@
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { WrittenDraft } from '../../domain/event/event-draft.ts';
 import { isLegalTransition } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
@@ -9,6 +10,7 @@ import type { Flight, FlightEnd } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import { eventsOf } from '../record/call-events.ts';
 import { recordOf, repeated } from '../record/call-record.ts';
+import { type BegunCall, createFirstEvents } from '../record/first-events.ts';
 import type { CallEnd } from '../record/late-ends.ts';
 import { withoutSecrets } from '../record/without-secrets.ts';
 import type { Wrapper } from './wrapper.ts';
@@ -20,11 +22,13 @@ type Parts = Pick<PipelineParts, 'clock' | 'ledger' | 'lateEnds' | 'instanceId' 
  * the answer. What cannot be run twice is on record before it runs (system design §4).
  */
 export function audited(parts: Parts): Wrapper {
+  const firstEvents = createFirstEvents(parts.ledger);
   return {
     name: 'audited',
     wrap: (next) => async (flight) => {
       /** Transitions that are written already. */
       let written = flight.transitions.length;
+      let begunCall: BegunCall | undefined;
       flight.enter = (state) => {
         // A call that waited comes again through states that are on record.
         if (flight.resumed !== undefined && flight.transitions.some((each) => each.state === state)) return undefined;
@@ -44,7 +48,10 @@ export function audited(parts: Parts): Wrapper {
         const from = written;
         written = flight.transitions.length;
         const record = recordOf(parts, flight, { state });
-        const standing = parts.ledger.commit({ record, events: eventsOf(flight, record, from), durability });
+        const events = eventsOf(flight, record, from);
+        // Of a call that waited, a worker may write the row while it runs.
+        if (flight.resumed === undefined) begunCall = firstEvents.begin(record, events, durability);
+        const standing = begunCall?.standing ?? parts.ledger.commit({ record, events, durability });
         return flight.keyGuard === undefined ? standing : standing.then(flight.keyGuard);
       };
       if (flight.resumed === undefined) move(parts, flight, 'DECLARED');
@@ -52,10 +59,20 @@ export function audited(parts: Parts): Wrapper {
       if (flight.resumed?.hold?.counts(end.failure, flight.attempts) === false) {
         return { ...end, record: recordOf(parts, flight, { state: 'EXECUTING' }) };
       }
-      return end.waits === undefined ? settled(parts, flight, end, written) : setAside(parts, flight, end, written);
+      const untold = begunCall === undefined ? NONE : await begunCall.untold();
+      const eventsTo = (record: InvocationRecord): WrittenDraft[] => [
+        ...untold,
+        ...eventsOf(flight, record, written, end.answered?.invocationId),
+      ];
+      return end.waits === undefined ? settled(parts, flight, end, eventsTo) : setAside(parts, flight, end, eventsTo);
     },
   };
 }
+
+const NONE: readonly WrittenDraft[] = [];
+
+/** What the chain gets with a row that is written now. */
+type EventsTo = (record: InvocationRecord) => WrittenDraft[];
 
 const discreet = ({ redactor }: Parts, flight: Flight, end: FlightEnd): FlightEnd =>
   end.failure === undefined ? end : { ...end, failure: withoutSecrets(redactor, flight, end.failure) };
@@ -86,15 +103,14 @@ function beforeExecution(flight: Flight): 'synchronous' | 'asynchronous' | undef
   return policy === 'idempotent' ? 'asynchronous' : 'synchronous';
 }
 
-async function settled(parts: Parts, flight: Flight, end: FlightEnd, written: number): Promise<FlightEnd> {
+async function settled(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: EventsTo): Promise<FlightEnd> {
   move(parts, flight, end.state);
   const record = recordOf(parts, flight, end);
   const begun = flight.transitions.some(({ state }) => state === 'EXECUTING') && beforeExecution(flight) !== undefined;
   const lasting = begun && flight.attempts > 0;
   let entry: CallEnd | undefined;
   try {
-    const events = eventsOf(flight, record, written, end.answered?.invocationId);
-    entry = { record, events, durability: lasting ? 'synchronous' : 'asynchronous' };
+    entry = { record, events: eventsTo(record), durability: lasting ? 'synchronous' : 'asynchronous' };
     await parts.ledger.commit(entry);
   } catch (thrown) {
     // Its row may say that it runs, and must not say so for ever.
@@ -111,10 +127,10 @@ const isSameEnd = (one: InvocationRecord, other: InvocationRecord): boolean =>
   one.state === other.state && one.failure?.code === other.failure?.code;
 
 /** What was accepted is never lost: the row stands on the disk before the caller hears that its call waits. */
-async function setAside(parts: Parts, flight: Flight, end: FlightEnd, written: number): Promise<FlightEnd> {
+async function setAside(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: EventsTo): Promise<FlightEnd> {
   const record = recordOf(parts, flight, end);
   try {
-    await parts.ledger.commit({ record, events: eventsOf(flight, record, written), durability: 'synchronous' });
+    await parts.ledger.commit({ record, events: eventsTo(record), durability: 'synchronous' });
     return { ...end, record };
   } catch (thrown) {
     return unrecorded(parts, flight, record, failureOf(thrown));

@@ -8,8 +8,8 @@ export interface AppendStatement {
   readonly text: string;
 }
 
-/** The forms of an append: of one record with one row of events, and of any number. */
-type AppendForm = 'one' | 'many';
+/** The forms of an append: of one record with one row of events, of one record alone, and of any number. */
+type AppendForm = 'one' | 'alone' | 'many';
 
 /**
  * Positions are taken only after the lock of `floor`, which is how readers know of them (horizon.ts). A transaction whose
@@ -17,9 +17,11 @@ type AppendForm = 'one' | 'many';
  */
 const floorOf = (durability: Durability): string => `floor as materialized (
   select pg_advisory_xact_lock_shared(${POSITION_LOCK} + case when is_called then last_value else 0 end)
-    ${durability === 'asynchronous' ? ", set_config('synchronous_commit', 'off', true)" : ''}
+    ${durability === 'asynchronous' ? `, ${NO_WAIT}` : ''}
   from sallyport.audit_events_position_seq
 )`;
+
+const NO_WAIT = "set_config('synchronous_commit', 'off', true)";
 
 const RECORD_TARGETS = `tenant_id, invocation_id, tool_id, tool_version, agent_did, session_id,
     side_effect_policy, state, error_code, instance_id, is_final, accepted_at, duration_ms, record,
@@ -101,26 +103,38 @@ const givenMany: Givens = (columns, first) => {
   return { row: row as Row<(typeof columns)[number]['name']>, from: `, (select ${arrays.join(', ')}) as given`, next };
 };
 
+const insertRecords = ({ row, from }: Given<(typeof RECORD_COLUMNS)[number]['name']>, source: string): string => `
+  insert into sallyport.tool_invocations as held (${RECORD_TARGETS})
+  select ${recordRow(row)}
+  ${source}${from}
+  ${REPLACE_OPEN}`;
+
 function append(given: Givens, durability: Durability): string {
   const records = given(RECORD_COLUMNS, 1);
   const events = given(EVENT_COLUMNS, records.next);
   return `
-with ${floorOf(durability)}, records as (
-  insert into sallyport.tool_invocations as held (${RECORD_TARGETS})
-  select ${recordRow(records.row)}
-  from floor${records.from}
-  ${REPLACE_OPEN}
-)
+with ${floorOf(durability)}, records as (${insertRecords(records, 'from floor')})
 insert into sallyport.audit_events (${EVENT_TARGETS})
 select ${eventRow(events.row)}
 from floor${events.from}`;
 }
 
-const GIVENS: Readonly<Record<AppendForm, Givens>> = { one: givenOne, many: givenMany };
+/** A record without events takes no position. */
+function recordAlone(durability: Durability): string {
+  const record = givenOne(RECORD_COLUMNS, 1);
+  if (durability === 'synchronous') return insertRecords(record, '');
+  return `with unhurried as materialized (select ${NO_WAIT}) ${insertRecords(record, 'from unhurried')}`;
+}
+
+const TEXTS: Readonly<Record<AppendForm, (durability: Durability) => string>> = {
+  one: (durability) => append(givenOne, durability),
+  alone: recordAlone,
+  many: (durability) => append(givenMany, durability),
+};
 
 const named = (form: AppendForm, durability: Durability): AppendStatement => ({
   name: `sallyport-append-${form}-${durability}`,
-  text: append(GIVENS[form], durability),
+  text: TEXTS[form](durability),
 });
 
 const bothOf = (form: AppendForm): Readonly<Record<Durability, AppendStatement>> => ({
@@ -131,5 +145,6 @@ const bothOf = (form: AppendForm): Readonly<Record<Durability, AppendStatement>>
 /** Each is one statement and so one transaction. A lonely call has a form without arrays, which is the quicker one. */
 export const APPEND_STATEMENTS: Readonly<Record<AppendForm, Readonly<Record<Durability, AppendStatement>>>> = {
   one: bothOf('one'),
+  alone: bothOf('alone'),
   many: bothOf('many'),
 };

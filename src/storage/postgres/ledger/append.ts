@@ -13,20 +13,19 @@ export async function appendLedger(sender: StatementSender, batch: LedgerBatch, 
   const { records, events, continues = false } = batch;
   if (records.length === 0 && events.length === 0) return;
   const rows = rowsOf(events);
-  const form = records.length === 1 && rows.length === 1 ? 'one' : 'many';
+  const form = records.length !== 1 || rows.length > 1 ? 'many' : rows.length === 0 ? 'alone' : 'one';
   await sender.send(APPEND_STATEMENTS[form][durability], VALUES[form](records, rows, continues), rows[0]?.[0].chainId);
 }
 
 /** In the order of the statements' parameters: document and columns of the records, then those of the rows of events. */
-const VALUES = { one: oneRow, many: manyRows };
+const VALUES = { one: oneRow, alone: oneRecord, many: manyRows };
+
+function oneRecord(records: readonly InvocationRecord[]): Value[] {
+  return [JSON.stringify(records[0]), ...valuesOfOne(RECORD_COLUMNS, records)];
+}
 
 function oneRow(records: readonly InvocationRecord[], rows: readonly EventRow[], continues: boolean): Value[] {
-  return [
-    JSON.stringify(records[0]),
-    ...valuesOfOne(RECORD_COLUMNS, records),
-    packed(rows).join(),
-    ...valuesOfOne(EVENT_COLUMNS, placed(rows, continues)),
-  ];
+  return [...oneRecord(records), packed(rows).join(), ...valuesOfOne(EVENT_COLUMNS, placed(rows, continues))];
 }
 
 function manyRows(records: readonly InvocationRecord[], rows: readonly EventRow[], continues: boolean): Value[] {

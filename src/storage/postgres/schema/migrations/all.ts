@@ -15,6 +15,7 @@ import { keptResults } from './0013-kept-results.ts';
 import { toolState } from './0014-tool-state.ts';
 import { skillContents } from './0015-skill-contents.ts';
 import { seenOutputs } from './0016-seen-outputs.ts';
+import { cheaperRows } from './0017-cheaper-rows.ts';
 
 /** Every migration by name, in order. A migration that was released is never changed; a new one follows it. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -34,4 +35,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0014-tool-state': toolState,
   '0015-skill-contents': skillContents,
   '0016-seen-outputs': seenOutputs,
+  '0017-cheaper-rows': cheaperRows,
 };

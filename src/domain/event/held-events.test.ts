@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { WrittenDraft } from './event-draft.ts';
+import { heldDrafts, holdEvents } from './held-events.ts';
+import { payloadTextOf } from './payload-text.ts';
+
+const ROW = { tenantId: 'acme', invocationId: 'call', agentDid: 'did:agent:a' };
+
+const draft = (id: string, shared: string, own: string): WrittenDraft => ({
+  id,
+  type: 'ai.agent.tool.state_changed',
+  time: 1_700_000_000_000,
+  tenantId: ROW.tenantId,
+  subject: ROW.invocationId,
+  written: {
+    ...payloadTextOf(JSON.parse(`{${[shared, own].filter(Boolean).join()}}`)),
+    shared,
+    own,
+    agentDid: ROW.agentDid,
+  },
+});
+
+/** As a row is stored and read. */
+const stored = (drafts: readonly WrittenDraft[]) =>
+  JSON.parse(JSON.stringify({ ...ROW, heldEvents: holdEvents(drafts) }));
+
+test.each([
+  [
+    'share their members',
+    [draft('a', '"door":"rest","tool_id":"t"', '"state":"X"'), draft('b', '"door":"rest","tool_id":"t"', '')],
+  ],
+  ['share nothing', [draft('a', '', '"state":"\\"{\\u0000"'), draft('b', '', '"tool_id":"t"')]],
+  ['share it in part', [draft('a', '"door":"rest"', '"state":"X"'), draft('b', '"door":"mcp"', '"state":"Y"')]],
+])('AUD-03 events that %s come out of a row as they were', (_how, drafts) => {
+  const back = heldDrafts(stored(drafts));
+  expect(back.map(({ written, ...event }) => ({ ...event, text: written.text, agentDid: written.agentDid }))).toEqual(
+    drafts.map(({ written, ...event }) => ({ ...event, text: written.text, agentDid: ROW.agentDid })),
+  );
+});
+
+test('a row that holds none gives none', () => {
+  expect(heldDrafts(ROW)).toEqual([]);
+  expect(heldDrafts(stored([]))).toEqual([]);
+});

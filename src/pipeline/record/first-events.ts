@@ -1,0 +1,58 @@
+// Hot path: every call that may leave something behind comes through here.
+import type { Ledger } from '../../audit/ledger.ts';
+import type { WrittenDraft } from '../../domain/event/event-draft.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { createTimeLimit } from '../flight/time-limit.ts';
+
+/**
+ * Puts calls on record that are about to run, with what is to be told of them so far. The row and its events are written in
+ * one transaction, but the row holds the events: most calls end soon, and then the chain gets all their events at once.
+ * Of a call that takes longer the chain gets them while it runs; of one that was cut off, from its row (recover.ts).
+ */
+export interface FirstEvents {
+  begin(
+    record: InvocationRecord,
+    events: readonly WrittenDraft[],
+    durability: 'synchronous' | 'asynchronous',
+  ): BegunCall;
+}
+
+/** A call that runs. */
+export interface BegunCall {
+  /** Settles when the row stands. */
+  readonly standing: Promise<void>;
+  /** Once, at the end: the events that the chain does not have yet. Whoever writes the end links them before its own. */
+  untold(): readonly WrittenDraft[] | Promise<readonly WrittenDraft[]>;
+}
+
+/** How long a row holds its events, ms: longer than a quick tool takes under load, and soon to whoever watches. */
+const HELD_MS = 50;
+
+const TOLD: readonly WrittenDraft[] = [];
+
+/** @param heldMs default 50 */
+export function createFirstEvents({ commit }: Pick<Ledger, 'commit'>, heldMs = HELD_MS): FirstEvents {
+  const limit = createTimeLimit(heldMs);
+  return {
+    begin(record, events, durability) {
+      let telling: Promise<readonly WrittenDraft[]> | undefined;
+      let end: (() => void) | undefined;
+      const told = (): readonly WrittenDraft[] => TOLD;
+      const untold = (): readonly WrittenDraft[] => events;
+      const hold = (): void => {
+        const run = limit.begin(() => {
+          telling = commit({ record, events, durability: 'asynchronous' }).then(told, untold);
+        });
+        end = () => limit.end(run);
+      };
+      return {
+        standing: commit({ record, events, durability, inRow: true }).then(hold),
+        untold() {
+          if (telling !== undefined) return telling;
+          end?.();
+          return events;
+        },
+      };
+    },
+  };
+}
