@@ -64,17 +64,7 @@ describe('the ledger', () => {
     ]);
   });
 
-  test('AUD-02 events that a row holds are linked by the entry that brings them again, also after a lost answer', async () => {
-    const memory = memoryLedgerStore();
-    let lost = false;
-    const store: LedgerStore = {
-      ...memory,
-      async append(batch, durability) {
-        await memory.append(batch, durability);
-        if (lost) throw new Error('the answer was lost');
-      },
-    };
-    const ledger = await open(store);
+  describe('events that a row holds', () => {
     const record = {
       invocationId: 'c',
       tenantId: 'acme',
@@ -82,22 +72,52 @@ describe('the ledger', () => {
       warnings: [],
     } as unknown as InvocationRecord;
     const first = [draft('a'), draft('b')];
-    // In one batch with another entry, whose answer is lost with its own.
-    lost = true;
-    const ends = Promise.allSettled([
-      ledger.commit({ events: [draft('x')], durability: 'asynchronous' }),
-      ledger.commit({ record, events: first, durability: 'synchronous', inRow: true }),
-      ledger.commit({ events: [draft('y')], durability: 'asynchronous' }),
-    ]);
-    await ends;
-    lost = false;
-    expect((await memory.findInvocation('acme', 'c'))?.heldEvents?.each.map(({ id }) => id)).toEqual(['a', 'b']);
-    await ledger.commit({
-      record: { ...record, state: 'COMPLETED' },
-      events: [...first, draft('c')],
-      durability: 'synchronous',
+
+    /** A store that takes what it is given; its answers may be lost, and its head may be out of reach. */
+    async function deaf() {
+      const memory = memoryLedgerStore();
+      const now = { deaf: false, unreachable: false };
+      const ledger = await open({
+        ...memory,
+        async append(batch, durability) {
+          await memory.append(batch, durability);
+          if (now.deaf) throw new Error('the answer was lost');
+        },
+        chainHead: (chainId) =>
+          now.unreachable ? Promise.reject(new Error('unreachable')) : memory.chainHead(chainId),
+      });
+      const ids = async () => (await memory.chainEvents('one', 0, 10)).map(({ id }) => id);
+      return { memory, now, ledger, ids };
+    }
+
+    test('AUD-02 are linked by the entry that brings them again, though the row came in by a lost answer', async () => {
+      const { memory, now, ledger, ids } = await deaf();
+      now.deaf = true;
+      await Promise.allSettled([
+        ledger.commit({ events: [draft('x')], durability: 'asynchronous' }),
+        ledger.commit({ record, events: first, durability: 'synchronous', inRow: true }),
+        ledger.commit({ events: [draft('y')], durability: 'asynchronous' }),
+      ]);
+      now.deaf = false;
+      expect(await ids()).toEqual(['x', 'y']);
+      expect((await memory.findInvocation('acme', 'c'))?.heldEvents?.each.map(({ id }) => id)).toEqual(['a', 'b']);
+      await ledger.commit({ record, events: first, durability: 'asynchronous' });
+      expect(await ids()).toEqual(['x', 'y', 'a', 'b']);
+      expect(await memory.findInvocation('acme', 'c')).not.toHaveProperty('heldEvents');
     });
-    expect((await memory.chainEvents('one', 0, 10)).map(({ id }) => id)).toEqual(['x', 'y', 'a', 'b', 'c']);
+
+    test('AUD-02 never stand for the end that brings them once more, because nobody knew that they were linked', async () => {
+      const { memory, now, ledger, ids } = await deaf();
+      now.deaf = true;
+      now.unreachable = true;
+      await expect(ledger.commit({ record, events: first, durability: 'asynchronous' })).rejects.toThrow();
+      now.deaf = false;
+      now.unreachable = false;
+      const end = { ...record, state: 'COMPLETED' } as const;
+      await ledger.commit({ record: end, events: [...first, draft('c')], durability: 'synchronous' });
+      expect(await memory.findInvocation('acme', 'c')).toMatchObject({ state: 'COMPLETED' });
+      expect((await ids()).at(-1)).toBe('c');
+    });
   });
 
   test('a store that is gone refuses every entry and the ledger works again when it is back', async () => {

@@ -134,6 +134,18 @@ describe('what is held', () => {
     expect(await call.untold()).toEqual(events);
   });
 
+  test('AUD-02 is not told a second time when its call has ended', async () => {
+    let asked = 0;
+    const commit = async (): Promise<void> => {
+      asked += 1;
+    };
+    const call = createFirstEvents({ commit }, 5).begin(record, events, 'synchronous');
+    await call.standing;
+    expect(await call.untold()).toEqual(events);
+    await wait(50);
+    expect(asked).toBe(1);
+  });
+
   test('AUD-02 is told with the end of a call whose row could not be written, and never before', async () => {
     let asked = 0;
     const commit = async (): Promise<void> => {
