@@ -17,10 +17,12 @@ const paid: unknown[] = [];
 let bank: Server;
 let folder: string;
 let layer: ChildProcess;
+let url: string;
 beforeAll(async () => {
   bank = createServer((request, response) => {
     paid.push(request.url);
-    response.setHeader('content-type', 'application/json').end('{"paid":true}');
+    if (request.url?.endsWith('n=9')) layer.kill('SIGKILL');
+    else response.setHeader('content-type', 'application/json').end('{"paid":true}');
   });
   await new Promise<void>((done) => bank.listen(0, '127.0.0.1', done));
   folder = await mkdtemp(join(tmpdir(), 'sallyport-killed-'));
@@ -38,7 +40,12 @@ async function start(): Promise<ChildProcess> {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, SALLYPORT_LOG_LEVEL: 'silent', SALLYPORT_APPROVALS_SWEEP_SECONDS: '0.2' },
   });
-  for await (const chunk of child.stdout.setEncoding('utf8')) if (String(chunk).includes('ready at')) return child;
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
+    const [, at] = /ready at (\S+)/.exec(String(chunk)) ?? [];
+    if (at === undefined) continue;
+    url = at;
+    return child;
+  }
   throw new Error('the layer ended before it was ready');
 }
 
@@ -48,8 +55,8 @@ async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   await exited;
 }
 
-/** A tool that pays at the bank, once somebody approved it. */
-function payTool(port: number): ToolManifest {
+/** A tool that pays at the bank, by default once somebody approved it. */
+function payTool(port: number, more: Partial<ToolManifest> = {}): ToolManifest {
   return {
     tool_id: 'pay',
     tool_name: 'Pay',
@@ -68,6 +75,7 @@ function payTool(port: number): ToolManifest {
         parameters: [{ property: 'n', name: 'n', in: 'query', style: 'form', explode: true }],
       },
     },
+    ...more,
   };
 }
 
@@ -104,4 +112,31 @@ test('ORC-03 ORC-06 a call that waits outlives kill -9, is approved afterwards, 
   expect(status).toMatchObject({ state: 'DENIED', error: { e_code: 'E3807' } });
   expect(await last.layer.ask('audit.verify', {}, last.caller)).toMatchObject({ whole: true });
   expect(paid).toEqual(['/payments?n=1']);
+}, 120_000);
+
+test('AUD-02 AUD-03 PIPE-13 a call that kill -9 cuts off at its first moment has its beginning and its end in the audit', async () => {
+  const { port } = bank.address() as AddressInfo;
+  const opened = (): Promise<OpenedLayer> => openLayer({ dataFolder: folder }, { environment: {} });
+  const before = await opened();
+  const tool = payTool(port, { tool_id: 'pay-now', tool_name: 'Pay now', execution_config: {} });
+  await before.layer.ask('tools.register', { manifest: tool }, before.caller);
+  const mint = { agent_did: 'did:agent:a', user_did: 'did:user:u', hosts: ['127.0.0.1'], ports: [port] };
+  const { capability_token: token } = await before.layer.ask('token.mint', mint, before.caller);
+  const invocation_id = 'cut-off-at-once';
+  const cut = fetch(`${url}/v1/invocations`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ tool_id: 'pay-now', parameters: { n: 9 }, invocation_id }),
+  });
+  await expect(cut).rejects.toThrow();
+
+  layer = await start();
+  const after = await opened();
+  const status = await after.layer.ask('tool.status', { invocation_id }, after.caller);
+  expect(status).toMatchObject({ state: 'ABORTED', error: { e_code: 'E3804' } });
+  const { events } = await after.layer.ask('audit.query', { invocation_id }, after.caller);
+  const states = events.map(({ data }) => (data as Record<string, unknown>)['state']).filter(Boolean);
+  expect(states).toEqual(['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'ABORTED']);
+  expect(await after.layer.ask('audit.verify', {}, after.caller)).toMatchObject({ whole: true });
+  expect(paid.filter((each) => each === '/payments?n=9')).toHaveLength(1);
 }, 120_000);
