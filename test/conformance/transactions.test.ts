@@ -68,6 +68,8 @@ async function instance(instanceId: string) {
     tool: (id: string, body: NativeFunction, more: object = {}) => made.add(manifest(id, { ...WHOLE, ...more }), body),
     ask: (tool_id: string, parameters = {}) => made.call({ tool_id, parameters }),
     goOn: (of = instanceId, which: WhichRollbacks = 'left') => continueRollbacks(rollbacks, of, which),
+    /** As the process of an instance that is killed, it writes nothing any more. */
+    die: () => ledger.close(),
     retry: () => retryRollbacks(rollbacks, instanceId, 5),
   };
 }
@@ -118,6 +120,7 @@ describe('transactions over one PostgreSQL', () => {
     await before.tool('unbook', () => 'never here');
     void before.ask('book');
     const cut = await begun;
+    await before.die();
 
     const after = await instance('c');
     const taken: unknown[] = [];
@@ -141,6 +144,7 @@ describe('transactions over one PostgreSQL', () => {
     await gone.tool('unbook', () => 'never here');
     void gone.ask('hold');
     const cut = await begun;
+    await gone.die();
     const other = await instance('e');
     const taken: unknown[] = [];
     await other.tool('hold', countUp);
