@@ -21,6 +21,12 @@ const follow = async (log: Log = silentLog) => {
   const verdict = (...words: string[]): string => policy.screen()(words).verdict;
   return { verdict, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
 };
+/** At once, so that nobody finds the file while it is empty. */
+async function replace(text: string): Promise<void> {
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}
+
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(5);
 }
@@ -31,8 +37,7 @@ test('EXE-02 a changed file is in force without a restart, and the settings when
   await writeFile(file, 'blocked = ["make deploy"]\n');
   await until(() => shell.verdict('make', 'deploy') === 'blocked');
   expect(shell.verdict('make', 'ship')).toBe('ask');
-  await writeFile(`${file}.new`, 'mode = "allowlist"\nallowed = ["make test"]\n');
-  await rename(`${file}.new`, file);
+  await replace('mode = "allowlist"\nallowed = ["make test"]\n');
   await until(() => shell.verdict('make', 'other') === 'blocked');
   expect([shell.verdict('make', 'test'), shell.verdict('make', 'ship')]).toEqual(['safe', 'blocked']);
   await rm(file);
@@ -45,11 +50,10 @@ test('EXE-02 a version with faults is not taken, and the log says why', async ()
   const told: string[] = [];
   const log: Log = { ...silentLog, error: (event, fields) => void told.push(`${event} ${String(fields?.['reason'])}`) };
   await using shell = await follow(log);
-  await writeFile(file, 'blocked = [\n');
+  await replace('blocked = [\n');
   await until(() => told.length > 0);
   expect(told[0]).toMatch(/shell-policy-not-in-force .*not TOML/);
-  await writeFile(file, 'denied = ["x"]\n');
-  // The fault before may be told twice: of the file as it was emptied, and as it was written.
+  await replace('denied = ["x"]\n');
   await until(() => told.some((each) => each.includes('fault at /')));
   expect(shell.verdict('make', 'deploy')).toBe('blocked');
 });
