@@ -18,14 +18,19 @@ export async function recoverOpenCalls(
 ): Promise<number> {
   const open = await parts.records.openInvocations(instanceId);
   const lost = open.filter((record) => !goesOn(record));
-  for (let at = 0; at < lost.length; at += AT_ONCE) {
-    await Promise.all(lost.slice(at, at + AT_ONCE).map((record) => settleOpen(parts, record)));
-  }
+  await inGroups(lost, (record) => settleOpen(parts, record));
   return lost.length;
 }
 
 /** Entries that are handed to the ledger together: many share a commit, and the calls of others find room beside them. */
 const AT_ONCE = 1_000;
+
+async function inGroups(
+  rows: readonly InvocationRecord[],
+  write: (row: InvocationRecord) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < rows.length; at += AT_ONCE) await Promise.all(rows.slice(at, at + AT_ONCE).map(write));
+}
 
 /** Whether a call that is not over is run by a worker, now or again: it waits, or it may be repeated (ORC-06). */
 export function goesOn({ state, waiting, sideEffect }: InvocationRecord): boolean {
@@ -86,14 +91,10 @@ export async function linkHeldEvents(
 ): Promise<void> {
   const open = await records.openInvocations(instanceId);
   const holding = open.filter(({ heldEvents }) => heldEvents !== undefined);
-  for (let at = 0; at < holding.length; at += AT_ONCE) {
-    await Promise.all(
-      holding.slice(at, at + AT_ONCE).map((held) => {
-        const { heldEvents: _held, ...record } = held;
-        return ledger.commit({ record, events: heldDrafts(held), durability: 'synchronous' });
-      }),
-    );
-  }
+  await inGroups(holding, (held) => {
+    const { heldEvents: _held, ...record } = held;
+    return ledger.commit({ record, events: heldDrafts(held), durability: 'synchronous' });
+  });
 }
 
 function cutOff({ sideEffect }: InvocationRecord): Failure {
