@@ -222,6 +222,25 @@ describe('long texts and short ones', () => {
 });
 
 describe('hostile texts', () => {
+  test('the kind that a mark names is no name of what follows the mark', () => {
+    const once = redacted('password= tr0ub4dor = -*-0');
+    expect(once).toBe('password= [REDACTED:password] = -*-0');
+    expect(redacted(once)).toBe(once);
+  });
+
+  test('a mark behind an option of a command is no name and password', () => {
+    const once = redacted('ann@example.org -u ann@example.org');
+    expect(once).toBe('[REDACTED:email] -u [REDACTED:email]');
+    expect(redacted(once)).toBe(once);
+  });
+
+  test('a sign that ends a password does not make a version of the address behind it', () => {
+    expect(redacted('password= tr0ub4dor~ 10.1.2.3')).toBe('password= [REDACTED:password] [REDACTED:ip]');
+    expect(redacted('listens @ 10.1.2.3')).toBe('listens @ [REDACTED:ip]');
+    for (const version of ['~10.1.2.3', '"^10.1.2.3"', '>= 10.1.2.3', 'tool@10.1.2.3'])
+      expect(redacted(version)).toBe(version);
+  });
+
   test('what is redacted stays as it is when it is redacted again', () => {
     const pieces = [
       'ann@example.org',

@@ -79,8 +79,9 @@ function takingCases(check: Check): void {
   check(
     'ORC-01 a lease that is not renewed is taken over, and the former holder begins nothing',
     async ({ leases }) => {
-      await leases.take(call, one, SHORT_MS);
+      await leases.take(call, one, LONG_MS);
       equal(await leases.begin(call, one.owner, 1), true);
+      await leases.beat(one, SHORT_MS, [call]);
       await sleep(2 * SHORT_MS);
       deepEqual(await leases.take(call, two, LONG_MS), { ...FIRST, fence: 2, begun: true });
       equal(await leases.begin(call, one.owner, 1), false);
@@ -98,13 +99,13 @@ function takingCases(check: Check): void {
       { ...call, invocationId: 'call-2' },
       { ...call, invocationId: 'call-3' },
     ];
-    for (const each of [call, other, left]) await leases.take(each, one, 10 * SHORT_MS);
+    for (const each of [call, other, left]) await leases.take(each, one, 25 * SHORT_MS);
     const { held } = await leases.beat(one, LONG_MS, [call, other]);
     deepEqual(held.map(({ invocationId, fence }) => [invocationId, fence]).sort(), [
       ['call-1', 1],
       ['call-2', 1],
     ]);
-    await sleep(11 * SHORT_MS);
+    await sleep(26 * SHORT_MS);
     for (const each of [call, other]) equal(await leases.take(each, two, LONG_MS), undefined);
     equal((await leases.take(left, two, LONG_MS))?.fence, 2);
   });
@@ -209,8 +210,9 @@ function sweepCases(check: Check): void {
   check(
     'ORC-01 an instance that stopped beating is found once, and by its own beat alive again',
     async ({ leases }) => {
-      equal((await leases.beat(one, SHORT_MS, [])).instances, 1);
+      equal((await leases.beat(one, LONG_MS, [])).instances, 1);
       equal((await leases.beat(two, LONG_MS, [])).instances, 2);
+      await leases.beat(one, SHORT_MS, []);
       await sleep(2 * SHORT_MS);
       deepEqual(await leases.takeDeadInstances(one, LONG_MS), []);
       deepEqual(await leases.takeDeadInstances(two, LONG_MS), ['one']);

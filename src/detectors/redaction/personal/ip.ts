@@ -11,7 +11,7 @@ const V4 =
   /(?=\d)(?<![\w.])(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?![\w]|\.\d|-[A-Za-z])(?:\/(?:3[0-2]|[12]?\d)(?!\d))?/g;
 /** What makes four numbers a version: `version 1.2.3.4`, `Browser/1.2.3.4`, `==1.2.3.4`. */
 const VERSION_BEFORE =
-  /(?:\b(?:versions?|ver|release|build|section|chapter|clause)\.?:?\s{0,3}|[A-Za-z]\/|[=<>~!]=\s?|[\^~@§]\s?)$/i;
+  /(?:\b(?:versions?|ver|release|build|section|chapter|clause)\.?:?\s{0,3}|[A-Za-z]\/|[=<>~!]=\s?|(?<![^\s"'(,|])[\^~]\s?|@|§\s?)$/i;
 const VERSION_REACH_CHARS = 12;
 
 const ZONE = /%[A-Za-z0-9_.-]{1,32}/y;

@@ -9,6 +9,7 @@ const CLOSING_CHARS_MAX = 5;
 /** `api key` and `access key` are two words. */
 const FIRST_WORD = /(?:api|access|secret|private|auth|account|security) $/i;
 const FIRST_WORD_CHARS_MAX = 9;
+const MARK = '[REDACTED:';
 const BLANK = 32;
 const T = 't'.charCodeAt(0);
 /** Makes an ASCII letter small. */
@@ -28,6 +29,8 @@ export function nameBefore(text: string, codes: Uint16Array, at: number): string
   if (end - start < 2 || !(maySaySecret(letters) || isBehindSecret(codes, start))) return '';
   // `did:key:z6Mk…` names who somebody is (W3C DID core §3.1).
   if (text.startsWith('did:', start - 4)) return '';
+  // What stands for a secret names its kind: what follows it is not given to that name.
+  if (text.startsWith(MARK, start - MARK.length)) return '';
   const before = FIRST_WORD.exec(text.slice(Math.max(0, start - FIRST_WORD_CHARS_MAX), start))?.[0] ?? '';
   return text.slice(start - before.length, end);
 }
