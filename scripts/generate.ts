@@ -9,6 +9,7 @@ import {
   type SettingRow,
   settingsDocument,
 } from './documents.ts';
+import { lexerModule } from './lexer.ts';
 import { ROOT } from './project-files.ts';
 
 /** Paths of the generated documents that are missing or differ from what the code says. */
@@ -23,6 +24,7 @@ async function generatedDocuments(): Promise<Map<string, string>> {
     ['docs/errors.md', errorsDocument()],
     ['docs/lifecycle.md', lifecycleDocument()],
     ['docs/operations.md', operationsDocument()],
+    ['src/detectors/injection/lexer/lexer.generated.ts', await lexerModule()],
   ]);
   const settings = await moduleIfThere<{ SETTINGS: Readonly<Record<string, SettingRow>> | readonly SettingRow[] }>(
     'src/compose/settings.ts',

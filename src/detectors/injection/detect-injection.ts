@@ -4,10 +4,12 @@ import { detectCommand } from './command/detect-command.ts';
 import { type InjectionFinding, type Report, type SanitiseProfile, THREATS, type Threat } from './finding.ts';
 import { detectMarkup } from './html/detect-markup.ts';
 import { detectScript } from './html/detect-script.ts';
+import { TEXT_UNITS_MAX } from './lexer/constants.ts';
 import { detectSql } from './sql/detect-sql.ts';
 import { lex } from './sql/lex.ts';
 import { codeSpans } from './text/code-spans.ts';
-import { type Reading, readText, SIGN, TEXT_UNITS_MAX } from './text/reading.ts';
+import { type Reading, readText } from './text/reading.ts';
+import { SIGN } from './text/signs.ts';
 import { decodedView, placeIn, type View } from './text/views.ts';
 
 /** How one text is judged. */

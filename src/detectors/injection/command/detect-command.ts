@@ -1,6 +1,7 @@
 // Hot path: looks at every character that a shell gives a meaning.
 import type { Report } from '../finding.ts';
-import { type Reading, SIGN } from '../text/reading.ts';
+import type { Reading } from '../text/reading.ts';
+import { SIGN } from '../text/signs.ts';
 import { detectExecution } from './detect-execution.ts';
 import { COMMAND } from './names.ts';
 import { type Command, readCommand } from './read-command.ts';

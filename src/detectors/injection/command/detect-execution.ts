@@ -1,6 +1,7 @@
 import type { Report } from '../finding.ts';
 import { callsOneOf } from '../text/calls-one-of.ts';
-import { type Reading, SIGN } from '../text/reading.ts';
+import type { Reading } from '../text/reading.ts';
+import { SIGN } from '../text/signs.ts';
 import { TOLD } from '../text/told-words.ts';
 import { COMMAND } from './names.ts';
 import { readCommand } from './read-command.ts';

@@ -1,0 +1,23 @@
+import { MARK_PLACE } from '../lexer/constants.ts';
+
+/** What signs stand in a text, as bits. */
+export const SIGN = {
+  quote: 1 << 0,
+  less: 1 << 1,
+  equals: 1 << 2,
+  open: 1 << 3,
+  /** `;`, `|`, `&`, `$`, a backtick, a line feed. */
+  shell: 1 << 4,
+  /** A percent sign or a backslash, which may begin an escape. */
+  escape: 1 << 5,
+  colon: 1 << 6,
+  slash: 1 << 7,
+  plus: 1 << 8,
+  blank: 1 << 9,
+  bracket: 1 << 10,
+  other: 1 << 11,
+  /** Beside another bit: the place is kept among the marks. */
+  mark: 1 << MARK_PLACE,
+  /** A letter beyond ASCII: here it is a letter like others, for others it ends a word. */
+  foreign: 1 << 13,
+} as const;
