@@ -13,7 +13,9 @@ const GAP_MAX = 64;
 const FINDINGS_MAX = 16;
 
 interface Scan {
+  readonly reading: Reading;
   readonly text: string;
+  readonly codes: Uint16Array;
   readonly strict: boolean;
   readonly report: Report;
   /** The text is a document: several paragraphs or a program. */
@@ -24,9 +26,9 @@ interface Scan {
 /** Looks for shell syntax that was put behind a value. A text that is a command line as a whole passes by default. */
 export function detectCommand(reading: Reading, strict: boolean, report: Report): void {
   const { text, codes, signs, marks, markCount } = reading;
-  const scan: Scan = { text, strict, report, document: !strict && isDocument(text), findings: 0 };
+  const scan: Scan = { reading, text, codes, strict, report, document: !strict && isDocument(text), findings: 0 };
   if (!scan.document) detectExecution(reading, strict, report);
-  if ((signs & (SIGN.shell | SIGN.escape | SIGN.less)) === 0 || (!strict && startsAsCommand(text))) return;
+  if ((signs & (SIGN.shell | SIGN.escape | SIGN.less)) === 0 || (!strict && startsAsCommand(reading))) return;
   let passed = 0;
   for (let mark = 0; mark < markCount && scan.findings < FINDINGS_MAX; mark++) {
     const at = marks[mark] ?? 0;
@@ -38,7 +40,7 @@ export function detectCommand(reading: Reading, strict: boolean, report: Report)
     else if (code === 96) substituted(scan, at, at + 1, 'backtick');
     else if (code === 36) dollar(scan, at);
     else if (code === 60) redirected(scan, at);
-    else if (code === 10 || code === 13 || (code === 92 && isEscapedLine(text, at))) lined(scan, at);
+    else if (code === 10 || code === 13 || (code === 92 && isEscapedLine(codes, at))) lined(scan, at);
   }
 }
 
@@ -54,18 +56,17 @@ function isDocument(text: string): boolean {
 
 /** Behind `;`, `|`, `&` and their doubles. Returns the offset after the separator. */
 function separated(scan: Scan, at: number, code: number): number {
-  const { text, strict, report } = scan;
-  let start = at;
-  while (start < at + GAP_MAX && isGap(text.charCodeAt(start))) start++;
+  const { reading, strict, report } = scan;
+  const start = afterGap(scan, at, at);
   const placeholder = placeholderLength(scan, start);
   if (placeholder > 0) {
     tell(scan, 'separated_command', at, start + placeholder);
     return start + placeholder;
   }
-  const command = readCommand(text, start);
-  if (command !== undefined && isEnded(text, command.end) && isCommand(scan, at, code, start, command)) {
+  const command = readCommand(reading, start);
+  if (command !== undefined && isEnded(scan, command.end) && isCommand(scan, at, code, start, command)) {
     tell(scan, 'separated_command', at, command.end);
-  } else if (isAssignment(text, start)) tell(scan, 'separated_assignment', at, start);
+  } else if (isAssignment(reading, start)) tell(scan, 'separated_assignment', at, start);
   else if (strict && code !== 38 && start - at <= 2) report('separator', at, start);
   return start;
 }
@@ -73,6 +74,14 @@ function separated(scan: Scan, at: number, code: number): number {
 function tell(scan: Scan, rule: string, start: number, end: number): void {
   scan.findings++;
   scan.report(rule, start, end);
+}
+
+/** Where a command may begin behind a separator. */
+function afterGap({ text, codes }: Scan, separator: number, from: number): number {
+  const limit = Math.min(separator + GAP_MAX, text.length);
+  let start = from;
+  while (start < limit && isGap(codes[start] as number)) start++;
+  return start;
 }
 
 /** Separators, blanks, quotes that a value was in, groups. */
@@ -91,16 +100,16 @@ function isGap(code: number): boolean {
 }
 
 /** `{cat,/etc/passwd}` is a command with its arguments. */
-function placeholderLength({ text, document }: Scan, start: number): number {
-  if (document || text.charCodeAt(start) !== 123) return 0;
+function placeholderLength({ text, codes, document }: Scan, start: number): number {
+  if (document || codes[start] !== 123) return 0;
   const found = /^\{(\w{1,18})(,[^\s}]{1,80})?\}/.exec(text.slice(start, start + 128));
   return found === null ? 0 : found[0].length;
 }
 
 /** After the name of a command comes an end, a blank, a redirection or another separator. */
-function isEnded(text: string, end: number): boolean {
-  const code = text.charCodeAt(end);
-  return Number.isNaN(code) || code <= 32 || ENDS[code] === 1;
+function isEnded({ codes }: Scan, end: number): boolean {
+  const code = codes[end] as number;
+  return code <= 32 || ENDS[code] === 1;
 }
 
 const ENDS = new Uint8Array(128);
@@ -125,7 +134,7 @@ function isWordBefore(text: string, at: number): boolean {
 
 /** `$(id)`, `${IFS}`, `$;cmd`. */
 function dollar(scan: Scan, at: number): void {
-  const next = scan.text.charCodeAt(at + 1);
+  const next = scan.codes[at + 1];
   if (next === 40) substituted(scan, at, at + 2, 'substitution');
   else if (next === 123 && scan.text.startsWith('${IFS', at)) tell(scan, 'hidden_blank', at, at + 6);
 }
@@ -137,8 +146,8 @@ function substituted(scan: Scan, at: number, from: number, rule: string): void {
   let start = from;
   while (start < from + GAP_MAX && (text.charCodeAt(start) <= 32 || text.charCodeAt(start) === 96)) start++;
   const length = placeholderLength(scan, start);
-  const command = length > 0 ? undefined : readCommand(text, start);
-  if (length === 0 && (command === undefined || !isEnded(text, command.end))) return;
+  const command = length > 0 ? undefined : readCommand(scan.reading, start);
+  if (length === 0 && (command === undefined || !isEnded(scan, command.end))) return;
   if (!scan.strict && (isProseBefore(text, at) || isProseAfter(text, start))) return;
   tell(scan, rule, at, command?.end ?? start + length);
 }
@@ -155,23 +164,22 @@ function redirected(scan: Scan, at: number): void {
 }
 
 /** A line feed written as two characters. */
-function isEscapedLine(text: string, at: number): boolean {
-  const next = text.charCodeAt(at + 1);
+function isEscapedLine(codes: Uint16Array, at: number): boolean {
+  const next = codes[at + 1];
   return next === 110 || next === 114;
 }
 
 /** Behind a line feed, in a value of few lines. */
 function lined(scan: Scan, at: number): void {
-  const { text, strict, document } = scan;
+  const { text, codes, strict, document } = scan;
   if (document) return;
-  let start = text.charCodeAt(at) === 92 ? at + 2 : at + 1;
-  while (start < at + GAP_MAX && isGap(text.charCodeAt(start))) start++;
+  const start = afterGap(scan, at, codes[at] === 92 ? at + 2 : at + 1);
   const length = placeholderLength(scan, start);
   if (length > 0) tell(scan, 'separated_command', at, start + length);
-  const command = readCommand(text, start);
-  if (command === undefined || !isEnded(text, command.end)) return;
-  const written = text.charCodeAt(at) === 92 && hasArgument(text, command.end, command.name);
-  const alone = isAlone(text, command.end) || text.charCodeAt(command.end) === 10;
+  const command = readCommand(scan.reading, start);
+  if (command === undefined || !isEnded(scan, command.end)) return;
+  const written = codes[at] === 92 && hasArgument(text, command.end, command.name);
+  const alone = isAlone(text, command.end) || codes[command.end] === 10;
   if (strict || command.marked || (alone && !isProseBefore(text, at)) || written || isShellLine(text, command)) {
     tell(scan, 'separated_command', at, command.end);
   }

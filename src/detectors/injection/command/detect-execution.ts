@@ -42,10 +42,10 @@ export function detectExecution(reading: Reading, strict: boolean, report: Repor
   }
   if ((signs & SIGN.open) !== 0) execution(reading, strict, report);
   if ((signs & (SIGN.less | SIGN.bracket)) !== 0) tell(text, 'server_side', SERVER_SIDE, report);
-  if ((signs & (SIGN.equals | SIGN.shell)) === (SIGN.equals | SIGN.shell) && isAssignment(text, 0)) {
+  if ((signs & (SIGN.equals | SIGN.shell)) === (SIGN.equals | SIGN.shell) && isAssignment(reading, 0)) {
     report('separated_assignment', 0, text.length);
   }
-  if ((signs & SIGN.quote) !== 0) quoted(text, report);
+  if ((signs & SIGN.quote) !== 0) quoted(reading, report);
   if ((signs & (SIGN.slash | SIGN.escape)) !== 0) sensitive(reading, strict, report);
 }
 
@@ -79,9 +79,10 @@ function isAtBoundary(text: string, index: number): boolean {
   return index === 0 || /[;&|'"`{@]\s{0,8}$/.test(text.slice(Math.max(0, index - 8), index + 1));
 }
 
-function quoted(text: string, report: Report): void {
+function quoted(reading: Reading, report: Report): void {
+  const { text } = reading;
   const found = QUOTED.exec(text);
-  const command = found === null ? undefined : readCommand(text, found[0].length);
+  const command = found === null ? undefined : readCommand(reading, found[0].length);
   if (command?.kind === COMMAND.plain && isAlone(text, command.end)) report('quoted_command', 0, command.end);
 }
 

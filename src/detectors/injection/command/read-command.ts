@@ -1,3 +1,4 @@
+import type { Reading } from '../text/reading.ts';
 import { COMMAND, COMMAND_LENGTH_MAX, commandKind, mayBeCommand } from './names.ts';
 
 /** Characters that a shell drops from within a word; with them a name can be hidden. */
@@ -17,11 +18,11 @@ export interface Command {
  * Reads the name of a command as a shell does: without quotes, backslashes, carets and empty parameters, and without the
  * folder of the program.
  */
-export function readCommand(text: string, start: number): Command | undefined {
+export function readCommand({ text, codes }: Reading, start: number): Command | undefined {
   let at = start;
-  while (at < start + COMMAND_LENGTH_MAX && isNamePart(text.charCodeAt(at))) at++;
+  while (at < start + COMMAND_LENGTH_MAX && isNamePart(codes[at] as number)) at++;
   // The common case: nothing is hidden in it.
-  if (!isHiding(text.charCodeAt(at))) return at === start ? undefined : plainCommand(text, start, at);
+  if (!isHiding(codes[at] as number)) return at === start ? undefined : plainCommand(text, codes, start, at);
   return readHidden(text, start);
 }
 
@@ -31,8 +32,8 @@ function isHiding(code: number): boolean {
 }
 
 /** Most words are known by their length and first letters to be no command. */
-function plainCommand(text: string, start: number, end: number): Command | undefined {
-  const may = mayBeCommand(end - start, text.charCodeAt(start), text.charCodeAt(start + 1));
+function plainCommand(text: string, codes: Uint16Array, start: number, end: number): Command | undefined {
+  const may = mayBeCommand(end - start, codes[start] as number, codes[start + 1] as number);
   return may ? commandOf(text.slice(start, end), end, false) : undefined;
 }
 

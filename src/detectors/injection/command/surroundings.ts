@@ -1,3 +1,4 @@
+import type { Reading } from '../text/reading.ts';
 import { COMMAND } from './names.ts';
 import { readCommand } from './read-command.ts';
 
@@ -44,15 +45,16 @@ export function isEnumeration(text: string, at: number, code: number): boolean {
 }
 
 /** The text is a command line of its own, as a shell tool is given one. */
-export function startsAsCommand(text: string): boolean {
+export function startsAsCommand(reading: Reading): boolean {
+  const { text, codes } = reading;
   // A line feed before it is no way to begin.
   let first = 0;
-  while (isBlank(text.charCodeAt(first))) first++;
-  if (!isLetterOrFolder(text.charCodeAt(first))) return false;
-  const command = readCommand(text, first);
+  while (isBlank(codes[first] as number)) first++;
+  if (!isLetterOrFolder(codes[first] as number)) return false;
+  const command = readCommand(reading, first);
   if (command === undefined) return false;
-  const after = text.charCodeAt(command.end);
-  if (!(Number.isNaN(after) || after <= 32 || after === 59 || after === 124 || after === 38)) return false;
+  const after = codes[command.end] as number;
+  if (!(after <= 32 || after === 59 || after === 124 || after === 38)) return false;
   return command.kind === COMMAND.plain || command.marked || hasArgument(text, command.end, command.name);
 }
 
@@ -77,11 +79,11 @@ export function isAlone(text: string, end: number): boolean {
 const VARIABLE_MAX = 21;
 
 /** `CMD=…;$CMD`. */
-export function isAssignment(text: string, start: number): boolean {
+export function isAssignment({ text, codes }: Reading, start: number): boolean {
   let end = start;
-  while (end < start + VARIABLE_MAX && isWordPart(text.charCodeAt(end))) end++;
+  while (end < start + VARIABLE_MAX && isWordPart(codes[end] as number)) end++;
   // The pattern is asked only where a name and its sign stand.
-  if (text.charCodeAt(end) !== 61) return false;
+  if (codes[end] !== 61) return false;
   const found = /^([A-Za-z_]\w{0,20})=\S{1,120}?[;&|]\s{0,8}\$\{?(\w+)/.exec(text.slice(start, start + 180));
   return found !== null && found[1] === found[2];
 }
