@@ -69,7 +69,7 @@ export function words(from: i32): i32 {
     told |= role >> TELLS_PLACE;
     const unknown = (role & ROLE_KNOWN) - 1;
     setI32(ANCHORS, anchors, count);
-    anchors += (role & ROLE_ANCHOR) / ROLE_ANCHOR;
+    anchors += i32((role & ROLE_ANCHOR) !== 0);
     plain = (plain + 1) & unknown;
     prose += isBelow(1, plain);
     setI32(STARTS, count, start);
