@@ -63,3 +63,19 @@ export const ROLE_ANCHOR = 2;
 export const ROLE_CONTINUES = 4;
 /** Above the roles: what the word tells others. */
 export const TELLS_PLACE = 8;
+
+/** Places in the report that the lexer leaves. */
+export const AT_MARK_COUNT = 0;
+export const AT_TOLD = 1;
+export const AT_ANCHOR_COUNT = 2;
+export const AT_PROSE_PAIRS = 3;
+export const AT_QUOTES = 4;
+export const AT_DOUBLE_QUOTES = 5;
+export const AT_VERSION_COMMENT = 6;
+export const AT_LINE_COMMENTS = 7;
+export const AT_HIDDEN_COUNT = 8;
+export const AT_HIDDEN_PROSE_PAIRS = 9;
+export const AT_HIDDEN_QUOTES = 10;
+export const AT_HIDDEN_DOUBLE_QUOTES = 11;
+export const AT_EXACT = 12;
+export const REPORT_NUMBERS = 16;

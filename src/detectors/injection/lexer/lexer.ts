@@ -1,18 +1,27 @@
 // Hot path: every text of every call is written into the memory of the compiled lexer once.
 import { type CharacterTables, characterTables } from './character-tables.ts';
-import { GROUPS, ROOM, SLOTS, TEXT_UNITS_MAX } from './constants.ts';
+import { GROUPS, REPORT_NUMBERS, ROOM, SLOTS, TEXT_UNITS_MAX } from './constants.ts';
 import { instantiate, numberOf } from './instantiate.ts';
 import { LEXER } from './lexer.generated.ts';
 import { WORD_TABLE, type WordTable } from './word-table.ts';
 
 /** What `assembly/index.ts` offers beside where things lie in its memory. */
 interface Functions {
+  /** Looks at the units that were written, and answers with bits of SIGN. */
   read(length: number): number;
+  /**
+   * Cuts the text that was read last into tokens, in linear time.
+   * @param told what is known of it before, as bits of TOLD
+   * @param plusIsBlank whether `+` stands for a blank, as in the query of a URL
+   * @param skipLines whether comments are left out with what follows them on their line
+   * @returns how many tokens there are
+   */
   lex(length: number, told: number, plusIsBlank: boolean, skipLines: boolean): number;
 }
 
 const exports = instantiate(Buffer.from(LEXER, 'base64'));
 const { read, lex } = exports as unknown as Functions;
+export const cutIntoTokens: Functions['lex'] = lex;
 // The memory does not grow, so that these views stay what they are.
 const { buffer } = exports['memory'] as { readonly buffer: ArrayBuffer };
 const octets = (name: string, length: number): Uint8Array => new Uint8Array(buffer, numberOf(exports, name), length);
@@ -20,7 +29,6 @@ const units = (name: string, length: number): Uint16Array => new Uint16Array(buf
 const numbers = (name: string, length: number): Int32Array => new Int32Array(buffer, numberOf(exports, name), length);
 
 const ALPHABET = 1 << 16;
-const REPORT_NUMBERS = 16;
 /** Tokens of the longest text: each of its units may be one. */
 const UNITS = TEXT_UNITS_MAX + ROOM;
 
@@ -38,7 +46,7 @@ export const TOKENS = {
   anchors: numbers('ANCHORS', UNITS),
   bounds: numbers('BOUNDS', UNITS),
 } as const;
-/** What is left of a run beside lists: see `State` in `assembly/state.ts`. */
+/** What else was found, at the places `AT_…`. */
 export const REPORT = numbers('REPORT', REPORT_NUMBERS);
 
 const bytes = Buffer.from(buffer, CODES.byteOffset, CODES.byteLength);
@@ -68,15 +76,4 @@ export function readUnits(text: string): number {
   if (length < COPIED_MIN) for (let at = 0; at < length; at++) CODES[at] = text.charCodeAt(at);
   else bytes.write(text, 0, 'utf16le');
   return read(length);
-}
-
-/**
- * Cuts the text that was read last into tokens, in linear time.
- * @param told what is known of it before, as bits of TOLD
- * @param plusIsBlank whether `+` stands for a blank, as in the query of a URL
- * @param skipLines whether comments are left out with what follows them on their line
- * @returns how many tokens there are
- */
-export function cutIntoTokens(length: number, told: number, plusIsBlank: boolean, skipLines: boolean): number {
-  return lex(length, told, plusIsBlank, skipLines);
 }

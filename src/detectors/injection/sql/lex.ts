@@ -1,4 +1,18 @@
 // Hot path: runs over every text once.
+import {
+  AT_ANCHOR_COUNT,
+  AT_DOUBLE_QUOTES,
+  AT_EXACT,
+  AT_HIDDEN_COUNT,
+  AT_HIDDEN_DOUBLE_QUOTES,
+  AT_HIDDEN_PROSE_PAIRS,
+  AT_HIDDEN_QUOTES,
+  AT_LINE_COMMENTS,
+  AT_PROSE_PAIRS,
+  AT_QUOTES,
+  AT_TOLD,
+  AT_VERSION_COMMENT,
+} from '../lexer/constants.ts';
 import { cutIntoTokens, REPORT, TOKENS } from '../lexer/lexer.ts';
 import type { Reading } from '../text/reading.ts';
 import type { Tokens } from './tokens.ts';
@@ -29,18 +43,17 @@ export function lex(reading: Reading, plusIsBlank: boolean, skipLines: boolean):
   const { hidden } = tokens;
   tokens.text = text;
   tokens.count = cutIntoTokens(text.length, reading.told, plusIsBlank, skipLines);
-  // In the order of `report` in `assembly/state.ts`; one by one, for a list costs more than it says.
-  reading.told = REPORT[1] as number;
-  tokens.anchorCount = REPORT[2] as number;
-  tokens.prosePairs = REPORT[3] as number;
-  tokens.quotes = REPORT[4] as number;
-  tokens.doubleQuotes = REPORT[5] as number;
-  tokens.versionComment = REPORT[6] !== 0;
-  tokens.lineComments = REPORT[7] !== 0;
-  hidden.count = REPORT[8] as number;
-  hidden.prosePairs = REPORT[9] as number;
-  hidden.quotes = REPORT[10] as number;
-  hidden.doubleQuotes = REPORT[11] as number;
-  hidden.exact = REPORT[12] !== 0;
+  reading.told = REPORT[AT_TOLD] as number;
+  tokens.anchorCount = REPORT[AT_ANCHOR_COUNT] as number;
+  tokens.prosePairs = REPORT[AT_PROSE_PAIRS] as number;
+  tokens.quotes = REPORT[AT_QUOTES] as number;
+  tokens.doubleQuotes = REPORT[AT_DOUBLE_QUOTES] as number;
+  tokens.versionComment = REPORT[AT_VERSION_COMMENT] !== 0;
+  tokens.lineComments = REPORT[AT_LINE_COMMENTS] !== 0;
+  hidden.count = REPORT[AT_HIDDEN_COUNT] as number;
+  hidden.prosePairs = REPORT[AT_HIDDEN_PROSE_PAIRS] as number;
+  hidden.quotes = REPORT[AT_HIDDEN_QUOTES] as number;
+  hidden.doubleQuotes = REPORT[AT_HIDDEN_DOUBLE_QUOTES] as number;
+  hidden.exact = REPORT[AT_EXACT] !== 0;
   return tokens;
 }

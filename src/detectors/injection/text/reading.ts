@@ -1,4 +1,5 @@
 // Hot path: one look at every character of every text, so that most need no second.
+import { AT_MARK_COUNT } from '../lexer/constants.ts';
 import { CODES, MARKS, REPORT, readUnits } from '../lexer/lexer.ts';
 import { SIGN } from './signs.ts';
 import { ALL_TOLD } from './told-words.ts';
@@ -21,5 +22,5 @@ export interface Reading {
 export function readText(text: string): Reading {
   const signs = readUnits(text);
   const told = (signs & SIGN.foreign) === 0 ? 0 : ALL_TOLD;
-  return { text, codes: CODES, signs, told, marks: MARKS, markCount: REPORT[0] as number };
+  return { text, codes: CODES, signs, told, marks: MARKS, markCount: REPORT[AT_MARK_COUNT] as number };
 }

@@ -1,5 +1,5 @@
 // Where things lie in the memory of the lexer, in bytes.
-import { GROUPS, ROOM, SLOTS, TEXT_UNITS_MAX } from '../constants.ts';
+import { GROUPS, REPORT_NUMBERS, ROOM, SLOTS, TEXT_UNITS_MAX } from '../constants.ts';
 
 /** Tokens of the longest text: each of its units may be one. */
 const UNITS: i32 = TEXT_UNITS_MAX + ROOM;
@@ -8,9 +8,8 @@ const ALPHABET: i32 = 1 << 16;
 
 /** What was found, as 32-bit numbers; see `report`. */
 export const REPORT: i32 = 16;
-const REPORT_BYTES: i32 = 64;
 
-export const CODES: i32 = REPORT + REPORT_BYTES;
+export const CODES: i32 = REPORT + 4 * REPORT_NUMBERS;
 export const KINDS: i32 = CODES + 2 * UNITS;
 export const FLAGS: i32 = KINDS + UNITS;
 export const SLOTS_OF: i32 = FLAGS + UNITS;

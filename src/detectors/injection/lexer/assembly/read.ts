@@ -1,4 +1,4 @@
-import { HASH_FACTOR, MARK_PLACE, ROOM, RUN_PLACE } from '../constants.ts';
+import { AT_MARK_COUNT, HASH_FACTOR, MARK_PLACE, ROOM, RUN_PLACE } from '../constants.ts';
 import { CODES, codeAt, foldOf, HASHES, MARKS, REPORT, RUNS, SIGNS, setI32 } from './memory.ts';
 
 /**
@@ -29,6 +29,6 @@ export function read(length: i32): i32 {
   // A text may end within a run; and whoever looks for the next one has to find that there is none.
   setI32(RUNS, runs, length);
   setI32(RUNS, runs + 1, length);
-  setI32(REPORT, 0, marks);
+  setI32(REPORT, AT_MARK_COUNT, marks);
   return signs;
 }

@@ -1,4 +1,19 @@
-import { ROOM, WORD } from '../constants.ts';
+import {
+  AT_ANCHOR_COUNT,
+  AT_DOUBLE_QUOTES,
+  AT_EXACT,
+  AT_HIDDEN_COUNT,
+  AT_HIDDEN_DOUBLE_QUOTES,
+  AT_HIDDEN_PROSE_PAIRS,
+  AT_HIDDEN_QUOTES,
+  AT_LINE_COMMENTS,
+  AT_PROSE_PAIRS,
+  AT_QUOTES,
+  AT_TOLD,
+  AT_VERSION_COMMENT,
+  ROOM,
+  WORD,
+} from '../constants.ts';
 import { ANCHORS, codeAt, ENDS, i32At, KINDS, REPORT, ROLES, SLOTS_OF, STARTS, setI32 } from './memory.ts';
 
 /** One text while it is cut, and what was found in it. */
@@ -50,24 +65,24 @@ export function begin(length: i32, told: i32, plusIsBlank: bool, skipLines: bool
   State.exact = true;
 }
 
-/** Closes the list of tokens, and leaves what was found where the reader looks for it: the order is that of `lex`. */
+/** Closes the list of tokens, and leaves what was found where `lex` looks for it. */
 export function report(): i32 {
   const count = State.count;
   memory.fill(KINDS + count, 0, ROOM);
   setI32(STARTS, count, State.length);
   setI32(ENDS, count, State.length);
-  setI32(REPORT, 1, State.told);
-  setI32(REPORT, 2, State.anchorCount);
-  setI32(REPORT, 3, State.prosePairs);
-  setI32(REPORT, 4, State.quotes);
-  setI32(REPORT, 5, State.doubleQuotes);
-  setI32(REPORT, 6, i32(State.versionComment));
-  setI32(REPORT, 7, i32(State.lineComments));
-  setI32(REPORT, 8, State.hiddenCount);
-  setI32(REPORT, 9, State.hiddenProsePairs);
-  setI32(REPORT, 10, State.hiddenQuotes);
-  setI32(REPORT, 11, State.hiddenDoubleQuotes);
-  setI32(REPORT, 12, i32(State.exact));
+  setI32(REPORT, AT_TOLD, State.told);
+  setI32(REPORT, AT_ANCHOR_COUNT, State.anchorCount);
+  setI32(REPORT, AT_PROSE_PAIRS, State.prosePairs);
+  setI32(REPORT, AT_QUOTES, State.quotes);
+  setI32(REPORT, AT_DOUBLE_QUOTES, State.doubleQuotes);
+  setI32(REPORT, AT_VERSION_COMMENT, i32(State.versionComment));
+  setI32(REPORT, AT_LINE_COMMENTS, i32(State.lineComments));
+  setI32(REPORT, AT_HIDDEN_COUNT, State.hiddenCount);
+  setI32(REPORT, AT_HIDDEN_PROSE_PAIRS, State.hiddenProsePairs);
+  setI32(REPORT, AT_HIDDEN_QUOTES, State.hiddenQuotes);
+  setI32(REPORT, AT_HIDDEN_DOUBLE_QUOTES, State.hiddenDoubleQuotes);
+  setI32(REPORT, AT_EXACT, i32(State.exact));
   return count;
 }
 
