@@ -8,6 +8,7 @@ import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bub
 import { childrenOf } from '../../src/sandbox/linux/limits/watch-tree.ts';
 import { runtimeMounts } from '../../src/sandbox/runtime-mounts.ts';
 import { createWarmPool, type WarmPool } from '../../src/sandbox/warm-pool.ts';
+import { MiB } from '../../src/std/bytes.ts';
 import { type BenchmarkRun, ROUNDS } from '../report/benchmark.ts';
 import { besidePeer, type Figure, figureOf } from '../report/figure.ts';
 import { median } from '../report/statistics.ts';
@@ -23,6 +24,7 @@ const LANES = 2;
 const LAUNCHERS_READY = 2;
 const STANDING = 4;
 const KIB_PER_MIB = 1024;
+const GROWN_MIB = 200;
 
 const TRUE: SandboxSpec['command'] = ['/bin/true'];
 const ECHO: SandboxSpec['command'] = ['/bin/echo', 'done'];
@@ -50,6 +52,7 @@ export async function runSandboxes({ seconds, tell }: BenchmarkRun): Promise<rea
       ...(await measureWarm('warm hand-off to the first output of a Node script', NODE, pool, samples, tell)),
       await measureRate('fresh sandboxes, `true`', TRUE, stocked, seconds, tell),
       await measureRate('fresh sandboxes, Node', NODE, pool, seconds, tell),
+      await measureGrown(stocked, seconds, tell),
       ...(await measureIdle(tell)),
       ...(await measureGrant(seconds)),
       ...(await measureGvisor(seconds)),
@@ -164,6 +167,20 @@ async function measureRate(
   }
   const figure = figureOf(`${title}, ${LANES} lanes`, '1/s', median(sandboxed), { atLeast: 45 });
   return besidePeer(figure, 'bare spawn', median(bare));
+}
+
+/** The same by a process that holds as much as a layer that has served for a while, beside processes that it starts itself. */
+async function measureGrown(driver: SandboxDriver, seconds: number, tell: (line: string) => void): Promise<Figure> {
+  const held = Array.from({ length: GROWN_MIB }, () => Buffer.alloc(MiB, 1));
+  const figure = await measureRate(
+    `fresh sandboxes, \`true\`, ${held.length} MiB more held`,
+    TRUE,
+    driver,
+    seconds,
+    tell,
+  );
+  held.length = 0;
+  return figure;
 }
 
 async function perSecond(seconds: number, run: () => Promise<void>): Promise<number> {

@@ -34,4 +34,4 @@ export async function closeWhenSilent(pipe: Readable): Promise<void> {
 }
 
 /** The exit of the tool says what happened. */
-function ignoreBrokenPipe(): void {}
+export function ignoreBrokenPipe(): void {}

@@ -8,7 +8,9 @@ import { keepBytes } from '../../linux/kept-bytes.ts';
 import type { ControlGroups } from '../../linux/limits/control-group.ts';
 import { findControlGroups } from '../../linux/limits/find-control-groups.ts';
 import { sharedUidSlots, type UidSlots } from '../../linux/uid-slots.ts';
+import { createForkServer } from './fork-server/fork-server.ts';
 import { type Launchpad, SHARED_FILES } from './process/launch.ts';
+import { LAUNCHER_COMMAND, LAUNCHER_SOCKETS } from './process/launcher.ts';
 import { createLauncherStock, type LauncherStock } from './process/launcher-stock.ts';
 import { type Architecture, compileFilter } from './seccomp/compile-filter.ts';
 import type { BubblewrapSettings } from './settings.ts';
@@ -88,16 +90,21 @@ export function explainFailure(complaint: string): string {
 }
 
 function launchpad(program: string, inherited: readonly number[], architecture: Architecture): Launchpad {
+  const nothing = { open: () => openSync('/dev/null', 'r') };
+  const runtimeStub = keepBytes(NODE_STUB);
+  const etcFiles = SHARED_FILES.map((path) => keepBytes(ETC_FILES[path] ?? ''));
+  const files = [runtimeStub, ...etcFiles];
   return {
     program,
     inherited,
     fixed: { baseSystem: baseSystemArguments(), kernel: kernelArguments(), hiddenKernel: hiddenKernelArguments() },
     filter: compileFilter(architecture),
-    etcFiles: SHARED_FILES.map((path) => keepBytes(ETC_FILES[path] ?? '')),
-    runtimeStub: keepBytes(NODE_STUB),
-    nothing: { open: () => openSync('/dev/null', 'r') },
+    etcFiles,
+    runtimeStub,
+    nothing,
     mark: ownMark(),
     watch: createCrashWatch(inherited),
+    forkServer: createForkServer({ command: LAUNCHER_COMMAND, sockets: LAUNCHER_SOCKETS, files, inherited, nothing }),
   };
 }
 

@@ -129,7 +129,7 @@ async function makeSandbox(
   let launcher: Launcher | undefined;
   try {
     // Root gives its uid up where the tool needs no file that only root may touch (ADR 0003).
-    launcher = stock.take(slots !== undefined && areOpenToAll(mounts) ? 'lent' : 'layer');
+    launcher = await stock.take(slots !== undefined && areOpenToAll(mounts) ? 'lent' : 'layer');
     const { uid } = launcher;
     const launched = launch(pad, launcher, inside);
     const first = await standing(launched, pad.watch, way && ((pid) => openListeners({ ...pad, ...way, pid, uid })));

@@ -1,10 +1,10 @@
-import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { SandboxSpec } from '../../../driver.port.ts';
 import { MARK_VARIABLE } from '../../../linux/crash/clear-leftovers.ts';
 import type { CrashTarget } from '../../../linux/crash/crash-watch.ts';
 import type { ControlGroup } from '../../../linux/limits/control-group.ts';
 import type { Mount } from '../../../linux/mounts.ts';
+import type { LauncherProcess } from '../fork-server/forked-process.ts';
 import { ETC_FILES, HOSTS_PATH } from '../view/base-system.ts';
 import { bubblewrapArguments, type FixedArguments, OPTIONS_THAT_NEED_ARGUMENTS } from '../view/bubblewrap-arguments.ts';
 import { LAUNCHER_FDS, type Launcher, type LauncherParts } from './launcher.ts';
@@ -35,10 +35,10 @@ export interface Launch {
 
 /** A launcher that becomes bubblewrap, with its pipes. bubblewrap waits for its arguments, and later for the filter. */
 export interface Launched {
-  readonly launcher: ChildProcess;
+  readonly launcher: LauncherProcess;
   readonly group: ControlGroup | undefined;
   /** How the crash watch knows the launcher, and when it does. */
-  readonly target: CrashTarget | undefined;
+  readonly target: CrashTarget;
   readonly noted: Promise<void>;
   readonly stdin: Writable;
   readonly stdout: Readable;

@@ -14,7 +14,7 @@ export interface LauncherStock {
    * A launcher that waits. Its group has no limits yet; group and uid are the caller's from here on.
    * @throws E3101 when no uid is free; the system's error when no group or process can be made
    */
-  take(kind: LauncherKind): Launcher;
+  take(kind: LauncherKind): Promise<Launcher>;
   /** Takes the uid of a launcher back, when everything under it is gone. */
   giveBack(launcher: Launcher): void;
   /** Ends what waits and keeps nothing ready any more. */
@@ -35,39 +35,39 @@ export function createLauncherStock(parts: StockParts): LauncherStock {
   const timers: Partial<Record<LauncherKind | 'refill', NodeJS.Timeout>> = {};
   const asked = new Set<LauncherKind>();
   let closed = false;
+  /** A launcher is being made ahead. */
+  let filling: Promise<void> | undefined;
 
   const giveBack = ({ uid }: Launcher): void => {
     if (uid !== undefined) parts.slots?.giveBack(uid);
   };
   const drop = async (kind: LauncherKind, launcher: Launcher): Promise<void> => {
     if (!waiting[kind].delete(launcher)) return;
-    const ended = launcher.waits() ? new Promise((resolve) => launcher.child.once('exit', resolve)) : undefined;
-    launcher.discard();
-    await ended;
+    await endLauncher(launcher);
     giveBack(launcher);
     await launcher.group?.remove();
   };
-  const fill = (kind: LauncherKind): void => {
-    const launcher = makeLauncher(parts, kind);
+  const refill = async (kind: LauncherKind): Promise<void> => {
+    const launcher = await makeLauncher(parts, kind).catch(() => undefined);
+    filling = undefined;
+    // Whoever needs a launcher meets the same fault and tells it.
+    if (launcher === undefined) return;
     waiting[kind].add(launcher);
     launcher.hold(false);
     launcher.child.once('exit', () => void drop(kind, launcher));
     launcher.noted.catch(() => drop(kind, launcher));
+    if (closed || !launcher.waits()) await drop(kind, launcher);
+    // One at a time: without a fork server, to start a process holds the layer up for some milliseconds.
+    else planRefill(SANDBOX_BOUNDS.refillDelayMs);
   };
   const planRefill = (delayMs: number): void => {
-    if (closed || timers.refill !== undefined) return;
+    if (closed || timers.refill !== undefined || filling !== undefined) return;
     timers.refill = setTimeout(() => {
       delete timers.refill;
       const [kind] = [...asked].filter((one) => waiting[one].size < parts.ready);
       if (kind === undefined) return;
       if (machineBusy()) return planRefill(SANDBOX_BOUNDS.refillRetryMs);
-      try {
-        fill(kind);
-        // One at a time: to start a process holds the layer up for some milliseconds.
-        planRefill(SANDBOX_BOUNDS.refillDelayMs);
-      } catch {
-        // Whoever needs a launcher meets the same fault and tells it.
-      }
+      filling = refill(kind);
     }, delayMs).unref();
   };
   const remember = (kind: LauncherKind): void => {
@@ -82,10 +82,10 @@ export function createLauncherStock(parts: StockParts): LauncherStock {
   };
 
   return {
-    take(kind) {
+    async take(kind) {
       remember(kind);
       const launcher = waiting[kind].values().find((one) => one.waits());
-      if (launcher === undefined) return makeLauncher(parts, kind);
+      if (launcher === undefined) return await makeLauncher(parts, kind);
       waiting[kind].delete(launcher);
       launcher.hold(true);
       return launcher;
@@ -94,13 +94,21 @@ export function createLauncherStock(parts: StockParts): LauncherStock {
     async close() {
       closed = true;
       for (const timer of Object.values(timers)) clearTimeout(timer);
+      await filling;
       const kinds = Object.keys(waiting) as LauncherKind[];
       await Promise.all(kinds.flatMap((kind) => [...waiting[kind]].map((launcher) => drop(kind, launcher))));
     },
   };
 }
 
-function makeLauncher(parts: StockParts, kind: LauncherKind): Launcher {
+/** Ends one that waits, or has ended by itself. */
+async function endLauncher(launcher: Launcher): Promise<void> {
+  const ended = launcher.waits() ? new Promise((resolve) => launcher.child.once('exit', resolve)) : undefined;
+  launcher.discard();
+  await ended;
+}
+
+async function makeLauncher(parts: StockParts, kind: LauncherKind): Promise<Launcher> {
   const uid = kind === 'lent' ? parts.slots?.take() : undefined;
   if (kind === 'lent' && uid === undefined) {
     throw new ToolLayerError('E3101', `More than ${UID_SLOTS_MAX} sandboxes run at once. Try again later.`);
@@ -108,7 +116,7 @@ function makeLauncher(parts: StockParts, kind: LauncherKind): Launcher {
   let group: ControlGroup | undefined;
   try {
     group = parts.groups?.create(undefined, uid);
-    return startLauncher(parts, group, uid);
+    return await startLauncher(parts, group, uid);
   } catch (error) {
     if (uid !== undefined) parts.slots?.giveBack(uid);
     void group?.remove();

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { type CrashTarget, type CrashWatch, groupTarget } from '../../../linux/crash/crash-watch.ts';
@@ -7,6 +8,8 @@ import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
 import type { ControlGroup } from '../../../linux/limits/control-group.ts';
 import { signal } from '../../../linux/signal.ts';
 import { takePipes } from '../../../linux/tool-pipes.ts';
+import type { ForkServer } from '../fork-server/fork-server.ts';
+import type { LauncherProcess } from '../fork-server/forked-process.ts';
 import { LAUNCHER_FAILED, quoted } from './shell-text.ts';
 
 /**
@@ -27,7 +30,10 @@ export const LAUNCHER_FDS = {
   firstFile: 10,
 } as const;
 
-const PIPES = Array.from({ length: LAUNCHER_FDS.runtime }, () => 'pipe' as const);
+/** How many sockets a launcher gets, at its first descriptors. */
+export const LAUNCHER_SOCKETS = LAUNCHER_FDS.runtime;
+/** The shell that becomes bubblewrap. */
+export const LAUNCHER_COMMAND = ['/bin/sh'] as const;
 
 /** What every launcher of a driver gets. */
 export interface LauncherParts {
@@ -39,6 +45,8 @@ export interface LauncherParts {
   readonly nothing: KeptBytes;
   readonly inherited: readonly number[];
   readonly watch: CrashWatch;
+  /** Starts launchers with the files above, once it is there. */
+  readonly forkServer: ForkServer;
 }
 
 /**
@@ -46,14 +54,14 @@ export interface LauncherParts {
  * noted with the crash watch. It was made before anything of a spec was known, so it may wait for any.
  */
 export interface Launcher {
-  readonly child: ChildProcess;
-  readonly pipes: readonly (Readable | Writable | null | undefined)[];
+  readonly child: LauncherProcess;
+  readonly pipes: Pipes;
   readonly group: ControlGroup | undefined;
   /** Uid and gid outside; the layer's own when undefined. */
   readonly uid: number | undefined;
   /** How the crash watch knows it: its process group, in which it is alone. */
-  readonly target: CrashTarget | undefined;
-  /** Resolves when the note holds; rejects when there is no watch or no shell. */
+  readonly target: CrashTarget;
+  /** Resolves when the note holds; rejects when there is no watch. */
   readonly noted: Promise<void>;
   /** Whether it still waits. */
   readonly waits: () => boolean;
@@ -63,30 +71,20 @@ export interface Launcher {
   discard(): void;
 }
 
-/** Starts a launcher. A shell that cannot be started is told by `noted`. */
-export function startLauncher(
+type Pipes = readonly (Readable | Writable | null | undefined)[];
+
+/** Starts a launcher. @throws the system's error when no process can be made */
+export async function startLauncher(
   parts: LauncherParts,
   group: ControlGroup | undefined,
   uid: number | undefined,
-): Launcher {
-  const child = withDescriptors([parts.nothing, parts.runtimeStub, ...parts.etcFiles], ([nothing, ...given]) =>
-    spawn('/bin/sh', [], {
-      cwd: '/',
-      env: {},
-      // Out of the layer's process group: Ctrl-C is for the layer, which then ends its sandboxes in order.
-      detached: true,
-      stdio: withCover([...PIPES, ...given], parts.inherited, nothing ?? 'ignore'),
-      ...(uid === undefined ? {} : { uid, gid: uid }),
-    }),
-  );
-  const failed = Promise.withResolvers<never>();
-  child.once('error', failed.reject);
-  const pipes = takePipes(child);
+): Promise<Launcher> {
+  const { child, pipes } = await startShell(parts, uid);
   admit(child, group);
   const joining = (group?.joinFiles ?? []).map((file) => `echo 0 >${quoted(file)} || exit ${LAUNCHER_FAILED}\n`);
   (pipes[LAUNCHER_FDS.orders] as Writable).write(joining.join(''));
-  const target = child.pid === undefined ? undefined : groupTarget(child.pid);
-  const noted = Promise.race([target === undefined ? failed.promise : parts.watch.note(target), failed.promise]);
+  const target = groupTarget(child.pid);
+  const noted = parts.watch.note(target);
   noted.catch(() => {});
   return {
     child,
@@ -100,19 +98,55 @@ export function startLauncher(
       for (const part of [child, ...(pipes as (Socket | null | undefined)[])]) held ? part?.ref() : part?.unref();
     },
     discard() {
-      if (child.pid !== undefined) signal(-child.pid, 'SIGKILL');
-      if (target !== undefined) parts.watch.forget(target);
+      signal(-child.pid, 'SIGKILL');
+      parts.watch.forget(target);
       for (const pipe of pipes) pipe?.destroy();
     },
   };
 }
 
-/** The launcher waits for its orders, so nothing was started yet that would have to be admitted too. */
-function admit(child: ChildProcess, group: ControlGroup | undefined): void {
+interface Shell {
+  readonly child: LauncherProcess;
+  readonly pipes: Pipes;
+}
+
+async function startShell(parts: LauncherParts, uid: number | undefined): Promise<Shell> {
   try {
-    if (child.pid !== undefined) group?.admit?.(child.pid);
+    const forked = await parts.forkServer.fork(uid);
+    if (forked !== undefined) return forked;
+  } catch {
+    // Whatever ails the server: the layer does it itself, or says why not.
+  }
+  return spawnShell(parts, uid);
+}
+
+async function spawnShell(
+  { nothing, runtimeStub, etcFiles, inherited }: LauncherParts,
+  uid: number | undefined,
+): Promise<Shell> {
+  const [program, ...rest] = LAUNCHER_COMMAND;
+  const sockets = Array.from({ length: LAUNCHER_SOCKETS }, () => 'pipe' as const);
+  const child = withDescriptors([nothing, runtimeStub, ...etcFiles], ([cover, ...files]) =>
+    spawn(program, rest, {
+      cwd: '/',
+      env: {},
+      // Out of the layer's process group: Ctrl-C is for the layer, which then ends its sandboxes in order.
+      detached: true,
+      stdio: withCover([...sockets, ...files], inherited, cover ?? 'ignore'),
+      ...(uid === undefined ? {} : { uid, gid: uid }),
+    }),
+  );
+  const { pid } = child;
+  if (pid === undefined) throw (await once(child, 'error'))[0];
+  return { child: Object.assign(child, { pid }), pipes: takePipes(child) };
+}
+
+/** The launcher waits for its orders, so nothing was started yet that would have to be admitted too. */
+function admit({ pid }: LauncherProcess, group: ControlGroup | undefined): void {
+  try {
+    group?.admit?.(pid);
   } catch (error) {
-    child.kill('SIGKILL');
+    signal(-pid, 'SIGKILL');
     throw error;
   }
 }

@@ -29,13 +29,12 @@ export async function standing(
   const { launcher } = launched;
   const noted: CrashTarget[] = [];
   const { promise: failed, reject } = Promise.withResolvers<never>();
-  launcher.once('error', reject);
   const late = setTimeout(reject, SANDBOX_BOUNDS.startTimeoutMs, new Error('bubblewrap takes too long'));
   try {
     return await Promise.race([standUp(launched, watch, noted, prepare), failed]);
   } catch (error) {
     // Until the filter is there, all that bubblewrap started is in the process group that it began.
-    if (launcher.pid !== undefined) signal(-launcher.pid, 'SIGKILL');
+    signal(-launcher.pid, 'SIGKILL');
     for (const target of noted) watch.forget(target);
     launched.abandon();
     throw error;
@@ -51,9 +50,8 @@ async function standUp(
   prepare: ((pid: number) => Promise<void>) | undefined,
 ): Promise<FirstProcess> {
   const { target: group, status, stderr } = launched;
-  if (group !== undefined) noted.push(group);
+  noted.push(group);
   await launched.noted;
-  if (group === undefined) throw new Error('the launcher was not started');
   launched.begin();
   const pid = await status.firstPid;
   if (pid === undefined) throw new Error(await complaintOf(stderr));

@@ -1,0 +1,216 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { Socket } from 'node:net';
+import { withCover } from '../../../linux/inherited-descriptors.ts';
+import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
+import { ignoreBrokenPipe } from '../../../linux/tool-pipes.ts';
+import { CHANNEL_FD, callNumbers, FORK_SERVER_PROGRAM } from './fork-server-program.ts';
+import { ForkedProcess } from './forked-process.ts';
+
+const PERL = '/usr/bin/perl';
+/** A busy machine may take long; what waits for the order waits no longer than for bubblewrap itself. */
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/**
+ * A small process beside the layer that starts processes for it, each at the head of a session of its own. When the layer does
+ * so itself, the kernel copies its page tables, and it stands still for some 5 ms for each 100 MB that it holds (ADR 0012).
+ */
+export interface ForkServer {
+  /**
+   * Starts the command of the server. The first use starts the server, and whoever asks before it is ready gets nothing.
+   * @param uid uid and gid; the layer's own when undefined
+   * @returns undefined when there is no server (yet): the layer then has to start the process itself
+   * @throws Error when the system refuses, or the server does not answer
+   */
+  fork(uid: number | undefined): Promise<Forked> | undefined;
+}
+
+/** A process that was started, and the other ends of its sockets, in their order. */
+export interface Forked {
+  readonly child: ForkedProcess;
+  readonly pipes: readonly Socket[];
+}
+
+/** What is the same for all processes of one server. */
+export interface ForkServerParts {
+  readonly command: readonly [program: string, ...rest: string[]];
+  /** How many sockets each process gets, at its descriptors from 0. */
+  readonly sockets: number;
+  /** What it gets at the descriptors after them, each from its beginning. */
+  readonly files: readonly KeptBytes[];
+  /** Descriptors that are kept from it. */
+  readonly inherited: readonly number[];
+  readonly nothing: KeptBytes;
+  /** Name or path of perl. Default `/usr/bin/perl`. */
+  readonly perl?: string;
+  /** How long an order may take. Default 10 s. */
+  readonly answerTimeoutMs?: number;
+}
+
+/** The fork server of one driver. One that was ended by somebody is started anew with the next use. */
+export function createForkServer(parts: ForkServerParts): ForkServer {
+  const command = perlCommand(parts);
+  let server: RunningServer | undefined;
+  const lost = (gone: RunningServer) => (): void => {
+    if (server === gone) server = undefined;
+    gone.lost();
+  };
+  return {
+    fork(uid) {
+      if (command === undefined) return undefined;
+      if (server === undefined) {
+        server = new RunningServer(startServer(command, parts), parts);
+        for (const event of ['exit', 'error', 'disconnect']) server.process.on(event, lost(server));
+      }
+      return server.isReady ? server.fork(uid) : undefined;
+    },
+  };
+}
+
+/** What the server says of an order: a pid, or what went wrong. */
+type Told =
+  | 'ready'
+  | readonly [id: number, outcome: number | string]
+  | { readonly ended: number; readonly status: number };
+
+/** An order that waits for its process. */
+interface Order extends PromiseWithResolvers<Forked> {
+  readonly pipes: Socket[];
+  readonly late: NodeJS.Timeout;
+  child?: ForkedProcess;
+}
+
+/** One process of perl, what it was asked for, and what it has started. */
+class RunningServer {
+  readonly process: ChildProcess;
+  isReady = false;
+  readonly #sockets: number;
+  readonly #answerTimeoutMs: number;
+  readonly #orders = new Map<number, Order>();
+  readonly #running = new Map<number, ForkedProcess>();
+  #last = 0;
+  #held = 0;
+
+  constructor(
+    child: ChildProcess,
+    { sockets, answerTimeoutMs = ANSWER_TIMEOUT_MS }: Pick<ForkServerParts, 'sockets' | 'answerTimeoutMs'>,
+  ) {
+    this.process = child;
+    this.#sockets = sockets;
+    this.#answerTimeoutMs = answerTimeoutMs;
+    child.on('message', (told, socket) => {
+      this.isReady = true;
+      if (socket instanceof Socket) this.#take(Number(told), socket);
+      else this.#hear(told as Told);
+    });
+    child.unref();
+    child.channel?.unref();
+  }
+
+  fork(uid: number | undefined): Promise<Forked> {
+    this.#last += 1;
+    const id = this.#last;
+    // One that takes so long is asked for nothing more until it is heard again; what it has started lives on.
+    const late = setTimeout(() => {
+      this.isReady = false;
+      this.#fail(id, new Error('the fork server does not answer'));
+    }, this.#answerTimeoutMs);
+    const order: Order = { ...Promise.withResolvers<Forked>(), pipes: [], late };
+    this.#orders.set(id, order);
+    this.#hold(true);
+    this.process.send([id, uid ?? -1], (error) => {
+      if (error) this.#fail(id, error);
+    });
+    return order.promise;
+  }
+
+  /** Nothing more is heard of what it started; the kernel ends bubblewrap with it, and the end of its pipes a launcher. */
+  lost(): void {
+    this.isReady = false;
+    for (const id of this.#orders.keys()) this.#fail(id, new Error('the fork server has ended'));
+    for (const child of this.#running.values()) child.ended(undefined);
+    this.#running.clear();
+  }
+
+  #hear(told: Told): void {
+    if (told === 'ready') return;
+    if ('ended' in told) {
+      this.#running.get(told.ended)?.ended(told.status);
+      this.#running.delete(told.ended);
+    } else {
+      const [id, outcome] = told;
+      if (typeof outcome === 'string') this.#fail(id, new Error(outcome));
+      else this.#began(id, outcome);
+    }
+  }
+
+  #began(id: number, pid: number): void {
+    const child = new ForkedProcess(pid, (held) => this.#hold(held));
+    this.#running.set(pid, child);
+    const order = this.#orders.get(id);
+    if (order === undefined) child.unref();
+    else order.child = child;
+  }
+
+  /** Sockets that come too late are closed, at which a launcher ends. */
+  #take(id: number, socket: Socket): void {
+    socket.on('error', ignoreBrokenPipe);
+    const order = this.#orders.get(id);
+    if (order?.child === undefined) return void socket.destroy();
+    order.pipes.push(socket);
+    if (order.pipes.length < this.#sockets) return;
+    this.#finish(id, order);
+    order.resolve({ child: order.child, pipes: order.pipes });
+  }
+
+  #fail(id: number, error: Error): void {
+    const order = this.#orders.get(id);
+    if (order === undefined) return;
+    this.#finish(id, order);
+    order.child?.unref();
+    for (const pipe of order.pipes) pipe.destroy();
+    order.reject(error);
+  }
+
+  #finish(id: number, order: Order): void {
+    clearTimeout(order.late);
+    this.#orders.delete(id);
+    this.#hold(false);
+  }
+
+  /** The layer stays while something is asked for, or runs that it shall stay for. */
+  #hold(held: boolean): void {
+    this.#held += held ? 1 : -1;
+    const { channel } = this.process;
+    if (this.#held === 0) channel?.unref();
+    else channel?.ref();
+  }
+}
+
+/** @returns undefined when no server can be started here */
+function perlCommand({ perl = PERL, command, sockets, files }: ForkServerParts): readonly string[] | undefined {
+  const { arch } = process;
+  if (arch !== 'x64' && arch !== 'arm64') return undefined;
+  try {
+    accessSync(perl, constants.X_OK);
+  } catch {
+    return undefined;
+  }
+  const counts = [sockets, firstFileOf({ sockets, files }), files.length].map(String);
+  return [perl, '-e', FORK_SERVER_PROGRAM, ...callNumbers(arch), ...counts, ...command];
+}
+
+/** Its own files lie above all descriptors of what it starts, so that none is overwritten while they are put in their places. */
+function firstFileOf({ sockets, files }: Pick<ForkServerParts, 'sockets' | 'files'>): number {
+  return Math.max(CHANNEL_FD + 1, sockets + files.length);
+}
+
+function startServer([perl = PERL, ...rest]: readonly string[], parts: ForkServerParts): ChildProcess {
+  return withDescriptors([parts.nothing, ...parts.files], ([nothing, ...files]) => {
+    const cover = nothing ?? 'ignore';
+    const before = Array.from({ length: firstFileOf(parts) - CHANNEL_FD - 1 }, () => cover);
+    const stdio = withCover(['ignore', 'ignore', 'ignore', 'ipc', ...before, ...files], parts.inherited, cover);
+    // Out of the layer's process group: Ctrl-C is for the layer, which then ends its sandboxes in order.
+    return spawn(perl, rest, { cwd: '/', env: {}, detached: true, stdio });
+  });
+}
