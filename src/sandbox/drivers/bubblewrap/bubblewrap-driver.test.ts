@@ -116,6 +116,27 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
     await until(() => groupsOf(child.pid).length === 0);
   });
 
+  test('SBX-08 a layer that is killed while its fork server stands still leaves no process', async () => {
+    const mark = `stopped-${process.pid}`;
+    const child = runLayer(`${onServer(mark)}
+      console.log(server);`);
+    const [said] = await once(child.stdout ?? child, 'data');
+    process.kill(Number(said), 'SIGSTOP');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await until(() => !readdirSync('/proc').some((pid) => commandOf(pid).includes(`${mark}\0`)));
+    process.kill(Number(said), 'SIGKILL');
+  });
+
+  test('a tool whose fork server was killed has ended too, as lost, and the next one runs', async () => {
+    const child = runLayer(`${onServer('lost')}
+      process.kill(server, 'SIGKILL');
+      const { lost, violation } = await running.exited;
+      const next = await driver.start({ ...spec, command: ['/bin/sh', '-c', 'exit 7'] });
+      console.log(lost, violation, (await next.exited).code);`);
+    expect(await outputOf(child)).toBe('true undefined 7\n');
+  });
+
   test.runIf(isRoot)('an ordinary user needs no privilege', async () => {
     const child = runLayer(
       `${START}
@@ -205,6 +226,19 @@ const START = `
   const driver = createBubblewrapDriver();
   const spec = { label: 'test', environment: {}, mounts: [], network: [],
     limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 16, diskMb: 1 } };`;
+
+/** A tool that runs until it is ended, below the fork server, which the layer does not wait for. */
+const onServer = (mark: string): string => `${START}
+  import { readFileSync } from 'node:fs';
+  const { childrenOf } = await import(${JSON.stringify(join(import.meta.dirname, '../../linux/limits/watch-tree.ts'))});
+  const isServer = (pid) => readFileSync('/proc/' + pid + '/cmdline', 'utf8').startsWith('/usr/bin/perl');
+  let running, server;
+  do {
+    running?.kill();
+    await running?.exited;
+    running = await driver.start({ ...spec, command: ['/bin/sh', '-c', 'while :; do sleep 1; done', ${JSON.stringify(mark)}] });
+    server = childrenOf(process.pid).find(isServer);
+  } while (server === undefined || childrenOf(server).length === 0);`;
 
 interface LayerOptions {
   readonly uid?: number;
