@@ -1,13 +1,11 @@
 // The layer as an embedding program starts it, with everything on: tokens, policy, sandboxed upstream, PostgreSQL, audit.
 // Only the bounds that a benchmark would run into are raised.
-import { join } from 'node:path';
 import { createToolLayer, LOCAL_CALLER, serve } from '../../src/index.ts';
 import type { ToolManifest } from '../../src/manifest.ts';
+import { ECHO_SCRIPT } from '../peers/echo-script.ts';
 import { OURS, type OurListening, TOOL, UPSTREAM_NAME } from './our-names.ts';
 
 const CALLS_AT_ONCE = 1_000;
-
-const UPSTREAM = join(import.meta.dirname, '..', 'peers', 'echo-upstream.ts');
 
 const PARAMETERS = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -42,7 +40,7 @@ const layer = await createToolLayer({
 await layer.ask(
   'upstreams.add',
   {
-    upstream: { name: UPSTREAM_NAME, transport: { type: 'stdio', command: process.execPath, args: [UPSTREAM] } },
+    upstream: { name: UPSTREAM_NAME, transport: { type: 'stdio', command: process.execPath, args: [ECHO_SCRIPT] } },
   },
   LOCAL_CALLER,
 );

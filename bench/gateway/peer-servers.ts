@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { jsonCaller } from '../load/callers/json-caller.ts';
 import { openConnection } from '../load/http-connection.ts';
 import type { Conversation, Target } from '../load/target.ts';
+import { ECHO_SCRIPT } from '../peers/echo-script.ts';
 import { peerProgram } from '../peers/installed.ts';
 import type { Listening } from '../peers/own-server.ts';
 import { freePort } from '../processes/free-port.ts';
@@ -21,7 +22,6 @@ export const PEER = {
 } as const;
 
 const PEERS_FOLDER = join(import.meta.dirname, '..', 'peers');
-const UPSTREAM = join(PEERS_FOLDER, 'echo-upstream.ts');
 
 /** Whom the gateway is measured beside; the proxies have the same stdio upstream behind them as we do. */
 export const PEER_SERVERS: readonly Contestant[] = [
@@ -46,7 +46,7 @@ async function startSdk(folder: string): Promise<RunningServer> {
 async function startProxy(name: string, folder: string, options: readonly string[] = []): Promise<RunningServer> {
   const port = await freePort();
   const address = ['--host', '127.0.0.1', '--port', String(port), '--server', 'stream'];
-  const args = [...address, ...options, '--', process.execPath, UPSTREAM];
+  const args = [...address, ...options, '--', process.execPath, ECHO_SCRIPT];
   const server = startProgram({ script: peerProgram('mcp-proxy'), args, folder });
   await listening(server, port);
   return { process: server, targets: { [name]: target(port, '/mcp', 'mcp', echoCall('echo')) } };
@@ -55,7 +55,10 @@ async function startProxy(name: string, folder: string, options: readonly string
 async function startHub(folder: string): Promise<RunningServer> {
   const port = await freePort();
   const config = join(folder, 'servers.json');
-  await writeFile(config, JSON.stringify({ mcpServers: { bench: { command: process.execPath, args: [UPSTREAM] } } }));
+  await writeFile(
+    config,
+    JSON.stringify({ mcpServers: { bench: { command: process.execPath, args: [ECHO_SCRIPT] } } }),
+  );
   await keepFromCatalogue(folder);
   const args = ['--port', String(port), '--config', config];
   const server = startProgram({ script: peerProgram('mcp-hub'), args, folder });

@@ -1,20 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import type { Upstreams } from '../../../src/mcp-servers/upstreams.ts';
+import { ECHO_SCRIPT } from '../../peers/echo-script.ts';
 import { processTree } from '../../processes/process-tree.ts';
 import { percentile, timeSeries } from '../../report/statistics.ts';
 
 /** Of every call here. */
 export const TENANT = 'benchmark';
 
-const SCRIPT = join(import.meta.dirname, '..', 'peers', 'echo-upstream.ts');
-const TEXT = 'hello';
 const TIMEOUT_MS = 30_000;
 
 /** The trivial server behind every proxy, as an upstream. */
 export function definitionOf(name: string): UpstreamDefinition {
-  return { name, transport: { type: 'stdio', command: 'node', args: [SCRIPT] } };
+  return { name, transport: { type: 'stdio', command: 'node', args: [ECHO_SCRIPT] } };
 }
 
 /** One round of calls. */
@@ -26,17 +24,21 @@ export interface CallRound {
   readonly cpuUs: number;
 }
 
-/** Calls `echo` until the time is over, each caller one after the other and at least once. */
+let number = 0;
+
+/** Calls `echo` until the time is over, each caller one after the other and at least once, each time with another text. */
 export async function callFor(upstreams: Upstreams, callers: number, ms: number): Promise<CallRound> {
   const times = timeSeries();
   const cpu = process.cpuUsage();
   const began = performance.now();
   const caller = async (): Promise<void> => {
     do {
+      number += 1;
+      const text = `hello ${number}`;
       const start = performance.now();
-      const { content } = await upstreams.call(TENANT, 'echo', 'echo', { text: TEXT }, { timeoutMs: TIMEOUT_MS });
+      const { content } = await upstreams.call(TENANT, 'echo', 'echo', { text }, { timeoutMs: TIMEOUT_MS });
       times.add(performance.now() - start);
-      if ((content[0] as { text?: string } | undefined)?.text !== TEXT) throw new Error('The upstream said otherwise.');
+      if ((content[0] as { text?: string } | undefined)?.text !== text) throw new Error('The upstream said otherwise.');
     } while (performance.now() - began < ms);
   };
   await Promise.all(Array.from({ length: callers }, caller));
@@ -62,7 +64,7 @@ function isServer(pid: number): boolean {
   try {
     // The launcher of the sandbox names the script too, but its program is another.
     const [program = '', ...rest] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    return program.endsWith('/node') && rest.includes(SCRIPT);
+    return program.endsWith('/node') && rest.includes(ECHO_SCRIPT);
   } catch {
     return false;
   }
