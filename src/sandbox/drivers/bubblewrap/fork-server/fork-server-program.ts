@@ -7,8 +7,8 @@ export const CHANNEL_FD = 3;
 const LOOK_SECONDS = 1;
 
 /**
- * Program for perl that starts processes for the layer: `fork` of a small process takes a tenth of a millisecond, of a
- * large one many, in which it stands still (ADR 0012). It loads no module, since that takes longer than its own start.
+ * Program for perl that starts processes for the layer: the `fork` of a process that holds little is short, and that of a
+ * large one is not (ADR 0012). It loads no module, since that takes longer than its own start.
  *
  * Arguments: numbers of the calls of `CALLS`; how many sockets each process gets, at its descriptors from 0; the first of the
  * files that it gets after them, each opened anew, and how many; then the command. An order is a line `[id,uid]`, a uid of -1

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { Socket } from 'node:net';
 import { withCover } from '../../../linux/inherited-descriptors.ts';
 import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
 import { ignoreBrokenPipe } from '../../../linux/tool-pipes.ts';
+import { hasPerl, PERL } from '../perl.ts';
 import { CHANNEL_FD, callNumbers, FORK_SERVER_PROGRAM } from './fork-server-program.ts';
 import { ForkedProcess } from './forked-process.ts';
 
-const PERL = '/usr/bin/perl';
 /** A busy machine may take long; what waits for the order waits no longer than for bubblewrap itself. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
@@ -190,12 +189,7 @@ class RunningServer {
 /** @returns undefined when no server can be started here */
 function perlCommand({ perl = PERL, command, sockets, files }: ForkServerParts): readonly string[] | undefined {
   const { arch } = process;
-  if (arch !== 'x64' && arch !== 'arm64') return undefined;
-  try {
-    accessSync(perl, constants.X_OK);
-  } catch {
-    return undefined;
-  }
+  if ((arch !== 'x64' && arch !== 'arm64') || !hasPerl(perl)) return undefined;
   const counts = [sockets, firstFileOf({ sockets, files }), files.length].map(String);
   return [perl, '-e', FORK_SERVER_PROGRAM, ...callNumbers(arch), ...counts, ...command];
 }

@@ -1,22 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import type { InsideListener, InsideView } from '../../../egress-gate.ts';
 import { withCover } from '../../../linux/inherited-descriptors.ts';
 import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
 import { socketAddress } from '../../../linux/socket-address.ts';
+import { hasPerl, PERL } from '../perl.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { CALL_NUMBERS, LISTENER_PROGRAM } from './listener-program.ts';
 
-const PERL = '/usr/bin/perl';
-
 /** Why no sandbox of this machine can be let out, in a sentence; undefined when they can. */
 export function listenerProblem(): string | undefined {
-  try {
-    accessSync(PERL, constants.X_OK);
-    return undefined;
-  } catch {
-    return `${PERL} is missing, so tools cannot be granted network. Type: apt-get install perl-base`;
-  }
+  if (hasPerl()) return undefined;
+  return `${PERL} is missing, so tools cannot be granted network. Type: apt-get install perl-base`;
 }
 
 export interface ListenerParts {

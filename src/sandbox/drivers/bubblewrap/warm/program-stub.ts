@@ -1,8 +1,5 @@
 import { LAUNCHER_FDS } from '../process/launcher.ts';
 
-/** What waits for any program but a warm runtime. */
-export const PERL = '/usr/bin/perl';
-
 /**
  * Program for perl that waits inside a sandbox until it gets a job, and then becomes the job's program. It says `r` when it
  * waits, `+` when the program is about to begin, `c` when the working directory cannot be entered, and `x` when the program

@@ -1,9 +1,9 @@
-import { accessSync, constants } from 'node:fs';
 import type { SandboxSpec } from '../../../driver.port.ts';
 import type { Mount } from '../../../linux/mounts.ts';
+import { hasPerl, PERL } from '../perl.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { NODE_STUB_AT } from './node-stub.ts';
-import { PERL, PROGRAM_STUB } from './program-stub.ts';
+import { PROGRAM_STUB } from './program-stub.ts';
 
 /** What waits in a sandbox for its job. */
 export interface Runtime {
@@ -52,20 +52,12 @@ export function keyOf(spec: SandboxSpec, mounts: readonly Mount[], runtime: Runt
   ]);
 }
 
-let hasPerl: boolean | undefined;
+/** Looked for once: the way of each call leads here. */
+let isPerlThere: boolean | undefined;
 
 function anyProgram(): Runtime | undefined {
-  hasPerl ??= isExecutable(PERL);
-  return hasPerl
+  isPerlThere ??= hasPerl();
+  return isPerlThere
     ? { kind: 'program', command: [PERL, '-e', PROGRAM_STUB], environment: {}, programAt: undefined }
     : undefined;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
