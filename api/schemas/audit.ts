@@ -41,9 +41,73 @@ export const ChainReport = Type.Object(
 );
 export type ChainReport = Static<typeof ChainReport>;
 
-/** AUD-03: what `audit verify` found. */
+/** A signed statement that a chain had this head, as it is kept outside of the layer (AUD-07). */
+export const Anchor = Type.Object(
+  {
+    chain_id: Type.String({ maxLength: 1_000 }),
+    seq: Type.Integer({ minimum: 1 }),
+    hash: Type.String({ maxLength: 64 }),
+    time: Type.String({ maxLength: 64, description: 'ISO 8601.' }),
+    key_id: Type.String({ maxLength: 1_000 }),
+    signature: Type.String({
+      maxLength: 2_000,
+      description: 'RS256 over the canonical JSON of chainId, hash, seq and time; base64url.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type Anchor = Static<typeof Anchor>;
+
+export const AnchorList = Type.Object(
+  { anchors: Type.Array(Anchor, { description: 'One for each chain.' }) },
+  { additionalProperties: false },
+);
+export type AnchorList = Static<typeof AnchorList>;
+
+export const AnchorsToVerify = Type.Object(
+  { anchors: Type.Array(Anchor, { maxItems: 1_000 }) },
+  { additionalProperties: false },
+);
+export type AnchorsToVerify = Static<typeof AnchorsToVerify>;
+
+/** What became of the heads that anchors name. */
+export const AnchorVerification = Type.Object(
+  {
+    whole: Type.Boolean({ description: 'Each anchor is genuine, and its chain still has that head at that place.' }),
+    checked: Type.Integer(),
+    faults: Type.Array(
+      Type.Object(
+        { chain_id: Type.String(), seq: Type.Integer(), reason: Type.String() },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type AnchorVerification = Static<typeof AnchorVerification>;
+
+/** A call whose row and events do not tell the same. */
+export const CallGap = Type.Object(
+  { tenant_id: Type.String(), invocation_id: Type.String(), reason: Type.String() },
+  { additionalProperties: false },
+);
+export type CallGap = Static<typeof CallGap>;
+
+/** AUD-07: whether each call that was accepted has its beginning and its end in the chains. */
+export const CallsReport = Type.Object(
+  {
+    checked: Type.Integer({ description: 'Rows of calls.' }),
+    open: Type.Integer({ description: 'Those of calls that are not over.' }),
+    gaps: Type.Integer(),
+    first_gaps: Type.Array(CallGap, { description: 'The first 20.' }),
+  },
+  { additionalProperties: false },
+);
+export type CallsReport = Static<typeof CallsReport>;
+
+/** AUD-03, AUD-07: what `audit verify` found. */
 export const AuditVerification = Type.Object(
-  { whole: Type.Boolean(), events: Type.Integer(), chains: Type.Array(ChainReport) },
+  { whole: Type.Boolean(), events: Type.Integer(), chains: Type.Array(ChainReport), calls: CallsReport },
   { additionalProperties: false },
 );
 export type AuditVerification = Static<typeof AuditVerification>;

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { systemClock } from '../std/clock.ts';
 import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { startCheckpointTimer } from './checkpoint-timer.ts';
 import { openLedger } from './ledger.ts';
+import type { ChainCheckpoint } from './ledger-store.port.ts';
 
 const signer = { sign: async () => ({ keyId: 'k', signature: 's' }), verify: async () => true };
 const event = (id: string) => ({
@@ -46,4 +47,32 @@ test('AUD-03 a head is signed once', async () => {
   await timer.close();
   await timer.close();
   expect(await store.checkpoints('one')).toHaveLength(1);
+});
+
+test('AUD-07 a head that could not be kept outside is tried again, though nothing is new; then it is kept once', async () => {
+  const store = memoryLedgerStore();
+  const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
+  const kept: number[] = [];
+  let failures = 2;
+  const anchor = async ({ seq }: ChainCheckpoint): Promise<void> => {
+    failures -= 1;
+    if (failures >= 0) throw new Error('the disk is away');
+    kept.push(seq);
+  };
+  const timer = startCheckpointTimer({
+    ledger,
+    store,
+    signer,
+    chainId: 'one',
+    everyMs: 10,
+    anchor,
+    clock: systemClock,
+    log: silentLog,
+  });
+  await ledger.commit({ events: [event('a')], durability: 'asynchronous' });
+  await vi.waitFor(() => expect(kept).toEqual([1]));
+  await ledger.commit({ events: [event('b')], durability: 'asynchronous' });
+  await timer.close();
+  expect(kept).toEqual([1, 2]);
+  expect(await store.checkpoints('one')).toHaveLength(2);
 });

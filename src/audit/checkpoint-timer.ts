@@ -2,7 +2,7 @@ import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type CheckpointSigner, signCheckpoint } from './checkpoint.ts';
 import type { Ledger } from './ledger.ts';
-import type { LedgerStore } from './ledger-store.port.ts';
+import type { ChainCheckpoint, LedgerStore } from './ledger-store.port.ts';
 
 /** Signs the head of this instance's chain from time to time, while it moves (AUD-03). */
 export interface CheckpointTimer {
@@ -17,14 +17,18 @@ export interface CheckpointTimerOptions {
   readonly signer: CheckpointSigner;
   readonly chainId: string;
   readonly everyMs: number;
+  /** Keeps each signed head outside; one that fails is tried again at the next turn. Nowhere when absent. */
+  readonly anchor?: (checkpoint: ChainCheckpoint) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** A failed signature is logged and tried again at the next turn. */
 export function startCheckpointTimer(options: CheckpointTimerOptions): CheckpointTimer {
-  const { ledger, store, signer, chainId, everyMs, clock, log } = options;
+  const { ledger, store, signer, chainId, everyMs, anchor, clock, log } = options;
   let signed = ledger.head().seq;
+  /** The newest signed head, until it is kept outside: it proves all before it. */
+  let unanchored: ChainCheckpoint | undefined;
   let signing: Promise<void> | undefined;
 
   const sign = async (): Promise<void> => {
@@ -34,15 +38,32 @@ export function startCheckpointTimer(options: CheckpointTimerOptions): Checkpoin
       // A store that has crashed may have lost the newest links: what it holds by now is signed, and nothing else.
       const head = await store.chainHead(chainId);
       if (head === undefined || head.seq === signed) return;
-      await store.addCheckpoint(await signCheckpoint(signer, chainId, head, clock.now()));
+      const checkpoint = await signCheckpoint(signer, chainId, head, clock.now());
+      await store.addCheckpoint(checkpoint);
       signed = head.seq;
+      unanchored = checkpoint;
     } catch (cause) {
       log.error('checkpoint-failed', { seq, reason: String(cause) });
     }
   };
 
+  const keepOutside = async (): Promise<void> => {
+    const kept = unanchored;
+    if (kept === undefined || anchor === undefined) return;
+    try {
+      await anchor(kept);
+      unanchored = undefined;
+    } catch (cause) {
+      log.error('anchor-failed', { seq: kept.seq, reason: String(cause) });
+    }
+  };
+  const turn = async (): Promise<void> => {
+    await sign();
+    await keepOutside();
+  };
+
   const timer = setInterval(() => {
-    signing ??= sign().finally(() => {
+    signing ??= turn().finally(() => {
       signing = undefined;
     });
   }, everyMs);
@@ -52,7 +73,7 @@ export function startCheckpointTimer(options: CheckpointTimerOptions): Checkpoin
     async close() {
       clearInterval(timer);
       await signing;
-      await sign();
+      await turn();
     },
   };
 }

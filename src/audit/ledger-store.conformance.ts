@@ -33,6 +33,7 @@ export function ledgerStoreConformance(
   recordCases(check);
   eventCases(check);
   chainCases(check);
+  verificationCases(check);
   concurrencyCases(check);
 }
 
@@ -408,6 +409,62 @@ function chainCases(check: Check): void {
     deepEqual(await store.checkpoints('chain-3'), []);
   });
 }
+
+function verificationCases(check: Check): void {
+  check('AUD-07 all rows are read page by page, each once, whosever they are', async (store) => {
+    const ids = ['a', 'B', 'é', HOSTILE, 'json:"a"', 'b'];
+    const records = ids.flatMap((invocationId) =>
+      ['acme', 'Globex', 'acme \0'].map((tenantId) => record({ invocationId, tenantId, state: 'COMPLETED' })),
+    );
+    await store.append({ records, events: [] }, 'synchronous');
+    for (const limit of [1, 4, records.length, 100]) {
+      const read: InvocationRecord[] = [];
+      for (let page = await store.allInvocations({ limit }); page.length > 0; ) {
+        read.push(...page);
+        page = await store.allInvocations({ limit, after: page.at(-1) as InvocationRecord });
+      }
+      deepEqual(read.map(keyOf).sort(), records.map(keyOf).sort());
+    }
+  });
+
+  check('AUD-07 the store says which of some calls have a row', async (store) => {
+    const records = [record({ invocationId: HOSTILE }), record({ invocationId: 'b', tenantId: 'globex' })];
+    await store.append({ records, events: [] }, 'synchronous');
+    deepEqual(await store.recordedCalls([]), []);
+    const asked = [...records, record({ invocationId: 'b' }), record({ tenantId: 'globex', invocationId: 'c' })];
+    for (const calls of [asked, asked.slice(0, 1)]) {
+      const found = await store.recordedCalls(calls.map(({ tenantId, invocationId }) => ({ tenantId, invocationId })));
+      deepEqual(found.map(keyOf).sort(), records.slice(0, calls.length).map(keyOf).sort());
+    }
+  });
+
+  check('AUD-07 the events about some calls are found in all chains, in order', async (store) => {
+    const about = (invocation_id: string, seq: number, more: Partial<CloudEvent> = {}) =>
+      event(seq, { data: { invocation_id }, ...more });
+    const long = 'x'.repeat(400);
+    await store.append(
+      { records: [], events: [about('a', 1), about('a', 2), about('b', 3), about('a', 4), about(long, 5)] },
+      'synchronous',
+    );
+    const elsewhere = { chainid: 'chain-2' };
+    const events = [about('a', 1, elsewhere), about('a', 2, { ...elsewhere, tenantid: 'globex' }), event(3, elsewhere)];
+    await store.append({ records: [], events }, 'asynchronous');
+    const found = async (...ids: string[]) =>
+      (await store.eventsAbout(ids.map((invocationId) => ({ tenantId: 'acme', invocationId }))))
+        .filter(({ data }) => ids.includes(String(data['invocation_id'])))
+        .map(({ chainid, chainseq }) => `${chainid} ${chainseq}`);
+    deepEqual(await store.eventsAbout([]), []);
+    deepEqual(await found('none'), []);
+    deepEqual(await found('a'), ['chain-1 1', 'chain-1 2', 'chain-1 4', 'chain-2 1']);
+    deepEqual((await found('b', long)).sort(), ['chain-1 3', 'chain-1 5']);
+    // What is written later is found too.
+    await store.append({ records: [], events: [about('b', 6)] }, 'synchronous');
+    deepEqual(await found('b'), ['chain-1 3', 'chain-1 6']);
+  });
+}
+
+const keyOf = ({ tenantId, invocationId }: Pick<InvocationRecord, 'tenantId' | 'invocationId'>): string =>
+  JSON.stringify([tenantId, invocationId]);
 
 function concurrencyCases(check: Check): void {
   check('writers at the same time lose nothing', async (store) => {

@@ -1,6 +1,7 @@
 import type { AuditQuery } from '../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 import type { ChainedEvent } from '../domain/event/chained-event.ts';
+import type { CallKey } from '../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { WaitFor } from '../domain/invocation/waiting-call.ts';
 
@@ -69,6 +70,13 @@ export interface ForgetQuery {
   readonly after?: Pick<InvocationRecord, 'acceptedAt' | 'tenantId' | 'invocationId'>;
 }
 
+/** Which rows are read. */
+export interface RowsQuery {
+  /** Goes on behind this call of an earlier page. */
+  readonly after?: CallKey;
+  readonly limit: number;
+}
+
 /** What became of one page of them. */
 export interface Forgotten {
   readonly forgotten: number;
@@ -95,6 +103,12 @@ export interface LedgerStore {
   events(tenantId: string | undefined, query: AuditQuery): Promise<readonly StoredEvent[]>;
   /** undefined when this tenant has no such invocation. */
   findInvocation(tenantId: string, invocationId: string): Promise<InvocationRecord | undefined>;
+  /** Rows of all tenants, in an order of the store's own. */
+  allInvocations(query: RowsQuery): Promise<readonly InvocationRecord[]>;
+  /** Those of the calls that have a row. */
+  recordedCalls(calls: readonly CallKey[]): Promise<readonly CallKey[]>;
+  /** Events of all chains about these calls; those of one chain in order. Events about other calls may be among them. */
+  eventsAbout(calls: readonly CallKey[]): Promise<readonly CloudEvent[]>;
   /** Rows that are not final and belong to `instanceId`; oldest first. */
   openInvocations(instanceId: string): Promise<readonly InvocationRecord[]>;
   /** Calls that wait on record, in order of acceptance, tenant and id (`waitsFor` of the record). */

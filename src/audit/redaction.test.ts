@@ -12,7 +12,7 @@ import { openLedger } from './ledger.ts';
 import { createEntryRedaction } from './redaction.ts';
 import { startRelay } from './relay.ts';
 import { openJsonlEventSink } from './sinks/jsonl/jsonl-event-sink.ts';
-import { verifyChains } from './verify-chains.ts';
+import { verifyLedger } from './verify-ledger.ts';
 
 const MAIL = 'ann.lee@example.org';
 const TOKEN = `gh${'p_'}${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
@@ -72,7 +72,7 @@ describe('the redaction of entries', () => {
           toolId: TOKEN,
           failure: { failed: true, code: 'E3001', message: `no ${TOKEN}` },
         }),
-        events: [written({ ...call, state: 'FAILED' })],
+        events: [{ ...written({ ...call, state: 'DECLARED' }), id: 'e0' }, written({ ...call, state: 'FAILED' })],
         durability: 'synchronous',
       });
       await ledger.commit({
@@ -88,8 +88,8 @@ describe('the redaction of entries', () => {
         expect(text).not.toContain(TOKEN);
         expect(text).toContain('[REDACTED:email]');
       }
-      expect(file.trim().split('\n')).toHaveLength(2);
-      expect(await verifyChains(store, signer)).toMatchObject({ whole: true, events: 2 });
+      expect(file.trim().split('\n')).toHaveLength(3);
+      expect(await verifyLedger(store, signer)).toMatchObject({ whole: true, events: 3 });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

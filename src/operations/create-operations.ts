@@ -4,6 +4,7 @@ import { failureOf, ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
 import type { CompiledSchema } from '../validation/schema-validator.ts';
 import { approvalsOperations } from './approvals/approvals-operations.ts';
+import { anchorAudit, verifyAuditAnchors } from './audit/anchor-audit.ts';
 import { queryAudit } from './audit/query-audit.ts';
 import { verifyAudit } from './audit/verify-audit.ts';
 import { ROLES_FOR } from './catalogue/entry.ts';
@@ -49,6 +50,8 @@ export function createOperations(parts: OperationParts): ToolLayer {
     ...identityOperations(parts),
     'audit.query': queryAudit(parts),
     'audit.verify': verifyAudit(parts),
+    'audit.anchor': anchorAudit(parts),
+    'audit.verify-anchors': verifyAuditAnchors(parts),
     health: () => parts.health(),
   };
   const inputs = inputSchemas(parts);

@@ -1,8 +1,4 @@
-/** A call by tenant and id. */
-export interface CallKey {
-  readonly tenantId: string;
-  readonly invocationId: string;
-}
+import type { CallKey } from '../domain/invocation/call-key.ts';
 
 /** Who holds leases: one life of an instance. A process that starts again is another holder. */
 export interface LeaseHolder {

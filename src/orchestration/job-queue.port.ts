@@ -1,4 +1,4 @@
-import type { CallKey } from './call-lease-store.port.ts';
+import type { CallKey } from '../domain/invocation/call-key.ts';
 
 /** Says that a call waits for a worker. What there is to do stands in its row: a job may be lost, late, or there twice. */
 export interface Job extends CallKey {

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { failure } from '../domain/error/failure.ts';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
+import { type CallKey, textOfCall } from '../domain/invocation/call-key.ts';
 import { type InvocationRecord, waitsFor } from '../domain/invocation/record.ts';
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
 import { type RunCall, settleOpen } from '../pipeline/run.ts';
-import type { CallKey, HeldProgress, LeaseHolder } from './call-lease-store.port.ts';
+import type { HeldProgress, LeaseHolder } from './call-lease-store.port.ts';
 import { beatThroughOutages } from './workers/after-outage.ts';
 import { createDispatch } from './workers/dispatch.ts';
 import { atMost } from './workers/end/at-most.ts';
 import { beat, shownProgress } from './workers/heartbeat.ts';
-import { callKey, isSafe } from './workers/held-call.ts';
+import { isSafe } from './workers/held-call.ts';
 import { repeat } from './workers/repeat.ts';
 import { sweep } from './workers/sweep.ts';
 import { WORKER_DEFAULTS, type WorkerLimits } from './workers/worker-limits.ts';
@@ -109,7 +110,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     cancel: (record, reason) => cancel(parts, me, dispatch.calls, record, reason),
     async extend(call, ms) {
       if (!(await leases.tell(call, { extendMs: ms }))) return false;
-      const held = dispatch.calls.get(callKey(call));
+      const held = dispatch.calls.get(textOfCall(call));
       if (held === undefined) return true;
       held.extendedMs += ms;
       running.find(call.tenantId, call.invocationId)?.deadline?.extendTo(held.extendedMs);
@@ -139,7 +140,7 @@ async function cancel(
   reason: string | undefined,
 ): Promise<CancelEnd> {
   const { leases, limits, queue, log } = parts;
-  const held = calls.get(callKey(record));
+  const held = calls.get(textOfCall(record));
   if (held !== undefined) {
     held.cancel(reason);
     return 'told';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CheckpointSigner } from '../../src/audit/checkpoint.ts';
 import { type Ledger, openLedger } from '../../src/audit/ledger.ts';
 import type { LedgerStore } from '../../src/audit/ledger-store.port.ts';
-import { verifyChains } from '../../src/audit/verify-chains.ts';
+import { verifyLedger } from '../../src/audit/verify-ledger.ts';
 import type { EventDraft } from '../../src/domain/event/event-draft.ts';
 import { type CallEnd, createLateEnds } from '../../src/pipeline/record/late-ends.ts';
 import { memoryLedgerStore } from '../../src/storage/memory/memory-ledger-store.ts';
@@ -58,14 +58,14 @@ const end = (id: string): CallEnd => ({
     warnings: [],
     result: { id },
   },
-  events: ['ran', 'ended'].map(
-    (what): EventDraft => ({
-      id: `${id} ${what}`,
-      type: 'ai.agent.tool.succeeded',
+  events: (['DECLARED', 'COMPLETED'] as const).map(
+    (state): EventDraft => ({
+      id: `${id} ${state === 'DECLARED' ? 'ran' : 'ended'}`,
+      type: state === 'DECLARED' ? 'ai.agent.tool.state_changed' : 'ai.agent.tool.succeeded',
       time: 1_000,
       tenantId: 'acme',
       subject: id,
-      data: { invocation_id: id, tenant_id: 'acme' },
+      data: { invocation_id: id, tenant_id: 'acme', state },
     }),
   ),
   durability: 'synchronous',
@@ -88,7 +88,7 @@ async function expectOnce(store: LedgerStore, ids: readonly string[]): Promise<v
   const expected = ids.flatMap((id) => [`${id} ran`, `${id} ended`]);
   expect(events.map(({ id }) => id).sort()).toEqual(expected.sort());
   for (const id of ids) expect(await store.findInvocation('acme', id)).toMatchObject({ state: 'COMPLETED' });
-  expect(await verifyChains(store, signer)).toMatchObject({ whole: true, events: expected.length });
+  expect(await verifyLedger(store, signer)).toMatchObject({ whole: true, events: expected.length });
 }
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;

@@ -24,6 +24,7 @@ const HARMLESS: readonly string[] = [
   'tool.cancel',
   'tool.extend',
   'tool.verify',
+  'audit.verify-anchors',
   'side-effects.compensate',
   'side-effects.compensate-all',
 ];

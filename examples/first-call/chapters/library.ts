@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER } from '../../../src/index.ts';
 import type { CommandResult } from '../sallyport-process.ts';
@@ -24,6 +26,14 @@ export async function libraryChapter({ story, dataFolder, sallyport }: LibraryPa
     assert.equal(verified.code, 0, verified.stderr);
     console.log(`      ${verified.stdout.trim().split('\n').join('\n      ')}`);
   });
+  const { stdout } = await sallyport('audit', 'anchor');
+  const kept = join(dataFolder, 'kept-elsewhere.jsonl');
+  await writeFile(kept, stdout);
+  const compared = await sallyport('audit', 'verify', '--anchors', kept);
+  story.holds('the chain still has the head that was kept elsewhere', () => {
+    assert.equal(compared.code, 0, compared.stderr);
+    assert.match(compared.stdout, /(\d+) of \1 anchors hold/);
+  });
 }
 
 async function asLibrary(story: Story, layer: EmbeddedToolLayer): Promise<void> {
@@ -45,7 +55,7 @@ async function asLibrary(story: Story, layer: EmbeddedToolLayer): Promise<void> 
   story.holds('a function of the program is a tool like any other', () => assert.equal(greeted.result, 'Hello, Ada'));
 }
 
-/** Somebody with access to the database changes one row, and is found out; then puts it back. */
+/** Somebody with access to the database changes one row and takes out another, and is found out; then puts them back. */
 async function tamperedAudit(story: Story, layer: EmbeddedToolLayer): Promise<void> {
   const verify = () => layer.ask('audit.verify', {}, LOCAL_CALLER);
   const before = await verify();
@@ -64,6 +74,16 @@ async function tamperedAudit(story: Story, layer: EmbeddedToolLayer): Promise<vo
       assert.match(after.chains.find(({ whole }) => !whole)?.first_broken?.reason ?? '', /does not match its hash/);
     });
     await changeEvent(database, 'GRANTED', 'DENIED');
+    await database.query(`create temporary table taken as select * from sallyport.tool_invocations limit 1`);
+    await database.query(
+      'delete from sallyport.tool_invocations as call using taken where call.invocation_id = taken.invocation_id',
+    );
+    const { calls } = await verify();
+    await database.query('insert into sallyport.tool_invocations select * from taken');
+    story.holds('a call whose row was taken out is named', () => {
+      assert.equal(calls.gaps, 1);
+      assert.match(calls.first_gaps[0]?.reason ?? '', /it has no row/);
+    });
   } finally {
     await database.end();
   }

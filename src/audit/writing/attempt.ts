@@ -1,6 +1,6 @@
 import type { ChainedEvent } from '../../domain/event/chained-event.ts';
+import { textOfCall } from '../../domain/invocation/call-key.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { ChainHead } from '../chain.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 
@@ -55,9 +55,5 @@ export const nameOf = ({ events, inRow }: LedgerEntry): string | undefined =>
 
 /** The name of the call that an entry ends; undefined when it ends none. */
 export function endedCallOf({ record }: LedgerEntry): string | undefined {
-  return record === undefined || !isFinal(record.state) ? undefined : callOf(record);
+  return record === undefined || !isFinal(record.state) ? undefined : textOfCall(record);
 }
-
-/** The length keeps apart what would read the same. */
-const callOf = ({ tenantId, invocationId }: InvocationRecord): string =>
-  `${tenantId.length} ${tenantId}${invocationId}`;

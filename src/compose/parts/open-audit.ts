@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { anchorFile } from '../../audit/anchoring/anchor-file.ts';
 import { startCheckpointTimer } from '../../audit/checkpoint-timer.ts';
 import { type Ledger, openLedger } from '../../audit/ledger.ts';
 import { startRelay } from '../../audit/relay.ts';
@@ -21,7 +22,9 @@ export async function openAudit(
   opened.defer(() => relay.close());
   const ledger = await openLedger({ store, chainId, log, redactor, onCommitted: relay.offer });
   const everyMs = settings['audit.checkpoint_seconds'] * 1000;
-  const checkpoints = startCheckpointTimer({ ledger, store, signer, chainId, everyMs, clock, log });
+  const path = settings['audit.anchor_file'];
+  const anchor = path === '' ? {} : { anchor: anchorFile(path) };
+  const checkpoints = startCheckpointTimer({ ledger, store, signer, chainId, everyMs, clock, log, ...anchor });
   opened.defer(() => checkpoints.close());
   opened.defer(() => ledger.close());
   return ledger;

@@ -18,4 +18,12 @@ export const AUDIT_SETTINGS = [
     default: 60,
     sentence: 'How often the head of the hash chain is signed while there are new events.',
   },
+  {
+    key: 'audit.anchor_file',
+    variable: 'SALLYPORT_AUDIT_ANCHOR_FILE',
+    type: 'string',
+    default: '',
+    sentence:
+      'File to which each signed head of the hash chain is appended; best where who runs the database cannot write. Empty for none.',
+  },
 ] as const satisfies readonly Setting[];

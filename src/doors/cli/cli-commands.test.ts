@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import type { AnchorsToVerify } from '../../../api/schemas/audit.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { manifestOf } from '../tool-layer.fixture.ts';
 import { type CliBench, createCliBench } from './run-cli.fixture.ts';
@@ -258,14 +259,69 @@ describe('audit', () => {
 
   it('API-05 verify says how many events are whole, and ends with 1 when they are not', async () => {
     const chain = { chain_id: 'c', events: 3, checkpoints: 1, whole: true };
-    bench.layer.answers.set('audit.verify', () => ({ whole: true, events: 3, chains: [chain] }));
+    const calls = { checked: 2, open: 1, gaps: 0, first_gaps: [] };
+    bench.layer.answers.set('audit.verify', () => ({ whole: true, events: 3, chains: [chain], calls }));
     expect(await bench.run(['audit', 'verify'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('3 events, all whole'),
     });
     const broken = { ...chain, whole: false, first_broken: { seq: 2, reason: 'its hash is another' } };
-    bench.layer.answers.set('audit.verify', () => ({ whole: false, events: 3, chains: [broken] }));
+    bench.layer.answers.set('audit.verify', () => ({ whole: false, events: 3, chains: [broken], calls }));
     const run = await bench.run(['audit', 'verify']);
     expect(run).toMatchObject({ code: 1, out: expect.stringContaining('event 2: its hash is another') });
+  });
+
+  it('AUD-07 verify names the calls that are not told of, and ends with 1', async () => {
+    const first_gaps = [
+      { tenant_id: 'acme', invocation_id: 'call-1', reason: 'the chain tells of it, and it has no row' },
+    ];
+    const calls = { checked: 2, open: 0, gaps: 1, first_gaps };
+    bench.layer.answers.set('audit.verify', () => ({ whole: false, events: 3, chains: [], calls }));
+    const run = await bench.run(['audit', 'verify']);
+    expect(run.code).toBe(1);
+    expect(run.out).toMatch(/acme +call-1 +the chain tells of it, and it has no row/);
+    expect(run.out).toContain('1 of 2 calls are not told of');
+  });
+
+  it('AUD-07 heads of the chains are printed one a line, and compared with the chains later', async () => {
+    const anchor = { chain_id: 'c', seq: 3, hash: 'h', time: '2026-01-01T00:00:00Z', key_id: 'k', signature: 's' };
+    bench.layer.answers.set('audit.anchor', () => ({ anchors: [anchor, { ...anchor, chain_id: 'd' }] }));
+    const printed = await bench.run(['audit', 'anchor']);
+    expect(printed).toMatchObject({ code: 0 });
+    expect(
+      printed.out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).chain_id),
+    ).toEqual(['c', 'd']);
+
+    const calls = { checked: 0, open: 0, gaps: 0, first_gaps: [] };
+    bench.layer.answers.set('audit.verify', () => ({ whole: true, events: 3, chains: [], calls }));
+    const faults = [{ chain_id: 'd', seq: 3, reason: 'event 3 is gone' }];
+    const answerTo = (whole: boolean, found: typeof faults) => (input: unknown) => ({
+      whole,
+      checked: (input as AnchorsToVerify).anchors.length,
+      faults: found,
+    });
+    bench.layer.answers.set('audit.verify-anchors', answerTo(false, faults));
+    const options = { stdin: `${printed.out}\n` };
+    const run = await bench.run(['audit', 'verify', '--anchors', '-'], options);
+    expect(run).toMatchObject({ code: 1, out: expect.stringContaining('1 of 2 anchors hold') });
+    expect(run.out).toMatch(/d +3 +event 3 is gone/);
+    bench.layer.answers.set('audit.verify-anchors', answerTo(true, []));
+    const json = await bench.run(['audit', 'verify', '--anchors', '-', '--json'], options);
+    expect(json.code).toBe(0);
+    expect(JSON.parse(json.out)).toMatchObject({ whole: true, anchors: { whole: true, checked: 2 } });
+  });
+
+  it.each([
+    ['', '- holds no anchor'],
+    ['{"chain_id":"c"}', '-, line 1 is no anchor'],
+    ['\n[1]', '-, line 2 is no anchor'],
+    ['{', '-, line 1 is no anchor'],
+  ])('AUD-07 anchors that are none are refused before anything is asked: %j', async (stdin, sentence) => {
+    const run = await bench.run(['audit', 'verify', '--anchors', '-'], { stdin });
+    expect(run.code).not.toBe(0);
+    expect(run.err).toContain(sentence);
   });
 });

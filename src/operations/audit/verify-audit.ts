@@ -1,8 +1,8 @@
-import { verifyChains } from '../../audit/verify-chains.ts';
+import { verifyLedger } from '../../audit/verify-ledger.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** Reads every chain from its start (AUD-03). */
+/** Reads all that is on record (AUD-03, AUD-07). */
 export function verifyAudit({ records, signer }: Pick<OperationParts, 'records' | 'signer'>): Run<'audit.verify'> {
-  return () => verifyChains(records, signer);
+  return () => verifyLedger(records, signer);
 }

@@ -1,4 +1,11 @@
-import { AuditPage, AuditQuery, AuditVerification } from '../../../api/schemas/audit.ts';
+import {
+  AnchorList,
+  AnchorsToVerify,
+  AnchorVerification,
+  AuditPage,
+  AuditQuery,
+  AuditVerification,
+} from '../../../api/schemas/audit.ts';
 import { Health } from '../../../api/schemas/health.ts';
 import { NoInput } from '../../../api/schemas/identifiers.ts';
 import type { OperationEntry } from './entry.ts';
@@ -15,7 +22,7 @@ export const OPERATOR = {
     output: AuditPage,
   },
   'audit.verify': {
-    summary: 'Check the hash chains',
+    summary: 'Check the hash chains, and whether they tell of every call',
     method: 'GET',
     path: '/v1/audit/verification',
     status: 200,
@@ -23,6 +30,26 @@ export const OPERATOR = {
     layerWide: true,
     input: NoInput,
     output: AuditVerification,
+  },
+  'audit.anchor': {
+    summary: 'Sign the heads of all hash chains, to be kept outside',
+    method: 'POST',
+    path: '/v1/audit/anchors',
+    status: 201,
+    access: 'operator',
+    layerWide: true,
+    input: NoInput,
+    output: AnchorList,
+  },
+  'audit.verify-anchors': {
+    summary: 'Compare heads that were kept outside with the hash chains',
+    method: 'POST',
+    path: '/v1/audit/anchors/verification',
+    status: 200,
+    access: 'viewer',
+    layerWide: true,
+    input: AnchorsToVerify,
+    output: AnchorVerification,
   },
   health: {
     summary: 'Health of the layer',

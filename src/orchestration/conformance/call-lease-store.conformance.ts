@@ -1,9 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { TestCase } from '../../std/adapter-cases.ts';
-import type { CallKey, CallLeaseStore, LeaseHolder } from '../call-lease-store.port.ts';
+import type { CallLeaseStore, LeaseHolder } from '../call-lease-store.port.ts';
 
 /** A store of leases beside the ledger whose calls it leases; both empty. */
 export interface OpenLeases {

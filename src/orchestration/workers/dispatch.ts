@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
+import { type CallKey, textOfCall } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import { agentKey } from '../../pipeline/run.ts';
-import type { CallKey, LeaseHolder } from '../call-lease-store.port.ts';
+import type { LeaseHolder } from '../call-lease-store.port.ts';
 import { type Attended, attend } from './attend.ts';
 import { dueOf } from './due.ts';
 import { atMost } from './end/at-most.ts';
 import type { HeldCalls } from './heartbeat.ts';
-import { callKey, HeldCall } from './held-call.ts';
+import { HeldCall } from './held-call.ts';
 import { createLater } from './later.ts';
 import { createParked, type Parked } from './parked.ts';
 import type { WorkerParts } from './worker-parts.ts';
@@ -96,7 +97,7 @@ class Dispatcher implements Dispatch {
   /** Beyond the bound it is brought again by whoever keeps it for good. */
   #keepApproval(call: CallKey, approval: GivenApproval | undefined): void {
     if (approval === undefined || this.#approvals.size >= this.#parts.limits.parkedMax) return;
-    this.#approvals.set(callKey(call), approval);
+    this.#approvals.set(textOfCall(call), approval);
   }
 
   #hasRoom(): boolean {
@@ -108,7 +109,7 @@ class Dispatcher implements Dispatch {
   }
 
   #begin(call: CallKey): void {
-    const key = callKey(call);
+    const key = textOfCall(call);
     if (this.calls.has(key)) return;
     const held = new HeldCall(call);
     this.calls.set(key, held);
@@ -120,7 +121,7 @@ class Dispatcher implements Dispatch {
   }
 
   async #leave(held: HeldCall, attended: Attended, approval: GivenApproval | undefined): Promise<void> {
-    this.calls.delete(callKey(held));
+    this.calls.delete(textOfCall(held));
     const waits = 'waitsForSlotOf' in attended || 'roomAfterMs' in attended;
     if (waits) this.#keepApproval(held, approval);
     if ('waitsForSlotOf' in attended) this.#park(attended.waitsForSlotOf, held);
@@ -150,7 +151,7 @@ class Dispatcher implements Dispatch {
     if (this.#closed || this.#later.size >= this.#parts.limits.parkedMax) return;
     const { tenantId, invocationId } = record;
     const call = { tenantId, invocationId, due: dueOf(record) };
-    if (this.#later.add(callKey(call), call, ms)) this.#parts.intake.noteParked(1);
+    if (this.#later.add(textOfCall(call), call, ms)) this.#parts.intake.noteParked(1);
   }
 
   #again(call: CallKey & { readonly due: number }): void {
@@ -175,7 +176,7 @@ class Dispatcher implements Dispatch {
   async #press(call: CallKey): Promise<void> {
     await sleep(this.#parts.limits.preemptAfterMs, undefined, { ref: false });
     if (this.#closed || this.#hasRoom()) return;
-    const isNext = this.#urgent.some((each) => callKey(each) === callKey(call));
+    const isNext = this.#urgent.some((each) => textOfCall(each) === textOfCall(call));
     if (!isNext) {
       const isFree = this.#findVictim() !== undefined && (await this.#parts.queue.remove(call).catch(() => false));
       if (!isFree) return;

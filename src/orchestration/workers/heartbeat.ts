@@ -1,7 +1,8 @@
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { textOfCall } from '../../domain/invocation/call-key.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { AttendedCall, HeldProgress, LeaseHolder } from '../call-lease-store.port.ts';
-import { callKey, type HeldCall } from './held-call.ts';
+import type { HeldCall } from './held-call.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
 /** Characters of a tool's own words on where it is. */
@@ -21,10 +22,10 @@ export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls
   const before = [...calls.values()].filter(({ lease }) => lease !== undefined);
   try {
     const { held, unheld, instances } = await leases.beat(me, limits.leaseMs, attended(parts, before));
-    const mine = new Map(held.map((each) => [callKey(each), each]));
+    const mine = new Map(held.map((each) => [textOfCall(each), each]));
     for (const call of before) {
-      const found = mine.get(callKey(call));
-      if (calls.get(callKey(call)) !== call) continue;
+      const found = mine.get(textOfCall(call));
+      if (calls.get(textOfCall(call)) !== call) continue;
       if (found === undefined || found.fence !== call.lease?.fence) call.lose();
       else {
         if (found.cancel !== undefined) call.cancel(found.cancel);

@@ -1,9 +1,10 @@
 import type { Failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { CallPriority } from '../../pipeline/parts.ts';
 import type { CallHold } from '../../pipeline/run.ts';
-import type { CallKey, CallLeaseStore, TakenLease } from '../call-lease-store.port.ts';
+import type { CallLeaseStore, TakenLease } from '../call-lease-store.port.ts';
 
 /** What an executor says that has nothing to run. */
 const UNABLE = 'E3901';
@@ -126,6 +127,3 @@ function roomMs({ code, retryAfterMs }: Failure): number {
 export function isSafe({ sideEffect }: InvocationRecord): boolean {
   return sideEffect === 'pure' || sideEffect === 'idempotent';
 }
-
-/** Calls by tenant and id. */
-export const callKey = ({ tenantId, invocationId }: CallKey): string => `${tenantId.length} ${tenantId}${invocationId}`;

@@ -1,4 +1,4 @@
-import type { CallKey } from '../call-lease-store.port.ts';
+import type { CallKey } from '../../domain/invocation/call-key.ts';
 
 /** Calls that wait in this instance until their agent has a slot, in the order in which they came. */
 export interface Parked {

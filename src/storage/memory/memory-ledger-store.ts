@@ -6,6 +6,7 @@ import type {
   ForgetQuery,
   Forgotten,
   LedgerBatch,
+  RowsQuery,
   SideEffectQuery,
   StoredEvent,
   WaitingQuery,
@@ -15,6 +16,7 @@ import { type ChainedEvent, eventTextParts } from '../../domain/event/chained-ev
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import { completedAt, type InvocationRecord, waitsFor, withoutResult } from '../../domain/invocation/record.ts';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
+import { createEventsByCall } from './calls/events-by-call.ts';
 import type { FailedRows } from './outcomes/memory-outcome-store.ts';
 import { createTextLog, type TextLog } from './text-log.ts';
 
@@ -78,6 +80,7 @@ export function memoryLedgerStore(options: { readonly eventsMax?: number } = {})
 
   return {
     ...sinkPositions(),
+    ...callReaders(held),
     async append(batch) {
       refuseWhatCannotBeWhole(held, batch, eventsMax);
       for (const record of batch.records) keepRecord(held, record);
@@ -222,6 +225,35 @@ function sideEffects(held: Held, { tenantId, turnGroupId, agentDid, before, limi
   );
   found.sort((one, other) => byAcceptance(other, one));
   return found.slice(0, limit).map((record) => readRecord(held, record));
+}
+
+/** What a verification reads. */
+function callReaders(held: Held): Pick<FailedRows, 'allInvocations' | 'recordedCalls' | 'eventsAbout'> {
+  const eventsByCall = createEventsByCall(held.events);
+  return {
+    async allInvocations(query) {
+      return allRows(held, query);
+    },
+    async recordedCalls(calls) {
+      return calls.filter(({ tenantId, invocationId }) => held.records.has(keyOf(tenantId, invocationId)));
+    },
+    async eventsAbout(calls) {
+      return calls.flatMap((call) => eventsByCall.find(call)).map((event) => readEvent(held, event));
+    },
+  };
+}
+
+/** In the order in which they were first written. */
+function allRows(held: Held, { after, limit }: RowsQuery): InvocationRecord[] {
+  const rows: InvocationRecord[] = [];
+  const last = after === undefined ? undefined : keyOf(after.tenantId, after.invocationId);
+  let isBehind = last === undefined;
+  for (const [key, record] of held.records) {
+    if (rows.length >= limit) break;
+    if (isBehind) rows.push(readRecord(held, record));
+    else isBehind = key === last;
+  }
+  return rows;
 }
 
 function waiting(held: Held, { waitsFor: wanted, tenantId, after, limit }: WaitingQuery): InvocationRecord[] {

@@ -23,6 +23,9 @@ const invocations = ({ tool, invocation, idempotencyKey, tenant, agent, token, u
   { tool_id: `${upstream}__kept` },
 ];
 
+/** Of a chain that the attacker guesses. */
+const ANCHOR = { chain_id: 'one', seq: 1, hash: 'h', time: '2026-01-01T00:00:00Z', key_id: 'k', signature: 's' };
+
 /** Dead servers, so that nothing is started. */
 const upstreamOf = (name: string) => ({ name, transport: { type: 'http' as const, url: 'http://127.0.0.1:1/mcp' } });
 
@@ -212,5 +215,7 @@ export const ATTACKS: Attacks = {
     { agent_did: agent },
   ],
   'audit.verify': () => [{}],
+  'audit.anchor': () => [{}],
+  'audit.verify-anchors': () => [{ anchors: [] }, { anchors: [ANCHOR] }],
   health: () => [{}],
 };

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { AuditVerification } from '../../../../api/schemas/audit.ts';
+import type { Anchor, AnchorVerification, AuditVerification } from '../../../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
 import { EXIT } from '../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../command-kit.ts';
 import { count } from '../input/option-values.ts';
+import { readAnchors } from '../input/read-anchors.ts';
 import type { Printer } from '../output/printer.ts';
 
 /** Time between two looks at the audit while following it, in ms. */
@@ -18,7 +19,10 @@ interface TailOptions {
   readonly invocation?: string;
 }
 
-/** `audit tail|verify`. */
+/** Anchors that are compared in one question. */
+const ANCHORS_AT_ONCE = 1_000;
+
+/** `audit tail|verify|anchor`. */
 export function addAuditCommands(program: Command, kit: CommandKit): void {
   const audit = program.command('audit').description('read and check the audit');
   const tail = audit
@@ -33,12 +37,33 @@ export function addAuditCommands(program: Command, kit: CommandKit): void {
     return EXIT.ok;
   });
 
-  const verify = audit.command('verify').description('check that no event was changed, added or left out');
-  kit.asking(verify, async ({ layer, caller, print }) => {
+  const verify = audit
+    .command('verify')
+    .description('check that no event was changed, added or left out, and that every call is told of');
+  verify.option(
+    '--anchors <file>',
+    'compare the chains with the heads that were kept in this file; - for standard input',
+  );
+  kit.asking<{ readonly anchors?: string }>(verify, async (work, _args, { anchors: file }) => {
+    const { layer, caller, print, parts } = work;
+    const kept = file === undefined ? undefined : await readAnchors(file, parts.io);
     const found = await layer.ask('audit.verify', {}, caller);
-    if (print.json) print.value(found);
-    else tellVerification(found, print);
-    return found.whole ? EXIT.ok : EXIT.refused;
+    const anchors = kept === undefined ? undefined : await compare(work, kept);
+    if (print.json) print.value(anchors === undefined ? found : { ...found, anchors });
+    else {
+      if (anchors !== undefined) tellAnchors(anchors, print);
+      tellVerification(found, print);
+    }
+    return found.whole && anchors?.whole !== false ? EXIT.ok : EXIT.refused;
+  });
+
+  const anchor = audit
+    .command('anchor')
+    .description('sign the heads of the chains, and print them to be kept elsewhere');
+  kit.asking(anchor, async ({ layer, caller, print }) => {
+    const { anchors } = await layer.ask('audit.anchor', {}, caller);
+    for (const each of anchors) print.line(JSON.stringify(each));
+    return EXIT.ok;
   });
 }
 
@@ -61,6 +86,24 @@ async function follow({ layer, caller, print, parts }: CommandWork, options: Tai
   }
 }
 
+async function compare({ layer, caller }: CommandWork, kept: readonly Anchor[]): Promise<AnchorVerification> {
+  const faults: AnchorVerification['faults'] = [];
+  for (let at = 0; at < kept.length; at += ANCHORS_AT_ONCE) {
+    const anchors = kept.slice(at, at + ANCHORS_AT_ONCE);
+    faults.push(...(await layer.ask('audit.verify-anchors', { anchors }, caller)).faults);
+  }
+  return { whole: faults.length === 0, checked: kept.length, faults };
+}
+
+function tellAnchors({ whole, checked, faults }: AnchorVerification, print: Printer): void {
+  if (!whole) {
+    const rows = faults.map(({ chain_id, seq, reason }) => [chain_id, String(seq), reason]);
+    print.table(['CHAIN', 'EVENT', 'FAULT OF THE ANCHOR'], rows);
+  }
+  const held = checked - faults.length;
+  print.line(`${held} of ${checked} anchors hold`, whole ? 'good' : 'bad');
+}
+
 /** One line an event; with --json the event itself. */
 function tellEvent(event: CloudEvent, print: Printer): void {
   if (print.json) {
@@ -81,6 +124,16 @@ function tellVerification(found: AuditVerification, print: Printer): void {
     first_broken === undefined ? '' : `event ${first_broken.seq}: ${first_broken.reason}`,
   ]);
   if (rows.length > 0) print.table(['STATE', 'CHAIN', 'EVENTS', 'CHECKPOINTS', 'FIRST FAULT'], rows);
+  const { checked, open, gaps, first_gaps } = found.calls;
+  if (gaps > 0) {
+    const named = first_gaps.map(({ tenant_id, invocation_id, reason }) => [tenant_id, invocation_id, reason]);
+    print.table(['TENANT', 'INVOCATION', 'GAP'], named);
+    print.line(`${gaps} of ${checked} calls are not told of as they stand on record`, 'bad');
+  } else {
+    print.line(
+      `${checked} calls, each told of from its beginning${open > 0 ? `; ${open} not over yet` : ' to its end'}`,
+    );
+  }
   if (found.whole) print.line(`${found.events} events, all whole`, 'good');
   else print.line(`${found.events} events, not whole`, 'bad');
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { JobProgress, PostgresConnectionOptions, PostgresQueueBackend, Queue, Worker } from 'bullmq';
 import { Pool, type PoolConfig } from 'pg';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { CallKey } from '../../../domain/invocation/call-key.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import type { CallKey } from '../../call-lease-store.port.ts';
 import type { Job, JobQueue } from '../../job-queue.port.ts';
 import { BULLMQ_DEFAULTS, type BullmqSettings } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
-import type { CallKey } from '../../call-lease-store.port.ts';
+import { type CallKey, textOfCall } from '../../../domain/invocation/call-key.ts';
 import type { Job, JobQueue } from '../../job-queue.port.ts';
 
 /** Jobs held at most; a job that finds no room is dropped, and its call found by the sweep. */
@@ -18,7 +18,7 @@ export function memoryJobQueue({ jobsMax = JOBS_MAX, waitMs = WAIT_MS } = {}): J
   const takeFirst = (): CallKey | undefined => {
     const job = jobs.shift();
     if (job === undefined) return undefined;
-    known.delete(keyOf(job));
+    known.delete(textOfCall(job));
     return { tenantId: job.tenantId, invocationId: job.invocationId };
   };
   const close = async (): Promise<void> => {
@@ -29,8 +29,8 @@ export function memoryJobQueue({ jobsMax = JOBS_MAX, waitMs = WAIT_MS } = {}): J
     async add(added) {
       if (closed) throw new ToolLayerError('E3812', 'The queue of calls is closed.');
       for (const job of added) {
-        if (known.has(keyOf(job)) || jobs.length >= jobsMax) continue;
-        known.add(keyOf(job));
+        if (known.has(textOfCall(job)) || jobs.length >= jobsMax) continue;
+        known.add(textOfCall(job));
         jobs.splice(placeOf(jobs, job.due), 0, job);
       }
       if (jobs.length > 0 && waiter !== undefined) waiter(takeFirst());
@@ -48,8 +48,8 @@ export function memoryJobQueue({ jobsMax = JOBS_MAX, waitMs = WAIT_MS } = {}): J
       });
     },
     async remove(call) {
-      if (!known.delete(keyOf(call))) return false;
-      const at = jobs.findIndex((job) => keyOf(job) === keyOf(call));
+      if (!known.delete(textOfCall(call))) return false;
+      const at = jobs.findIndex((job) => textOfCall(job) === textOfCall(call));
       if (at >= 0) jobs.splice(at, 1);
       return at >= 0;
     },
@@ -70,5 +70,3 @@ function placeOf(jobs: readonly Job[], due: number): number {
   }
   return low;
 }
-
-const keyOf = ({ tenantId, invocationId }: CallKey): string => `${tenantId.length} ${tenantId}${invocationId}`;

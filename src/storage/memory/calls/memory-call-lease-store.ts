@@ -1,7 +1,7 @@
 import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
+import { type CallKey, textOfCall } from '../../../domain/invocation/call-key.ts';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';
 import type {
-  CallKey,
   CallLeaseStore,
   HeldCall,
   HeldProgress,
@@ -54,14 +54,14 @@ export function memoryCallLeaseStore(
       instances.set(instanceId, { owner, until });
       const own: HeldLease[] = [];
       for (const each of attended) {
-        const lease = leases.get(keyOf(each));
+        const lease = leases.get(textOfCall(each));
         if (lease?.owner !== owner) continue;
         if (each.progress !== undefined) lease.progress = each.progress;
         lease.until = until;
         own.push(lease);
       }
       const told = [...leases.values()].filter((lease) => lease.owner === null && lease.instanceId === instanceId);
-      for (const lease of told) leases.delete(keyOf(lease));
+      for (const lease of told) leases.delete(textOfCall(lease));
       return {
         held: own.map(heldOf),
         unheld: told.map(({ tenantId, invocationId, cancel = '' }) => ({ tenantId, invocationId, cancel })),
@@ -77,15 +77,15 @@ type Holding = Pick<CallLeaseStore, 'take' | 'begin' | 'release' | 'putBack' | '
 function holding(held: Held): Holding {
   const { leases, clock, ledger } = held;
   const mine = (call: CallKey, owner: string, fence: number): HeldLease | undefined => {
-    const lease = leases.get(keyOf(call));
+    const lease = leases.get(textOfCall(call));
     return lease !== undefined && lease.owner === owner && lease.fence === fence ? lease : undefined;
   };
   return {
     async take(call, holder, ttlMs) {
-      const earlier = leases.get(keyOf(call));
+      const earlier = leases.get(textOfCall(call));
       if (isLive(held, earlier)) return undefined;
       const lease = nextLease(call, holder, earlier, clock.monotonic() + ttlMs);
-      leases.set(keyOf(call), lease);
+      leases.set(textOfCall(call), lease);
       const { fence, begun, preemptions, extendedMs, cancel } = lease;
       return { fence, begun, preemptions, extendedMs, ...(cancel === undefined ? {} : { cancel }) };
     },
@@ -95,14 +95,14 @@ function holding(held: Held): Holding {
       return lease !== undefined;
     },
     async release(call, owner, fence) {
-      if (mine(call, owner, fence) !== undefined) leases.delete(keyOf(call));
+      if (mine(call, owner, fence) !== undefined) leases.delete(textOfCall(call));
     },
     async putBack(call, owner, fence, counted) {
       const lease = mine(call, owner, fence);
       if (lease === undefined) return;
       const { progress: _progress, ...kept } = lease;
       const preemptions = lease.preemptions + (counted ? 1 : 0);
-      leases.set(keyOf(call), { ...kept, owner: '', until: Number.NEGATIVE_INFINITY, begun: false, preemptions });
+      leases.set(textOfCall(call), { ...kept, owner: '', until: Number.NEGATIVE_INFINITY, begun: false, preemptions });
     },
     async forgetEnded() {
       for (const [key, lease] of leases) {
@@ -112,7 +112,7 @@ function holding(held: Held): Holding {
       }
     },
     async find(call) {
-      const lease = leases.get(keyOf(call));
+      const lease = leases.get(textOfCall(call));
       if (lease === undefined || lease.owner === null) return undefined;
       const { instanceId, fence, progress } = lease;
       return { instanceId, live: isLive(held, lease), fence, ...(progress === undefined ? {} : { progress }) };
@@ -124,18 +124,18 @@ function words(held: Held): Pick<CallLeaseStore, 'tell' | 'tellInstance'> {
   const { leases } = held;
   return {
     async tell(call, { cancel, extendMs = 0 }) {
-      const lease = leases.get(keyOf(call));
+      const lease = leases.get(textOfCall(call));
       if (!isLive(held, lease)) return false;
       if (cancel !== undefined) lease.cancel = cancel;
       lease.extendedMs += extendMs;
       return true;
     },
     async tellInstance(call, instanceId, cancel) {
-      const lease = leases.get(keyOf(call));
+      const lease = leases.get(textOfCall(call));
       if (lease !== undefined) lease.cancel = cancel;
       else {
         const word = { owner: null, fence: 0, until: Number.NEGATIVE_INFINITY, begun: false, preemptions: 0 };
-        leases.set(keyOf(call), { ...call, instanceId, ...word, cancel, extendedMs: 0 });
+        leases.set(textOfCall(call), { ...call, instanceId, ...word, cancel, extendedMs: 0 });
       }
     },
   };
@@ -162,7 +162,7 @@ function lives(held: Held): Pick<CallLeaseStore, 'endFormerLives' | 'takeDeadIns
       if (instances.get(instanceId)?.owner !== owner) return;
       instances.delete(instanceId);
       for (const lease of leases.values()) {
-        if (lease.instanceId === instanceId && lease.owner === null) leases.delete(keyOf(lease));
+        if (lease.instanceId === instanceId && lease.owner === null) leases.delete(textOfCall(lease));
       }
     },
   };
@@ -174,7 +174,7 @@ async function unattended(held: Held, limit: number, idleMs: number): Promise<Un
   let page = await ledger.waitingCalls({ waitsFor: 'worker', limit: PAGE });
   while (page.length > 0 && found.length < limit) {
     for (const record of page) {
-      const lease = leases.get(keyOf(record));
+      const lease = leases.get(textOfCall(record));
       const neverHeld = lease === undefined || lease.owner === null;
       if (neverHeld ? record.acceptedAt > Date.now() - idleMs : isLive(held, lease)) continue;
       const { tenantId, invocationId, acceptedAt } = record;
@@ -205,6 +205,3 @@ function nextLease(
   const kept = earlier ?? { fence: 0, begun: false, preemptions: 0, extendedMs: 0 };
   return { ...kept, tenantId, invocationId, instanceId, owner, fence: kept.fence + 1, until };
 }
-
-/** The length keeps apart what would read the same. */
-const keyOf = ({ tenantId, invocationId }: CallKey): string => `${tenantId.length} ${tenantId}${invocationId}`;

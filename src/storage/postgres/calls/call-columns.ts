@@ -1,4 +1,4 @@
-import type { CallKey } from '../../../orchestration/call-lease-store.port.ts';
+import type { CallKey } from '../../../domain/invocation/call-key.ts';
 import { keyText } from '../key-text.ts';
 
 /** A call as its columns say it. */

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import type { Beat, CallKey, CallLeaseStore, HeldProgress } from '../../../orchestration/call-lease-store.port.ts';
+import type { CallKey } from '../../../domain/invocation/call-key.ts';
+import type { Beat, CallLeaseStore, HeldProgress } from '../../../orchestration/call-lease-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 import { columnsOf } from './call-columns.ts';

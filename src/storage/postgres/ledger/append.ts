@@ -1,5 +1,7 @@
 // Hot path: one statement for each group of calls.
+
 import type { Durability, LedgerBatch } from '../../../audit/ledger-store.port.ts';
+import { textOfCall } from '../../../domain/invocation/call-key.ts';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { EVENT_COLUMNS, placed, RECORD_COLUMNS, valuesOfMany, valuesOfOne } from './append-columns.ts';
@@ -45,7 +47,7 @@ function manyRows(records: readonly InvocationRecord[], rows: readonly EventRow[
 function lastOfEach(records: readonly InvocationRecord[]): InvocationRecord[] {
   const last = new Map<string, InvocationRecord>();
   for (const record of records) {
-    const key = `${record.tenantId.length} ${record.tenantId}${record.invocationId}`;
+    const key = textOfCall(record);
     const earlier = last.get(key);
     if (earlier === undefined || !isFinal(earlier.state)) last.set(key, record);
   }

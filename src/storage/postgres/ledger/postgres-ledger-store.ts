@@ -8,6 +8,7 @@ import type { Tables } from '../schema/tables.ts';
 import { appendLedger } from './append.ts';
 import { findRecords } from './find-records.ts';
 import { forgetResults } from './forget-results.ts';
+import { callReaders } from './read-calls.ts';
 import { readChain, readChainHead, readEvents } from './read-events.ts';
 import { readSideEffects } from './side-effects.ts';
 import type { StatementSender } from './statement-sender.ts';
@@ -38,6 +39,7 @@ export function postgresLedgerStore(sender: StatementSender, pool: Pool, databas
       inDatabase('fence the record', () => fenceRow(database, tenantId, invocationId, fence)),
     forgetResults: (query) => inDatabase('forget old results', () => forgetResults(database, query)),
     events: (tenantId, query) => inDatabase('read the events', () => readEvents(database, tenantId, query)),
+    ...callReaders(pool, database),
     ...chainReaders(database),
     ...sinkPositions(database),
   };

@@ -1,21 +1,24 @@
-import type { AuditVerification, ChainReport } from '../../api/schemas/audit.ts';
-import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
-import { type ChainHead, EMPTY_CHAIN, flawOf, headOf } from './chain.ts';
-import { type CheckpointSigner, isAuthentic } from './checkpoint.ts';
-import type { ChainCheckpoint, LedgerStore } from './ledger-store.port.ts';
+import type { ChainReport } from '../../../api/schemas/audit.ts';
+import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
+import { type ChainHead, EMPTY_CHAIN, flawOf, headOf } from '../chain.ts';
+import { type CheckpointSigner, isAuthentic } from '../checkpoint.ts';
+import type { ChainCheckpoint, LedgerStore } from '../ledger-store.port.ts';
 
 /** Events read at once; bounds the memory of a verification. */
 const PAGE_EVENTS = 1000;
 
+/** Is shown the events of a chain that are whole, page by page. */
+export type Reader = (events: readonly CloudEvent[]) => Promise<void>;
+
 /** Reads every chain from its start and names the first broken entry of each (AUD-03). */
-export async function verifyChains(store: LedgerStore, signer: CheckpointSigner): Promise<AuditVerification> {
+export async function verifyChains(
+  store: LedgerStore,
+  signer: CheckpointSigner,
+  read: Reader = async () => undefined,
+): Promise<readonly ChainReport[]> {
   const chains: ChainReport[] = [];
-  for (const chainId of await store.chainIds()) chains.push(await verifyChain(store, signer, chainId));
-  return {
-    whole: chains.every(({ whole }) => whole),
-    events: chains.reduce((sum, { events }) => sum + events, 0),
-    chains,
-  };
+  for (const chainId of await store.chainIds()) chains.push(await verifyChain(store, signer, chainId, read));
+  return chains;
 }
 
 interface Flaw {
@@ -24,10 +27,15 @@ interface Flaw {
   readonly reason: string;
 }
 
-async function verifyChain(store: LedgerStore, signer: CheckpointSigner, chainId: string): Promise<ChainReport> {
+async function verifyChain(
+  store: LedgerStore,
+  signer: CheckpointSigner,
+  chainId: string,
+  read: Reader,
+): Promise<ChainReport> {
   const checkpoints = await store.checkpoints(chainId);
   const forged = await firstForged(signer, checkpoints);
-  const walked = await walk(store, chainId, new Map(checkpoints.map((point) => [point.seq, point])));
+  const walked = await walk(store, chainId, new Map(checkpoints.map((point) => [point.seq, point])), read);
   const flaws = [forged, walked.flaw, cutOff(walked.head, walked.flaw, checkpoints)].filter(
     (flaw) => flaw !== undefined,
   );
@@ -56,6 +64,7 @@ async function walk(
   store: LedgerStore,
   chainId: string,
   checkpoints: ReadonlyMap<number, ChainCheckpoint>,
+  read: Reader,
 ): Promise<{ head: ChainHead; events: number; flaw?: Flaw }> {
   let head = EMPTY_CHAIN;
   let events = 0;
@@ -67,6 +76,7 @@ async function walk(
       head = headOf(event);
       events += 1;
     }
+    await read(page);
     if (page.length < PAGE_EVENTS) return { head, events };
   }
 }

@@ -2,13 +2,13 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type ChainedEvent, chainedEventOf } from '../domain/event/chained-event.ts';
-import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
-import { silentLog } from '../telemetry/log.ts';
-import type { EventSink } from './event-sink.port.ts';
-import { openLedger } from './ledger.ts';
-import { type RelayOptions, startRelay } from './relay.ts';
-import { openJsonlEventSink } from './sinks/jsonl/jsonl-event-sink.ts';
+import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
+import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import type { EventSink } from '../event-sink.port.ts';
+import { openLedger } from '../ledger.ts';
+import { type RelayOptions, startRelay } from '../relay.ts';
+import { openJsonlEventSink } from '../sinks/jsonl/jsonl-event-sink.ts';
 
 /** A ledger, and a relay over it that is offered what the ledger commits when `offers` says so. */
 async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {

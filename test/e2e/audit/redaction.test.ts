@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { LOCAL_CALLER } from '../../src/index.ts';
-import { type OpenLayer, openLayer, post } from './layer.fixture.ts';
+import { LOCAL_CALLER } from '../../../src/index.ts';
+import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 const MAIL = 'ann.lee@example.org';
 const CARD = '4539 1488 0343 6467';

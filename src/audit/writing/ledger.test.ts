@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { EventDraft } from '../domain/event/event-draft.ts';
-import type { InvocationRecord } from '../domain/invocation/record.ts';
-import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
-import { silentLog } from '../telemetry/log.ts';
-import { EMPTY_CHAIN, flawOf, headOf } from './chain.ts';
-import { openLedger } from './ledger.ts';
-import type { LedgerStore } from './ledger-store.port.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import { EMPTY_CHAIN, flawOf, headOf } from '../chain.ts';
+import { openLedger } from '../ledger.ts';
+import type { LedgerStore } from '../ledger-store.port.ts';
 
 const draft = (id: string): EventDraft => ({
   id,

@@ -1,0 +1,33 @@
+import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { anchorFile } from './anchor-file.ts';
+
+const checkpoint = { chainId: 'one', seq: 3, hash: 'h', time: '2026-01-01T00:00:00Z', keyId: 'k', signature: 's' };
+const anchor = { chain_id: 'one', seq: 3, hash: 'h', time: '2026-01-01T00:00:00Z', key_id: 'k', signature: 's' };
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'anchors-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const lines = async (path: string): Promise<unknown[]> =>
+  (await readFile(path, 'utf8')).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+
+test('AUD-07 heads are appended one a line, for the owner alone, in a folder that is made, behind a rotation too', async () => {
+  const path = join(folder, 'kept', 'anchors.jsonl');
+  const append = anchorFile(path);
+  await append(checkpoint);
+  await append({ ...checkpoint, seq: 4 });
+  expect(await lines(path)).toEqual([anchor, { ...anchor, seq: 4 }]);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  await rename(path, `${path}.1`);
+  await append({ ...checkpoint, seq: 5 });
+  expect(await lines(path)).toEqual([{ ...anchor, seq: 5 }]);
+});
+
+test('AUD-07 a file that cannot be written is an error', async () => {
+  await expect(anchorFile(folder)(checkpoint)).rejects.toMatchObject({ code: 'EISDIR' });
+});

@@ -1,0 +1,18 @@
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ChainCheckpoint } from '../ledger-store.port.ts';
+import { anchorOf } from './anchor.ts';
+
+/**
+ * Appends signed heads to a file, one a line, and brings each to the disk. The file is opened anew each time: it may have been
+ * rotated, or lie on a disk that comes and goes.
+ * @throws the file system's error; whoever calls tries again
+ */
+export function anchorFile(path: string): (checkpoint: ChainCheckpoint) => Promise<void> {
+  return async (checkpoint) => {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await using file = await open(path, 'a', 0o600);
+    await file.appendFile(`${JSON.stringify(anchorOf(checkpoint))}\n`);
+    await file.datasync();
+  };
+}

@@ -1,0 +1,48 @@
+import type { Anchor, AnchorVerification } from '../../api/schemas/audit.ts';
+import { anchorOf, checkpointOf } from './anchoring/anchor.ts';
+import { type CheckpointSigner, isAuthentic, signCheckpoint } from './checkpoint.ts';
+import type { LedgerStore } from './ledger-store.port.ts';
+
+/**
+ * Signs the head of every chain as it stands, for whoever keeps it where the layer's operators cannot change it (AUD-07).
+ * What is signed counts as a checkpoint too.
+ * @param now epoch ms
+ */
+export async function signHeads(store: LedgerStore, signer: CheckpointSigner, now: number): Promise<Anchor[]> {
+  const anchors: Anchor[] = [];
+  for (const chainId of await store.chainIds()) {
+    const head = await store.chainHead(chainId);
+    if (head === undefined) continue;
+    const checkpoint = await signCheckpoint(signer, chainId, head, now);
+    await store.addCheckpoint(checkpoint);
+    anchors.push(anchorOf(checkpoint));
+  }
+  return anchors;
+}
+
+/**
+ * Compares heads that were kept outside with the chains (AUD-07): who can change tables and sign heads can write a chain
+ * anew, and not what others keep. That the chain up to a head is whole, `verifyLedger` says.
+ */
+export async function verifyAnchors(
+  store: LedgerStore,
+  signer: CheckpointSigner,
+  anchors: readonly Anchor[],
+): Promise<AnchorVerification> {
+  const faults: AnchorVerification['faults'] = [];
+  for (const anchor of anchors) {
+    const reason = await faultOf(store, signer, anchor);
+    if (reason !== undefined) faults.push({ chain_id: anchor.chain_id, seq: anchor.seq, reason });
+  }
+  return { whole: faults.length === 0, checked: anchors.length, faults };
+}
+
+/** In words for an auditor; undefined when the anchor holds. */
+async function faultOf(store: LedgerStore, signer: CheckpointSigner, anchor: Anchor): Promise<string | undefined> {
+  const { chain_id, seq, hash, time } = anchor;
+  if (!(await isAuthentic(signer, checkpointOf(anchor)))) return `the anchor of ${time} is not signed by a known key`;
+  const [event] = await store.chainEvents(chain_id, seq - 1, 1);
+  if (event === undefined || event.chainseq !== seq) return `event ${seq}, which was the head at ${time}, is gone`;
+  if (event.chainhash !== hash) return `event ${seq} has another hash than at ${time}: the chain was written anew`;
+  return undefined;
+}

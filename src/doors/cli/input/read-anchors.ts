@@ -1,0 +1,32 @@
+import type { Anchor } from '../../../../api/schemas/audit.ts';
+import { readWireText } from '../../wire-json.ts';
+import type { CliIo } from '../cli-parts.ts';
+import { readSource } from './read-source.ts';
+import { usageError } from './usage-error.ts';
+
+/**
+ * Anchors, one a line, as `audit anchor` prints them and `audit.anchor_file` holds them. Whether they are genuine is for the
+ * layer to say.
+ * @throws the usage error of a line that is no anchor, or of a file without any: nothing would be compared
+ */
+export async function readAnchors(file: string, io: CliIo): Promise<readonly Anchor[]> {
+  const anchors: Anchor[] = [];
+  for (const [at, line] of (await readSource(file, io)).split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const read = readWireText(line);
+    if (!read.ok || !isAnchor(read.value)) {
+      throw usageError(`${file}, line ${at + 1} is no anchor. Give what "sallyport audit anchor" printed.`);
+    }
+    anchors.push(read.value);
+  }
+  if (anchors.length === 0) throw usageError(`${file} holds no anchor.`);
+  return anchors;
+}
+
+const TEXTS = ['chain_id', 'hash', 'time', 'key_id', 'signature'] as const;
+
+function isAnchor(value: unknown): value is Anchor {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = value as Record<string, unknown>;
+  return Number.isSafeInteger(fields['seq']) && TEXTS.every((name) => typeof fields[name] === 'string');
+}

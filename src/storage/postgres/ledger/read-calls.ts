@@ -1,0 +1,73 @@
+import { type Kysely, sql } from 'kysely';
+import type { Pool } from 'pg';
+import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
+import type { LedgerStore, RowsQuery } from '../../../audit/ledger-store.port.ts';
+import type { CallKey } from '../../../domain/invocation/call-key.ts';
+import { type CallRow, columnsOf } from '../calls/call-columns.ts';
+import { overGivenRows, queryGivenRows } from '../calls/given-rows.ts';
+import { inDatabase } from '../database-error.ts';
+import { keyOfText } from '../key-text.ts';
+import type { Tables } from '../schema/tables.ts';
+import { lookupText } from './append-columns.ts';
+import { type PackedEvents, unpack } from './packed-events.ts';
+
+/** What a verification reads: all rows and what is said of them. */
+export function callReaders(
+  pool: Pool,
+  database: Kysely<Tables>,
+): Pick<LedgerStore, 'allInvocations' | 'recordedCalls' | 'eventsAbout'> {
+  return {
+    allInvocations: (query) => inDatabase('read the records', () => readRows(database, query)),
+    recordedCalls: (calls) => inDatabase('look for records', () => readRecorded(pool, calls)),
+    eventsAbout: (calls) => inDatabase('read the events of calls', () => readAbout(pool, calls)),
+  };
+}
+
+/** In the order of the primary key, whatever the collation of the database is. */
+async function readRows(database: Kysely<Tables>, { after, limit }: RowsQuery) {
+  let rows = database.selectFrom('sallyport.tool_invocations').select('record');
+  if (after !== undefined) {
+    const { tenant, invocation } = columnsOf(after);
+    rows = rows.where(sql<boolean>`(tenant_id, invocation_id) > (${tenant}, ${invocation})`);
+  }
+  const found = await rows.orderBy('tenant_id').orderBy('invocation_id').limit(limit).execute();
+  return found.map(({ record }) => record);
+}
+
+const RECORDED = overGivenRows(
+  'sallyport-records-look',
+  2,
+  (given) => `
+select call.tenant_id, call.invocation_id
+from ${given} as wanted (tenant_id, invocation_id)
+join sallyport.tool_invocations as call using (tenant_id, invocation_id)`,
+);
+
+async function readRecorded(pool: Pool, calls: readonly CallKey[]): Promise<readonly CallKey[]> {
+  if (calls.length === 0) return [];
+  const wanted = calls.map(columnsOf);
+  const { rows } = await queryGivenRows<CallRow>(pool, RECORDED, [
+    wanted.map(({ tenant }) => tenant),
+    wanted.map(({ invocation }) => invocation),
+  ]);
+  return rows.map((row) => ({ tenantId: keyOfText(row.tenant_id), invocationId: keyOfText(row.invocation_id) }));
+}
+
+const ABOUT = overGivenRows(
+  'sallyport-events-about',
+  2,
+  (given) => `
+select event.events
+from ${given} as wanted (tenant_id, invocation_id)
+join sallyport.audit_events as event using (tenant_id, invocation_id)
+order by event.position`,
+);
+
+async function readAbout(pool: Pool, calls: readonly CallKey[]): Promise<readonly CloudEvent[]> {
+  if (calls.length === 0) return [];
+  const { rows } = await queryGivenRows<{ readonly events: PackedEvents }>(pool, ABOUT, [
+    calls.map((call) => columnsOf(call).tenant),
+    calls.map(({ invocationId }) => lookupText(invocationId)),
+  ]);
+  return rows.flatMap(({ events }) => unpack(events));
+}
