@@ -23,6 +23,7 @@ test('AUD-07 heads are appended one a line, for the owner alone, in a folder tha
   await append({ ...checkpoint, seq: 4 });
   expect(await lines(path)).toEqual([anchor, { ...anchor, seq: 4 }]);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(folder, 'kept'))).mode & 0o777).toBe(0o700);
   await rename(path, `${path}.1`);
   await append({ ...checkpoint, seq: 5 });
   expect(await lines(path)).toEqual([{ ...anchor, seq: 5 }]);

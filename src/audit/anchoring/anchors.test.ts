@@ -74,6 +74,17 @@ test('AUD-07 a chain that was written anew with right hashes, or cut, is whole b
   });
 });
 
+test('AUD-07 an event that was taken out of the middle is gone, whatever follows it', async () => {
+  await grow(store, 'one', 2, 'later');
+  const without: LedgerStore = {
+    ...store,
+    chainEvents: async (chainId, after) =>
+      (await store.chainEvents(chainId, after, 10)).filter(({ chainseq }) => chainseq !== 3),
+  };
+  const { faults } = await verifyAnchors(without, signer, anchors.slice(0, 1));
+  expect(faults).toMatchObject([{ seq: 3, reason: expect.stringContaining('is gone') }]);
+});
+
 test.each<[string, Partial<Anchor>]>([
   ['hash', { hash: 'f'.repeat(64) }],
   ['place', { seq: 2 }],

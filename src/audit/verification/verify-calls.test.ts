@@ -107,13 +107,13 @@ test('AUD-07 a row of which no chain tells is a gap', async () => {
 
 test('AUD-07 a call without its row is one gap, however much the chain tells of it', async () => {
   await commit(undefined, [told('gone', 'DECLARED')]);
-  // More than a page of events between its beginning and its end.
-  for (let at = 0; at < 600; at += 1) await completed(`call-${at}`);
+  // More than two pages of events between its beginning and its end.
+  for (let at = 0; at < 1_100; at += 1) await completed(`call-${at}`);
   await commit(undefined, [told('gone', 'COMPLETED')]);
   await commit(undefined, [{ ...told('no state', 'DECLARED'), data: { invocation_id: 'no state' } }]);
   await commit(undefined, [{ ...told('note', 'DECLARED'), type: 'ai.agent.tool.dry_run' }]);
   expect((await verifyLedger(store, signer)).calls).toEqual({
-    checked: 600,
+    checked: 1_100,
     open: 0,
     gaps: 1,
     first_gaps: [{ tenant_id: 'acme', invocation_id: 'gone', reason: 'the chain tells of it, and it has no row' }],
