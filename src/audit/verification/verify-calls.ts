@@ -11,6 +11,9 @@ const PAGE_ROWS = 100;
 /** Gaps that are named; all are counted. */
 const GAPS_NAMED_MAX = 20;
 
+/** Calls without a row that are remembered: beyond them one may count twice, and memory stays bounded. */
+const MISSING_KNOWN_MAX = 100_000;
+
 /** The events that say in which state a call is; each call that is on record has one of them at least. */
 const STATE_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'ai.agent.tool.state_changed',
@@ -42,7 +45,7 @@ export function createCallVerification(store: LedgerStore): CallVerification {
   };
   /** Calls of the page before: the events of a call mostly come one after the other. */
   let known: ReadonlyMap<string, CallKey> = new Map();
-  /** Calls without a row, so that each is told of once. */
+  /** Calls without a row, so that each counts once. */
   const missing = new Set<string>();
 
   return {
@@ -54,7 +57,7 @@ export function createCallVerification(store: LedgerStore): CallVerification {
       for (const call of asked) {
         const text = textOfCall(call);
         if (standing.has(text)) continue;
-        missing.add(text);
+        if (missing.size < MISSING_KNOWN_MAX) missing.add(text);
         gap(call, 'the chain tells of it, and it has no row');
       }
     },
