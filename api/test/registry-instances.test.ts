@@ -1,5 +1,12 @@
 import { checkSchema as check } from '../../test/check-schema.ts';
-import { AuditPage, AuditQuery, AuditVerification } from '../schemas/audit.ts';
+import {
+  AnchorList,
+  AnchorsToVerify,
+  AnchorVerification,
+  AuditPage,
+  AuditQuery,
+  AuditVerification,
+} from '../schemas/audit.ts';
 import { Health } from '../schemas/health.ts';
 import {
   ImportResponse,
@@ -177,15 +184,41 @@ check(
   'an audit verification',
   AuditVerification,
   [
-    { whole: true, events: 0, chains: [] },
+    { whole: true, events: 0, chains: [], calls: { checked: 0, open: 0, gaps: 0, first_gaps: [] } },
     {
       whole: false,
       events: 2,
       chains: [{ chain_id: 'a', events: 2, checkpoints: 0, whole: false, first_broken: { seq: 2, reason: 'changed' } }],
+      calls: {
+        checked: 2,
+        open: 1,
+        gaps: 1,
+        first_gaps: [{ tenant_id: 'acme', invocation_id: 'call-1', reason: 'it has no row' }],
+      },
     },
   ],
   [
-    { whole: true, events: 0 },
+    { whole: true, events: 0, chains: [] },
+    { whole: true, events: 0, calls: { checked: 0, open: 0, gaps: 0, first_gaps: [] } },
     { whole: false, events: 1, chains: [{ chain_id: 'a' }] },
   ],
 );
+const ANCHOR = { chain_id: 'a', seq: 1, hash: 'h', time: '2026-01-01T00:00:00Z', key_id: 'k', signature: 's' };
+check(
+  'anchors that are compared',
+  AnchorsToVerify,
+  [{ anchors: [] }, { anchors: [ANCHOR] }],
+  [
+    {},
+    { anchors: [{ ...ANCHOR, seq: 0 }] },
+    { anchors: [{ ...ANCHOR, more: 1 }] },
+    { anchors: Array(1_001).fill(ANCHOR) },
+  ],
+);
+check(
+  'what became of anchors',
+  AnchorVerification,
+  [{ whole: false, checked: 1, faults: [{ chain_id: 'a', seq: 1, reason: 'it is gone' }] }],
+  [{ whole: true, checked: 1 }],
+);
+check('signed heads', AnchorList, [{ anchors: [ANCHOR] }], [{ anchors: [{ chain_id: 'a' }] }, {}]);

@@ -40,6 +40,7 @@ describe('operations', () => {
       'tool.invoke': { tool_id: 'add' },
       'tool.dry_run': { tool_id: 'add' },
       'tool.extend': { extend_seconds: 60 },
+      'audit.verify-anchors': { anchors: [] },
       'circuits.set': { state: 'closed' },
       'outcomes.settle': { outcome: 'happened', note: 'It is there.' },
       'outcomes.reconcile': { tool_id: 'add' },
