@@ -10,6 +10,7 @@ import type {
   LedgerBatch,
   LedgerStore,
   SideEffectQuery,
+  StoredRow,
   WaitingQuery,
 } from './ledger-store.port.ts';
 
@@ -418,12 +419,13 @@ function verificationCases(check: Check): void {
     );
     await store.append({ records, events: [] }, 'synchronous');
     for (const limit of [1, 4, records.length, 100]) {
-      const read: InvocationRecord[] = [];
+      const read: StoredRow[] = [];
       for (let page = await store.allInvocations({ limit }); page.length > 0; ) {
         read.push(...page);
-        page = await store.allInvocations({ limit, after: page.at(-1) as InvocationRecord });
+        page = await store.allInvocations({ limit, after: (page.at(-1) as StoredRow).call });
       }
-      deepEqual(read.map(keyOf).sort(), records.map(keyOf).sort());
+      deepEqual(read.map(({ call }) => keyOf(call)).sort(), records.map(keyOf).sort());
+      deepEqual(read.map(({ record: each }) => keyOf(each)).sort(), records.map(keyOf).sort());
     }
   });
 

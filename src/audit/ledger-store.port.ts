@@ -77,6 +77,14 @@ export interface RowsQuery {
   readonly limit: number;
 }
 
+/** A row as it is stored, whoever wrote it last. */
+export interface StoredRow {
+  /** What it is found by. */
+  readonly call: CallKey;
+  /** Unverified: it may be anything that somebody left there. */
+  readonly record: InvocationRecord;
+}
+
 /** What became of one page of them. */
 export interface Forgotten {
   readonly forgotten: number;
@@ -104,7 +112,7 @@ export interface LedgerStore {
   /** undefined when this tenant has no such invocation. */
   findInvocation(tenantId: string, invocationId: string): Promise<InvocationRecord | undefined>;
   /** Rows of all tenants, in an order of the store's own. */
-  allInvocations(query: RowsQuery): Promise<readonly InvocationRecord[]>;
+  allInvocations(query: RowsQuery): Promise<readonly StoredRow[]>;
   /** Those of the calls that have a row. */
   recordedCalls(calls: readonly CallKey[]): Promise<readonly CallKey[]>;
   /** Events of all chains about these calls; those of one chain in order. Events about other calls may be among them. */

@@ -72,7 +72,8 @@ const completed = (id: string) =>
 /** The store as somebody left it who changed rows in it. */
 const changed = (change: (record: InvocationRecord) => InvocationRecord): LedgerStore => ({
   ...store,
-  allInvocations: async (query) => (await store.allInvocations(query)).map(change),
+  allInvocations: async (query) =>
+    (await store.allInvocations(query)).map(({ call, record }) => ({ call, record: change(record) })),
 });
 
 test('AUD-07 calls that were refused, ran, run, were cut off or taken back are told of from beginning to end', async () => {
@@ -120,10 +121,16 @@ test('AUD-07 a call without its row is one gap, however much the chain tells of 
   });
 });
 
+const UNREADABLE = 'its row says nothing that can be read, or tells of another call';
+
 test.each<[string, (record: InvocationRecord) => InvocationRecord, string]>([
   ['state', (record) => ({ ...record, state: 'FAILED' }), 'its row says FAILED, and the chain tells of no such end'],
   ['hash', (record) => ({ ...record, outputHash: 'x' }), 'its row has another hash of the result than the chain'],
-  ['tenant', (record) => ({ ...record, tenantId: 'globex' }), 'it has a row, and no chain tells of it'],
+  ['tenant', (record) => ({ ...record, tenantId: 'globex' }), UNREADABLE],
+  ['id', (record) => ({ ...record, invocationId: 'a' }), UNREADABLE],
+  ['state into none', (record) => ({ ...record, state: 'PAID' as never }), UNREADABLE],
+  ['whole document', () => null as never, UNREADABLE],
+  ['document into a list', () => [] as never, UNREADABLE],
 ])('AUD-07 a row whose %s was changed is a gap', async (_, change, reason) => {
   await completed('one');
   const { whole, calls } = await verifyLedger(changed(change), signer);

@@ -1,7 +1,7 @@
 import type { CallGap, CallsReport } from '../../../api/schemas/audit.ts';
 import type { CloudEvent, EventType } from '../../../api/schemas/cloud-event.ts';
 import { type CallKey, textOfCall } from '../../domain/invocation/call-key.ts';
-import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import { isFinal, TRANSITIONS } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { LedgerStore } from '../ledger-store.port.ts';
 import type { Reader } from './verify-chains.ts';
@@ -67,19 +67,27 @@ export function createCallVerification(store: LedgerStore): CallVerification {
       let after: CallKey | undefined;
       for (;;) {
         const rows = await store.allInvocations({ ...(after === undefined ? {} : { after }), limit: PAGE_ROWS });
-        const told = statesTold(await store.eventsAbout(rows));
-        for (const row of rows) {
+        const told = statesTold(await store.eventsAbout(rows.map(({ call }) => call)));
+        for (const { call, record } of rows) {
           checked += 1;
-          if (!isFinal(row.state)) open += 1;
-          const reason = gapOf(row, told.get(textOfCall(row)) ?? []);
-          if (reason !== undefined) gap(row, reason);
+          if (isRecordOf(record, call) && !isFinal(record.state)) open += 1;
+          const reason = isRecordOf(record, call) ? gapOf(record, told.get(textOfCall(call)) ?? []) : UNREADABLE;
+          if (reason !== undefined) gap(call, reason);
         }
-        after = rows.at(-1);
+        after = rows.at(-1)?.call;
         if (rows.length < PAGE_ROWS) break;
       }
       return { checked, open, gaps: gapCount, first_gaps: gaps };
     },
   };
+}
+
+const UNREADABLE = 'its row says nothing that can be read, or tells of another call';
+
+/** Whoever writes to the table may leave anything there. */
+function isRecordOf(record: Partial<InvocationRecord> | null, { tenantId, invocationId }: CallKey): boolean {
+  if (record?.tenantId !== tenantId || record.invocationId !== invocationId) return false;
+  return record.state !== undefined && Object.hasOwn(TRANSITIONS, record.state);
 }
 
 /** What is missing of a call, in words for an auditor. */

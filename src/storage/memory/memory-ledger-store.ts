@@ -9,6 +9,7 @@ import type {
   RowsQuery,
   SideEffectQuery,
   StoredEvent,
+  StoredRow,
   WaitingQuery,
 } from '../../audit/ledger-store.port.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
@@ -244,13 +245,14 @@ function callReaders(held: Held): Pick<FailedRows, 'allInvocations' | 'recordedC
 }
 
 /** In the order in which they were first written. */
-function allRows(held: Held, { after, limit }: RowsQuery): InvocationRecord[] {
-  const rows: InvocationRecord[] = [];
+function allRows(held: Held, { after, limit }: RowsQuery): StoredRow[] {
+  const rows: StoredRow[] = [];
   const last = after === undefined ? undefined : keyOf(after.tenantId, after.invocationId);
   let isBehind = last === undefined;
   for (const [key, record] of held.records) {
     if (rows.length >= limit) break;
-    if (isBehind) rows.push(readRecord(held, record));
+    const { tenantId, invocationId } = record;
+    if (isBehind) rows.push({ call: { tenantId, invocationId }, record: readRecord(held, record) });
     else isBehind = key === last;
   }
   return rows;

@@ -43,12 +43,18 @@ test('AUD-07 every call has its beginning and its end in the chain; a row that w
   await intruder.query(edit, [changed, '"state":"COMPLETED"', '"state":"FAILED"']);
   const { rowCount } = await intruder.query(edit, [refused, '"state":"FAILED"', '"state":"DENIED"']);
   expect(rowCount).toBe(1);
+  // A document that would lead a reader who goes on from it round in circles, and one that is none.
+  const others = [await call('double'), await call('double')];
+  const replace = 'update sallyport.tool_invocations set record = $2::json where invocation_id = $1';
+  await intruder.query(replace, [others[0], JSON.stringify({ tenantId: '', invocationId: '', state: 'COMPLETED' })]);
+  await intruder.query(replace, [others[1], 'null']);
   const { whole, chains, calls } = await verify();
   expect({ whole, chains }).toMatchObject({ whole: false, chains: [{ whole: true }] });
   expect(Object.fromEntries(calls.first_gaps.map(({ invocation_id, reason }) => [invocation_id, reason]))).toEqual({
     [gone]: 'the chain tells of it, and it has no row',
     [changed]: 'its row says FAILED, and the chain tells of no such end',
     [refused]: 'its row says DENIED, and the chain tells of no such end',
+    ...Object.fromEntries(others.map((id) => [id, expect.stringContaining('says nothing that can be read')])),
   });
 });
 

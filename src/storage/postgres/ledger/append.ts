@@ -1,5 +1,4 @@
 // Hot path: one statement for each group of calls.
-
 import type { Durability, LedgerBatch } from '../../../audit/ledger-store.port.ts';
 import { textOfCall } from '../../../domain/invocation/call-key.ts';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Pool } from 'pg';
 import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
-import type { LedgerStore, RowsQuery } from '../../../audit/ledger-store.port.ts';
+import type { LedgerStore, RowsQuery, StoredRow } from '../../../audit/ledger-store.port.ts';
 import type { CallKey } from '../../../domain/invocation/call-key.ts';
 import { type CallRow, columnsOf } from '../calls/call-columns.ts';
 import { overGivenRows, queryGivenRows } from '../calls/given-rows.ts';
@@ -24,14 +24,14 @@ export function callReaders(
 }
 
 /** In the order of the primary key, whatever the collation of the database is. */
-async function readRows(database: Kysely<Tables>, { after, limit }: RowsQuery) {
-  let rows = database.selectFrom('sallyport.tool_invocations').select('record');
+async function readRows(database: Kysely<Tables>, { after, limit }: RowsQuery): Promise<readonly StoredRow[]> {
+  let rows = database.selectFrom('sallyport.tool_invocations').select(['tenant_id', 'invocation_id', 'record']);
   if (after !== undefined) {
     const { tenant, invocation } = columnsOf(after);
     rows = rows.where(sql<boolean>`(tenant_id, invocation_id) > (${tenant}, ${invocation})`);
   }
   const found = await rows.orderBy('tenant_id').orderBy('invocation_id').limit(limit).execute();
-  return found.map(({ record }) => record);
+  return found.map(({ record, ...row }) => ({ call: callOf(row), record }));
 }
 
 const RECORDED = overGivenRows(
@@ -50,8 +50,13 @@ async function readRecorded(pool: Pool, calls: readonly CallKey[]): Promise<read
     wanted.map(({ tenant }) => tenant),
     wanted.map(({ invocation }) => invocation),
   ]);
-  return rows.map((row) => ({ tenantId: keyOfText(row.tenant_id), invocationId: keyOfText(row.invocation_id) }));
+  return rows.map(callOf);
 }
+
+const callOf = ({ tenant_id, invocation_id }: CallRow): CallKey => ({
+  tenantId: keyOfText(tenant_id),
+  invocationId: keyOfText(invocation_id),
+});
 
 const ABOUT = overGivenRows(
   'sallyport-events-about',
