@@ -315,11 +315,11 @@ describe('audit', () => {
   });
 
   it.each([
-    ['', '- holds no anchor'],
-    ['{"chain_id":"c"}', '-, line 1 is no anchor'],
-    ['\n[1]', '-, line 2 is no anchor'],
-    ['{', '-, line 1 is no anchor'],
-    ['{"chain_id":"c","hash":"h","time":"t","key_id":"k","signature":"s"}', '-, line 1 is no anchor'],
+    ['', 'Standard input holds no anchor'],
+    ['{"chain_id":"c"}', 'Standard input, line 1 is no anchor'],
+    ['\n[1]', 'Standard input, line 2 is no anchor'],
+    ['{', 'Standard input, line 1 is no anchor'],
+    ['{"chain_id":"c","hash":"h","time":"t","key_id":"k","signature":"s"}', 'Standard input, line 1 is no anchor'],
   ])('AUD-07 anchors that are none are refused before anything is asked: %j', async (stdin, sentence) => {
     const run = await bench.run(['audit', 'verify', '--anchors', '-'], { stdin });
     expect(run.code).not.toBe(0);

@@ -10,16 +10,17 @@ import { usageError } from './usage-error.ts';
  * @throws the usage error of a line that is no anchor, or of a file without any: nothing would be compared
  */
 export async function readAnchors(file: string, io: CliIo): Promise<readonly Anchor[]> {
+  const name = file === '-' ? 'Standard input' : file;
   const anchors: Anchor[] = [];
   for (const [at, line] of (await readSource(file, io)).split('\n').entries()) {
     if (line.trim() === '') continue;
     const read = readWireText(line);
     if (!read.ok || !isAnchor(read.value)) {
-      throw usageError(`${file}, line ${at + 1} is no anchor. Give what "sallyport audit anchor" printed.`);
+      throw usageError(`${name}, line ${at + 1} is no anchor. Give what "sallyport audit anchor" printed.`);
     }
     anchors.push(read.value);
   }
-  if (anchors.length === 0) throw usageError(`${file} holds no anchor.`);
+  if (anchors.length === 0) throw usageError(`${name} holds no anchor.`);
   return anchors;
 }
 
