@@ -4,7 +4,7 @@ import type { LedgerStore } from './ledger-store.port.ts';
 import { createCallVerification } from './verification/verify-calls.ts';
 import { verifyChains } from './verification/verify-chains.ts';
 
-/** Reads all that is on record: whether each chain is whole (AUD-03), and whether chains and rows tell of the same calls (AUD-07). */
+/** Reads all that is on record: each chain (AUD-03), and whether rows and chains tell of the same calls (AUD-07). */
 export async function verifyLedger(store: LedgerStore, signer: CheckpointSigner): Promise<AuditVerification> {
   const verification = createCallVerification(store);
   const chains = await verifyChains(store, signer, verification.read);

@@ -70,8 +70,9 @@ export function createCallVerification(store: LedgerStore): CallVerification {
         const told = statesTold(await store.eventsAbout(rows.map(({ call }) => call)));
         for (const { call, record } of rows) {
           checked += 1;
-          if (isRecordOf(record, call) && !isFinal(record.state)) open += 1;
-          const reason = isRecordOf(record, call) ? gapOf(record, told.get(textOfCall(call)) ?? []) : UNREADABLE;
+          const isReadable = isRecordOf(record, call);
+          if (isReadable && !isFinal(record.state)) open += 1;
+          const reason = isReadable ? gapOf(record, told.get(textOfCall(call)) ?? []) : UNREADABLE;
           if (reason !== undefined) gap(call, reason);
         }
         after = rows.at(-1)?.call;

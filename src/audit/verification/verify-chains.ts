@@ -14,7 +14,7 @@ export type Reader = (events: readonly CloudEvent[]) => Promise<void>;
 export async function verifyChains(
   store: LedgerStore,
   signer: CheckpointSigner,
-  read: Reader = async () => undefined,
+  read: Reader,
 ): Promise<readonly ChainReport[]> {
   const chains: ChainReport[] = [];
   for (const chainId of await store.chainIds()) chains.push(await verifyChain(store, signer, chainId, read));

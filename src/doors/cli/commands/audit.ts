@@ -128,7 +128,7 @@ function tellVerification(found: AuditVerification, print: Printer): void {
   if (gaps > 0) {
     const named = first_gaps.map(({ tenant_id, invocation_id, reason }) => [tenant_id, invocation_id, reason]);
     print.table(['TENANT', 'INVOCATION', 'GAP'], named);
-    print.line(`${gaps} of ${checked} calls are not told of as they stand on record`, 'bad');
+    print.line(`Calls whose rows and events differ: ${gaps}; rows compared: ${checked}`, 'bad');
   } else {
     print.line(
       `${checked} calls, each told of from its beginning${open > 0 ? `; ${open} not over yet` : ' to its end'}`,
