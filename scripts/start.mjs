@@ -1,10 +1,10 @@
 // node scripts/start.mjs PROGRAM [ARGUMENTS]: runs `starter` or `sallyport` from the bundle, which is made anew first when a
 // source has changed. Plain JavaScript, because loading the part of Node that reads TypeScript takes 60 ms.
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import module from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { openBundle } from './bundle/load-bundle.mjs';
 
 if (Number.parseInt(process.versions.node, 10) < 24) {
   const { node } = process.versions;
@@ -15,21 +15,36 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** As in scripts/bundle.ts, which is TypeScript. */
+/** As in scripts/bundle/make-bundle.ts, which is TypeScript. */
 const FOLDER = join(ROOT, 'dist', 'bundle');
 const SOURCES = { sallyport: 'src/compose/main.ts', starter: 'examples/starter/start.ts' };
 
 const [node, , program = '', ...args] = process.argv;
 if (!Object.hasOwn(SOURCES, program)) throw new Error(`There is no program "${program}".`);
-const file = bundled(program) ?? join(ROOT, SOURCES[program]);
-module.enableCompileCache(join(FOLDER, 'compiled'));
-process.argv = [node, file, ...args];
-await import(pathToFileURL(file).href);
+/** Programs that go on, and so use what a later start will. */
+const SERVES = program === 'starter' || ['serve', 'mcp'].includes(args[0]);
+/** When a start is over, and what it used is still known. */
+const STARTED_MS = 10_000;
 
-/** The program's file in a bundle that holds what the sources say; undefined when there can be none. */
+const part = bundled(program);
+const file = join(ROOT, part === undefined ? SOURCES[program] : join('dist', 'bundle', part));
+process.argv = [node, file, ...args];
+if (part === undefined) await import(pathToFileURL(file).href);
+else run(part);
+
+function run(name) {
+  const { load, keep } = openBundle(FOLDER);
+  if (SERVES) {
+    setTimeout(keep, STARTED_MS, 'used').unref();
+    process.once('exit', () => keep('used'));
+  }
+  load(name);
+}
+
+/** The program's part of a bundle that holds what the sources say; undefined when there can be none. */
 function bundled(name) {
   const record = freshRecord() ?? newRecord();
-  return record === undefined ? undefined : join(FOLDER, record.programs[name]);
+  return record?.programs[name];
 }
 
 function freshRecord() {
@@ -42,7 +57,8 @@ function freshRecord() {
 }
 
 function isUnchanged([path, time]) {
-  return (statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0) === time;
+  // Thirteen hundred paths: joining each takes longer than the system takes to answer.
+  return (statSync(ROOT + path, { throwIfNoEntry: false })?.mtimeMs ?? 0) === time;
 }
 
 /**
@@ -52,6 +68,6 @@ function isUnchanged([path, time]) {
 function newRecord() {
   if (!existsSync(join(ROOT, 'node_modules', 'rolldown'))) return undefined;
   const { spawnSync } = process.getBuiltinModule('node:child_process');
-  const { status } = spawnSync(node, [join(ROOT, 'scripts', 'bundle.ts')], { stdio: 'ignore' });
+  const { status } = spawnSync(node, [join(ROOT, 'scripts', 'bundle', 'make-bundle.ts')], { stdio: 'ignore' });
   return status === 0 ? freshRecord() : undefined;
 }

@@ -121,10 +121,8 @@ function stopSignal(): Promise<void> {
   });
 }
 
-try {
-  await main();
-} catch (problem) {
+main().catch((problem: unknown) => {
   if (!(problem instanceof ToolLayerError)) throw problem;
   console.error(`${problem.code} ${problem.message}`);
   process.exitCode = 3;
-}
+});

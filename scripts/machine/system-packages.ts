@@ -97,7 +97,9 @@ function isOnPath(command: string, path: readonly string[]): boolean {
   });
 }
 
-if (import.meta.main) {
+if (import.meta.main) void main();
+
+async function main(): Promise<void> {
   const { installed, advice } = await ensureSystemPackages({ install: true });
   for (const entry of installed) console.log(`installed ${entry.package}: ${entry.purpose}`);
   if (advice !== undefined) console.log(advice);

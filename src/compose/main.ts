@@ -34,7 +34,9 @@ const parts: CliParts = {
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
 
-process.exitCode = await runCli(process.argv.slice(2), parts);
+runCli(process.argv.slice(2), parts).then((code) => {
+  process.exitCode = code;
+});
 
 async function serveUntilStopped(options: LayerOptions & { host?: string; port?: number }): Promise<number> {
   const { host, port } = options;

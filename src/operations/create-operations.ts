@@ -2,11 +2,11 @@ import type { Role } from '../../api/schemas/capability-token.ts';
 import { type Failure, failure, isFailure } from '../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
-import type { CompiledSchema } from '../validation/schema-validator.ts';
 import { approvalsOperations } from './approvals/approvals-operations.ts';
 import { anchorAudit, verifyAuditAnchors } from './audit/anchor-audit.ts';
 import { queryAudit } from './audit/query-audit.ts';
 import { verifyAudit } from './audit/verify-audit.ts';
+import { type CheckInput, inputChecks } from './catalogue/check-input.ts';
 import { ROLES_FOR } from './catalogue/entry.ts';
 import {
   OPERATIONS,
@@ -54,41 +54,25 @@ export function createOperations(parts: OperationParts): ToolLayer {
     'audit.verify-anchors': verifyAuditAnchors(parts),
     health: () => parts.health(),
   };
-  const inputs = inputSchemas(parts);
+  const checkInput = inputChecks(parts.schemas);
   return {
-    ask: (name, input, caller) => ask(parts, operations, inputs, name, input, caller),
+    ask: (name, input, caller) => ask(parts, operations, checkInput, name, input, caller),
     // The registry tells at once, in the middle of a registration; who listens here is told when it is over.
     onToolsChanged: (listener) => parts.visible.onChanged(() => setImmediate(listener)),
-  };
-}
-
-type InputSchema = (name: OperationName) => CompiledSchema;
-
-/** Each is compiled when its operation is first asked for: all of them together take 100 ms of the start. */
-function inputSchemas({ schemas }: Pick<OperationParts, 'schemas'>): InputSchema {
-  const compiled = new Map<OperationName, CompiledSchema>();
-  return (name) => {
-    const known = compiled.get(name);
-    if (known !== undefined) return known;
-    const schema = schemas.compile({ ...OPERATIONS[name].input });
-    if (isFailure(schema)) throw ToolLayerError.of(schema);
-    compiled.set(name, schema);
-    return schema;
   };
 }
 
 async function ask<N extends OperationName>(
   parts: OperationParts,
   operations: Operations,
-  inputs: InputSchema,
+  checkInput: CheckInput,
   name: N,
   input: OperationInput<N>,
   caller: Caller,
 ): Promise<OperationOutput<N>> {
   try {
     const entry = OPERATIONS[name];
-    const { faults } = inputs(name).check(input, { coerce: false });
-    if (faults.length > 0) throw new ToolLayerError('E3801', malformed(name, faults), { details: { faults } });
+    checkInput(name, input);
     const asker: Awaited<ReturnType<typeof askerOf>> = IN_PIPELINE.has(name)
       ? unidentified(parts, caller)
       : await askerOf(parts, entry, caller);
@@ -107,15 +91,6 @@ async function ask<N extends OperationName>(
     });
     throw ToolLayerError.of(failureOf(thrown));
   }
-}
-
-function malformed(name: string, faults: readonly { path: string; message: string }[]): string {
-  const sentence = (message: string): string => message.replace(/\.$/, '');
-  const shown = faults
-    .slice(0, 3)
-    .map(({ path, message }) => `${path === '' ? 'the request' : path} ${sentence(message)}`);
-  const more = faults.length > shown.length ? `, and ${faults.length - shown.length} more` : '';
-  return `The request for ${name} is not well formed: ${shown.join('; ')}${more}.`;
 }
 
 const unidentified = (parts: OperationParts, caller: Caller): Asker => localAsker(parts, caller);

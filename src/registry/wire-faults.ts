@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Fault } from '../../api/schemas/error.ts';
 import type { ErrorCode } from '../domain/error/catalogue.ts';
 import { pointerTo } from '../std/json-pointer.ts';
+import { shapeOf } from '../std/shape/shape.ts';
 
 /** Most faults that one check reports; a caller who fixes these asks again. */
 export const FAULTS_MAX = 100;
@@ -11,13 +12,16 @@ export const FAULTS_MAX = 100;
 export type WireCheck = (value: unknown) => readonly Fault[];
 
 /**
- * Makes the check of one wire schema. The schema is compiled at the first use.
+ * Makes the check of one wire schema. Nothing is compiled before the first use, nor the code that names faults before the
+ * first fault.
  * @param code catalogue row that each fault carries
  * @param pointer JSON Pointer to where the checked value stands in what the caller sent; empty for the whole
  */
 export function wireCheck(schema: TSchema, code: ErrorCode, pointer = ''): WireCheck {
+  const fits = shapeOf(schema);
   let validate: ValidateFunction | undefined;
   return (value) => {
+    if (fits(value)) return [];
     validate ??= compiler().compile(schema);
     if (validate(value)) return [];
     return (validate.errors ?? [])

@@ -1,6 +1,5 @@
 // Run by itself: a layer that tells what it does, line by line, until somebody kills it.
 import { writeSync } from 'node:fs';
-import { flushCompileCache } from 'node:module';
 import { createToolLayer, type Hook, LOCAL_CALLER, type Log, serve } from '../../src/index.ts';
 import type { LayerOrder, LayerReady } from './kill/layer-process.ts';
 import { CLIENTS } from './kill/plan.ts';
@@ -35,34 +34,36 @@ const takeBack: Hook = {
   },
 };
 
-const layer = await createToolLayer({ settings, environment: {}, log, hooks: [takeBack] });
-for (const manifest of FUNCTION_TOOLS) {
-  const run = createFunction(places, manifest.tool_id, (key) => say('effect', key));
-  await layer.registerFunction(manifest, run);
-}
-for (const manifest of ownTools(places, folder)) await layer.ask('tools.register', { manifest }, LOCAL_CALLER);
-const server = await serve(layer, { port: 0 });
-const tokens: string[] = [];
-for (let client = 0; client < CLIENTS; client += 1) {
-  const { capability_token } = await layer.mintToken({
-    agent_did: `did:agent:client-${client}`,
-    paths: [folder],
-    mode: 'rw',
+async function main(): Promise<void> {
+  const layer = await createToolLayer({ settings, environment: {}, log, hooks: [takeBack] });
+  for (const manifest of FUNCTION_TOOLS) {
+    const run = createFunction(places, manifest.tool_id, (key) => say('effect', key));
+    await layer.registerFunction(manifest, run);
+  }
+  for (const manifest of ownTools(places, folder)) await layer.ask('tools.register', { manifest }, LOCAL_CALLER);
+  const server = await serve(layer, { port: 0 });
+  const tokens: string[] = [];
+  for (let client = 0; client < CLIENTS; client += 1) {
+    const { capability_token } = await layer.mintToken({
+      agent_did: `did:agent:client-${client}`,
+      paths: [folder],
+      mode: 'rw',
+    });
+    tokens.push(capability_token);
+  }
+  const { embeddedDatabase } = layer;
+  const ready: LayerReady = {
+    url: server.url,
+    tokens,
+    operator: layer.operatorKey(),
+    ...(embeddedDatabase === undefined ? {} : { embeddedDatabase }),
+  };
+  say('ready', ready);
+  process.once('SIGTERM', async () => {
+    await server.close();
+    await layer.close();
+    process.exit(0);
   });
-  tokens.push(capability_token);
 }
-const { embeddedDatabase } = layer;
-const ready: LayerReady = {
-  url: server.url,
-  tokens,
-  operator: layer.operatorKey(),
-  ...(embeddedDatabase === undefined ? {} : { embeddedDatabase }),
-};
-// A layer that is killed never writes what it compiled.
-flushCompileCache();
-say('ready', ready);
-process.once('SIGTERM', async () => {
-  await server.close();
-  await layer.close();
-  process.exit(0);
-});
+
+void main();

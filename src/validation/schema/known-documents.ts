@@ -1,7 +1,5 @@
-import { Ajv } from 'ajv';
-import { Ajv2019 } from 'ajv/dist/2019.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
+import { META_DOCUMENTS } from './meta/meta-documents.ts';
 
 /** Schema documents that a reference may name because the layer has them; by absolute address without fragment. */
 export type KnownDocuments = ReadonlyMap<string, JsonSchemaObject>;
@@ -14,12 +12,9 @@ let official: KnownDocuments | undefined;
  */
 export function officialDocuments(): KnownDocuments {
   official ??= new Map(
-    [new Ajv(), new Ajv2019(), new Ajv2020()]
-      .flatMap(({ schemas }) => Object.entries(schemas))
-      .flatMap(([address, held]) => {
-        const schema = held?.schema;
-        return typeof schema === 'object' ? [[addressOf(address), schema] as const] : [];
-      }),
+    Object.values(META_DOCUMENTS)
+      .flat()
+      .map((schema) => [addressOf(String(schema['$id'])), schema]),
   );
   return official;
 }

@@ -44,15 +44,15 @@ export interface LayerProcess {
 const LINES_MAX = 60;
 
 /** Starts lives of one layer. */
-export function createLayerStarter(order: LayerOrder, { path, compiled }: LayerProgram) {
+export function createLayerStarter(order: LayerOrder, { args }: LayerProgram) {
   const lines: string[] = [];
   return {
     /** What the layers said last. */
     lines: lines as readonly string[],
     start(): LayerProcess {
-      const child = spawn(process.execPath, [path, JSON.stringify(order)], {
+      const child = spawn(process.execPath, [...args, JSON.stringify(order)], {
         stdio: ['ignore', 'pipe', 'inherit'],
-        env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'], NODE_COMPILE_CACHE: compiled },
+        env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'] },
       });
       const exited = once(child, 'exit');
       const marks = new EventEmitter();

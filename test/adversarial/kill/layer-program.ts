@@ -1,14 +1,13 @@
 import { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { makeBundle } from '../../../scripts/bundle.ts';
+import { makeBundle } from '../../../scripts/bundle/make-bundle.ts';
 import { ROOT } from '../../../scripts/project-files.ts';
 
 /** What each life of a layer runs. */
 export interface LayerProgram extends Disposable {
-  readonly path: string;
-  /** Folder for what Node keeps of compiled code. */
-  readonly compiled: string;
+  /** Arguments of Node. */
+  readonly args: readonly string[];
 }
 
 /**
@@ -22,8 +21,7 @@ export async function makeLayerProgram(): Promise<LayerProgram> {
   const programs = { layer: 'test/adversarial/killed-layer.ts' };
   const bundle = await makeBundle({ root: ROOT, programs, folder: relative(ROOT, join(folder, 'bundle')) });
   return {
-    path: join(folder, 'bundle', bundle.programs['layer'] ?? ''),
-    compiled: bundle.compiled,
+    args: [join(ROOT, 'scripts/bundle/load-bundle.mjs'), 'run', join(folder, 'bundle', bundle.programs['layer'] ?? '')],
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -1,4 +1,4 @@
-import type { Clause, Expr, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
+import type { Clause, Expr, PolicyJson } from '@cedar-policy/cedar-wasm/web';
 import { CLOSED_ATTRIBUTES } from './cedar-schema.ts';
 
 /** What a question is built from. */

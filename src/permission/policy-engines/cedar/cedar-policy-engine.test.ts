@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { policyQuestion } from '../../policies/policy.fixture.ts';
 import { policyEngineConformance } from '../../policies/policy-engine.conformance.ts';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
+import { loadCedar } from './cedar-module.ts';
 import { createCedarPolicyEngine } from './cedar-policy-engine.ts';
 import { DEFAULT_POLICIES, DEFAULT_POLICY_FILE, defaultPolicies } from './default-policies.ts';
 import { parsePolicies } from './policy-set.ts';
@@ -343,7 +344,7 @@ test('a folder that has lost its policies keeps those in force: the default is f
 });
 
 test('the default policies that are loaded unread are those of the default file', async () => {
-  const cedar = await import('@cedar-policy/cedar-wasm/nodejs');
+  const cedar = await loadCedar();
   const files = [{ name: DEFAULT_POLICY_FILE, text: defaultPolicies() }];
   expect(parsePolicies(cedar, files)).toEqual({ policies: DEFAULT_POLICIES, leftOut: [] });
 });

@@ -5,7 +5,7 @@ import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-erro
 import { sha256 } from '../../../std/sha256.ts';
 import { type PolicyFile, type PolicySource, readPolicyFiles } from '../../policies/policy-files.ts';
 import type { PolicyDecision, PolicyEngine, PolicyFault, PolicyQuestion } from '../../policy-engine.port.ts';
-import type { Cedar } from './cedar-module.ts';
+import { type Cedar, loadCedar } from './cedar-module.ts';
 import { CEDAR_SCHEMA } from './cedar-schema.ts';
 import { DEFAULT_POLICIES, DEFAULT_POLICY_FILE, defaultPolicies } from './default-policies.ts';
 import { explainDecision } from './explain-decision.ts';
@@ -136,7 +136,7 @@ const areDefault = (files: readonly PolicyFile[]): boolean =>
   files.length === 1 && files[0]?.text === defaultPolicies();
 
 async function loadSet(files: readonly PolicyFile[]): Promise<PolicySet> {
-  const cedar = await import('@cedar-policy/cedar-wasm/nodejs');
+  const cedar = await loadCedar();
   // The default policies are known to parse and to fit the schema; finding that out again is half of the time (80 ms).
   const parsed = areDefault(files) ? DEFAULT : parsePolicies(cedar, files);
   const inForce = parsed.policies.filter(({ shadow }) => !shadow);

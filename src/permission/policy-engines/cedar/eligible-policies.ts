@@ -5,7 +5,7 @@ import type {
   PolicyJson,
   PrincipalConstraint,
   ResourceConstraint,
-} from '@cedar-policy/cedar-wasm/nodejs';
+} from '@cedar-policy/cedar-wasm/web';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
 import { type EntityName, principalParents, resourceParents } from './cedar-request.ts';
 

@@ -5,7 +5,7 @@ import type {
   PolicyJson,
   PrincipalConstraint,
   ResourceConstraint,
-} from '@cedar-policy/cedar-wasm/nodejs';
+} from '@cedar-policy/cedar-wasm/web';
 import type { ExplainedPolicy, PolicyExplanation } from '../../../../api/schemas/policy.ts';
 import { failureOf } from '../../../domain/error/tool-layer-error.ts';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';

@@ -1,6 +1,6 @@
 // Hot path: asked for every decision that is not remembered.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { AuthorizationAnswer, PolicyJson } from '@cedar-policy/cedar-wasm/nodejs';
+import type { AuthorizationAnswer, PolicyJson } from '@cedar-policy/cedar-wasm/web';
 import { LRUCache } from 'lru-cache';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';

@@ -1,4 +1,4 @@
-import type { DetailedError } from '@cedar-policy/cedar-wasm/nodejs';
+import type { DetailedError } from '@cedar-policy/cedar-wasm/web';
 import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { PolicyFile } from '../../policies/policy-files.ts';
 import type { PolicyFault } from '../../policy-engine.port.ts';

@@ -1,8 +1,9 @@
 import type { Fault } from '../../../../api/schemas/error.ts';
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
-import { type Dialect, dialectOf, metaValidatorOf } from '../dialect.ts';
+import { type Dialect, dialectOf } from '../dialect.ts';
 import { faultAt } from '../faults/fault.ts';
 import type { KnownDocuments } from '../known-documents.ts';
+import { metaValidatorOf } from '../meta/meta-validator.ts';
 import { isSchemaObject, resolveReferences } from '../references.ts';
 import { boundsFault } from '../schema-bounds.ts';
 import { copySchema } from './copy-schema.ts';

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ROOT } from './project-files.ts';
+import { ROOT } from '../project-files.ts';
 
 const MAIN = 'src/compose/main.ts';
 /** Says from where it runs, a word of another module, what stands beside that module, its arguments and a part of Node. */
@@ -18,7 +18,16 @@ export const WORD: string = '…';
 export const beside = () => readFileSync(new URL('beside.txt', import.meta.url), 'utf8') + import.meta.dirname.slice(-5);
 `,
   'src/word/beside.txt': 'beside ',
-  'examples/starter/start.ts': 'export {};\n',
+  'examples/starter/start.ts': `import { called } from '../../src/word/called.ts';
+const beside = new URL('beside.mjs', import.meta.url).href;
+import(beside).then(({ NAME }) => console.log(NAME, called(20), import.meta.main === true));
+`,
+  'examples/starter/beside.mjs': "export const NAME = 'not bundled';\n",
+  'src/word/called.ts': `export function called(depth: number): number {
+  const half = (of: number): number => (of < 2 ? 1 : called(of / 2) + called(of / 3));
+  return half(depth);
+}
+`,
   'package.json': '{"type":"module"}\n',
 };
 
@@ -37,7 +46,7 @@ async function project(dependencies: 'with bundler' | 'without bundler') {
     await writeFile(join(root, path), text);
   };
   for (const [path, text] of Object.entries(SOURCES)) await put(path, text);
-  for (const name of ['start.mjs', 'bundle.ts', 'project-files.ts']) {
+  for (const name of ['start.mjs', 'bundle/make-bundle.ts', 'bundle/load-bundle.mjs', 'project-files.ts']) {
     await cp(join(ROOT, 'scripts', name), join(root, 'scripts', name));
   }
   if (dependencies === 'with bundler') await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
@@ -80,4 +89,55 @@ test('where there is no bundler the sources run', async () => {
 test('a program that does not exist is refused', async () => {
   const { start } = await project('without bundler');
   expect((await start('toString')).stderr).toContain('There is no program "toString".');
+});
+
+/** What V8 has compiled of the parts, with its size. */
+async function compiledIn(root: string): Promise<Map<string, number>> {
+  const folder = join(root, 'dist/bundle/compiled');
+  const paths = (await readdir(folder, { recursive: true })).filter((path) => /\.js\.\w+$/.test(path));
+  return new Map(await Promise.all(paths.map(async (path) => [path, (await stat(join(folder, path))).size] as const)));
+}
+
+test('a program that serves leaves what it used compiled for the next start', async () => {
+  const { root, start } = await project('with bundler');
+  const said = { code: 0, stdout: 'not bundled 9 false\n', stderr: '' };
+  expect(await start('starter')).toEqual(said);
+  const first = await compiledIn(root);
+  const used = [...first.keys()].filter((path) => path.endsWith('.used'));
+  const [program = ''] = used.filter((path) => path.includes('starter'));
+  expect(first.get(program)).toBeGreaterThan(first.get(program.replace(/used$/, 'loaded')) ?? Number.NaN);
+
+  expect(await start('starter')).toEqual(said);
+  expect(await compiledIn(root)).toEqual(first);
+});
+
+test('a command leaves nothing: it uses little of what a start needs', async () => {
+  const { root, start } = await project('with bundler');
+  await start('sallyport', 'one');
+  expect([...(await compiledIn(root)).keys()].filter((path) => !path.endsWith('.loaded'))).toEqual([]);
+});
+
+test('compiled code that is damaged or cannot be written costs time and nothing else', async () => {
+  const { root, put, start } = await project('with bundler');
+  const good = await start('starter');
+  const compiled = await compiledIn(root);
+  const paths = [...compiled.keys()].map((path) => join('dist/bundle/compiled', path));
+  const middle = async (path: string): Promise<Buffer> => {
+    const content = await readFile(join(root, path));
+    return content.fill(0, Math.floor(content.length / 2));
+  };
+  const damages: readonly ((path: string) => Promise<void>)[] = [
+    (path) => put(path, ''),
+    (path) => put(path, 'rubbish'),
+    (path) => truncate(join(root, path), 100),
+    async (path) => writeFile(join(root, path), await middle(path)),
+  ];
+  for (const damage of damages) {
+    for (const path of paths) await damage(path);
+    expect(await start('starter')).toEqual(good);
+    expect([...(await compiledIn(root)).keys()].sort()).toEqual([...compiled.keys()].sort());
+  }
+  await rm(join(root, 'dist/bundle/compiled'), { recursive: true });
+  await put('dist/bundle/compiled', 'a file where the folder belongs');
+  expect(await start('starter')).toEqual(good);
 });

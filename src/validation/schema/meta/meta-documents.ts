@@ -1,0 +1,34 @@
+import applicator2019 from 'ajv/dist/refs/json-schema-2019-09/meta/applicator.json' with { type: 'json' };
+import content2019 from 'ajv/dist/refs/json-schema-2019-09/meta/content.json' with { type: 'json' };
+import core2019 from 'ajv/dist/refs/json-schema-2019-09/meta/core.json' with { type: 'json' };
+import format2019 from 'ajv/dist/refs/json-schema-2019-09/meta/format.json' with { type: 'json' };
+import metaData2019 from 'ajv/dist/refs/json-schema-2019-09/meta/meta-data.json' with { type: 'json' };
+import validation2019 from 'ajv/dist/refs/json-schema-2019-09/meta/validation.json' with { type: 'json' };
+import schema2019 from 'ajv/dist/refs/json-schema-2019-09/schema.json' with { type: 'json' };
+import applicator2020 from 'ajv/dist/refs/json-schema-2020-12/meta/applicator.json' with { type: 'json' };
+import content2020 from 'ajv/dist/refs/json-schema-2020-12/meta/content.json' with { type: 'json' };
+import core2020 from 'ajv/dist/refs/json-schema-2020-12/meta/core.json' with { type: 'json' };
+import format2020 from 'ajv/dist/refs/json-schema-2020-12/meta/format-annotation.json' with { type: 'json' };
+import metaData2020 from 'ajv/dist/refs/json-schema-2020-12/meta/meta-data.json' with { type: 'json' };
+import unevaluated2020 from 'ajv/dist/refs/json-schema-2020-12/meta/unevaluated.json' with { type: 'json' };
+import validation2020 from 'ajv/dist/refs/json-schema-2020-12/meta/validation.json' with { type: 'json' };
+import schema2020 from 'ajv/dist/refs/json-schema-2020-12/schema.json' with { type: 'json' };
+import draft07 from 'ajv/dist/refs/json-schema-draft-07.json' with { type: 'json' };
+import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
+import type { Dialect } from '../dialect.ts';
+
+/** The official meta-schema of each dialect: the document that names it, and those of its vocabularies. */
+export const META_DOCUMENTS: Readonly<Record<Dialect, readonly JsonSchemaObject[]>> = {
+  'draft-07': [draft07],
+  '2019-09': [schema2019, core2019, applicator2019, validation2019, metaData2019, format2019, content2019],
+  '2020-12': [
+    schema2020,
+    core2020,
+    applicator2020,
+    unevaluated2020,
+    validation2020,
+    metaData2020,
+    format2020,
+    content2020,
+  ],
+};
