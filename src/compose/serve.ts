@@ -47,7 +47,7 @@ export async function serve(
     log,
     host,
     resource,
-    openApi: openApiDocument(VERSION),
+    openApi: () => openApiDocument(VERSION),
     settings: { bodyBytesMax, allowedHosts, documentBytesMax: bodyBytesMax * 16 },
   });
   const gateway = await openGateway(layer);

@@ -18,8 +18,8 @@ import { REST_DEFAULTS, type RestSettings } from './settings.ts';
 export interface RestDoorParts {
   readonly layer: ToolLayer;
   readonly log: Log;
-  /** The document served at `/openapi.json`. */
-  readonly openApi: object;
+  /** Makes the document served at `/openapi.json`, when it is first asked for. */
+  readonly openApi: () => object;
   /** Address to bind. Default 127.0.0.1; a loopback address turns the check of the `Host` header on. */
   readonly host?: string;
   /** What the door says of itself to OAuth clients. Default: no authorization server. */

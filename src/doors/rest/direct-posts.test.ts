@@ -20,7 +20,7 @@ let url: string;
 let routed: number;
 
 beforeEach(async () => {
-  door = createRestDoor({ layer, log: silentLog, openApi: {}, settings: { bodyBytesMax: 2_000 } });
+  door = createRestDoor({ layer, log: silentLog, openApi: () => ({}), settings: { bodyBytesMax: 2_000 } });
   gateway = createGateway({ layer, log: silentLog, version: '0.1.0' });
   mountMcp(door.app, { path: '/mcp', serverOf: gateway.serverOf, log: silentLog, direct: door.direct });
   routed = 0;

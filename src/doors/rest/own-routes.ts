@@ -13,16 +13,17 @@ const RESOURCE_PATHS = ['', '/mcp', '/mcp/discovery'];
 export function addOwnRoutes(
   app: FastifyInstance,
   layer: ToolLayer,
-  openApi: object,
+  openApi: () => object,
   resource: ProtectedResource,
 ): void {
-  const document = JSON.stringify(openApi);
+  let document: string | undefined;
   app.get('/', (_request, reply) => {
     reply.hijack();
     sendPage(reply.raw, INDEX_PAGE, INDEX_STYLE);
   });
   app.get('/openapi.json', (_request, reply) => {
     reply.hijack();
+    document ??= JSON.stringify(openApi());
     send(reply.raw, 200, JSON_TYPE, document);
   });
   app.get('/readyz', async (request, reply) => {

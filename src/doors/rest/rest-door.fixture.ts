@@ -22,7 +22,7 @@ export async function startRestDoor(settings: Partial<RestSettings> = {}): Promi
   const layer = createLayerDouble();
   const errors: string[] = [];
   const log: Log = { debug() {}, info() {}, warn() {}, error: (event) => void errors.push(event) };
-  const door = createRestDoor({ layer, log, openApi: { openapi: '3.1.0' }, settings });
+  const door = createRestDoor({ layer, log, openApi: () => ({ openapi: '3.1.0' }), settings });
   const url = await door.listen(0);
   return {
     layer,

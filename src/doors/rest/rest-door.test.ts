@@ -216,7 +216,7 @@ describe('the life of connections', () => {
 
   it('a port in use is an error that names the port and the setting', async () => {
     const port = Number(new URL(running.url).port);
-    const second = createRestDoor({ layer: createLayerDouble(), log: silentLog, openApi: {} });
+    const second = createRestDoor({ layer: createLayerDouble(), log: silentLog, openApi: () => ({}) });
     await expect(second.listen(port)).rejects.toMatchObject({
       code: 'E3900',
       message: expect.stringMatching(new RegExp(`${port}.*SALLYPORT_PORT`)),

@@ -5,9 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { policyQuestion } from '../../policies/policy.fixture.ts';
 import { policyEngineConformance } from '../../policies/policy-engine.conformance.ts';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
-import { loadCedar } from './cedar-module.ts';
+import { attributesUsed } from './attributes-used.ts';
+import { loadCedar, readPolicy } from './cedar-module.ts';
 import { createCedarPolicyEngine } from './cedar-policy-engine.ts';
-import { DEFAULT_POLICIES, DEFAULT_POLICY_FILE, defaultPolicies } from './default-policies.ts';
+import { DEFAULT_POLICIES, DEFAULT_POLICY_FILE, DEFAULT_USED, defaultPolicies } from './default-policies.ts';
 import { parsePolicies } from './policy-set.ts';
 
 let folder: string;
@@ -347,4 +348,5 @@ test('the default policies that are loaded unread are those of the default file'
   const cedar = await loadCedar();
   const files = [{ name: DEFAULT_POLICY_FILE, text: defaultPolicies() }];
   expect(parsePolicies(cedar, files)).toEqual({ policies: DEFAULT_POLICIES, leftOut: [] });
+  expect(attributesUsed(DEFAULT_POLICIES.map(({ text }) => readPolicy(cedar, text)))).toEqual(DEFAULT_USED);
 });

@@ -7,7 +7,7 @@ import { type PolicyFile, type PolicySource, readPolicyFiles } from '../../polic
 import type { PolicyDecision, PolicyEngine, PolicyFault, PolicyQuestion } from '../../policy-engine.port.ts';
 import { type Cedar, loadCedar } from './cedar-module.ts';
 import { CEDAR_SCHEMA } from './cedar-schema.ts';
-import { DEFAULT_POLICIES, DEFAULT_POLICY_FILE, defaultPolicies } from './default-policies.ts';
+import { DEFAULT_POLICIES, DEFAULT_POLICY_FILE, DEFAULT_USED, defaultPolicies } from './default-policies.ts';
 import { explainDecision } from './explain-decision.ts';
 import { type LoadedPolicies, loadPolicies } from './loaded-policies.ts';
 import { type ParsedPolicies, type ParsedPolicy, parsePolicies } from './policy-set.ts';
@@ -140,7 +140,7 @@ async function loadSet(files: readonly PolicyFile[]): Promise<PolicySet> {
   // The default policies are known to parse and to fit the schema; finding that out again is half of the time (80 ms).
   const parsed = areDefault(files) ? DEFAULT : parsePolicies(cedar, files);
   const inForce = parsed.policies.filter(({ shadow }) => !shadow);
-  const enforced = loadPolicies(cedar, inForce);
+  const enforced = loadPolicies(cedar, inForce, areDefault(files) ? DEFAULT_USED : undefined);
   if (inForce.length === parsed.policies.length) return { cedar, parsed, enforced };
   return { cedar, parsed, enforced, shadow: loadPolicies(cedar, parsed.policies) };
 }

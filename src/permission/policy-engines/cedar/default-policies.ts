@@ -1,3 +1,4 @@
+import type { AttributesUsed } from './attributes-used.ts';
 import type { ParsedPolicy } from './policy-set.ts';
 
 /** Name of the file that a new policy folder starts with. */
@@ -18,6 +19,14 @@ export const DEFAULT_POLICIES: readonly ParsedPolicy[] = [
     shadow: false,
   },
 ];
+
+/** What they look at; likewise. */
+export const DEFAULT_USED: AttributesUsed = {
+  principal: new Set(),
+  resource: new Set(),
+  context: new Set(),
+  parents: false,
+};
 
 /** The text of that file: whatever a valid capability token allows may run. */
 export function defaultPolicies(): string {

@@ -58,19 +58,23 @@ let sets = 0;
 /**
  * Has the module read policies. Judging a policy takes some microseconds whether or not it has to do with the question,
  * so of a large set only the policies whose heads fit the question are asked.
+ * @param known what the policies look at, where that need not be found out
  * @throws E3214 when the module does not take them
  */
-export function loadPolicies(cedar: Cedar, policies: readonly ParsedPolicy[]): LoadedPolicies {
+export function loadPolicies(cedar: Cedar, policies: readonly ParsedPolicy[], known?: AttributesUsed): LoadedPolicies {
   const small = policies.length <= WHOLE_MAX;
-  const trees = small ? policies.map(({ text }) => readPolicy(cedar, text)) : [];
-  let whole = hold(cedar, policies, small ? attributesUsed(trees) : ALL_ATTRIBUTES);
+  const trees: PolicyJson[] = [];
+  const readTrees = (from: readonly ParsedPolicy[]): void =>
+    void trees.push(...from.map(({ text }) => readPolicy(cedar, text)));
+  if (small && known === undefined) readTrees(policies);
+  let whole = hold(cedar, policies, known ?? (small ? attributesUsed(trees) : ALL_ATTRIBUTES));
   let parts: ((question: PolicyQuestion) => HeldSet | undefined) | undefined;
   const closing = new AbortController();
   const index = async (): Promise<void> => {
     for (let at = 0; at < policies.length; at += TREES_AT_ONCE) {
       await turn();
       if (closing.signal.aborted) return;
-      trees.push(...policies.slice(at, at + TREES_AT_ONCE).map(({ text }) => readPolicy(cedar, text)));
+      readTrees(policies.slice(at, at + TREES_AT_ONCE));
     }
     whole = { ...whole, used: attributesUsed(trees) };
     parts = heldParts(cedar, policies, { trees, eligible: eligiblePolicies(trees) }, closing.signal);
