@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { ROOT } from '../project-files.ts';
 
@@ -20,8 +21,13 @@ export const beside = () => readFileSync(new URL('beside.txt', import.meta.url),
   'src/word/beside.txt': 'beside ',
   'examples/starter/start.ts': `import { called } from '../../src/word/called.ts';
 const beside = new URL('beside.mjs', import.meta.url).href;
-import(beside).then(({ NAME }) => console.log(NAME, called(20), import.meta.main === true));
+const signs = '… \\u{1f600} 😀';
+const isStrict = (function (this: unknown) { return this === undefined; })();
+const broken = () => import('../../src/word/broken.ts').then(String, ({ message }: Error) => message);
+import(beside)
+  .then(async ({ NAME }) => console.log(signs, NAME, called(20), isStrict, await broken(), await broken()));
 `,
+  'src/word/broken.ts': "throw new Error('broken');\nexport const unused = 1;\n",
   'examples/starter/beside.mjs': "export const NAME = 'not bundled';\n",
   'src/word/called.ts': `export function called(depth: number): number {
   const half = (of: number): number => (of < 2 ? 1 : called(of / 2) + called(of / 3));
@@ -100,7 +106,7 @@ async function compiledIn(root: string): Promise<Map<string, number>> {
 
 test('a program that serves leaves what it used compiled for the next start', async () => {
   const { root, start } = await project('with bundler');
-  const said = { code: 0, stdout: 'not bundled 9 false\n', stderr: '' };
+  const said = { code: 0, stdout: '… 😀 😀 not bundled 9 true broken broken\n', stderr: '' };
   expect(await start('starter')).toEqual(said);
   const first = await compiledIn(root);
   const used = [...first.keys()].filter((path) => path.endsWith('.used'));
@@ -109,6 +115,37 @@ test('a program that serves leaves what it used compiled for the next start', as
 
   expect(await start('starter')).toEqual(said);
   expect(await compiledIn(root)).toEqual(first);
+});
+
+test('compiled code stays with parts that did not change, and goes with the others', async () => {
+  const { root, put, start } = await project('with bundler');
+  await start('starter');
+  const before = [...(await compiledIn(root)).keys()];
+  await put('src/word/word.ts', SOURCES['src/word/word.ts'].replace('…', 'changed'));
+  await start('sallyport');
+  const after = [...(await compiledIn(root)).keys()];
+  const ofProgram = (paths: readonly string[], name: string) => paths.filter((path) => path.includes(name)).sort();
+  expect(ofProgram(after, 'starter-')).toEqual(ofProgram(before, 'starter-'));
+  expect(ofProgram(after, 'sallyport-')).toHaveLength(1);
+  expect(ofProgram(after, 'sallyport-')).not.toEqual(ofProgram(before, 'sallyport-'));
+});
+
+test('what was used is kept part by part, once', async () => {
+  const { root, start } = await project('with bundler');
+  await start('sallyport');
+  const program = `
+    import { readFileSync } from 'node:fs';
+    import { openBundle } from './scripts/bundle/load-bundle.mjs';
+    const { load, keep } = openBundle('${join(root, 'dist/bundle')}');
+    const { programs, parts } = JSON.parse(readFileSync('dist/bundle/bundle.json', 'utf8'));
+    console.log = () => undefined;
+    load(programs.sallyport);
+    load(programs.starter);
+    console.info(keep('loaded', 1), keep('used', 1), keep('used', 1), keep('used', 1));
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: root });
+  expect(stdout).toBe('false true false false\n');
+  expect([...(await compiledIn(root)).keys()].filter((path) => path.endsWith('.used'))).toHaveLength(2);
 });
 
 test('a command leaves nothing: it uses little of what a start needs', async () => {

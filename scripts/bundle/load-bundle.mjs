@@ -24,7 +24,7 @@ const SUM_BYTES = 8;
 
 /**
  * Opens the folder of a bundle. `load` gives the exports of a part, and runs it the first time; `read` does not run it.
- * `keep` writes what V8 has compiled of all those, where there is nothing as good yet: whole files, seen by others at once.
+ * `keep` writes what V8 has compiled of so many of those for which there is nothing as good yet, and says whether more are left.
  */
 export function openBundle(folder) {
   const parts = new Map();
@@ -52,17 +52,14 @@ export function openBundle(folder) {
     }
     return part.exports;
   };
-  const keep = (kind) => {
-    const worse = [...parts].filter(([, part]) => !KINDS.slice(0, KINDS.indexOf(kind) + 1).includes(part.kind));
-    try {
-      if (worse.length > 0) mkdirSync(join(folder, COMPILED), { recursive: true });
-      for (const [name, part] of worse) {
-        put(join(folder, COMPILED, `${name}.${kind}`), withSum(part.script.createCachedData()));
-        part.kind = kind;
-      }
-    } catch {
-      // A folder that cannot be written to costs time at the next start, and nothing else.
+  const keep = (kind, atMost = parts.size) => {
+    const good = KINDS.slice(0, KINDS.indexOf(kind) + 1);
+    const worse = [...parts].filter(([, part]) => !good.includes(part.kind));
+    for (const [name, part] of worse.slice(0, atMost)) {
+      part.kind = kind;
+      put(join(folder, COMPILED), `${name}.${kind}`, withSum(part.script.createCachedData()));
     }
+    return worse.length > atMost;
   };
   return { load, read, keep };
 }
@@ -105,10 +102,14 @@ function withoutSum(content) {
   return content.readUInt32LE() === zlib.crc32(data) ? data : undefined;
 }
 
-function put(path, content) {
-  const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, content);
-  renameSync(draft, path);
+/** Appears whole or not at all; a folder that cannot be written to costs time at the next start, and nothing else. */
+function put(place, name, content) {
+  try {
+    const draft = join(place, `${name}.${process.pid}.new`);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(draft, content);
+    renameSync(draft, join(place, name));
+  } catch {}
 }
 
 if (import.meta.main) {
@@ -119,7 +120,14 @@ if (import.meta.main) {
   } else {
     const { load, read, keep } = openBundle(path);
     const { programs, parts } = JSON.parse(readFileSync(join(path, 'bundle.json'), 'utf8'));
-    parts.forEach(load);
+    for (const name of parts) {
+      try {
+        load(name);
+      } catch {
+        // A part that cannot be loaded says so to who needs it.
+        read(name);
+      }
+    }
     Object.values(programs).forEach(read);
     keep('loaded');
   }

@@ -99,6 +99,10 @@ test('VAL-01 a faulty input is refused with every fault and its place, a good on
     }
   };
   expect(refusalOf({ page: 1 })).toBeUndefined();
+  expect(refusalOf({ page: 0 })).toMatchObject({
+    message: 'The request for tool.list is not well formed: /page Must be >= 1.',
+    details: { faults: [{ path: '/page' }] },
+  });
   for (const _ of ['first', 'again'])
     expect(refusalOf({ page: 0, page_size: 'x', tags: [5], extra: 1 })).toMatchObject({
       code: 'E3801',

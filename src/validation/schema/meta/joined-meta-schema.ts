@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
 import type { Dialect } from '../dialect.ts';
 import { META_DOCUMENTS } from './meta-documents.ts';
@@ -20,14 +19,7 @@ export function joinedMetaSchema(dialect: Dialect): JsonSchemaObject {
 
 /** The members that the documents have under one name, with references that stay inside. */
 function membersOf(documents: readonly JsonSchemaObject[], name: string): JsonSchemaObject {
-  const all: Record<string, unknown> = {};
-  for (const [key, value] of documents.flatMap((document) => Object.entries(document[name] ?? {}))) {
-    const rewritten = withinOne(value);
-    if (key in all && !isDeepStrictEqual(all[key], rewritten))
-      throw new TypeError(`Two meta-schemas differ in ${key}.`);
-    all[key] = rewritten;
-  }
-  return all;
+  return withinOne(Object.assign({}, ...documents.map((document) => document[name]))) as JsonSchemaObject;
 }
 
 const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
