@@ -15,10 +15,9 @@ import validation2020 from 'ajv/dist/refs/json-schema-2020-12/meta/validation.js
 import schema2020 from 'ajv/dist/refs/json-schema-2020-12/schema.json' with { type: 'json' };
 import draft07 from 'ajv/dist/refs/json-schema-draft-07.json' with { type: 'json' };
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
-import type { Dialect } from '../dialect.ts';
 
 /** The official meta-schema of each dialect: the document that names it, and those of its vocabularies. */
-export const META_DOCUMENTS: Readonly<Record<Dialect, readonly JsonSchemaObject[]>> = {
+export const META_DOCUMENTS = {
   'draft-07': [draft07],
   '2019-09': [schema2019, core2019, applicator2019, validation2019, metaData2019, format2019, content2019],
   '2020-12': [
@@ -31,4 +30,4 @@ export const META_DOCUMENTS: Readonly<Record<Dialect, readonly JsonSchemaObject[
     format2020,
     content2020,
   ],
-};
+} as const satisfies Readonly<Record<string, readonly JsonSchemaObject[]>>;
