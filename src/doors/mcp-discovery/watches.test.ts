@@ -35,7 +35,9 @@ it('VIS-07 nothing is told of what happens in another tenant', async () => {
   server.layer.tellToolsChanged();
   await expect.poll(() => server.layer.asked.length).toBeGreaterThan(asked);
   describeMail('Sends mail.');
+  // The two come one after the other.
   await expect.poll(stream.text).toContain('resources/updated');
+  await expect.poll(stream.text).toContain('resources/list_changed');
   const events = stream.text().match(/"method":"[^"]+"/g);
   expect(events?.toSorted()).toEqual([
     '"method":"notifications/resources/list_changed"',
