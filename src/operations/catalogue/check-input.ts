@@ -3,7 +3,7 @@ import { isFailure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { type Shape, shapeOf } from '../../std/shape/shape.ts';
 import type { CompiledSchema, SchemaValidator } from '../../validation/schema-validator.ts';
-import { OPERATIONS, type OperationEntry, type OperationName } from '../catalogue.ts';
+import { OPERATIONS, type OperationName } from '../catalogue.ts';
 
 /** @throws ToolLayerError E3801 with `details.faults` when the input is not what the operation's schema asks for */
 export type CheckInput = (name: OperationName, input: unknown) => void;
@@ -16,21 +16,15 @@ const NAMED_MAX = 3;
  * faults takes 10 to 60 ms to be made, and is only for input that has some.
  */
 export function inputChecks(schemas: SchemaValidator): CheckInput {
-  const fits = new Map<OperationName, Shape>();
-  const validators = new Map<OperationName, CompiledSchema>();
+  const fits = new Map<string, Shape>(Object.entries(OPERATIONS).map(([name, { input }]) => [name, shapeOf(input)]));
+  const validators = new Map<string, CompiledSchema>();
   return (name, input) => {
-    if (of(name, fits, ({ input: schema }) => shapeOf(schema))(input)) return;
-    const validator = of(name, validators, ({ input: schema }) => compiled(schemas, schema));
+    if (fits.get(name)?.(input) === true) return;
+    const validator = validators.get(name) ?? compiled(schemas, OPERATIONS[name].input);
+    validators.set(name, validator);
     const { faults } = validator.check(input, { coerce: false });
     if (faults.length > 0) throw new ToolLayerError('E3801', malformed(name, faults), { details: { faults } });
   };
-}
-
-/** What a map holds for an operation, made when it is first asked for. */
-function of<T>(name: OperationName, made: Map<OperationName, T>, make: (entry: OperationEntry) => T): T {
-  const known = made.get(name) ?? make(OPERATIONS[name]);
-  made.set(name, known);
-  return known;
 }
 
 function compiled(schemas: SchemaValidator, schema: TSchema): CompiledSchema {
