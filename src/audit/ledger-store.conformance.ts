@@ -75,9 +75,28 @@ function recordCases(check: Check): void {
     deepEqual(await store.openInvocations('instance-1'), [executing]);
     const done = record({ state: 'COMPLETED', result: 1 });
     await store.append({ records: [done], events: [] }, 'synchronous');
-    await store.append({ records: [record({ state: 'FAILED' })], events: [] }, 'synchronous');
+    const late = { records: [record({ state: 'FAILED' })], events: [event(1)] };
+    await rejects(store.append(late, 'synchronous'), { code: 'E3802' });
     deepEqual(await store.findInvocation('acme', 'call-1'), done);
     deepEqual(await store.openInvocations('instance-1'), []);
+    equal(await store.chainHead('chain-1'), undefined);
+  });
+
+  check('PIPE-09 a row is written by one call: another one under its id is refused, with its events', async (store) => {
+    const first = record({ state: 'EXECUTING', nonce: 'one' });
+    await store.append({ records: [first], events: [] }, 'synchronous');
+    const { nonce: _nonce, ...withoutNonce } = first;
+    for (const other of [record({ nonce: 'two' }), withoutNonce]) {
+      for (const records of [[other], [record({ invocationId: 'beside' }), other], [first, other]]) {
+        await rejects(store.append({ records, events: [event(1)] }, 'synchronous'), { code: 'E3802' });
+      }
+    }
+    deepEqual(await store.findInvocation('acme', 'call-1'), first);
+    equal(await store.findInvocation('acme', 'beside'), undefined);
+    equal(await store.chainHead('chain-1'), undefined);
+    const done = record({ nonce: 'one' });
+    await store.append({ records: [done], events: [event(1)] }, 'synchronous');
+    deepEqual(await store.findInvocation('acme', 'call-1'), done);
   });
 
   check(
@@ -155,7 +174,9 @@ function recordCases(check: Check): void {
     await store.append({ records: [waiting], events: [] }, 'synchronous');
     deepEqual(await store.fenceInvocation('acme', 'call-1', 2), waiting);
     const late = [record({ state: 'FAILED', fence: 1 }), record({ state: 'FAILED' })];
-    for (const each of late) await store.append({ records: [each], events: [] }, 'synchronous');
+    for (const each of late) {
+      await rejects(store.append({ records: [each], events: [event(1)] }, 'synchronous'), { code: 'E3802' });
+    }
     await store.append(
       {
         records: [late[0], late[1]].map((each) => ({ ...each, invocationId: 'call-2' })) as InvocationRecord[],
@@ -167,8 +188,10 @@ function recordCases(check: Check): void {
     const done = record({ state: 'COMPLETED', fence: 2, result: 1 });
     await store.append({ records: [done, record({ invocationId: 'call-3' })], events: [] }, 'synchronous');
     deepEqual(await store.findInvocation('acme', 'call-1'), done);
-    await store.append({ records: [record({ state: 'FAILED', fence: 3 })], events: [] }, 'synchronous');
+    const final = { records: [record({ state: 'FAILED', fence: 3 })], events: [event(1)] };
+    await rejects(store.append(final, 'synchronous'), { code: 'E3802' });
     deepEqual(await store.fenceInvocation('acme', 'call-1', 4), done);
+    equal(await store.chainHead('chain-1'), undefined);
   });
 
   check('VIS-03 calls that may have left something behind are listed, the last first, page by page', async (store) => {
@@ -192,10 +215,9 @@ function recordCases(check: Check): void {
     deepEqual(await ids({ turnGroupId: 't-1' }), ['c', 'a']);
     deepEqual(await ids({ agentDid: 'did:web:two' }), ['b']);
     deepEqual(await ids({ tenantId: 'globex' }), ['elsewhere']);
-    await store.append(
-      { records: records.map((each) => ({ ...each, state: 'COMPLETED' })), events: [] },
-      'synchronous',
-    );
+    const [runs] = records.filter(({ state }) => state === 'EXECUTING');
+    await store.append({ records: [{ ...(runs as InvocationRecord), state: 'COMPLETED' }], events: [] }, 'synchronous');
+    deepEqual(await ids({ limit: 1 }), ['runs']);
     deepEqual(await ids({ turnGroupId: 't-1', limit: 1 }), ['c']);
   });
 

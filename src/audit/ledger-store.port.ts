@@ -95,9 +95,10 @@ export interface Forgotten {
 /** The durable record of calls and their events (system design §4). Append only as far as events go. */
 export interface LedgerStore {
   /**
-   * Writes a batch in one transaction; batches of one chain in the order of the calls. A record replaces the row of the same tenant and id unless that row is final or
-   * was written, or fenced, under a later lease;
-   * an event whose chain place is taken fails the batch.
+   * Writes a batch in one transaction; batches of one chain in the order of the calls. A record replaces the row of the
+   * same tenant and id.
+   * @throws E3802 when such a row is another call's (`nonceOf`), is final, or was written or fenced under a later lease;
+   *   E3812 when the place of an event in its chain is taken. Nothing of the batch is written then
    */
   append(batch: LedgerBatch, durability: Durability): Promise<void>;
   /** Newest event of a chain; undefined for a chain that does not exist. */

@@ -19,7 +19,7 @@ export interface CallRequest {
   readonly onBehalfOf?: CapabilityClaims | undefined;
 }
 
-/** admit: the call has an id, a time, and arguments within bounds. */
+/** admit: the call has an id of the layer's, a time, and arguments within bounds. */
 export interface Admitted {
   readonly invocationId: string;
   /** Epoch ms. */
@@ -58,6 +58,8 @@ export interface Authorized {
 /** reuse: nobody has answered this request before. */
 export interface Fresh {
   readonly fresh: true;
+  /** From here on the one that the caller chose, if it did. */
+  readonly invocationId: string;
   /** The key under which the call runs once; absent when it has none. */
   readonly idempotencyKey?: string;
 }

@@ -13,6 +13,8 @@ import type { Flying } from './wrappers/wrapper.ts';
 export type { CallHold } from './flight/call-hold.ts';
 export type { Flight, Resumed } from './flight/flight.ts';
 export { agentKey } from './flight/running-calls.ts';
+/** Writes a row that may be over already. */
+export { commitUnlessOver } from './record/commit-unless-over.ts';
 /** What is done to calls that no run ends. */
 export { recoverOpenCalls, settleOpen } from './record/recover.ts';
 export { CALL_STEP, type CallStep } from './stages/attempts/compensating-step.ts';

@@ -58,16 +58,17 @@ describe('VIS-04 over PostgreSQL', () => {
     const before = await instance('c', ran);
     const first = await before.pay(1, turn);
     const { idempotency } = before.parts;
-    const probe = { tenantId: 'acme', requestHash: '', invocationId: 'p', expiresAt: Date.now() + 60_000 };
+    const probe = { tenantId: 'acme', requestHash: '', nonce: 'p', invocationId: 'p' };
     const key = (n: string) => `\ntool_idem:11:did:agent:a${n}`;
-    const held = await idempotency.claim({ ...probe, key: key(first.idempotencyKey ?? '') });
+    const held = await idempotency.claim({ ...probe, key: key(first.idempotencyKey ?? '') }, 60_000);
     await before.close();
 
     const after = await instance('c', ran);
     expect(await after.pay(1, turn)).toMatchObject({ invocationId: first.invocationId, metadata: { cached: true } });
     expect(ran).toHaveLength(1);
     // Killed between its claim and its row.
-    await after.parts.idempotency.takeOver({ ...held, invocationId: 'killed', instanceId: 'c' }, first.invocationId);
+    const killed = { ...held, nonce: 'killed', invocationId: 'killed', instanceId: 'c' };
+    await after.parts.idempotency.takeOver(killed, held.nonce, 60_000);
     expect(await after.pay(1, turn)).toMatchObject({ state: 'COMPLETED', metadata: { cached: false } });
     expect(ran).toHaveLength(2);
   });

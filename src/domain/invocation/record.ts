@@ -9,9 +9,14 @@ import type { GateDecision } from './gate-decision.ts';
 import { isFinal } from './lifecycle.ts';
 import type { WaitFor, WaitingCall } from './waiting-call.ts';
 
-/** The durable row of an invocation. Unique by tenant and invocation id; the newest write of a row wins. */
+/**
+ * The durable row of an invocation. Unique by tenant and invocation id. The newest write of a row wins; only the call that
+ * wrote it first writes it (`nonceOf`).
+ */
 export interface InvocationRecord {
   readonly invocationId: string;
+  /** Of the call, where its caller chose the id. */
+  readonly nonce?: string;
   readonly tenantId: string;
   readonly agentDid: string;
   readonly userDid?: string;
@@ -69,6 +74,10 @@ export interface RecordedInputs {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly environment?: Readonly<Record<string, string>>;
 }
+
+/** What tells the calls apart that were made under one id: the layer makes one for each call (adr/0013). */
+export const nonceOf = ({ nonce, invocationId }: Pick<InvocationRecord, 'nonce' | 'invocationId'>): string =>
+  nonce ?? invocationId;
 
 /** Epoch ms at which a call came to its end; of one that names no end, when it was accepted. */
 export function completedAt({ metadata, acceptedAt }: Pick<InvocationRecord, 'metadata' | 'acceptedAt'>): number {

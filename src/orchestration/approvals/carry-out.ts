@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { errorBody, type Failure, failure } from '../../domain/error/failure.ts';
 import { stateAfterFailure } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { commitUnlessOver } from '../../pipeline/run.ts';
 import { canonicalJson } from '../../std/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { ApprovalClosing, HeldClosing } from '../approval-store.port.ts';
@@ -118,7 +119,7 @@ async function putEdit({ ledger }: DeskState, closing: HeldClosing, record: Invo
   if (parameters === undefined || waiting === undefined) return;
   if (canonicalJson(waiting.request.parameters ?? {}) === canonicalJson(parameters)) return;
   const request = { ...waiting.request, parameters };
-  await ledger.commit({
+  await commitUnlessOver(ledger, {
     record: { ...record, waiting: { ...waiting, request } },
     events: [],
     durability: 'synchronous',
@@ -132,7 +133,7 @@ async function endCall({ ledger, clock }: DeskState, closing: HeldClosing, open:
   const now = clock.now();
   const { waiting: _waiting, result: _result, metadata, ...row } = open;
   const { message: _message, details: _details, ...error } = errorBody(failed);
-  await ledger.commit({
+  await commitUnlessOver(ledger, {
     record: {
       ...row,
       state,

@@ -1,6 +1,6 @@
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import type { ApprovalRequest, GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
@@ -75,7 +75,7 @@ export async function office({ terms = '', pipeline: changes = {}, desk: more = 
     const { waiting, acceptedAt, door } = record;
     const done = await made.run(
       { request: waiting.request, caller: { door } },
-      { invocationId, acceptedAt, waiting, approval },
+      { invocationId, nonce: nonceOf(record), acceptedAt, waiting, approval },
     );
     desks[0]?.noticed(done);
   };

@@ -1,7 +1,7 @@
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, nonceOf, waitsFor } from '../../domain/invocation/record.ts';
 import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import { agentKey, type Resumed, settleOpen } from '../../pipeline/run.ts';
 import type { LeaseHolder, TakenLease } from '../call-lease-store.port.ts';
@@ -136,6 +136,7 @@ async function run(
   const mayWait = waiting.wait.for === 'approval' || clock.now() < waiting.since + limits.roomMsMax;
   const resumed: Resumed = {
     invocationId,
+    nonce: nonceOf(record),
     acceptedAt,
     waiting,
     hold: held.hold(leases, me.owner, held.lease.fence, mayWait),

@@ -1,6 +1,6 @@
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import type { CallSoFar } from '../call.ts';
 import { type Flight, type FlightEnd, newFlight } from '../flight/flight.ts';
@@ -47,12 +47,13 @@ export function createEditJudge(parts: PipelineParts): JudgeEdit {
 async function judge(
   parts: PipelineParts,
   stages: readonly Stage<never, object>[],
-  { waiting, invocationId, acceptedAt, door }: InvocationRecord,
+  record: InvocationRecord,
   parameters: Readonly<Record<string, unknown>>,
 ): Promise<ApprovalBinding | Failure> {
+  const { waiting, invocationId, acceptedAt, door } = record;
   if (waiting === undefined) return failure('E3809', 'The call does not wait any more.');
   const request = { ...waiting.request, parameters };
-  const resumed = { invocationId, acceptedAt, waiting: { ...waiting, request } };
+  const resumed = { invocationId, nonce: nonceOf(record), acceptedAt, waiting: { ...waiting, request } };
   const flight = newFlight({ request, caller: { door } }, parts.clock.monotonic(), true, resumed);
   const fly = bounded(parts).wrap(() => through(stages, flight));
   const { failure: refused } = await fly(flight);

@@ -9,6 +9,7 @@ import type { GivenApproval, WaitFor, WaitingCall } from '../../domain/invocatio
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { HookVerdict } from '../../hooks/hook.ts';
 import type { MadeDecision } from '../../permission/policy-decisions.ts';
+import { randomUuid } from '../../std/text/random-uuid.ts';
 import { type CallRequest, type CallSoFar, newCall } from '../call.ts';
 import type { CallHold } from './call-hold.ts';
 import type { Deadline } from './deadline.ts';
@@ -41,6 +42,8 @@ export interface Trace {
 /** A call that waited and goes on now. */
 export interface Resumed {
   readonly invocationId: string;
+  /** That of its first pass. */
+  readonly nonce: string;
   /** Epoch ms of its acceptance. */
   readonly acceptedAt: number;
   readonly waiting: WaitingCall;
@@ -59,6 +62,11 @@ export interface Resumed {
  */
 export interface Flight {
   readonly call: CallSoFar;
+  /**
+   * Made by the layer, one for each call: claims and rows belong to the call with their nonce (adr/0013). It is the id of a
+   * call as long as none that its caller chose is established.
+   */
+  readonly nonce: string;
   /** Aborted with a ToolLayerError as reason: E3103 for time, E3805 for a cancel. */
   readonly controller: AbortController;
   readonly undo: UndoLog;
@@ -78,10 +86,10 @@ export interface Flight {
   /** In the order in which hooks were asked. */
   hookVerdicts: readonly HookVerdict[] | undefined;
   /**
-   * Set where the call runs under an idempotency key. Asked once its row says that it runs: throws E3811 when another call
-   * has taken the key over meanwhile, so that nothing of this one runs.
+   * Set where the call has claimed an id or a key. Asked once its row says that it runs: throws E3811 when another call has
+   * taken a claim over meanwhile, so that nothing of this one runs.
    */
-  keyGuard: (() => Promise<void> | undefined) | undefined;
+  confirmClaims: (() => Promise<void> | undefined) | undefined;
   /** Attempts that reached the executor. */
   attempts: number;
   /** Those that failed, where there was more than one; undefined otherwise. */
@@ -100,6 +108,13 @@ export interface Flight {
   enter(state: LifecycleState): Promise<void> | undefined;
 }
 
+/**
+ * Whether a row may stand under the id of the call. Until then a failure leaves the id that the caller chose free, and is on
+ * record under the nonce.
+ */
+export const mayHaveRow = ({ resumed, transitions }: Flight): boolean =>
+  resumed !== undefined || transitions.some(({ state }) => state === 'EXECUTING');
+
 /** How a call ended, before it is on record. */
 export interface FlightEnd {
   readonly state: LifecycleState;
@@ -116,6 +131,7 @@ export interface FlightEnd {
 export function newFlight(request: CallRequest, startedAt: number, rehearsal = false, resumed?: Resumed): Flight {
   return {
     call: callOf(request, resumed),
+    nonce: resumed?.nonce ?? randomUuid(),
     controller: new AbortController(),
     undo: new UndoLog(),
     warnings: [],
@@ -127,7 +143,7 @@ export function newFlight(request: CallRequest, startedAt: number, rehearsal = f
     policyDecision: undefined,
     gateDecision: undefined,
     hookVerdicts: undefined,
-    keyGuard: undefined,
+    confirmClaims: undefined,
     attempts: 0,
     failedAttempts: undefined,
     facts: undefined,

@@ -26,6 +26,14 @@ export class RunningCalls {
     return true;
   }
 
+  /** A call that is under way is found by another id from now on. */
+  rename(tenantId: string, from: string, to: string): void {
+    const flight = from === to ? undefined : this.find(tenantId, from);
+    if (flight === undefined) return;
+    this.#flights.delete(keyOf(tenantId, from));
+    this.#flights.set(keyOf(tenantId, to), flight);
+  }
+
   remove(tenantId: string, invocationId: string): void {
     this.#flights.delete(keyOf(tenantId, invocationId));
     if (this.#flights.size === 0) this.#idle?.();

@@ -4,9 +4,8 @@ import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { isoTime } from '../../std/iso-time.ts';
-import { randomUuid } from '../../std/text/random-uuid.ts';
 import type { CallSoFar } from '../call.ts';
-import type { Flight, FlightEnd } from '../flight/flight.ts';
+import { type Flight, type FlightEnd, mayHaveRow } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import { attemptOf } from '../stages/attempts/try-again.ts';
 
@@ -21,10 +20,10 @@ export function recordOf(
   flight: Flight,
   end: FlightEnd,
 ): InvocationRecord {
-  const { call, warnings, trust } = flight;
+  const { call, warnings, trust, nonce } = flight;
   const { tool, principal, request, inputHash, outputHash } = call;
   const record: Open<InvocationRecord> = {
-    invocationId: call.invocationId ?? request.invocation_id ?? randomUuid(),
+    invocationId: invocationIdOf(flight, end),
     tenantId: principal?.tenantId ?? UNKNOWN_TENANT,
     agentDid: principal?.agentDid ?? UNKNOWN_TENANT,
     toolId: tool?.manifest.tool_id ?? request.tool_id,
@@ -35,6 +34,7 @@ export function recordOf(
     acceptedAt: flight.transitions[0]?.at ?? parts.clock.now(),
     metadata: metadataOf(parts, flight, end),
   };
+  if (record.invocationId !== nonce) record.nonce = nonce;
   // One by one: a spread of what may be absent costs an object each.
   if (principal?.userDid !== undefined) record.userDid = principal.userDid;
   if (principal?.sessionId !== undefined) record.sessionId = principal.sessionId;
@@ -63,6 +63,12 @@ export function recordOf(
   }
   noteSideEffect(record, call);
   return record;
+}
+
+/** The id that a caller chose is the call's once it is claimed, and as long as the call is not refused before it has a row. */
+function invocationIdOf(flight: Flight, { failure }: FlightEnd): string {
+  const isRefused = failure !== undefined && !mayHaveRow(flight);
+  return isRefused ? flight.nonce : (flight.call.invocationId ?? flight.resumed?.invocationId ?? flight.nonce);
 }
 
 /** A tool that says it is deterministic can be held to its word later, without anybody who remembers what it was asked. */

@@ -5,6 +5,7 @@ import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { commitUnlessOver } from './commit-unless-over.ts';
 
 /** What a call leaves at its end. */
 export type CallEnd = Parameters<Ledger['commit']>[0] & { readonly record: InvocationRecord };
@@ -100,8 +101,8 @@ async function settle({ ledger, records, log }: LateEndsParts, waiting: Set<Late
     // The answer of the first try may have been lost, and not the try.
     const standing = await records.findInvocation(tenantId, invocationId);
     const isOver = standing !== undefined && isFinal(standing.state);
-    if (!isOver) await ledger.commit(late.end);
-    late.resolve(isOver ? standing : record);
+    const isWritten = !isOver && (await commitUnlessOver(ledger, late.end));
+    late.resolve(isWritten ? record : isOver ? standing : await records.findInvocation(tenantId, invocationId));
   } catch (thrown) {
     const { code, message } = failureOf(thrown);
     const isAway = code === 'E3812' || code === 'E3803';

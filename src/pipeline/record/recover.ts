@@ -5,6 +5,7 @@ import { errorBody, type Failure, failure } from '../../domain/error/failure.ts'
 import { heldDrafts } from '../../domain/event/held-events.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Clock } from '../../std/clock.ts';
+import { commitUnlessOver } from './commit-unless-over.ts';
 import { lostEffect } from './effect-said.ts';
 
 /**
@@ -39,7 +40,7 @@ export function goesOn({ state, waiting, sideEffect }: InvocationRecord): boolea
 }
 
 /**
- * Ends a call of which nothing runs.
+ * Ends a call of which nothing runs, unless it has an end already.
  * @param open its row; the end is written under the lease that stands there
  * @param failed by default that the layer ended while the tool ran
  */
@@ -52,7 +53,7 @@ export async function settleOpen(
   const { result: _result, waiting: _waiting, heldEvents: _held, ...row } = open;
   const { message: _message, details: _details, ...error } = errorBody(failed);
   const ended: InvocationRecord = { ...row, state: 'ABORTED', failure: failed };
-  await ledger.commit({
+  await commitUnlessOver(ledger, {
     record: ended,
     events: [
       ...heldDrafts(open),
@@ -91,9 +92,9 @@ export async function linkHeldEvents(
 ): Promise<void> {
   const open = await records.openInvocations(instanceId);
   const holding = open.filter(({ heldEvents }) => heldEvents !== undefined);
-  await inGroups(holding, (held) => {
+  await inGroups(holding, async (held) => {
     const { heldEvents: _held, ...record } = held;
-    return ledger.commit({ record, events: heldDrafts(held), durability: 'synchronous' });
+    await commitUnlessOver(ledger, { record, events: heldDrafts(held), durability: 'synchronous' });
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import type { ApprovalRequest, GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import type { ApprovalDesk } from '../approval-desk.port.ts';
 import type { Resumed } from '../flight/flight.ts';
@@ -53,7 +53,16 @@ function resume(
 ): Promise<InvocationRecord> {
   const { waiting, invocationId, acceptedAt, door } = record;
   if (waiting === undefined) throw new Error('the call does not wait');
-  return run({ request: waiting.request, caller: { door } }, { invocationId, acceptedAt, waiting, ...more });
+  return run(
+    { request: waiting.request, caller: { door } },
+    {
+      invocationId,
+      nonce: nonceOf(record),
+      acceptedAt,
+      waiting,
+      ...more,
+    },
+  );
 }
 
 const yes = ({ waiting }: InvocationRecord): GivenApproval => {

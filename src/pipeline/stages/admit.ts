@@ -1,6 +1,5 @@
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
-import { randomUuid } from '../../std/text/random-uuid.ts';
 import { checkPayload } from '../../validation/check-payload.ts';
 import type { Admitted, CallRequest } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -18,7 +17,7 @@ export function admit({
 }: Pick<PipelineParts, 'clock' | 'limits' | 'running' | 'workers'>): Stage<CallRequest, Admitted> {
   return {
     name: 'admit',
-    run({ request, onBehalfOf }, { resumed }) {
+    run({ request, onBehalfOf }, { resumed, nonce }) {
       // What was accepted before was counted then; what takes a call back is a part of that.
       if (resumed === undefined && onBehalfOf === undefined && running.size >= limits.callsMax) {
         return failure('E3803', `The layer runs ${limits.callsMax} calls already. Try again in a moment.`, {
@@ -30,7 +29,8 @@ export function admit({
         unsupported(request, workers?.accepts === true) ??
         (resumed === undefined ? overloaded(request, workers) : undefined) ??
         argumentsOutOfBounds(givenParameters, limits) ?? {
-          invocationId: resumed?.invocationId ?? request.invocation_id ?? randomUuid(),
+          // The id that the caller chose is this call's only once it is claimed (reuse).
+          invocationId: resumed?.invocationId ?? nonce,
           acceptedAt: resumed?.acceptedAt ?? clock.now(),
           givenParameters,
         }

@@ -8,6 +8,7 @@ import { isCutOff } from '../../domain/retry/cut-off.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { OutcomeStore } from '../outcome-store.port.ts';
+import { commitUnlessOver } from '../record/commit-unless-over.ts';
 import { goesOn, linkHeldEvents, settleOpen } from '../record/recover.ts';
 import type { OpenTransaction } from '../undo-journal.port.ts';
 import { rollBackOpen } from './roll-back-open.ts';
@@ -145,7 +146,8 @@ async function end(parts: ContinueParts, open: InvocationRecord): Promise<void> 
   );
   const { result: _result, waiting: _waiting, ...row } = open;
   const record: InvocationRecord = { ...row, state: 'ROLLED_BACK', failure: failed };
-  await parts.ledger.commit({ record, events: [rolledBackEvent(parts, record)], durability: 'synchronous' });
+  const events = [rolledBackEvent(parts, record)];
+  await commitUnlessOver(parts.ledger, { record, events, durability: 'synchronous' });
 }
 
 const tell = (parts: ContinueParts, record: InvocationRecord, said: EventSaid = ROLLED_BACK): Promise<void> =>

@@ -52,7 +52,7 @@ export function audited(parts: Parts): Wrapper {
         // Of a call that waited, a worker may write the row while it runs.
         if (flight.resumed === undefined) begunCall = firstEvents.begin(record, events, durability);
         const standing = begunCall?.standing ?? parts.ledger.commit({ record, events, durability });
-        return flight.keyGuard === undefined ? standing : standing.then(flight.keyGuard);
+        return flight.confirmClaims === undefined ? standing : standing.then(flight.confirmClaims);
       };
       if (flight.resumed === undefined) move(parts, flight, 'DECLARED');
       const end = discreet(parts, flight, await next(flight));
@@ -93,10 +93,10 @@ function isSafe({ call: { tool } }: Flight): boolean {
 
 /** How firmly the row has to stand before the tool runs; undefined when nothing has to. */
 function beforeExecution(flight: Flight): 'synchronous' | 'asynchronous' | undefined {
-  const { tool } = flight.call;
+  const { tool, idempotencyKey } = flight.call;
   if (tool === undefined) return 'synchronous';
   // A key that a crash of the database takes back would be free for another call, while this one goes on and is answered.
-  if (flight.keyGuard !== undefined) return 'synchronous';
+  if (idempotencyKey !== undefined) return 'synchronous';
   const policy = sideEffectOf(tool.manifest);
   // Nobody waits for the answer of a call that waited, so its row has to say that it runs.
   if (policy === 'pure') return flight.resumed === undefined ? undefined : 'asynchronous';

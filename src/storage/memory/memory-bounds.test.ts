@@ -26,7 +26,7 @@ test('a full store of claims refuses a new key until an old one expires, and sti
   const clock = turnedClock();
   const store = memoryIdempotencyStore({ clock, claimsMax: 2 });
   const claim = (key: string) =>
-    store.claim({ tenantId: 'acme', key, requestHash: 'hash', invocationId: key, expiresAt: clock.at + 100 });
+    store.claim({ tenantId: 'acme', key, requestHash: 'hash', nonce: key, invocationId: key }, 100);
   const first = await claim('one');
   await claim('two');
   await expect(claim('three')).rejects.toMatchObject({ code: 'E3812' });

@@ -15,7 +15,14 @@ import type {
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { type ChainedEvent, eventTextParts } from '../../domain/event/chained-event.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import { completedAt, type InvocationRecord, waitsFor, withoutResult } from '../../domain/invocation/record.ts';
+import {
+  completedAt,
+  type InvocationRecord,
+  nonceOf,
+  waitsFor,
+  withoutResult,
+} from '../../domain/invocation/record.ts';
+import { rowsOfBatch, rowTaken } from '../../domain/invocation/rows-of-batch.ts';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import { createEventsByCall } from './calls/events-by-call.ts';
 import type { FailedRows } from './outcomes/memory-outcome-store.ts';
@@ -46,6 +53,7 @@ interface HeldRecord {
   readonly failedWith: string | undefined;
   readonly waits: WaitFor['for'] | undefined;
   readonly fence: number;
+  readonly nonce: string;
   /** It completed with a result that is still kept. */
   readonly hasResult: boolean;
   /** Of calls that may have left something behind. */
@@ -84,7 +92,7 @@ export function memoryLedgerStore(options: { readonly eventsMax?: number } = {})
     ...callReaders(held),
     async append(batch) {
       refuseWhatCannotBeWhole(held, batch, eventsMax);
-      for (const record of batch.records) keepRecord(held, record);
+      for (const record of rowsOfBatch(batch.records)) keepRecord(held, record);
       for (const event of batch.events) keepEvent(held, event);
     },
     async chainHead(chainId) {
@@ -155,6 +163,11 @@ function sinkPositions(): Pick<FailedRows, 'sinkPosition' | 'setSinkPosition'> {
 
 /** Everything is checked before anything is written, which makes the batch one transaction. */
 function refuseWhatCannotBeWhole(held: Held, batch: LedgerBatch, eventsMax: number): void {
+  refusePlaces(held, batch, eventsMax);
+  for (const record of rowsOfBatch(batch.records)) refuseForeignRow(held, record);
+}
+
+function refusePlaces(held: Held, batch: LedgerBatch, eventsMax: number): void {
   if (held.events.length + batch.events.length > eventsMax) {
     throw new ToolLayerError(
       'E3812',
@@ -175,6 +188,13 @@ function refuseWhatCannotBeWhole(held: Held, batch: LedgerBatch, eventsMax: numb
   if (places.size < batch.events.length) throw placeTaken();
 }
 
+/** A row that is final stays, one that was written or fenced under a later lease, and one of another call. */
+function refuseForeignRow({ records }: Held, record: InvocationRecord): void {
+  const row = records.get(keyOf(record.tenantId, record.invocationId));
+  if (row === undefined) return;
+  if (row.final || row.fence > (record.fence ?? 0) || row.nonce !== nonceOf(record)) throw rowTaken();
+}
+
 function refuseGap({ chains }: Held, { chainId, seq }: ChainedEvent): void {
   if ((chains.get(chainId)?.head.seq ?? 0) !== seq - 1) throw placeTaken();
 }
@@ -191,8 +211,6 @@ const placeTaken = (): ToolLayerError =>
 function keepRecord(held: Held, record: InvocationRecord): void {
   const key = keyOf(record.tenantId, record.invocationId);
   const { tenantId, invocationId, instanceId, acceptedAt, state, fence = 0 } = record;
-  const earlier = held.records.get(key);
-  if (earlier !== undefined && (earlier.final || earlier.fence > fence)) return;
   held.records.set(key, {
     place: held.texts.add(JSON.stringify(record)),
     tenantId,
@@ -203,6 +221,7 @@ function keepRecord(held: Held, record: InvocationRecord): void {
     failedWith: record.failure?.code,
     waits: waitsFor(record),
     fence,
+    nonce: nonceOf(record),
     hasResult: state === 'COMPLETED' && 'result' in record,
     effect: effectOf(record),
   });

@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { rowTaken } from '../../domain/invocation/rows-of-batch.ts';
 
 /**
  * Does work in the database. Whatever goes wrong there leaves as one error.
@@ -17,8 +18,13 @@ export async function inDatabase<T>(action: string, work: () => Promise<T>): Pro
 /** The layer's error for anything that the database or the way to it threw. */
 export function databaseError(action: string, error: unknown): ToolLayerError {
   if (error instanceof ToolLayerError) return error;
+  if (isRowTaken(error)) return rowTaken();
   return new ToolLayerError('E3812', `The database could not ${action}: ${reasonOf(error)}`, { cause: error });
 }
+
+/** The append leaves no document for a row that it must not replace. */
+const isRowTaken = (error: unknown): boolean =>
+  error instanceof DatabaseError && error.table === 'tool_invocations' && error.column === 'record';
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof DatabaseError)) return UNREACHABLE;

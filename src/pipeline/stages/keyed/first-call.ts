@@ -11,7 +11,7 @@ type Parts = Pick<PipelineParts, 'clock' | 'records' | 'running' | 'instanceId'>
 const POLL_MS = 25;
 /**
  * After this time without a row, the instance that claimed a key elsewhere counts as gone. Every call is on record before
- * its tool is reached, and one that was slower asks again for its key (`CONFIRM_AFTER_MS`).
+ * its tool is reached, and one that was slower asks again for its claims (`CONFIRM_AFTER_MS`).
  */
 export const TAKE_OVER_AFTER_MS = 30_000;
 /** The same for a claim of this instance's own: its row is written soon after it stopped being under way. */
@@ -36,12 +36,11 @@ export async function firstCall(
   later: boolean,
   signal: AbortSignal,
 ): Promise<FirstCall> {
-  const { tenantId } = holder;
   const since = parts.clock.monotonic();
   let { invocationId } = holder;
   let leads = 0;
   while (!signal.aborted) {
-    const record = await parts.records.findInvocation(tenantId, invocationId);
+    const record = await rowOf(parts, holder, invocationId);
     if (record?.answeredBy !== undefined && leads < LEADS_MAX) {
       invocationId = record.answeredBy;
       leads += 1;
@@ -54,6 +53,17 @@ export async function firstCall(
     await wait(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
   throw signal.reason;
+}
+
+/** The row of a call: under the id of its claim, or, when it was refused before it could have a row there, under its nonce. */
+async function rowOf(
+  { records }: Parts,
+  { tenantId, nonce, invocationId: claimed }: IdempotencyClaim,
+  invocationId: string,
+): Promise<InvocationRecord | undefined> {
+  const row = await records.findInvocation(tenantId, invocationId);
+  if (row !== undefined || invocationId !== claimed || nonce === claimed) return row;
+  return records.findInvocation(tenantId, nonce);
 }
 
 /** It was cut off and may run again, or nothing of it ran because the store was away, which then did not free its key either. */

@@ -32,8 +32,8 @@ function crashingServer() {
     return result;
   };
   const keys: IdempotencyStore = {
-    claim: (claim) => written('asynchronous', (to) => to.keys.claim(claim)),
-    takeOver: (claim, from) => written('asynchronous', (to) => to.keys.takeOver(claim, from)),
+    claim: (...given) => written('asynchronous', (to) => to.keys.claim(...given)),
+    takeOver: (...given) => written('asynchronous', (to) => to.keys.takeOver(...given)),
     release: (...given) => written('synchronous', (to) => to.keys.release(...given)),
   };
   const ledger: LedgerStore = {

@@ -99,18 +99,80 @@ describe('a call with an idempotency key', () => {
   });
 });
 
-describe('an invocation id', () => {
-  test('is used once', async () => {
-    const { call } = await counting();
-    const request = { tool_id: 'count', parameters: { n: 1 }, invocation_id: 'mine' };
-    expect(await call(request)).toMatchObject({ invocationId: 'mine', state: 'COMPLETED' });
-    expect((await call(request)).failure?.code).toBe('E3802');
+const MINE = { tool_id: 'count', parameters: { n: 1 }, invocation_id: 'mine' };
+const MINE_KEYED = { ...MINE, execution_options: { idempotency_key: 'k' } };
+
+describe('PIPE-09 an invocation id', () => {
+  test('names one call: the same request again is answered with it, as often as it comes', async () => {
+    for (const request of [MINE, MINE_KEYED]) {
+      const { call, runs } = await counting();
+      expect(await call(request)).toMatchObject({ invocationId: 'mine', result: { runs: 1 } });
+      for (let time = 0; time < 3; time += 1) {
+        expect(await call(request)).toMatchObject({
+          invocationId: 'mine',
+          result: { runs: 1 },
+          metadata: { cached: true },
+        });
+      }
+      expect(runs()).toBe(1);
+    }
   });
 
-  test('of a running call is refused to another', async () => {
-    const { call } = await counting();
-    const request = { tool_id: 'count', parameters: { n: 1 }, invocation_id: 'mine' };
-    const ends = await Promise.all([call(request), call(request)]);
-    expect(ends.map(({ failure }) => failure?.code).sort()).toEqual(['E3802', undefined]);
+  test('and its key stay the call’s when the request comes again, in all combinations', async () => {
+    const { call, runs } = await counting();
+    await call(MINE_KEYED);
+    await call(MINE_KEYED);
+    for (const again of [keyed('k'), { ...MINE_KEYED, invocation_id: 'other' }, MINE_KEYED]) {
+      expect(await call(again)).toMatchObject({ invocationId: 'mine', metadata: { cached: true } });
+    }
+    for (const refused of [MINE, { ...MINE_KEYED, execution_options: { idempotency_key: 'another' } }]) {
+      expect((await call(refused)).failure?.code).toBe('E3802');
+    }
+    expect(runs()).toBe(1);
+  });
+
+  test('of a call that runs: the same request waits for its answer', async () => {
+    const { call, runs } = await counting();
+    const ends = await Promise.all([call(MINE), call(MINE), call(MINE)]);
+    expect(ends.map(({ result }) => result)).toEqual(Array(3).fill({ runs: 1 }));
+    expect(runs()).toBe(1);
+  });
+
+  test('is refused to another request, and what is on record of its call stays', async () => {
+    const { call, store, token } = await counting();
+    await call(MINE);
+    const row = await store.findInvocation('acme', 'mine');
+    const capability_token = await token({ agent_did: 'did:agent:b' });
+    for (const other of [
+      { ...MINE, capability_token },
+      { ...MINE, parameters: { n: 2 } },
+    ]) {
+      const refused = await call(other);
+      expect(refused.failure?.code).toBe('E3802');
+      expect(refused.invocationId).not.toBe('mine');
+      expect(await store.findInvocation('acme', refused.invocationId)).toMatchObject({ state: 'FAILED' });
+    }
+    expect(await store.findInvocation('acme', 'mine')).toEqual(row);
+  });
+
+  test('of a call that was refused before it could run is free, and the refusal has an id of the layer’s', async () => {
+    const { call, store, runs } = await counting();
+    const asking = { ...MINE_KEYED, execution_options: { idempotency_key: 'k', require_approval: true } };
+    for (const request of [asking, { ...MINE, parameters: { n: 'x' } }, { ...MINE, tool_id: 'absent' }]) {
+      const refused = await call(request);
+      expect(refused.failure).toBeDefined();
+      expect(refused.invocationId).not.toBe('mine');
+      expect(await store.findInvocation('acme', 'mine')).toBeUndefined();
+    }
+    expect(await call(MINE_KEYED)).toMatchObject({ invocationId: 'mine', state: 'COMPLETED' });
+    expect(runs()).toBe(1);
+  });
+
+  test('is not taken where a row has it whose claim has run out', async () => {
+    const { call, store, runs } = await counting({ idempotency: memoryIdempotencyStore() });
+    const { result: _result, ...old } = await call({ tool_id: 'count', parameters: { n: 1 } });
+    await store.append({ records: [{ ...old, invocationId: 'mine' }], events: [] }, 'synchronous');
+    expect((await call(MINE)).failure?.code).toBe('E3802');
+    expect(runs()).toBe(1);
   });
 });

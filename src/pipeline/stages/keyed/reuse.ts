@@ -2,56 +2,56 @@ import { type Failure, failure } from '../../../domain/error/failure.ts';
 import type { Admitted, Authorized, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
 import type { Flight } from '../../flight/flight.ts';
 import type { Stage, StageEnd } from '../../stage.ts';
-import { type ClaimParts, claimKey, keepKey } from './claim-key.ts';
-import { type IdempotencyKey, idempotencyKeyOf } from './idempotency-key.ts';
+import { type CallName, callNames } from './call-names.ts';
+import { type ClaimParts, claimNames, keepNames } from './claim-names.ts';
 
 type Needs = CallRequest & Admitted & Resolved & Validated & Authorized;
 
-/** Stage 5: one request is answered once. A duplicate gets the first call's answer, and waits for it where it must (PIPE-09, VIS-04). */
+/**
+ * Stage 5: one request is answered once. A call that comes again, by its invocation id or its idempotency key, gets the
+ * first call's answer, and waits for it where it must (PIPE-09, VIS-04). From here on a call has the id that its caller
+ * chose; a refusal before is recorded under an id of the layer's.
+ */
 export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
+  const { running } = parts;
   return {
     name: 'reuse',
     takes: 'the invocation id and the idempotency key',
     run(call, flight) {
-      const { request, principal, invocationId } = call;
-      const key = idempotencyKeyOf(call);
-      if (flight.resumed !== undefined || (key === undefined && request.invocation_id === undefined)) {
-        if (!parts.running.add(principal.tenantId, invocationId, flight)) {
-          return flight.resumed === undefined ? usedId(invocationId) : underWay(invocationId);
-        }
-        flight.undo.defer(() => parts.running.remove(principal.tenantId, invocationId));
-        if (key !== undefined) keepKey(parts, call, flight, key);
-        return freshUnder(key);
+      const { tenantId } = call.principal;
+      if (!running.add(tenantId, call.invocationId, flight)) return underWay(call.invocationId);
+      let known = call.invocationId;
+      flight.undo.defer(() => running.remove(tenantId, known));
+      const names = callNames(call);
+      if (names.length === 0) return { fresh: true, invocationId: known };
+      if (flight.resumed !== undefined) {
+        keepNames(parts, call, flight, names);
+        return freshUnder(names, known);
       }
-      return claim(parts, call, flight, key);
+      return claim(parts, call, flight, names, (invocationId) => {
+        running.rename(tenantId, known, invocationId);
+        known = invocationId;
+      });
     },
   };
 }
-
-const FRESH: Fresh = { fresh: true };
-const freshUnder = (key: IdempotencyKey | undefined): Fresh =>
-  key === undefined ? FRESH : { fresh: true, idempotencyKey: key.key };
 
 async function claim(
   parts: ClaimParts,
   call: Needs,
   flight: Flight,
-  key: IdempotencyKey | undefined,
+  names: readonly CallName[],
+  rename: (invocationId: string) => void,
 ): Promise<StageEnd<Fresh>> {
-  const { principal, invocationId } = call;
-  const { tenantId } = principal;
-  if (!parts.running.add(tenantId, invocationId, flight)) return usedId(invocationId);
-  flight.undo.defer(() => parts.running.remove(tenantId, invocationId));
-  if (key !== undefined) {
-    const held = await claimKey(parts, call, flight, key);
-    if (held !== undefined) return held;
-  }
-  const earlier =
-    call.request.invocation_id === undefined ? undefined : await parts.records.findInvocation(tenantId, invocationId);
-  return earlier === undefined ? freshUnder(key) : usedId(invocationId);
+  const claimed = await claimNames(parts, call, flight, names);
+  if (typeof claimed !== 'string') return claimed;
+  rename(claimed);
+  return freshUnder(names, claimed);
+}
+
+function freshUnder(names: readonly CallName[], invocationId: string): Fresh {
+  const key = names.find(({ kind }) => kind !== 'id')?.shown;
+  return key === undefined ? { fresh: true, invocationId } : { fresh: true, invocationId, idempotencyKey: key };
 }
 
 const underWay = (invocationId: string): Failure => failure('E3802', `The call ${invocationId} is under way already.`);
-
-const usedId = (invocationId: string): Failure =>
-  failure('E3802', `The invocation id ${invocationId} was used before. Leave it out, or make a new one for each call.`);

@@ -39,9 +39,9 @@ function listening(): IdempotencyStore & { readonly keys: string[] } {
   return {
     ...inner,
     keys,
-    claim(claim) {
+    claim(claim, ttlMs) {
       keys.push(claim.key);
-      return inner.claim(claim);
+      return inner.claim(claim, ttlMs);
     },
   };
 }
@@ -125,14 +125,9 @@ describe('VIS-04 the call that came first', () => {
     const { pay, ran, store } = await counting({}, { idempotency });
     const probe = await pay({ n: 1 });
     const claimed = async (invocationId: string, instanceId: string, key: string) => {
-      const held = await idempotency.claim({
-        tenantId: 'acme',
-        key,
-        requestHash: 'x',
-        invocationId: 'probe',
-        expiresAt: Date.now() + 60_000,
-      });
-      await idempotency.takeOver({ ...held, invocationId, instanceId }, held.invocationId);
+      const probe = { tenantId: 'acme', key, requestHash: 'x', nonce: 'probe', invocationId: 'probe' };
+      const held = await idempotency.claim(probe, 60_000);
+      await idempotency.takeOver({ ...held, nonce: invocationId, invocationId, instanceId }, held.nonce, 60_000);
     };
     const key = `\ntool_idem:11:did:agent:a${probe.idempotencyKey}`;
     await claimed('died-before-its-row', 'one', key);
@@ -156,9 +151,9 @@ describe('VIS-04 the call that came first', () => {
       const cutOff = { ...row, invocationId: 'cut-off', state: 'ABORTED' as const, failure };
       await store.append({ records: [cutOff], events: [] }, 'synchronous');
       const key = `\ntool_idem:11:did:agent:a${first.idempotencyKey}`;
-      const probe = { tenantId: 'acme', key, requestHash: '', invocationId: 'p', expiresAt: Date.now() + 60_000 };
-      const held = await parts.idempotency.claim(probe);
-      await parts.idempotency.takeOver({ ...held, invocationId: 'cut-off' }, held.invocationId);
+      const probe = { tenantId: 'acme', key, requestHash: '', nonce: 'p', invocationId: 'p' };
+      const held = await parts.idempotency.claim(probe, 60_000);
+      await parts.idempotency.takeOver({ ...held, nonce: 'cut-off', invocationId: 'cut-off' }, held.nonce, 60_000);
       expect((await pay({ n: 1 })).failure?.code).toBe(code === 'E3804' ? 'E3804' : undefined);
       expect(ran).toHaveLength(runs);
     }
@@ -172,11 +167,11 @@ test('VIS-04 a call that was slow to begin asks for its key once more, and does 
     let claims = 0;
     const idempotency: IdempotencyStore = {
       ...inner,
-      async claim(claim) {
+      async claim(claim, ttlMs) {
         claims += 1;
         late = 16_000;
-        if (claims === 2 && isTaken) await inner.takeOver({ ...claim, invocationId: 'faster' }, claim.invocationId);
-        return inner.claim(claim);
+        if (claims === 2 && isTaken) await inner.takeOver({ ...claim, nonce: 'faster' }, claim.nonce, ttlMs);
+        return inner.claim(claim, ttlMs);
       },
     };
     // The first claim takes 16 s.

@@ -2,13 +2,19 @@ import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { IdempotencyClaim, IdempotencyStore } from '../../../pipeline/idempotency-store.port.ts';
 import { type Clock, systemClock } from '../../../std/clock.ts';
 
+interface HeldClaim {
+  readonly claim: IdempotencyClaim;
+  /** Epoch ms. */
+  readonly expiresAt: number;
+}
+
 /** Claims held at once when the caller names no bound. */
 const CLAIMS_MAX = 1_000_000;
 /** Oldest claims looked at for each new one; more than one, so that expired claims go faster than new ones come. */
 const SWEPT_PER_CLAIM = 2;
 
 /**
- * Idempotency keys in this process.
+ * Claims of invocation ids and idempotency keys in this process.
  * @param options.claimsMax claims held at once, 1 000 000 by default; a full store refuses new keys with E3812, because
  *   dropping a claim that still stands would let its call run twice
  */
@@ -16,14 +22,19 @@ export function memoryIdempotencyStore(
   options: { readonly clock?: Clock; readonly claimsMax?: number } = {},
 ): IdempotencyStore {
   const { clock = systemClock, claimsMax = CLAIMS_MAX } = options;
-  const claims = new Map<string, IdempotencyClaim>();
+  const claims = new Map<string, HeldClaim>();
+  const hold = (place: string, claim: IdempotencyClaim, ttlMs: number): IdempotencyClaim => {
+    const own = { ...claim };
+    claims.set(place, { claim: own, expiresAt: clock.now() + ttlMs });
+    return own;
+  };
 
   const store: IdempotencyStore = {
-    async claim(claim) {
+    async claim(claim, ttlMs) {
       const key = keyOf(claim.tenantId, claim.key);
       const now = clock.now();
       const held = claims.get(key);
-      if (held !== undefined && held.expiresAt > now) return held;
+      if (held !== undefined && held.expiresAt > now) return held.claim;
       claims.delete(key);
       sweep(claims, now);
       if (claims.size >= claimsMax) {
@@ -32,32 +43,27 @@ export function memoryIdempotencyStore(
           `All ${claimsMax} idempotency keys that memory may hold are in use. Use PostgreSQL.`,
         );
       }
-      const own = { ...claim };
-      claims.set(key, own);
-      return own;
+      return hold(key, claim, ttlMs);
     },
-    async takeOver(claim, from) {
+    async takeOver(claim, from, ttlMs) {
       const key = keyOf(claim.tenantId, claim.key);
-      if (claims.get(key)?.invocationId !== from) return store.claim(claim);
-      const own = { ...claim };
-      claims.set(key, own);
-      return own;
+      return claims.get(key)?.claim.nonce === from ? hold(key, claim, ttlMs) : store.claim(claim, ttlMs);
     },
-    async release(tenantId, key, invocationId) {
+    async release(tenantId, key, nonce) {
       const place = keyOf(tenantId, key);
-      if (claims.get(place)?.invocationId === invocationId) claims.delete(place);
+      if (claims.get(place)?.claim.nonce === nonce) claims.delete(place);
     },
   };
   return store;
 }
 
 /** Looks at the oldest claims: expired ones go, the others move to the end, so that each is reached in its turn. */
-function sweep(claims: Map<string, IdempotencyClaim>, now: number): void {
+function sweep(claims: Map<string, HeldClaim>, now: number): void {
   let left = SWEPT_PER_CLAIM;
-  for (const [key, claim] of claims) {
+  for (const [key, held] of claims) {
     if (left-- === 0) return;
     claims.delete(key);
-    if (claim.expiresAt > now) claims.set(key, claim);
+    if (held.expiresAt > now) claims.set(key, held);
   }
 }
 

@@ -1,8 +1,8 @@
 // Hot path: one statement for each group of calls.
 import type { Durability, LedgerBatch } from '../../../audit/ledger-store.port.ts';
 import { textOfCall } from '../../../domain/invocation/call-key.ts';
-import { isFinal } from '../../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import { rowsOfBatch } from '../../../domain/invocation/rows-of-batch.ts';
 import { EVENT_COLUMNS, placed, RECORD_COLUMNS, valuesOfMany, valuesOfOne } from './append-columns.ts';
 import { APPEND_STATEMENTS } from './append-statements.ts';
 import type { Value } from './bind-message.ts';
@@ -30,25 +30,12 @@ function oneRow(records: readonly InvocationRecord[], rows: readonly EventRow[],
 }
 
 function manyRows(records: readonly InvocationRecord[], rows: readonly EventRow[], continues: boolean): Value[] {
-  const last = records.length > 1 ? lastOfEach(records) : records;
+  // A statement writes a row once, and in order of key: two writers never wait for one another in a circle.
+  const last = rowsOfBatch(records).toSorted((one, other) => (textOfCall(one) < textOfCall(other) ? -1 : 1));
   return [
     last.map((record) => JSON.stringify(record)),
     ...valuesOfMany(RECORD_COLUMNS, last),
     packed(rows),
     ...valuesOfMany(EVENT_COLUMNS, placed(rows, continues)),
   ];
-}
-
-/**
- * A statement writes a row once: of several records of one invocation the first final one stands, else the last. In
- * order of key, so that two writers never wait for one another in a circle.
- */
-function lastOfEach(records: readonly InvocationRecord[]): InvocationRecord[] {
-  const last = new Map<string, InvocationRecord>();
-  for (const record of records) {
-    const key = textOfCall(record);
-    const earlier = last.get(key);
-    if (earlier === undefined || !isFinal(earlier.state)) last.set(key, record);
-  }
-  return [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, record]) => record);
 }

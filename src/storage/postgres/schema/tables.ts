@@ -68,6 +68,7 @@ export interface Tables {
     state: string;
     agent_did: string;
     result_forgotten: Generated<boolean>;
+    nonce: string | null;
   };
   'sallyport.outcome_settlements': {
     tenant_id: string;
@@ -121,6 +122,7 @@ export interface Tables {
     invocation_id: string;
     expires_at: Time;
     instance_id: string | null;
+    nonce: string;
   };
   'sallyport.upstreams': {
     tenant_id: string;
