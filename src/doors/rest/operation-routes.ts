@@ -1,8 +1,10 @@
 // Hot path: every request of an operation passes here.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { ConnectionLost } from '../../domain/principal/connection-lost.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import {
   OPERATIONS,
@@ -95,7 +97,7 @@ export function callerOf({ headers }: IncomingMessage, response: ServerResponse)
   const { traceparent } = headers;
   const gone = new AbortController();
   response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
+    if (!response.writableFinished) gone.abort(new ConnectionLost());
   });
   const token = presentedCredential(headers);
   return {

@@ -110,7 +110,8 @@ async function settled(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: E
   const lasting = begun && flight.attempts > 0;
   let entry: CallEnd | undefined;
   try {
-    entry = { record, events: eventsTo(record), durability: lasting ? 'synchronous' : 'asynchronous' };
+    const durability = lasting || record.state === 'DENIED' ? 'synchronous' : 'asynchronous';
+    entry = { record, events: eventsTo(record), durability };
     await parts.ledger.commit(entry);
   } catch (thrown) {
     // Its row may say that it runs, and must not say so for ever.

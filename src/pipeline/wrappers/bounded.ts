@@ -1,9 +1,13 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { ConnectionLost } from '../../domain/principal/connection-lost.ts';
 import { createTimeLimit } from '../flight/time-limit.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Wrapper } from './wrapper.ts';
 
-/** A call ends with its caller, and never lasts longer than any call may. Timeouts of the tool itself lie inside. */
+/**
+ * A call ends with its caller, and never lasts longer than any call may. Timeouts of the tool itself lie inside. A call that
+ * runs under an idempotency key goes on when the connection of its caller breaks: the caller asks again, and gets its answer.
+ */
 export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
   // Nobody waits for the answer of a call that waited: it may last longer (PIPE-12).
   const laterMs = limits.laterTimeoutMsMax ?? limits.timeoutMsMax;
@@ -17,7 +21,10 @@ export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
       const isLater = flight.resumed !== undefined;
       const limit = isLater ? later : present;
       const run = limit.begin(() => controller.abort(tooLong(isLater ? laterMs : limits.timeoutMsMax, isLater)));
-      const onGone = (): void => controller.abort(gone(signal?.reason));
+      const onGone = (): void => {
+        const isAwaited = signal?.reason instanceof ConnectionLost && call.idempotencyKey !== undefined;
+        if (!isAwaited) controller.abort(gone(signal?.reason));
+      };
       if (signal?.aborted === true) onGone();
       signal?.addEventListener('abort', onGone, { once: true });
       try {

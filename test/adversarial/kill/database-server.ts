@@ -25,16 +25,23 @@ export interface DatabaseServer {
 const START_MS = 30_000;
 const RETRY_MS = 20;
 
-/** Makes a cluster in a folder that is there. */
-export async function createDatabaseServer(folder: string): Promise<DatabaseServer> {
+/**
+ * Makes a cluster in a folder that is there.
+ * @param settings of the server, beside those of an embedded one
+ */
+export async function createDatabaseServer(
+  folder: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<DatabaseServer> {
   const clusterFolder = `${folder}/cluster`;
   const binaries = await locateBinaries(`${process.platform}-${process.arch}`);
   const runAs = await chooseUser(clusterFolder, binaries.postgres);
   await ensureCluster(clusterFolder, binaries, runAs, () => undefined);
   const socket = await openSocketFolder(folder, runAs.uid);
+  const more = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = {
     postgres: binaries.postgres,
-    args: serverArguments(clusterFolder, socket.path),
+    args: [...serverArguments(clusterFolder, socket.path), ...more],
     clusterFolder,
     runAs,
     startTimeoutMs: START_MS,

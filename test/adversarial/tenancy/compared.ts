@@ -78,7 +78,10 @@ export function plain(answer: string, names: Names, own: Readonly<Record<string,
   return text;
 }
 
-/** The same once nothing is under way: a planted call that was approved has run. */
+/**
+ * The same once nothing moves by itself any more: a planted call that was approved has run, and the first events of a call
+ * that runs are in the chain, which its row holds until then.
+ */
 export async function restingRowsOf(
   layer: EmbeddedToolLayer,
   tenant: string,
@@ -87,6 +90,7 @@ export async function restingRowsOf(
     async () => {
       const rows = await rowsOf(layer, tenant);
       expect(rows['approval_closings']?.filter((row) => row.includes('"finished":false'))).toEqual([]);
+      expect(rows['tool_invocations']?.filter((row) => row.includes('"heldEvents":'))).toEqual([]);
       return rows;
     },
     { timeout: 20_000, interval: 50 },

@@ -132,6 +132,39 @@ test('PIPE-09 of the same request to two instances at once, one runs and both ha
   }
 });
 
+describe('PIPE-09 a connection that breaks while the tool runs', () => {
+  const broken = async (n: number, more: object): Promise<void> => {
+    const controller = new AbortController();
+    const headers = { authorization: `Bearer ${await one.token()}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ tool_id: 'long', parameters: { n }, ...more });
+    const url = `${one.server.url}/v1/invocations`;
+    const asked = fetch(url, { method: 'POST', headers, body, signal: controller.signal });
+    await begun(n);
+    controller.abort();
+    await expect(asked).rejects.toThrow();
+  };
+
+  test('does not cancel a call under a key: the retry waits for its end and gets it', async () => {
+    const n = next();
+    const given = { execution_options: { idempotency_key: 'broken' } };
+    await broken(n, given);
+    const retry = two.invoke('long', n, given, await two.token());
+    ends.get(n)?.();
+    expect((await retry).body).toMatchObject({
+      status: 'success',
+      result: { n },
+      execution_metadata: { cached: true },
+    });
+    expect(runs.get(n)).toBe(1);
+  });
+
+  test('cancels a call that nobody can ask for again', async () => {
+    const n = next();
+    await broken(n, { invocation_id: 'without-key' });
+    expect(await one.reaches('without-key', 'ABORTED')).toMatchObject({ error: { e_code: 'E3804' } });
+  });
+});
+
 test('AUD-07 the audit of all that is whole', async () => {
   const verified = await one.layer.ask('audit.verify', {}, LOCAL_CALLER);
   expect(JSON.stringify(verified)).toContain('"whole":true');

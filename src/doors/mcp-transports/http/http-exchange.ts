@@ -1,5 +1,7 @@
 // Hot path: every MCP request over HTTP is answered through here.
+
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { ConnectionLost } from '../../../domain/principal/connection-lost.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { presentedCredential } from '../../bearer.ts';
 import { STREAM_HEADERS, send } from '../../http-answer.ts';
@@ -33,7 +35,7 @@ export function createHttpExchange(
   const gone = new AbortController();
   let stream: EventStream | undefined;
   response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
+    if (!response.writableFinished) gone.abort(new ConnectionLost());
   });
 
   const answer: HttpExchange['answer'] = ({ text, http = 200, challenge }, more = []) => {

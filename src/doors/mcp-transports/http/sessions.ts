@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ConnectionLost } from '../../../domain/principal/connection-lost.ts';
 import type { Params, RpcId } from '../../json-rpc.ts';
 import type { Watch } from '../../mcp-server.ts';
 import { type ClientQuestions, createClientQuestions } from '../client-questions.ts';
@@ -56,7 +57,7 @@ export function createSessions(settings: Pick<TransportSettings, 'sessionsMax' |
     session.stream?.end();
     session.watch[Symbol.dispose]();
     session.questions.close();
-    for (const running of session.running.values()) running.abort();
+    for (const running of session.running.values()) running.abort(new ConnectionLost());
     return true;
   };
 

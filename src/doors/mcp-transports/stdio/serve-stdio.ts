@@ -1,6 +1,8 @@
 // Hot path: every MCP message over stdio passes here.
+
 import type { Readable, Writable } from 'node:stream';
 import { failureOf } from '../../../domain/error/tool-layer-error.ts';
+import { ConnectionLost } from '../../../domain/principal/connection-lost.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { classify, errorAnswer, isObject, type Params, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
@@ -164,7 +166,7 @@ function takeNotification(method: string, params: Params, { running, notices }: 
 
 async function finish(pending: ReadonlySet<Promise<void>>, { settings, running }: Connection): Promise<void> {
   const cancelAll = setTimeout(() => {
-    for (const cancel of running.values()) cancel.abort();
+    for (const cancel of running.values()) cancel.abort(new ConnectionLost());
   }, settings.closeGraceMs);
   await Promise.all(pending);
   clearTimeout(cancelAll);
