@@ -29,6 +29,8 @@ export interface IdempotencyStore {
    * nonce. The claim that stands is answered.
    */
   takeOver(claim: IdempotencyClaim, from: string, ttlMs: number): Promise<IdempotencyClaim>;
+  /** The claim that stands; undefined when the key is free or expired. */
+  find(tenantId: string, key: string): Promise<IdempotencyClaim | undefined>;
   /** Frees a key whose call ended before it had any effect. Nothing happens when the claim has another nonce. */
   release(tenantId: string, key: string, nonce: string): Promise<void>;
 }

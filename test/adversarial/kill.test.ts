@@ -89,6 +89,8 @@ async function killDatabases(
 ): Promise<LayerReady> {
   const met = new Set<KillPoint>();
   let layer = trial.start();
+  await layer.ready;
+  await trial.startPeer();
   for (const [count, point] of points.entries()) {
     trial.target.is(await layer.ready);
     trial.release();

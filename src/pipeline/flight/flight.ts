@@ -86,10 +86,10 @@ export interface Flight {
   /** In the order in which hooks were asked. */
   hookVerdicts: readonly HookVerdict[] | undefined;
   /**
-   * Set where the call has claimed an id or a key. Asked once its row says that it runs: throws E3811 when another call has
-   * taken a claim over meanwhile, so that nothing of this one runs.
+   * Set where the call has claimed an id or a key. Asked once its row says that it runs: throws E3811 when a claim is not the
+   * call's any more, because another call took it over or the database lost it, so that nothing of this one runs.
    */
-  confirmClaims: (() => Promise<void> | undefined) | undefined;
+  confirmClaims: (() => Promise<void>) | undefined;
   /** Attempts that reached the executor. */
   attempts: number;
   /** Those that failed, where there was more than one; undefined otherwise. */

@@ -51,8 +51,19 @@ export function audited(parts: Parts): Wrapper {
         const events = eventsOf(flight, record, from);
         // Of a call that waited, a worker may write the row while it runs.
         if (flight.resumed === undefined) begunCall = firstEvents.begin(record, events, durability);
-        const standing = begunCall?.standing ?? parts.ledger.commit({ record, events, durability });
+        const standing = begunCall?.standing.catch(disown) ?? parts.ledger.commit({ record, events, durability });
         return flight.confirmClaims === undefined ? standing : standing.then(flight.confirmClaims);
+      };
+      /** Another call has the id: its claim was lost with the database, and taken. Nothing is written of this one yet. */
+      const disown = (thrown: unknown): void => {
+        if (failureOf(thrown).code !== 'E3802') throw thrown;
+        Object.assign(flight.call, { invocationId: flight.nonce });
+        begunCall = undefined;
+        written = 0;
+        throw new ToolLayerError(
+          'E3811',
+          'Another call with this id runs instead of this one. Nothing of it ran: call again.',
+        );
       };
       if (flight.resumed === undefined) move(parts, flight, 'DECLARED');
       const end = discreet(parts, flight, await next(flight));

@@ -39,12 +39,23 @@ const POLL_MS = 30;
 /** A key that is tried more often is stuck. */
 const TRIES_MAX = 2_000;
 
-/** Makes one call until it is over, with the same key after each lost connection. */
-export async function makeCall(call: PlannedCall, target: Target, onDecision: OnDecision): Promise<CallStory> {
+/**
+ * Makes one call until it is over, with the same request after each lost connection.
+ * @param targets the instances of the layer: each try goes to the next of them
+ * @param first which of them the first try goes to
+ */
+export async function makeCall(
+  call: PlannedCall,
+  targets: readonly Target[],
+  first: number,
+  onDecision: OnDecision,
+): Promise<CallStory> {
   const story: CallStory = { call, told: [], accepted: new Set(), faults: [] };
   let last: Answer | undefined;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const answer = await invoke(call, target);
+    const target = targets[(first + tries) % targets.length] as Target;
+    if (call.stranger) await refused(story, target);
+    const answer = await invoke(call, target, tries === 0 ? call.breaksAfterMs : 0);
     last = answer ?? last;
     const end = answer === undefined ? undefined : await followed(story, target, answer, onDecision);
     if (end !== undefined && !isAgain(end)) return story;
@@ -56,11 +67,34 @@ export async function makeCall(call: PlannedCall, target: Target, onDecision: On
 
 const tokenOf = ({ tokens }: LayerReady, { client }: PlannedCall): string => tokens[client] ?? '';
 
-async function invoke(call: PlannedCall, target: Target): Promise<Answer | undefined> {
-  const { toolId: tool_id, parameters, key: idempotency_key, later } = call;
+/** The request of a call: the same at each try. */
+function requestOf({ toolId: tool_id, parameters, key, later, names }: PlannedCall) {
+  const execution_options = {
+    ...(names === 'id' ? {} : { idempotency_key: key }),
+    ...(later ? { async_mode: true } : {}),
+  };
+  return { tool_id, parameters, execution_options, ...(names === 'key' ? {} : { invocation_id: `call-${key}` }) };
+}
+
+async function invoke(call: PlannedCall, target: Target, breaksAfterMs: number): Promise<Answer | undefined> {
   const ready = await target.up();
-  const execution_options = { idempotency_key, ...(later ? { async_mode: true } : {}) };
-  return askOnce(ready, tokenOf(ready, call), 'POST', '/v1/invocations', { tool_id, parameters, execution_options });
+  const bearer = tokenOf(ready, call);
+  return askOnce(ready, bearer, 'POST', '/v1/invocations', requestOf(call), breaksAfterMs);
+}
+
+/** Others name the id and the key of the call, and are refused: nothing of the call may change by that. */
+async function refused({ call, faults }: CallStory, target: Target): Promise<void> {
+  const ready = await target.up();
+  const other = ready.tokens[(call.client + 1) % ready.tokens.length] ?? '';
+  const request = requestOf(call);
+  for (const [bearer, changes] of [
+    [other, { tool_id: 'absent' }],
+    [tokenOf(ready, call), { parameters: { rubbish: true } }],
+  ] as const) {
+    const answer = await askOnce(ready, bearer, 'POST', '/v1/invocations', { ...request, ...changes });
+    const { status } = answer?.body ?? {};
+    if (status !== undefined && status !== 'error') faults.push(`a stranger was told ${JSON.stringify(answer)}`);
+  }
 }
 
 const codeOf = ({ body }: Answer): string | undefined => body.error?.e_code ?? body.e_code;

@@ -15,7 +15,10 @@ export type Kind =
   | 'file'
   | 'taken_back';
 
-/** One call of the plan: an idempotency key, and what is asked under it. */
+/** By what a client asks for the same call again. */
+export type Names = 'key' | 'id' | 'both';
+
+/** One call of the plan: its names, and what is asked under them. Each try is the same request, to the letter. */
 export interface PlannedCall {
   readonly key: string;
   readonly client: number;
@@ -26,6 +29,11 @@ export interface PlannedCall {
   readonly later: boolean;
   /** It is asked twice at the same time. */
   readonly twice: boolean;
+  readonly names: Names;
+  /** The client gives up its first connection after so many ms; 0 when it waits. */
+  readonly breaksAfterMs: number;
+  /** Before each try somebody is refused who names the same id and key. */
+  readonly stranger: boolean;
 }
 
 /** Where a call leaves its effect. */
@@ -71,6 +79,12 @@ const TOOLS: Readonly<Record<Kind, string>> = {
 
 /** One call in so many is asked twice. */
 const TWICE_EVERY = 9;
+/** One call in so many loses its first connection, where a key lets the call go on. */
+const BREAKS_EVERY = 5;
+const BREAKS_MS = 40;
+/** One call in so many meets a stranger with its names. */
+const STRANGER_EVERY = 4;
+const NAMES: readonly Names[] = ['key', 'both', 'id'];
 /** Size of a file before a call writes it: putting it back takes a while. */
 const BEFORE_BYTES = 128 * KiB;
 
@@ -96,7 +110,19 @@ export function planCalls(chance: Chance, slices: number, places: Places, withSh
         const client = count % CLIENTS;
         const key = `k${String(count).padStart(4, '0')}`;
         count += 1;
-        const call = { key, client, kind, toolId: TOOLS[kind], later, twice: count % TWICE_EVERY === 0 };
+        const names = NAMES[count % NAMES.length] ?? 'key';
+        const breaks = names !== 'id' && count % BREAKS_EVERY === 0;
+        const call = {
+          key,
+          client,
+          kind,
+          toolId: TOOLS[kind],
+          later,
+          twice: count % TWICE_EVERY === 0,
+          names,
+          breaksAfterMs: breaks ? 1 + Math.floor(chance.below(BREAKS_MS)) : 0,
+          stranger: count % STRANGER_EVERY === 0,
+        };
         return { ...call, parameters: parametersOf(call, places) };
       }),
   );

@@ -51,6 +51,7 @@ const ANSWER_MS = 60_000;
 
 /**
  * Asks the layer once.
+ * @param breaksAfterMs the client gives the connection up after so many ms; 0 when it waits for the answer
  * @returns undefined when the connection was lost, or there was none
  */
 export async function askOnce(
@@ -59,8 +60,11 @@ export async function askOnce(
   method: 'GET' | 'POST',
   path: string,
   body?: unknown,
+  breaksAfterMs = 0,
 ): Promise<Answer | undefined> {
-  const signal = AbortSignal.timeout(ANSWER_MS);
+  const breaks = breaksAfterMs > 0 ? AbortSignal.timeout(breaksAfterMs) : undefined;
+  const late = AbortSignal.timeout(ANSWER_MS);
+  const signal = breaks === undefined ? late : AbortSignal.any([late, breaks]);
   try {
     const response = await fetch(url + path, {
       method,
@@ -73,7 +77,7 @@ export async function askOnce(
     });
     return { http: response.status, body: (await response.json()) as Answer['body'] };
   } catch (thrown) {
-    if (signal.aborted) throw new Error(`${method} ${path} was not answered in ${ANSWER_MS} ms`, { cause: thrown });
+    if (late.aborted) throw new Error(`${method} ${path} was not answered in ${ANSWER_MS} ms`, { cause: thrown });
     return undefined;
   }
 }

@@ -11,7 +11,7 @@ import { createLayerStarter, type LayerProcess, type LayerReady } from './layer-
 import type { LayerProgram } from './layer-program.ts';
 import { CLIENTS, contentBefore, fileOf, type Places, type PlannedCall, planCalls } from './plan.ts';
 import { leftovers, listedOutcomes, settleOutcome, unknownOutcomes } from './settled-outcomes.ts';
-import { createTarget } from './target.ts';
+import { createTarget, type Target } from './target.ts';
 import { faultsOf } from './verdict.ts';
 
 /** Calls that one client has under way at once. */
@@ -22,9 +22,12 @@ const POLL_MS = 100;
 
 /** What the clients do while somebody kills, and what became of it. Its end is that of the last layer too. */
 export interface Trial extends AsyncDisposable {
-  /** Where clients find the layer. */
+  /** Where clients find the layer that is killed. */
   readonly target: ReturnType<typeof createTarget>;
+  /** Starts the next life of the layer that is killed. */
   start(): LayerProcess;
+  /** Starts a second instance beside it, which lives to the end; half of all tries go there. */
+  startPeer(): Promise<void>;
   /** Lets the clients make the calls of the next slice. */
   release(): void;
   /** Resolves when a client sends its next decision on an approval. */
@@ -71,13 +74,22 @@ export function openTrial(
   };
   const starter = createLayerStarter({ settings, places, folder: own }, program);
   const target = createTarget();
-  const { stories, release, drain, nextDecision } = startClients(plan, target);
+  const targets = [target];
+  const { stories, release, drain, nextDecision } = startClients(plan, targets);
   let layer: LayerProcess | undefined;
+  let peer: LayerProcess | undefined;
   return {
     target,
     start() {
       layer = starter.start();
       return layer;
+    },
+    async startPeer() {
+      const data_folder = join(folder, 'peer');
+      peer = createLayerStarter({ settings: { ...settings, data_folder }, places, folder: own }, program).start();
+      const beside = createTarget();
+      beside.is(await peer.ready);
+      targets.push(beside);
     },
     release,
     nextDecision,
@@ -86,14 +98,14 @@ export function openTrial(
     lines: starter.lines,
     async [Symbol.asyncDispose]() {
       // Clients that are not through wait from now on.
-      target.gone();
-      await layer?.stop();
+      for (const each of targets) each.gone();
+      await Promise.all([layer?.stop(), peer?.stop()]);
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
 }
 
-function startClients(plan: readonly (readonly PlannedCall[])[], target: ReturnType<typeof createTarget>) {
+function startClients(plan: readonly (readonly PlannedCall[])[], targets: readonly Target[]) {
   const stories: CallStory[] = [];
   const waiting = Array.from({ length: CLIENTS }, (): PlannedCall[] => []);
   const pending = new Set<Promise<void>>();
@@ -109,7 +121,9 @@ function startClients(plan: readonly (readonly PlannedCall[])[], target: ReturnT
       const call = waiting[client]?.shift();
       if (call === undefined) return;
       busy[client] = (busy[client] ?? 0) + 1;
-      const asked = Array.from({ length: call.twice ? 2 : 1 }, () => makeCall(call, target, onDecision));
+      const asked = Array.from({ length: call.twice ? 2 : 1 }, (_, at) =>
+        makeCall(call, targets, client + at, onDecision),
+      );
       const done = Promise.all(asked).then((told) => {
         stories.push(...told);
         busy[client] = (busy[client] ?? 0) - 1;

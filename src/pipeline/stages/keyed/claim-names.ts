@@ -1,5 +1,5 @@
-import type { Failure } from '../../../domain/error/failure.ts';
-import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { type Failure, failure } from '../../../domain/error/failure.ts';
+import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
@@ -7,19 +7,17 @@ import type { Admitted, CallRequest, Resolved, Validated } from '../../call.ts';
 import { type Flight, mayHaveRow } from '../../flight/flight.ts';
 import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
 import type { PipelineParts } from '../../parts.ts';
+import { patiently } from '../../record/patiently.ts';
 import type { EarlierAnswer } from '../../stage.ts';
 import { asSettled } from './as-settled.ts';
 import { type CallName, nameTaken } from './call-names.ts';
-import { firstCall, TAKE_OVER_AFTER_MS } from './first-call.ts';
+import { firstCall } from './first-call.ts';
 
 type Needs = CallRequest & Admitted & Resolved & Validated;
 export type ClaimParts = Pick<
   PipelineParts,
   'clock' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId' | 'outcomes'
 >;
-
-/** A call that needed longer from its claims to its row asks whether they are still its own; well before others take them over. */
-const CONFIRM_AFTER_MS = TAKE_OVER_AFTER_MS / 2;
 
 /**
  * Claims the names of a call, one after the other.
@@ -32,12 +30,12 @@ export async function claimNames(
   flight: Flight,
   names: readonly CallName[],
 ): Promise<string | Failure | EarlierAnswer> {
-  const since = parts.clock.monotonic();
   let { invocationId } = call;
   const mine: IdempotencyClaim[] = [];
+  const lost = new Set<string>();
   for (const name of names) {
     const wanted = claimOf(parts, call, flight, name, name.kind === 'id' ? name.shown : invocationId);
-    const claimed = await claimName(parts, call, flight, name, wanted);
+    const claimed = await claimName(parts, call, flight, { name, mine: wanted, lost });
     if ('answered' in claimed || 'code' in claimed) return claimed;
     freeOnFailure(parts, call, flight, name, claimed);
     // A row from before the claim, which had run out: its call was another one.
@@ -46,15 +44,25 @@ export async function claimNames(
     invocationId = claimed.invocationId;
     mine.push(claimed);
   }
-  flight.confirmClaims = () => (parts.clock.monotonic() - since < CONFIRM_AFTER_MS ? undefined : confirm(parts, mine));
+  flight.confirmClaims = () => confirm(parts, mine);
   return invocationId;
 }
 
-/** A call that waited has its names since then. Whether it does is asked in any case: it may have waited for long. */
-export function keepNames(parts: ClaimParts, call: Needs, flight: Flight, names: readonly CallName[]): void {
+/** Claims the names of a call that waited once more: it has them, unless it waited for longer than claims last. */
+export async function keepNames(
+  parts: ClaimParts,
+  call: Needs,
+  flight: Flight,
+  names: readonly CallName[],
+): Promise<Failure | undefined> {
   const mine = names.map((name) => claimOf(parts, call, flight, name, call.invocationId));
   for (const [at, name] of names.entries()) freeOnFailure(parts, call, flight, name, mine[at] as IdempotencyClaim);
+  for (const claim of mine) {
+    const { nonce } = await parts.idempotency.claim(claim, parts.limits.idempotencyTtlMs);
+    if (nonce !== claim.nonce) return failure('E3811', FASTER);
+  }
   flight.confirmClaims = () => confirm(parts, mine);
+  return undefined;
 }
 
 const claimOf = (
@@ -75,13 +83,19 @@ const claimOf = (
 const hasRow = async ({ records }: ClaimParts, { tenantId, invocationId }: IdempotencyClaim): Promise<boolean> =>
   (await records.findInvocation(tenantId, invocationId)) !== undefined;
 
+interface Wanted {
+  readonly name: CallName;
+  readonly mine: IdempotencyClaim;
+  /** Nonces of calls that are known to have left nothing; those that are found out now are added. */
+  readonly lost: Set<string>;
+}
+
 /** The claim of this call when it is to run; else what the first call answered, or why not. */
 async function claimName(
   parts: ClaimParts,
   call: Needs,
   flight: Flight,
-  name: CallName,
-  mine: IdempotencyClaim,
+  { name, mine, lost }: Wanted,
 ): Promise<IdempotencyClaim | Failure | EarlierAnswer> {
   const { idempotency, limits } = parts;
   const later = call.request.execution_options?.async_mode === true;
@@ -90,7 +104,8 @@ async function claimName(
   let holder = await idempotency.claim(mine, limits.idempotencyTtlMs);
   while (holder.nonce !== mine.nonce) {
     if (holder.requestHash !== mine.requestHash) return nameTaken(name);
-    const found = await firstCall(parts, holder, later, flight.controller.signal);
+    const found = lost.has(holder.nonce) ? 'lost' : await firstCall(parts, holder, later, flight.controller.signal);
+    if (found === 'lost') lost.add(holder.nonce);
     const first = typeof found === 'object' ? await asSettled(parts, found, flight.warnings) : found;
     if (typeof first === 'object') {
       const free = await freeAfter(parts, first, next, holder);
@@ -151,16 +166,22 @@ function freeOnFailure(
 ): void {
   const isRepeatable = kind === 'turn-group' && isSafeToRepeat(tool.manifest);
   const isFree = (): boolean => (kind === 'id' ? !mayHaveRow(flight) : flight.attempts === 0 || isRepeatable);
-  flight.undo.undo(() => (isFree() ? idempotency.release(tenantId, key, nonce) : undefined));
+  const release = (): Promise<void> => idempotency.release(tenantId, key, nonce);
+  flight.undo.undo(() => (isFree() ? release().catch((thrown) => releaseLater(release, thrown)) : undefined));
 }
 
-async function confirm({ idempotency, limits }: ClaimParts, claims: readonly IdempotencyClaim[]): Promise<void> {
-  for (const mine of claims) {
-    const { nonce } = await idempotency.claim(mine, limits.idempotencyTtlMs);
-    if (nonce === mine.nonce) continue;
-    throw new ToolLayerError(
-      'E3811',
-      'Another call with this id or idempotency key was faster, and runs instead of this one.',
-    );
+/** Asks for the claims and makes none: one that is made now would not be on the disk with the row, which came before. */
+async function confirm({ idempotency }: ClaimParts, claims: readonly IdempotencyClaim[]): Promise<void> {
+  for (const { tenantId, key, nonce } of claims) {
+    if ((await idempotency.find(tenantId, key))?.nonce !== nonce) throw new ToolLayerError('E3811', FASTER);
   }
+}
+
+const FASTER =
+  'Another call with this id or idempotency key was faster, or the claim was lost with the database. Nothing of this call ran: call again.';
+
+/** While the store is away nobody waits for it: until the claim is released, others wait for a call that is not there. */
+function releaseLater(release: () => Promise<void>, thrown: unknown): void {
+  if (failureOf(thrown).code !== 'E3812') throw thrown;
+  patiently(release).catch(() => undefined);
 }

@@ -10,10 +10,10 @@ type Parts = Pick<PipelineParts, 'clock' | 'records' | 'running' | 'instanceId'>
 /** How often a duplicate looks whether the first call is over. */
 const POLL_MS = 25;
 /**
- * After this time without a row, the instance that claimed a key elsewhere counts as gone. Every call is on record before
- * its tool is reached, and one that was slower asks again for its claims (`CONFIRM_AFTER_MS`).
+ * After this time without a row, the instance that made a claim counts as gone. A call that is slower asks for its claims
+ * once its row stands, before its tool is reached.
  */
-export const TAKE_OVER_AFTER_MS = 30_000;
+const TAKE_OVER_AFTER_MS = 30_000;
 /** The same for a claim of this instance's own: its row is written soon after it stopped being under way. */
 const OWN_GRACE_MS = 1_000;
 /** Most rows that only lead on to another one. */

@@ -60,6 +60,18 @@ export function idempotencyStoreConformance(test: TestCase, adapter: string, ope
     equal(standing.has('first'), false);
   });
 
+  check('PIPE-09 the claim that stands is found until it is released or expired', async (store) => {
+    equal(await store.find('acme', 'key'), undefined);
+    const first = claim({});
+    await store.claim(first, DAY_MS);
+    deepEqual(await store.find('acme', 'key'), first);
+    equal(await store.find('globex', 'key'), undefined);
+    await store.release('acme', 'key', 'first');
+    equal(await store.find('acme', 'key'), undefined);
+    await store.claim(first, -1);
+    equal(await store.find('acme', 'key'), undefined);
+  });
+
   check('PIPE-09 a claim is of the call with its nonce, and of no other call that names the same id', async (store) => {
     const first = claim({});
     const second = claim({ nonce: 'second' });

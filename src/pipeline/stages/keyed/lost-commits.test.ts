@@ -34,6 +34,7 @@ function crashingServer() {
   const keys: IdempotencyStore = {
     claim: (...given) => written('asynchronous', (to) => to.keys.claim(...given)),
     takeOver: (...given) => written('asynchronous', (to) => to.keys.takeOver(...given)),
+    find: (...given) => stores.keys.find(...given),
     release: (...given) => written('synchronous', (to) => to.keys.release(...given)),
   };
   const ledger: LedgerStore = {

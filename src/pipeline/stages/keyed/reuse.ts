@@ -25,8 +25,7 @@ export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
       const names = callNames(call);
       if (names.length === 0) return { fresh: true, invocationId: known };
       if (flight.resumed !== undefined) {
-        keepNames(parts, call, flight, names);
-        return freshUnder(names, known);
+        return keepNames(parts, call, flight, names).then((refused) => refused ?? freshUnder(names, known));
       }
       return claim(parts, call, flight, names, (invocationId) => {
         running.rename(tenantId, known, invocationId);

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
-import { systemClock } from '../../../std/clock.ts';
 import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
 import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
 import type { IdempotencyStore } from '../../idempotency-store.port.ts';
@@ -160,26 +159,29 @@ describe('VIS-04 the call that came first', () => {
   });
 });
 
-test('VIS-04 a call that was slow to begin asks for its key once more, and does not run when another has it', async () => {
-  for (const isTaken of [true, false]) {
+test('VIS-04 PIPE-09 a call asks for its claim once its row stands, and does not run when the claim is another’s or lost', async () => {
+  for (const [becomes, ends] of [
+    ['taken', ['E3811', 0]],
+    ['lost', ['E3811', 0]],
+    ['kept', [undefined, 1]],
+  ] as const) {
     const inner = memoryIdempotencyStore();
-    let late = 0;
-    let claims = 0;
+    let asked = 0;
     const idempotency: IdempotencyStore = {
       ...inner,
-      async claim(claim, ttlMs) {
-        claims += 1;
-        late = 16_000;
-        if (claims === 2 && isTaken) await inner.takeOver({ ...claim, nonce: 'faster' }, claim.nonce, ttlMs);
-        return inner.claim(claim, ttlMs);
+      async find(tenantId, key) {
+        asked += 1;
+        const held = await inner.find(tenantId, key);
+        if (held !== undefined && becomes === 'taken')
+          await inner.takeOver({ ...held, nonce: 'faster' }, held.nonce, 60_000);
+        if (held !== undefined && becomes === 'lost') await inner.release(tenantId, key, held.nonce);
+        return inner.find(tenantId, key);
       },
     };
-    // The first claim takes 16 s.
-    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + late };
-    const { pay, ran } = await counting({}, { idempotency, clock });
+    const { pay, ran } = await counting({}, { idempotency });
     const record = await pay({ n: 1 });
-    expect([record.failure?.code, ran.length]).toEqual(isTaken ? ['E3811', 0] : [undefined, 1]);
-    expect(claims).toBe(2);
+    expect([record.failure?.code, ran.length]).toEqual(ends);
+    expect(asked).toBe(1);
   }
 });
 

@@ -49,6 +49,10 @@ export function memoryIdempotencyStore(
       const key = keyOf(claim.tenantId, claim.key);
       return claims.get(key)?.claim.nonce === from ? hold(key, claim, ttlMs) : store.claim(claim, ttlMs);
     },
+    async find(tenantId, key) {
+      const held = claims.get(keyOf(tenantId, key));
+      return held !== undefined && held.expiresAt > clock.now() ? held.claim : undefined;
+    },
     async release(tenantId, key, nonce) {
       const place = keyOf(tenantId, key);
       if (claims.get(place)?.claim.nonce === nonce) claims.delete(place);

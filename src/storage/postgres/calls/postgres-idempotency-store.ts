@@ -51,6 +51,11 @@ from quick where tenant_id = $1 and key_hash = $2 and nonce = $8
 returning ${STANDING}`,
 };
 
+const FIND = {
+  name: 'sallyport-find-key',
+  text: `select ${STANDING} from sallyport.idempotency_keys where tenant_id = $1 and key_hash = $2 and expires_at > now()`,
+};
+
 const RELEASE = {
   name: 'sallyport-release-key',
   text: 'delete from sallyport.idempotency_keys where tenant_id = $1 and key_hash = $2 and nonce = $3',
@@ -81,6 +86,12 @@ export function postgresIdempotencyStore(pool: Pool): IdempotencyStore {
         const [row] = rows;
         return row === undefined ? claim(wanted, ttlMs) : standing(wanted, row);
       }),
+    find: (tenantId, key) =>
+      inDatabase('find the idempotency key', async () => {
+        const { rows } = await pool.query<ClaimRow>({ ...FIND, values: [keyText(tenantId), hashOf(key)] });
+        const [row] = rows;
+        return row === undefined ? undefined : standing({ tenantId, key }, row);
+      }),
     release: (tenantId, key, nonce) =>
       inDatabase('free the idempotency key', async () => {
         await pool.query({ ...RELEASE, values: [keyText(tenantId), hashOf(key), keyText(nonce)] });
@@ -98,7 +109,7 @@ const valuesOf = (claim: IdempotencyClaim, ttlMs: number) => [
   keyText(claim.nonce),
 ];
 
-const standing = ({ tenantId, key }: IdempotencyClaim, row: ClaimRow): IdempotencyClaim => ({
+const standing = ({ tenantId, key }: Pick<IdempotencyClaim, 'tenantId' | 'key'>, row: ClaimRow): IdempotencyClaim => ({
   tenantId,
   key,
   requestHash: row.request_hash,
