@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, test } from 'vitest';
 import { openLedger } from '../../src/audit/ledger.ts';
 import { playKeys } from '../../src/pipeline/stages/keyed/key-model.fixture.ts';
+import { playNames } from '../../src/pipeline/stages/keyed/name-model.fixture.ts';
 import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
 import { openPostgres } from '../../src/storage/postgres/postgres-database.ts';
 import { embeddedDatabases, type TestDatabases } from '../../src/storage/postgres/postgres-databases.fixture.ts';
@@ -33,3 +34,10 @@ test('PIPE-09 over one PostgreSQL each key has one answer, on two instances and 
     }),
     8,
   ));
+
+test('PIPE-09 ORC-06 over one PostgreSQL each id and each key has one call, on two instances that are killed at times', async () => {
+  const database = await openPostgres({ connection: await databases.fresh(), poolMax: 4, log: silentLog });
+  const { ledgerStore: records, idempotencyStore: idempotency } = database;
+  await playNames(async () => ({ records, idempotency }), 8);
+  await database.close();
+});
