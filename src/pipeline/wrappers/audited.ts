@@ -12,10 +12,14 @@ import { eventsOf } from '../record/call-events.ts';
 import { recordOf, repeated } from '../record/call-record.ts';
 import { type BegunCall, createFirstEvents } from '../record/first-events.ts';
 import type { CallEnd } from '../record/late-ends.ts';
+import { underOwnId } from '../record/own-id.ts';
 import { withoutSecrets } from '../record/without-secrets.ts';
 import type { Wrapper } from './wrapper.ts';
 
-type Parts = Pick<PipelineParts, 'clock' | 'ledger' | 'lateEnds' | 'instanceId' | 'log' | 'redactor'>;
+type Parts = Pick<
+  PipelineParts,
+  'clock' | 'ledger' | 'lateEnds' | 'instanceId' | 'log' | 'redactor' | 'records' | 'running'
+>;
 
 /**
  * Puts every call on record, whatever became of it: its states as events, its row, and both in one transaction before
@@ -105,7 +109,7 @@ function beforeExecution(flight: Flight): 'synchronous' | 'asynchronous' | undef
 
 async function settled(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: EventsTo): Promise<FlightEnd> {
   move(parts, flight, end.state);
-  const record = recordOf(parts, flight, end);
+  const record = await underOwnId(parts, flight, recordOf(parts, flight, end));
   const begun = flight.transitions.some(({ state }) => state === 'EXECUTING') && beforeExecution(flight) !== undefined;
   const lasting = begun && flight.attempts > 0;
   let entry: CallEnd | undefined;

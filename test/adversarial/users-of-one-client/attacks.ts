@@ -10,7 +10,16 @@ const NOTHING = () => [];
 const eachCall = ({ paid, inTurn, running, waiting, looked, unknown }: CallNames) =>
   [paid, inTurn, running, waiting, looked, unknown].map((invocation_id) => ({ invocation_id }));
 
-const invocations = ({ key, turnGroup }: CallNames) => [
+const invocations = ({ key, turnGroup, paid, running, waiting }: CallNames) => [
+  // The names of their calls for calls of one's own.
+  ...[paid, running, waiting].flatMap((invocation_id) => [
+    { tool_id: 'pay', parameters: { q: 'mine' }, invocation_id },
+    { tool_id: 'nothing', invocation_id },
+    { tool_id: 'pay', parameters: { q: 7 }, invocation_id },
+    // Answered by the first call with this key, from the second time on.
+    { tool_id: 'pay', parameters: { q: 'mine' }, execution_options: { idempotency_key: 'again' } },
+    { tool_id: 'pay', parameters: { q: 'mine' }, invocation_id, execution_options: { idempotency_key: 'again' } },
+  ]),
   { tool_id: 'pay', parameters: { q: 'mine' }, execution_options: { idempotency_key: key } },
   { tool_id: 'pay', parameters: { q: 'the same' }, execution_options: { idempotency_key: key } },
   { tool_id: 'pay', parameters: { q: 'the same' }, execution_options: { turn_group_id: turnGroup } },
