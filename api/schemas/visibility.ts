@@ -41,10 +41,20 @@ export const PolicyOverrides = Type.Object(
 );
 export type PolicyOverrides = Static<typeof PolicyOverrides>;
 
-/** 004 §2.2: whether one agent may use one tool. No activation means enabled. */
+const UserDid = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'Of this user of the agent alone; of all its users when absent.',
+});
+
+/**
+ * 004 §2.2: whether one agent may use one tool; with a user, whether the agent may use it for that user. The user's goes before
+ * the agent's. No activation means enabled.
+ */
 export const ToolActivation = Type.Object(
   {
     agent_did: AgentDid,
+    user_did: Type.Optional(UserDid),
     tool_id: ToolId,
     enabled: Type.Boolean(),
     policy_overrides: PolicyOverrides,
@@ -58,6 +68,7 @@ export type ToolActivation = Static<typeof ToolActivation>;
 export const ActivationSetRequest = Type.Object(
   {
     agent_did: AgentDid,
+    user_did: Type.Optional(UserDid),
     tool_id: ToolId,
     enabled: Type.Optional(Type.Boolean({ default: true })),
     policy_overrides: Type.Optional(PolicyOverrides),
@@ -68,12 +79,12 @@ export const ActivationSetRequest = Type.Object(
 export type ActivationSetRequest = Static<typeof ActivationSetRequest>;
 
 export const ActivationListRequest = Type.Object(
-  { agent_did: Type.Optional(AgentDid), tool_id: Type.Optional(ToolId) },
+  { agent_did: Type.Optional(AgentDid), user_did: Type.Optional(UserDid), tool_id: Type.Optional(ToolId) },
   { additionalProperties: false },
 );
 export type ActivationListRequest = Static<typeof ActivationListRequest>;
 
-/** Ordered by agent, then by tool id. */
+/** Ordered by agent, then by tool id, then by user. */
 export const ActivationListResponse = Type.Object(
   { activations: Type.Array(ToolActivation) },
   { additionalProperties: false },
@@ -81,14 +92,14 @@ export const ActivationListResponse = Type.Object(
 export type ActivationListResponse = Static<typeof ActivationListResponse>;
 
 export const ActivationRemoveRequest = Type.Object(
-  { agent_did: AgentDid, tool_id: ToolId },
+  { agent_did: AgentDid, user_did: Type.Optional(UserDid), tool_id: ToolId },
   { additionalProperties: false },
 );
 export type ActivationRemoveRequest = Static<typeof ActivationRemoveRequest>;
 
 /** `removed` is false when there was none. */
 export const ActivationRemoveResponse = Type.Object(
-  { agent_did: AgentDid, tool_id: ToolId, removed: Type.Boolean() },
+  { agent_did: AgentDid, user_did: Type.Optional(UserDid), tool_id: ToolId, removed: Type.Boolean() },
   { additionalProperties: false },
 );
 export type ActivationRemoveResponse = Static<typeof ActivationRemoveResponse>;

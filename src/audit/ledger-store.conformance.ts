@@ -214,12 +214,37 @@ function recordCases(check: Check): void {
     deepEqual(await ids({ limit: 2, before: records[1] as InvocationRecord }), ['b', 'a']);
     deepEqual(await ids({ turnGroupId: 't-1' }), ['c', 'a']);
     deepEqual(await ids({ agentDid: 'did:web:two' }), ['b']);
+    const nobody = { tenantId: 'acme', agentDid: 'did:web:two' };
+    deepEqual(await ids({ owner: nobody }), ['b']);
+    deepEqual(await ids({ owner: { ...nobody, userDid: 'did:user:u' } }), []);
     deepEqual(await ids({ tenantId: 'globex' }), ['elsewhere']);
     const [runs] = records.filter(({ state }) => state === 'EXECUTING');
     await store.append({ records: [{ ...(runs as InvocationRecord), state: 'COMPLETED' }], events: [] }, 'synchronous');
     deepEqual(await ids({ limit: 1 }), ['runs']);
     deepEqual(await ids({ turnGroupId: 't-1', limit: 1 }), ['c']);
   });
+
+  check(
+    'VIS-03 PRM-10 side effects of an owner are those of its agent and user, whatever the calls answered',
+    async (store) => {
+      const users = [undefined, 'alice', 'bob', '', 'a"b', 'a\\b', 'a_b', 'a\0', 'a\ud800'];
+      const said = { userDid: 'bob', text: ['\0 \ud800 \\u0000 "userDid":"bob"', { userDid: 'alice' }] };
+      for (const [at, userDid] of users.entries()) {
+        const more = { acceptedAt: at, sideEffect: 'irreversible', state: 'COMPLETED', result: said } as const;
+        const user = userDid === undefined ? {} : { userDid };
+        await store.append(
+          { records: [record({ invocationId: `call-${at}`, ...more, ...user })], events: [] },
+          'synchronous',
+        );
+      }
+      for (const [at, userDid] of users.entries()) {
+        const { tenantId, agentDid } = record({});
+        const found = await store.sideEffects({ tenantId, limit: 10, owner: { tenantId, agentDid, userDid } });
+        deepEqual([userDid, found.map(({ invocationId }) => invocationId)], [userDid, [`call-${at}`]]);
+        deepEqual(await store.sideEffects({ tenantId, limit: 10, owner: { tenantId, agentDid: 'x', userDid } }), []);
+      }
+    },
+  );
 
   check('a tenant has its own invocations', async (store) => {
     const tenants = ['acme', 'globex', 'a\0', 'a\uFFFD', 'a\ud800', 'json:"a"'];

@@ -2,6 +2,7 @@ import type { AuditQuery } from '../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 import type { ChainedEvent } from '../domain/event/chained-event.ts';
 import type { CallKey } from '../domain/invocation/call-key.ts';
+import type { CallOwner } from '../domain/invocation/call-owner.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { WaitFor } from '../domain/invocation/waiting-call.ts';
 
@@ -53,6 +54,8 @@ export interface SideEffectQuery {
   readonly turnGroupId?: string;
   /** Of all agents of the tenant when absent. */
   readonly agentDid?: string;
+  /** Of all owners when absent; one without a user has the calls without a user. Its tenant is `tenantId`. */
+  readonly owner?: CallOwner;
   /** Goes on behind this call of an earlier page. */
   readonly before?: Pick<InvocationRecord, 'acceptedAt' | 'invocationId'>;
   readonly limit: number;

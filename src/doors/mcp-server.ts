@@ -4,6 +4,7 @@ import type { ToolErrorBody } from '../../api/schemas/error.ts';
 import { ERRORS, type ErrorCode, type ErrorEntry } from '../domain/error/catalogue.ts';
 import { errorBody } from '../domain/error/failure.ts';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
+import { ownerKey } from '../domain/invocation/call-owner.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import type { Log } from '../telemetry/log.ts';
 import {
@@ -127,8 +128,8 @@ export function createMcpServer(parts: McpServerParts): McpServer {
         (thrown) => explain(id, thrown),
       ),
     holderOf: async (caller) => {
-      const { tenant_id, agent_did, user_did = '' } = await inspect(caller);
-      return JSON.stringify([tenant_id, agent_did, user_did]);
+      const { tenant_id, agent_did, user_did } = await inspect(caller);
+      return ownerKey({ tenantId: tenant_id, agentDid: agent_did, userDid: user_did });
     },
     explain,
     watch,

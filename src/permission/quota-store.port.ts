@@ -1,8 +1,9 @@
+import type { CallOwner } from '../domain/invocation/call-owner.ts';
+
 /** Whose calls are counted together. */
 export interface QuotaSession {
-  readonly tenantId: string;
-  readonly agentDid: string;
-  /** What the agent's session is known by; any text. */
+  readonly owner: CallOwner;
+  /** What the owner's session is known by; any text. */
   readonly sessionId: string;
 }
 

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import { type Failure, failure } from '../domain/error/failure.ts';
+import { ownerKey } from '../domain/invocation/call-owner.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
 import type { QuotaSession, QuotaStore } from './quota-store.port.ts';
@@ -72,13 +73,13 @@ function boundOf({ max_tool_calls_per_session: claimed }: CapabilityClaims, set:
 }
 
 /**
- * The session that the token names; a token without one is a session of its own, and an agent without either has one.
+ * The session that the token names; a token without one is a session of its own, and all calls of an owner without either are one.
  * What the request says of its session does not count: the caller could choose a new one for each call.
  */
-function sessionOf({ tenantId, agentDid, sessionId }: Principal, { jti }: CapabilityClaims): QuotaSession {
-  const named = sessionId === undefined ? undefined : `session:${sessionId}`;
-  return { tenantId, agentDid, sessionId: named ?? (jti === undefined ? 'agent' : `token:${jti}`) };
+function sessionOf(owner: Principal, { jti }: CapabilityClaims): QuotaSession {
+  const named = owner.sessionId === undefined ? undefined : `session:${owner.sessionId}`;
+  return { owner, sessionId: named ?? (jti === undefined ? 'agent' : `token:${jti}`) };
 }
 
-const spentKey = ({ tenantId, agentDid, sessionId }: QuotaSession, callsMax: number): string =>
-  JSON.stringify([tenantId, agentDid, sessionId, callsMax]);
+const spentKey = ({ owner, sessionId }: QuotaSession, callsMax: number): string =>
+  JSON.stringify([ownerKey(owner), sessionId, callsMax]);

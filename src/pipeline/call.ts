@@ -36,6 +36,8 @@ export interface Resolved {
   readonly givenParameters: Readonly<Record<string, unknown>>;
   /** What the agent's activation changes of the manifest. */
   readonly overrides?: PolicyOverrides;
+  /** The user whom that activation is for; absent when it is for all users of the agent. */
+  readonly overridesUser?: string;
 }
 
 /** validate: arguments that match the tool's schema. */
@@ -141,6 +143,7 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     claims: undefined,
     tool: undefined,
     overrides: undefined,
+    overridesUser: undefined,
     parameters: undefined,
     inputHash: undefined,
     grant: undefined,

@@ -3,7 +3,7 @@ import type { ToolView } from '../../api/schemas/visibility.ts';
 import { systemClock } from '../std/clock.ts';
 import { memoryVisibilityStore } from '../storage/memory/memory-visibility-store.ts';
 import { type Log, silentLog } from '../telemetry/log.ts';
-import { createVisibility, RULES_MAX, VIEWS_MAX, type Visibility, viewOf } from './visibility.ts';
+import { activationFor, createVisibility, RULES_MAX, VIEWS_MAX, type Visibility, viewOf } from './visibility.ts';
 import type { StoredRule, VisibilityStore } from './visibility-store.port.ts';
 
 async function started(store: VisibilityStore, refreshMs = 5, log: Log = silentLog): Promise<Visibility> {
@@ -36,9 +36,29 @@ test('what was said is replaced as a whole, and forgotten when it is removed', a
   await visibility.setActivation('acme', { ...off('did:a', 'send'), enabled: true });
   expect([...(visibility.rulesOf('acme')?.activations.values() ?? [])]).toMatchObject([{ enabled: true }]);
   expect(visibility.rulesOf('acme')?.byAgent.get('did:a')?.get('send')).not.toHaveProperty('reason');
-  expect(await visibility.removeActivation('acme', 'did:a', 'send')).toBe(true);
-  expect(await visibility.removeActivation('acme', 'did:a', 'send')).toBe(false);
+  expect(await visibility.removeActivation('acme', { agent_did: 'did:a', tool_id: 'send' })).toBe(true);
+  expect(await visibility.removeActivation('acme', { agent_did: 'did:a', tool_id: 'send' })).toBe(false);
   expect(visibility.rulesOf('acme')?.byAgent.size).toBe(0);
+});
+
+test('VIS-01 the activation for a user goes before that for all users of the agent, and neither removes the other', async () => {
+  const visibility = await started(memoryVisibilityStore());
+  const of = { agent_did: 'did:a', tool_id: 'send' };
+  const ofUser = { ...of, user_did: 'did:u' };
+  const enabled = () =>
+    ['did:u', 'did:v', undefined].map((userDid) => {
+      const rules = visibility.rulesOf('acme');
+      return rules && activationFor(rules, { agentDid: 'did:a', userDid }, 'send')?.enabled;
+    });
+  await visibility.setActivation('acme', { ...off('did:a', 'send'), ...ofUser });
+  expect(enabled()).toEqual([false, undefined, undefined]);
+  await visibility.setActivation('acme', { ...off('did:a', 'send'), enabled: true });
+  expect(enabled()).toEqual([false, true, true]);
+  expect(await visibility.removeActivation('acme', ofUser)).toBe(true);
+  expect(enabled()).toEqual([true, true, true]);
+  await visibility.setActivation('acme', { ...off('did:a', 'send'), ...ofUser });
+  expect(await visibility.removeActivation('acme', of)).toBe(true);
+  expect(enabled()).toEqual([false, undefined, undefined]);
 });
 
 test('an agent and a tool are kept apart however their names run together', async () => {
@@ -132,8 +152,8 @@ test('listeners hear of each change until they leave, and one that throws stops 
   visibility.onChanged(() => heard.push('staying'));
   await visibility.setActivation('acme', off('did:a', 'send'));
   leaving[Symbol.dispose]();
-  await visibility.removeActivation('acme', 'did:a', 'send');
-  await visibility.removeActivation('acme', 'did:a', 'send');
+  await visibility.removeActivation('acme', { agent_did: 'did:a', tool_id: 'send' });
+  await visibility.removeActivation('acme', { agent_did: 'did:a', tool_id: 'send' });
   expect(heard).toEqual(['leaving', 'staying', 'staying']);
 });
 

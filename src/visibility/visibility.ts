@@ -5,6 +5,7 @@ import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type Listeners, listeners } from './rules/listeners.ts';
 import {
+  activationFor,
   bindAgents,
   type ChangingRules,
   put,
@@ -17,7 +18,7 @@ import {
 } from './rules/tenant-rules.ts';
 import type { RuleKind, VisibilityStore } from './visibility-store.port.ts';
 
-export { type StoredView, type TenantRules, viewOf };
+export { activationFor, type StoredView, type TenantRules, viewOf };
 
 /** How often an instance asks whether another one changed the rules. */
 const REFRESH_MS = 2_000;
@@ -35,6 +36,9 @@ export interface VisibilityParts {
   readonly refreshMs?: number;
 }
 
+/** What an activation is about. */
+export type ActivationOf = Pick<ToolActivation, 'agent_did' | 'tool_id' | 'user_did'>;
+
 /** Which rules each tenant has on who sees what (VIS-01, REG-13). The durable write comes before the one in memory. */
 export interface Visibility {
   /** Reads everything from the store, and looks every few seconds whether another instance changed it, until `close`. */
@@ -46,7 +50,7 @@ export interface Visibility {
   /** @throws ToolLayerError E3810 beyond {@link RULES_MAX} */
   setActivation(tenantId: string, activation: Omit<ToolActivation, 'changed_at'>): Promise<ToolActivation>;
   /** False when there was none. */
-  removeActivation(tenantId: string, agentDid: string, toolId: string): Promise<boolean>;
+  removeActivation(tenantId: string, of: ActivationOf): Promise<boolean>;
   /** The view was checked before: see view-faults.ts. @throws ToolLayerError E3810 beyond {@link VIEWS_MAX} */
   putView(tenantId: string, view: ToolView): Promise<StoredView>;
   /** False when there was none. */
@@ -89,11 +93,9 @@ export function createVisibility(parts: VisibilityParts): Visibility {
     setAvailability: (tenantId, said) =>
       write(state, tenantId, 'availability', said.tool_id, { ...said, changed_at: now() }),
     setActivation(tenantId, activation) {
-      const key = activationKey(activation.agent_did, activation.tool_id);
-      return write(state, tenantId, 'activation', key, { ...activation, changed_at: now() });
+      return write(state, tenantId, 'activation', activationKey(activation), { ...activation, changed_at: now() });
     },
-    removeActivation: (tenantId, agentDid, toolId) =>
-      erase(state, tenantId, 'activation', activationKey(agentDid, toolId)),
+    removeActivation: (tenantId, of) => erase(state, tenantId, 'activation', activationKey(of)),
     putView: (tenantId, view) => write(state, tenantId, 'view', view.name, { view, changed_at: now() }),
     removeView: (tenantId, name) => erase(state, tenantId, 'view', name),
     onChanged: state.listeners.add,
@@ -104,7 +106,8 @@ export function createVisibility(parts: VisibilityParts): Visibility {
   };
 }
 
-const activationKey = (agentDid: string, toolId: string): string => JSON.stringify([agentDid, toolId]);
+const activationKey = ({ agent_did, tool_id, user_did }: ActivationOf): string =>
+  JSON.stringify(user_did === undefined ? [agent_did, tool_id] : [agent_did, tool_id, user_did]);
 
 function inTurn<T>(state: State, run: () => Promise<T>): Promise<T> {
   const turn = state.queue.then(run);

@@ -30,6 +30,7 @@ export const UnknownOutcome = Type.Object(
     tool_id: Type.String(),
     tool_version: Type.Optional(Type.String()),
     agent_did: AgentDid,
+    user_did: Type.Optional(Type.String()),
     session_id: Type.Optional(Type.String()),
     side_effect_policy: Type.Optional(Type.String()),
     input_hash: Type.Optional(Type.String()),

@@ -26,6 +26,7 @@ export const SideEffectRecord = Type.Object(
     tool_name: Type.String(),
     tool_version: Type.Optional(Version),
     agent_did: AgentDid,
+    user_did: Type.Optional(Type.String()),
     policy: SideEffectPolicy,
     status: SideEffectStatus,
     started_at: Timestamp,

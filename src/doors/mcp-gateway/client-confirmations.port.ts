@@ -1,11 +1,8 @@
+import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 import type { ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
 
 /** For whom a client speaks, as its token says. */
-export interface Confirmer {
-  readonly tenantId: string;
-  readonly agentDid: string;
-  readonly userDid?: string;
-}
+export type Confirmer = CallOwner;
 
 /** What the user at a client says yes or no to. All text in it is foreign. */
 export interface ShownQuestion {

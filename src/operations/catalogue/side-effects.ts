@@ -13,7 +13,7 @@ import type { OperationEntry } from './entry.ts';
 /** What calls left behind, and how it is taken back (VIS-03). */
 export const SIDE_EFFECTS = {
   'side-effects.list': {
-    summary: 'List what calls left behind: of the own agent, or of the tenant for who reads it',
+    summary: 'List what calls left behind: the own calls, or all of the tenant for who reads it',
     method: 'GET',
     path: '/v1/side-effects',
     status: 200,

@@ -4,7 +4,8 @@ import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { CancelEnd } from '../../orchestration/workers.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { mayEnd, noSuchCall } from './tool-status.ts';
+import { mayReach } from './may-reach.ts';
+import { noSuchCall } from './tool-status.ts';
 
 type Parts = Pick<OperationParts, 'running' | 'records' | 'callWorkers'>;
 
@@ -23,13 +24,13 @@ export function cancelTool({ running, records, callWorkers }: Parts): Run<'tool.
     const { tenantId } = asker.principal;
     const answer = (cancelled: boolean, message: string): ToolCancelResponse => ({ invocation_id, cancelled, message });
     const flight = running.find(tenantId, invocation_id);
-    if (flight !== undefined && mayEnd(asker, flight.call.principal?.agentDid)) {
+    if (flight !== undefined && mayReach(asker, flight.call.principal, 'operator')) {
       const because = reason === undefined ? '' : ` Reason given: ${reason}`;
       flight.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
       return answer(true, MESSAGES.told);
     }
     const record = await records.findInvocation(tenantId, invocation_id);
-    if (record === undefined || !mayEnd(asker, record.agentDid)) return noSuchCall(invocation_id);
+    if (record === undefined || !mayReach(asker, record, 'operator')) return noSuchCall(invocation_id);
     if (isFinal(record.state)) return answer(false, `Already over: ${record.state}`);
     const end = (await callWorkers?.cancel(record, reason)) ?? 'unreachable';
     if (end !== 'unreachable') return answer(true, MESSAGES[end]);

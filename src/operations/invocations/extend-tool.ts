@@ -2,7 +2,8 @@ import type { ToolExtendResponse } from '../../../api/schemas/invocation.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { mayEnd, noSuchCall } from './tool-status.ts';
+import { mayReach } from './may-reach.ts';
+import { noSuchCall } from './tool-status.ts';
 
 type Parts = Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'clock' | 'limits'>;
 
@@ -15,7 +16,7 @@ export function extendTool({ running, records, callWorkers, clock, limits }: Par
     const { tenantId } = asker.principal;
     const answer = (extended: boolean, message: string): ToolExtendResponse => ({ invocation_id, extended, message });
     const record = await records.findInvocation(tenantId, invocation_id);
-    if (record === undefined || !mayEnd(asker, record.agentDid)) return noSuchCall(invocation_id);
+    if (record === undefined || !mayReach(asker, record, 'operator')) return noSuchCall(invocation_id);
     const problem = whyNot(record);
     if (problem !== undefined) return answer(false, problem);
     if ((await callWorkers?.extend(record, extend_seconds * 1000)) !== true) return answer(false, NOT_RUNNING);

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Role } from '../../../api/schemas/capability-token.ts';
 import { isFailure } from '../../domain/error/failure.ts';
+import type { Principal } from '../../domain/principal/principal.ts';
 import type { NativeCallContext } from '../../executors/native/native-executor.ts';
 import { instance, LATER, over, sharedMemory, until } from '../../orchestration/workers/workers.fixture.ts';
 import type { Asker } from '../operation.ts';
@@ -16,11 +17,21 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((each) => each.close()));
 });
 
-const asker = (agentDid = 'did:agent:a', tenantId = 'acme', roles: readonly Role[] = ['agent']): Asker => ({
-  principal: { tenantId, agentDid, roles },
+const asker = (
+  agentDid = 'did:agent:a',
+  tenantId = 'acme',
+  roles: readonly Role[] = ['agent'],
+  user: Pick<Principal, 'userDid'> = {},
+): Asker => ({
+  principal: { tenantId, agentDid, roles, ...user },
   caller: { door: 'library' },
 });
-const OTHERS = [asker('did:agent:b'), asker('did:agent:a', 'globex'), asker('did:op', 'globex', ['admin'])];
+const OTHERS = [
+  asker('did:agent:b'),
+  asker('did:agent:a', 'globex'),
+  asker('did:op', 'globex', ['admin']),
+  asker('did:agent:a', 'acme', ['agent'], { userDid: 'did:user:u' }),
+];
 
 async function start(shared = sharedMemory()) {
   const made = await instance(`instance-${opened.length}`, shared);

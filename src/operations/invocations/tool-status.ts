@@ -1,17 +1,15 @@
-import type { Role } from '../../../api/schemas/capability-token.ts';
 import type { ToolStatusResponse } from '../../../api/schemas/invocation.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
-import type { Principal } from '../../domain/principal/principal.ts';
 import type { HeldProgress } from '../../orchestration/call-lease-store.port.ts';
 import { shownProgress } from '../../orchestration/workers.ts';
 import type { Flight } from '../../pipeline/run.ts';
-import { ROLES_FOR } from '../catalogue/entry.ts';
 import type { Asker, Run } from '../operation.ts';
 import { shownSettlement } from '../outcomes/shown-outcome.ts';
 import type { OperationParts } from '../parts.ts';
 import { responseOf } from './invoke-tool.ts';
+import { mayReach } from './may-reach.ts';
 
 /** BC-2 tool.status(): of a call that runs here, from memory; of any other, from the record and its lease. */
 export function toolStatus(
@@ -29,11 +27,11 @@ export async function statusFor(
   const { tenantId } = asker.principal;
   const flight = running.find(tenantId, invocationId);
   const state = flight?.transitions.at(-1)?.state;
-  if (flight !== undefined && state !== undefined && mayLookAt(asker, flight.call.principal?.agentDid)) {
+  if (flight !== undefined && state !== undefined && mayReach(asker, flight.call.principal, 'viewer')) {
     return fromFlight(invocationId, flight, state);
   }
   const record = await records.findInvocation(tenantId, invocationId);
-  if (record === undefined || !mayLookAt(asker, record.agentDid)) return noSuchCall(invocationId);
+  if (record === undefined || !mayReach(asker, record, 'viewer')) return noSuchCall(invocationId);
   const isElsewhere = record.state === 'EXECUTING' && waitsFor(record) === 'worker';
   const status = fromRecord(record, isElsewhere ? await callWorkers?.progressOf(record) : undefined);
   const settlement = record.failure?.code === 'E3804' ? await outcomes?.find(tenantId, invocationId) : undefined;
@@ -74,18 +72,6 @@ function progressMembers(
     ...(phase === undefined ? {} : { current_phase: phase }),
   };
 }
-
-/** Whether somebody may look at a call: an agent at its own, who reads for the tenant at all of its tenant. */
-function mayLookAt({ principal }: Asker, agentDid: string | undefined): boolean {
-  return principal.agentDid === agentDid || hasRole(principal, ROLES_FOR.viewer);
-}
-
-/** Whether somebody may end a call, or give it time: an agent its own, an operator all of its tenant. */
-export function mayEnd({ principal }: Asker, agentDid: string | undefined): boolean {
-  return principal.agentDid === agentDid || hasRole(principal, ROLES_FOR.operator);
-}
-
-const hasRole = ({ roles }: Principal, wanted: readonly Role[]): boolean => roles.some((role) => wanted.includes(role));
 
 /** The same answer for what is not there and for what is not the caller's. */
 export function noSuchCall(invocationId: string): Failure {

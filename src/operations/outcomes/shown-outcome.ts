@@ -14,6 +14,7 @@ export function shownOutcome({ record, settlement }: UnknownOutcome): UnknownOut
     tool_id: record.toolId,
     ...(record.toolVersion === undefined ? {} : { tool_version: record.toolVersion }),
     agent_did: record.agentDid,
+    ...(record.userDid === undefined ? {} : { user_did: record.userDid }),
     ...(record.sessionId === undefined ? {} : { session_id: record.sessionId }),
     ...(record.sideEffect === undefined ? {} : { side_effect_policy: record.sideEffect }),
     ...(record.inputHash === undefined ? {} : { input_hash: record.inputHash }),

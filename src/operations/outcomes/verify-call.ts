@@ -1,4 +1,5 @@
 import { type Failure, failure } from '../../domain/error/failure.ts';
+import { isOwner } from '../../domain/invocation/call-owner.ts';
 import { noSuchCall } from '../invocations/tool-status.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
@@ -11,7 +12,7 @@ import type { OperationParts } from '../parts.ts';
 export function verifyCall({ records, runCall }: Pick<OperationParts, 'records' | 'runCall'>): Run<'tool.verify'> {
   return async ({ invocation_id, parameters, environment, capability_token }, { principal, caller }) => {
     const record = await records.findInvocation(principal.tenantId, invocation_id);
-    if (record === undefined || record.agentDid !== principal.agentDid) return noSuchCall(invocation_id);
+    if (record === undefined || !isOwner(principal, record)) return noSuchCall(invocation_id);
     const { state, sideEffect, inputHash, outputHash, toolId, toolVersion, contentHash } = record;
     if (state !== 'COMPLETED' || outputHash === undefined || toolVersion === undefined) return notOver(invocation_id);
     if (sideEffect !== 'pure') return notPure(toolId);

@@ -2,9 +2,10 @@ import type { CompensateAllRequest } from '../../../api/schemas/calls/side-effec
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { SideEffect, SideEffects } from '../../orchestration/side-effects.ts';
+import { reachesAll } from '../invocations/may-reach.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { findOwn, partOf, reachesAll } from './may-see.ts';
+import { findOwn, partOf } from './may-see.ts';
 import { compensationOutcome } from './side-effect-record.ts';
 
 /** Side effects that are taken back by one request. */
@@ -80,8 +81,9 @@ async function ofTurn(
   turnGroupId: string,
   asker: Asker,
 ): Promise<readonly InvocationRecord[] | Failure> {
-  const { tenantId, agentDid } = asker.principal;
-  const own = reachesAll(asker, 'operator') ? {} : { agentDid };
+  const { principal } = asker;
+  const { tenantId } = principal;
+  const own = reachesAll(asker, 'operator') ? {} : { owner: principal };
   const wanted = ({ record }: SideEffect): boolean => record.state === 'COMPLETED' && record.compensates === undefined;
   const { effects, next } = await sideEffects.list({ tenantId, turnGroupId, ...own, limit: EFFECTS_MAX }, wanted);
   if (next !== undefined) {

@@ -1,30 +1,32 @@
 import type { SideEffectQuery } from '../../audit/ledger-store.port.ts';
 import { failure, isFailure } from '../../domain/error/failure.ts';
 import { needsCompensation } from '../../orchestration/side-effects.ts';
+import { reachesAll } from '../invocations/may-reach.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { findOwn, partOf, reachesAll } from './may-see.ts';
+import { findOwn, partOf } from './may-see.ts';
 import { listedSideEffect, wholeSideEffect } from './side-effect-record.ts';
 
 /** Side effects on one page when nobody says. */
 const PAGE = 50;
 
-/** An agent sees its own; who reads for the tenant sees all of it, or one agent's. */
+/** Shows who asks their own; who reads for the tenant sees all of it, or what all users of one agent left behind. */
 export function listSideEffects(parts: Pick<OperationParts, 'sideEffects'>): Run<'side-effects.list'> {
   return async ({ turn_group_id, agent_did, needs_compensation, after, limit = PAGE }, asker) => {
     const sideEffects = partOf(parts);
     if (isFailure(sideEffects)) return sideEffects;
-    const { tenantId, agentDid } = asker.principal;
-    const own = reachesAll(asker, 'viewer') ? agent_did : agentDid;
-    if (agent_did !== undefined && agent_did !== own) return { side_effects: [] };
+    const { principal } = asker;
+    const owner = reachesAll(asker, 'viewer') ? undefined : principal;
+    if (agent_did !== undefined && owner !== undefined && agent_did !== owner.agentDid) return { side_effects: [] };
     const before = after === undefined ? undefined : placeOf(after);
     if (after !== undefined && before === undefined) return failure('E3801', 'after must be the `next` of a page.');
     const page = await sideEffects.list(
       {
-        tenantId,
+        tenantId: principal.tenantId,
         limit,
         ...(turn_group_id === undefined ? {} : { turnGroupId: turn_group_id }),
-        ...(own === undefined ? {} : { agentDid: own }),
+        ...(agent_did === undefined ? {} : { agentDid: agent_did }),
+        ...(owner === undefined ? {} : { owner }),
         ...(before === undefined ? {} : { before }),
       },
       needs_compensation === undefined ? undefined : (effect) => needsCompensation(effect) === needs_compensation,

@@ -13,6 +13,7 @@ export function listedSideEffect(effect: SideEffect): SideEffectRecord {
     tool_name: record.toolId,
     ...(record.toolVersion === undefined ? {} : { tool_version: record.toolVersion }),
     agent_did: record.agentDid,
+    ...(record.userDid === undefined ? {} : { user_did: record.userDid }),
     policy: sideEffect,
     status,
     started_at: new Date(record.acceptedAt).toISOString(),

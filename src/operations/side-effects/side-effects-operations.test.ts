@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Role } from '../../../api/schemas/capability-token.ts';
 import { isFailure } from '../../domain/error/failure.ts';
+import type { Principal } from '../../domain/principal/principal.ts';
 import { createSideEffects } from '../../orchestration/side-effects.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
 import { memoryCompensationStore } from '../../storage/memory/outcomes/memory-compensation-store.ts';
@@ -32,8 +33,13 @@ async function shop() {
     },
   });
   const parts = { sideEffects };
-  const asker = async (agentDid: string, roles: Role[] = ['agent'], tenantId = 'acme'): Promise<Asker> => ({
-    principal: { tenantId, agentDid, roles },
+  const asker = async (
+    agentDid: string,
+    roles: Role[] = ['agent'],
+    tenantId = 'acme',
+    user: Pick<Principal, 'userDid'> = {},
+  ): Promise<Asker> => ({
+    principal: { tenantId, agentDid, roles, ...user },
     caller: { door: 'library', token: await made.token({ agent_did: agentDid, roles, tenant_id: tenantId }) },
   });
   const order = async (n: number, turn = 't-1') => {
@@ -75,11 +81,13 @@ describe('VIS-03 the operations on side effects', () => {
       compensation_tool: 'cancel',
     });
     const other = await asker('did:agent:b');
+    const user = await asker('did:agent:a', ['agent'], 'acme', { userDid: 'did:user:u' });
     expect(await list({}, other)).toEqual({ side_effects: [] });
+    expect(await list({}, user)).toEqual({ side_effects: [] });
     expect(await list({ agent_did: 'did:agent:a' }, other)).toEqual({ side_effects: [] });
     expect(await list({}, await asker('did:boss', ['viewer']))).toMatchObject({ side_effects: { length: 3 } });
     expect(await list({}, await asker('did:agent:a', ['viewer'], 'globex'))).toEqual({ side_effects: [] });
-    for (const foreign of [other, await asker('did:agent:a', ['admin'], 'globex')]) {
+    for (const foreign of [other, user, await asker('did:agent:a', ['admin'], 'globex')]) {
       expect(await get({ invocation_id: ids[0] ?? '' }, foreign)).toMatchObject({ code: 'E3809' });
     }
     expect(await list({ after: '../x' }, own)).toMatchObject({ code: 'E3801' });
@@ -90,6 +98,7 @@ describe('VIS-03 the operations on side effects', () => {
     const id = await order(1);
     const refused = [
       await asker('did:agent:b'),
+      await asker('did:agent:a', ['agent'], 'acme', { userDid: 'did:user:u' }),
       await asker('did:boss', ['viewer']),
       await asker('x', ['admin'], 'globex'),
     ];

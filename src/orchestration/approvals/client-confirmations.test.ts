@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 import type { PolicyDecisions } from '../../permission/policy-decisions.ts';
-import { type ClientUser, createClientConfirmations } from './client-confirmations.ts';
+import { createClientConfirmations } from './client-confirmations.ts';
 import { ALICE, type Office, office, questionOf, rowOf } from './desk.fixture.ts';
 
 /** A call of an agent, and its user at the client. */
@@ -12,7 +13,7 @@ async function waiting(made: Office, toolId = 'send', user?: string) {
   );
   const { approvalId, binding } = questionOf(record);
   const { tenantId, agentDid, userDid } = binding;
-  const by: ClientUser = { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }) };
+  const by: CallOwner = { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }) };
   return { confirmations, record, approvalId, by };
 }
 
@@ -83,7 +84,7 @@ test('ORC-03 what needs an approver is neither shown at the client nor confirmed
   expect(made.ran).toEqual([]);
 });
 
-test.each<[string, (by: ClientUser) => ClientUser, string]>([
+test.each<[string, (by: CallOwner) => CallOwner, string]>([
   ['another agent', (by) => ({ ...by, agentDid: 'did:agent:other' }), 'E3213'],
   ['another user of the agent', (by) => ({ ...by, userDid: 'did:user:v' }), 'E3213'],
   ['the agent without its user', ({ tenantId, agentDid }) => ({ tenantId, agentDid }), 'E3213'],

@@ -1,15 +1,9 @@
 import { failure, isFailure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { judgedArguments } from '../../domain/invocation/call-environment.ts';
+import { type CallOwner, isOwner } from '../../domain/invocation/call-owner.ts';
 import type { ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
 import type { ApprovalOffice, Approver, Pending } from '../approval-desk.ts';
-
-/** For whom the client of an agent speaks. */
-export interface ClientUser {
-  readonly tenantId: string;
-  readonly agentDid: string;
-  readonly userDid?: string;
-}
 
 /** A question as a client shows it to its user. */
 export interface ClientQuestion {
@@ -27,7 +21,7 @@ export interface ClientQuestion {
 export interface ClientConfirmation {
   readonly tenantId: string;
   readonly approvalId: string;
-  readonly by: ClientUser;
+  readonly by: CallOwner;
   readonly accepted: boolean;
   readonly bindingDigest: string;
 }
@@ -35,7 +29,7 @@ export interface ClientConfirmation {
 /** The side of the desk that users at a client answer to (VIS-06): for confirmations, never for approvals. */
 export interface ClientConfirmations {
   /** Undefined for what this user may not confirm, or nobody can any more. */
-  shown(by: ClientUser, approvalId: string): Promise<ClientQuestion | undefined>;
+  shown(by: CallOwner, approvalId: string): Promise<ClientQuestion | undefined>;
   /**
    * Answers once the answer is kept; the call goes on behind it, through every stage.
    * @throws ToolLayerError E3213, E3808, E3809, E3817, as the desk refuses
@@ -83,8 +77,7 @@ export function createClientConfirmations({ desk, shownArguments }: ClientConfir
   };
 }
 
-const isTheirs = ({ request: { binding } }: Pending, { agentDid, userDid }: ClientUser): boolean =>
-  binding.agentDid === agentDid && binding.userDid === userDid;
+const isTheirs = ({ request }: Pending, by: CallOwner): boolean => isOwner(by, request.binding);
 
 /** The desk says so too; asking in vain is spared. */
 const isForClients = ({ request, terms }: Pending): boolean =>
@@ -92,7 +85,7 @@ const isForClients = ({ request, terms }: Pending): boolean =>
 
 const notTheirs = () => failure('E3213', 'Only the user in whose name the agent asked may confirm its call.');
 
-function approverOf({ tenantId, agentDid, userDid }: ClientUser): Approver {
+function approverOf({ tenantId, agentDid, userDid }: CallOwner): Approver {
   const id = userDid ?? agentDid;
-  return { tenantId, id, names: [id], agentDid, roles: [], via: 'client' };
+  return { tenantId, id, names: [id], agentDid, userDid, roles: [], via: 'client' };
 }

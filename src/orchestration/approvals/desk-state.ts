@@ -71,6 +71,7 @@ export interface Approver {
   /** Every name that rules and questions may know this approver by; `id` among them. */
   readonly names: readonly string[];
   readonly agentDid?: string;
+  readonly userDid?: string | undefined;
   readonly roles: readonly Role[];
   /** `client`: the user who sits with the asking agent, through its own client. */
   readonly via: 'token' | 'local' | 'link' | 'client';

@@ -1,4 +1,5 @@
 import { type Failure, failure } from '../../domain/error/failure.ts';
+import { isOwner } from '../../domain/invocation/call-owner.ts';
 import type { ApprovalBinding, ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
 import type { StoredDelegation } from '../approval-store.port.ts';
 import { ANY_ADMIN, ANY_APPROVER, type ApprovalTerms, levelOf } from '../approval-terms.ts';
@@ -51,8 +52,9 @@ function confirmedAtClient({ terms, request }: Pending, approver: Approver): { i
   const { binding, reason } = request;
   if (APPROVALS.has(reason) || terms.quorum > 1 || !terms.atClient)
     return refused('This call needs an approver: the user at the client cannot confirm it.');
-  if (approver.agentDid !== binding.agentDid)
-    return refused('Only the client of the agent that asked may confirm its call.');
+  const { tenantId, agentDid, userDid } = approver;
+  if (agentDid === undefined || !isOwner({ tenantId, agentDid, userDid }, binding))
+    return refused('Only the user in whose name the agent asked may confirm its call.');
   return { inNameOf: approver.id };
 }
 

@@ -1,3 +1,4 @@
+import { isOwner } from '../../domain/invocation/call-owner.ts';
 import type { ApprovalQuestion } from '../../pipeline/approval-desk.port.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -102,10 +103,14 @@ export function createStandingRules({ store, clock, log, followMs }: StandingRul
 function says(rule: StoredRule, binding: ApprovalQuestion['binding']): boolean {
   return (
     rule.contentHash === binding.contentHash &&
-    (rule.agentDid === undefined || (rule.agentDid === binding.agentDid && rule.userDid === binding.userDid)) &&
+    isOfOwner(rule, binding) &&
     (rule.inputHash === undefined || rule.inputHash === binding.inputHash) &&
     (rule.policyVersion === undefined || rule.policyVersion === binding.policyVersion)
   );
 }
+
+/** Without an agent a rule is for everybody. */
+const isOfOwner = ({ tenantId, agentDid, userDid }: StoredRule, binding: ApprovalQuestion['binding']): boolean =>
+  agentDid === undefined || isOwner({ tenantId, agentDid, userDid }, binding);
 
 const toolKey = (tenantId: string, toolId: string): string => `${tenantId.length} ${tenantId}${toolId}`;

@@ -1,15 +1,25 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 import { casesOver, type OpenStore, type TestCase } from '../../std/adapter-cases.ts';
 import type { QuotaSession, QuotaStore } from '../quota-store.port.ts';
 
 const DAY_SECONDS = 86_400;
 
+/** How a session differs from the plain one. */
+interface Changes extends Partial<CallOwner> {
+  readonly sessionId?: string;
+}
+
 /** What every QuotaStore does. `open` gives an empty store each time, on the machine's clock. */
 export function quotaStoreConformance(test: TestCase, adapter: string, open: OpenStore<QuotaStore>): void {
   const check = casesOver(test, adapter, open);
-  const take = (store: QuotaStore, changes: Partial<QuotaSession> = {}, callsMax = 2) =>
-    store.take({ tenantId: 'acme', agentDid: 'did:agent:a', sessionId: 's', ...changes }, callsMax, DAY_SECONDS);
+  const session = ({ sessionId = 's', ...owner }: Changes): QuotaSession => ({
+    owner: { tenantId: 'acme', agentDid: 'did:agent:a', ...owner },
+    sessionId,
+  });
+  const take = (store: QuotaStore, changes: Changes = {}, callsMax = 2) =>
+    store.take(session(changes), callsMax, DAY_SECONDS);
 
   check('PRM-07 as many calls pass as there are, and not one more', async (store) => {
     const counts = [];
@@ -25,11 +35,14 @@ export function quotaStoreConformance(test: TestCase, adapter: string, open: Ope
     equal(await take(store, {}, 3), undefined);
   });
 
-  check('PRM-07 tenants, agents and sessions are counted apart', async (store) => {
-    const others: Partial<QuotaSession>[] = [
+  check('PRM-07 tenants, agents, users and sessions are counted apart', async (store) => {
+    const others: Changes[] = [
       {},
       { tenantId: 'globex' },
       { agentDid: 'did:agent:b' },
+      { userDid: 'did:user:u' },
+      { userDid: 'did:user:v' },
+      { userDid: 's', sessionId: '' },
       { sessionId: 't' },
       { sessionId: '' },
       { agentDid: 'did:agent:a\ns', sessionId: '' },
@@ -51,11 +64,11 @@ export function quotaStoreConformance(test: TestCase, adapter: string, open: Ope
   });
 
   check('PRM-07 a session that was idle long enough begins anew', async (store) => {
-    const session = { tenantId: 'acme', agentDid: 'did:agent:a', sessionId: 'short' };
-    equal(await store.take(session, 1, 0.05), 1);
-    equal(await store.take(session, 1, 0.05), undefined);
+    const short = session({ sessionId: 'short' });
+    equal(await store.take(short, 1, 0.05), 1);
+    equal(await store.take(short, 1, 0.05), undefined);
     await wait(80);
-    equal(await store.take(session, 1, 0.05), 1);
+    equal(await store.take(short, 1, 0.05), 1);
   });
 
   check('names of any length and any characters are kept apart', async (store) => {
@@ -65,9 +78,8 @@ export function quotaStoreConformance(test: TestCase, adapter: string, open: Ope
   });
 
   check('sessions that are over do not stand in the way of new ones', async (store) => {
-    const session = (sessionId: string): QuotaSession => ({ tenantId: 'acme', agentDid: 'did:agent:a', sessionId });
-    for (let at = 0; at < 20; at += 1) await store.take(session(`old-${at}`), 1, 0.001);
+    for (let at = 0; at < 20; at += 1) await store.take(session({ sessionId: `old-${at}` }), 1, 0.001);
     await wait(5);
-    for (let at = 0; at < 20; at += 1) equal(await store.take(session(`new-${at}`), 1, DAY_SECONDS), 1);
+    for (let at = 0; at < 20; at += 1) equal(await take(store, { sessionId: `new-${at}` }, 1), 1);
   });
 }

@@ -24,7 +24,7 @@ export function resolve({
     { warnings, rehearsal }: Flight,
   ): StageEnd<Resolved> => {
     if (isFailure(found)) return found;
-    const { tool, overrides, rule } = found;
+    const { tool, overrides, overridesUser, rule } = found;
     if (!rehearsal) registry.noteUse(tool);
     warnings.push(...found.warnings);
     const preset = rule?.default_arguments;
@@ -34,6 +34,7 @@ export function resolve({
       tool,
       givenParameters: preset === undefined ? givenParameters : { ...preset, ...givenParameters },
       ...(overrides === undefined ? {} : { overrides }),
+      ...(overridesUser === undefined ? {} : { overridesUser }),
     };
   };
   const known = (identity: Identity | Failure, call: Needs, flight: Flight): Resolving => {

@@ -9,7 +9,7 @@ type Needs = Admitted & Resolved & Validated & Ran & Executed & Inspected;
  * Stage 11: what the call changed stays; from here on nothing is taken back. A tool that says it is deterministic is held
  * to its word (PIPE-10). The record itself is written by `audited`.
  */
-export function settle(parts: Pick<PipelineParts, 'outputs' | 'clock'>): Stage<Needs, Settled> {
+export function settle(parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock'>): Stage<Needs, Settled> {
   return {
     name: 'settle',
     run(call, flight) {

@@ -1,11 +1,12 @@
 // Hot path: find() is asked once for every call.
 import type { Role } from '../../../api/schemas/capability-token.ts';
+import type { ToolActivation } from '../../../api/schemas/visibility.ts';
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
 import { type Block, blockedFailure } from '../../mcp-servers/quarantine.ts';
 import { unknownTool } from '../../registry/registry.ts';
 import type { ViewEntry } from '../../visibility/resolve-view.ts';
-import { type TenantRules, viewOf } from '../../visibility/visibility.ts';
+import { activationFor, type TenantRules, viewOf } from '../../visibility/visibility.ts';
 import type { Find, FoundTool, VisibleToolsParts } from './seen-tool.ts';
 import type { TenantSights } from './tenant-sight.ts';
 
@@ -61,7 +62,7 @@ function findByRules(
   const entry = view === undefined ? undefined : sights.of(tenantId).applied(view).entries.get(name);
   if (view !== undefined && entry === undefined) return unknownTool(name);
   const toolId = entry?.tool.manifest.tool_id ?? name;
-  const activation = rules.byAgent.get(agentDid)?.get(toolId);
+  const activation = activationFor(rules, principal, toolId);
   if (activation?.enabled === false && !free) return unknownTool(name);
   const found = findAvailable(parts, rules, tenantId, toolId, range);
   if (isFailure(found)) {
@@ -69,10 +70,12 @@ function findByRules(
     if (entry?.rule?.content_hash !== undefined && found.code !== 'E3001') return onlyPinned(name);
     return named(found, toolId, name, free ? rules : undefined);
   }
-  const overrides = activation?.policy_overrides;
-  if (entry === undefined) return overrides === undefined ? found : { ...found, overrides };
-  return throughView(entry, { ...found, ...(overrides === undefined ? {} : { overrides }) });
+  const activated = activation === undefined ? found : { ...found, ...saidBy(activation) };
+  return entry === undefined ? activated : throughView(entry, activated);
 }
+
+const saidBy = ({ policy_overrides: overrides, user_did: user }: ToolActivation) =>
+  user === undefined ? { overrides } : { overrides, overridesUser: user };
 
 /** In the tenant's own tools, then in those of the catalogue that it was given. */
 function findAvailable(

@@ -3,7 +3,7 @@ import type { ToolSummary } from '../../../api/schemas/registry.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import { coversToolId } from '../../permission/token-scope.ts';
 import type { ListFilter, Paging, Registry } from '../../registry/registry.ts';
-import { viewOf } from '../../visibility/visibility.ts';
+import { activationFor, viewOf } from '../../visibility/visibility.ts';
 import { seesAll } from './find.ts';
 import {
   type Asking,
@@ -114,9 +114,9 @@ function narrowed(
   sights: TenantSights,
   asking: Asking,
 ): (tool: ToolVersion) => SeenTool | undefined {
-  const { tenantId, agentDid } = asking.principal;
+  const { principal } = asking;
+  const { tenantId } = principal;
   const rules = parts.visibility.rulesOf(tenantId);
-  const activations = rules?.byAgent.get(agentDid);
   const view = appliedView(parts, sights, asking);
   return (tool) => {
     const { tool_id } = tool.manifest;
@@ -125,7 +125,7 @@ function narrowed(
     if (tool.tenantId !== tenantId && !isGiven(parts, tenantId, tool, available)) return undefined;
     const seen = covered(asking, tool);
     if (seen === undefined || parts.quarantine?.blocks(tool.tenantId, tool_id) !== undefined) return undefined;
-    const activation = activations?.get(tool_id);
+    const activation = rules === undefined ? undefined : activationFor(rules, principal, tool_id);
     if (activation?.enabled === false) return undefined;
     const own = activation === undefined ? seen : { ...seen, overrides: activation.policy_overrides };
     return view === undefined ? own : throughView(view, own);
@@ -192,10 +192,10 @@ function withApproval(
   { principal }: Asking,
   tools: readonly ToolSummary[],
 ): readonly ToolSummary[] {
-  const activations = visibility.rulesOf(principal.tenantId)?.byAgent.get(principal.agentDid);
-  if (activations === undefined) return tools;
+  const rules = visibility.rulesOf(principal.tenantId);
+  if (rules === undefined) return tools;
   return tools.map((tool) =>
-    activations.get(tool.tool_id)?.policy_overrides.requires_approval === true
+    activationFor(rules, principal, tool.tool_id)?.policy_overrides.requires_approval === true
       ? { ...tool, requires_approval: true }
       : tool,
   );

@@ -30,6 +30,8 @@ export interface Asking {
 export interface FoundTool extends Showing {
   readonly tool: ToolVersion;
   readonly warnings: readonly Warning[];
+  /** The user whom the activation is for that gave `overrides`; absent when it is for all users of the agent. */
+  readonly overridesUser?: string;
 }
 
 /** A tool as one asker sees it. */

@@ -3,7 +3,7 @@ import { isFailure } from '../../domain/error/failure.ts';
 import { sideEffectOf, type ToolVersion } from '../../domain/tool/tool-version.ts';
 import { coversToolId } from '../../permission/token-scope.ts';
 import type { Paging } from '../../registry/registry.ts';
-import { viewOf } from '../../visibility/visibility.ts';
+import { activationFor, viewOf } from '../../visibility/visibility.ts';
 import { seesAll } from './find.ts';
 import type { Listing } from './listing.ts';
 import { type Asking, manifestOf, type SeenTool, type TierList, type VisibleToolsParts } from './seen-tool.ts';
@@ -95,7 +95,7 @@ function whyNot(parts: VisibleToolsParts, sights: TenantSights, asking: Asking, 
   const tenant = whyNotInTenant(parts, asking, tool);
   if (tenant !== undefined) return tenant;
   const rules = seesAll(principal) ? undefined : parts.visibility.rulesOf(principal.tenantId);
-  const activation = rules?.byAgent.get(principal.agentDid)?.get(tool_id);
+  const activation = rules === undefined ? undefined : activationFor(rules, principal, tool_id);
   if (activation?.enabled === false) {
     const message = activation.reason ?? 'It is disabled for this agent; an operator can enable it.';
     return { code: 'disabled_for_agent', message };

@@ -56,7 +56,7 @@ describe('VIS-01 activations', () => {
     expect(disabled.failure?.message.replace('double', 'nothing')).toBe(unknown.failure?.message);
     expect(see(A, 'agent-unavailable')).toEqual(['double: disabled_for_agent']);
     expect(await as(B, 'double')).toMatchObject({ result: 4 });
-    await visibility.removeActivation('acme', A, 'double');
+    await visibility.removeActivation('acme', { agent_did: A, tool_id: 'double' });
     expect(await as(A, 'double')).toMatchObject({ result: 4 });
   });
 

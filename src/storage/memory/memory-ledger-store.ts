@@ -14,6 +14,7 @@ import type {
 } from '../../audit/ledger-store.port.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { type ChainedEvent, eventTextParts } from '../../domain/event/chained-event.ts';
+import { type CallOwner, isOwner } from '../../domain/invocation/call-owner.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import {
   completedAt,
@@ -57,7 +58,7 @@ interface HeldRecord {
   /** It completed with a result that is still kept. */
   readonly hasResult: boolean;
   /** Of calls that may have left something behind. */
-  readonly effect: { readonly turnGroupId: string | undefined; readonly agentDid: string } | undefined;
+  readonly effect: { readonly turnGroupId: string | undefined; readonly owner: CallOwner } | undefined;
 }
 
 interface Held {
@@ -229,18 +230,26 @@ function keepRecord(held: Held, record: InvocationRecord): void {
 
 const REACHED: ReadonlySet<string> = new Set(['EXECUTING', 'COMPLETED', 'FAILED', 'ABORTED', 'ROLLED_BACK']);
 
-function effectOf({ sideEffect, state, turnGroupId, agentDid }: InvocationRecord): HeldRecord['effect'] {
+function effectOf({
+  sideEffect,
+  state,
+  turnGroupId,
+  tenantId,
+  agentDid,
+  userDid,
+}: InvocationRecord): HeldRecord['effect'] {
   if (sideEffect === undefined || sideEffect === 'pure' || !REACHED.has(state)) return undefined;
-  return { turnGroupId, agentDid };
+  return { turnGroupId, owner: { tenantId, agentDid, userDid } };
 }
 
-function sideEffects(held: Held, { tenantId, turnGroupId, agentDid, before, limit }: SideEffectQuery) {
+function sideEffects(held: Held, { tenantId, turnGroupId, agentDid, owner, before, limit }: SideEffectQuery) {
   const found = [...held.records.values()].filter(
     (record) =>
       record.effect !== undefined &&
       record.tenantId === tenantId &&
       (turnGroupId === undefined || record.effect.turnGroupId === turnGroupId) &&
-      (agentDid === undefined || record.effect.agentDid === agentDid) &&
+      (agentDid === undefined || record.effect.owner.agentDid === agentDid) &&
+      (owner === undefined || isOwner(owner, record.effect.owner)) &&
       (before === undefined || byAcceptance(record, { ...before, tenantId }) < 0),
   );
   found.sort((one, other) => byAcceptance(other, one));

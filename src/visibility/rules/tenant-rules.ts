@@ -1,5 +1,6 @@
 // Hot path: the maps are asked for every call of a tenant that has rules.
 import type { ToolActivation, ToolAvailability, ToolView } from '../../../api/schemas/visibility.ts';
+import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 import type { RuleKind } from '../visibility-store.port.ts';
 
 /** A view and when it was last put. */
@@ -15,9 +16,9 @@ export interface TenantRules {
   readonly revision: number;
   /** By tool id. */
   readonly availability: ReadonlyMap<string, ToolAvailability>;
-  /** By agent and tool, as JSON of the two. */
+  /** By their key in the store. */
   readonly activations: ReadonlyMap<string, ToolActivation>;
-  /** By agent, then by tool id. */
+  /** By agent, then by tool and user: see {@link activationFor}. */
   readonly byAgent: ReadonlyMap<string, ReadonlyMap<string, ToolActivation>>;
   /** By name. */
   readonly views: ReadonlyMap<string, StoredView>;
@@ -62,8 +63,9 @@ export function put(rules: ChangingRules, kind: RuleKind, key: string, rule: obj
     const activation = rule as ToolActivation;
     rules.activations.set(key, activation);
     const ofAgent = rules.byAgent.get(activation.agent_did);
-    if (ofAgent === undefined) rules.byAgent.set(activation.agent_did, new Map([[activation.tool_id, activation]]));
-    else ofAgent.set(activation.tool_id, activation);
+    const name = nameOf(activation.tool_id, activation.user_did);
+    if (ofAgent === undefined) rules.byAgent.set(activation.agent_did, new Map([[name, activation]]));
+    else ofAgent.set(name, activation);
   }
 }
 
@@ -77,9 +79,24 @@ export function remove(rules: ChangingRules, kind: RuleKind, key: string): void 
     if (activation === undefined) return;
     rules.activations.delete(key);
     const ofAgent = rules.byAgent.get(activation.agent_did);
-    ofAgent?.delete(activation.tool_id);
+    ofAgent?.delete(nameOf(activation.tool_id, activation.user_did));
     if (ofAgent?.size === 0) rules.byAgent.delete(activation.agent_did);
   }
+}
+
+/** No tool id holds a line break. */
+const nameOf = (toolId: string, user: string | undefined): string =>
+  user === undefined ? toolId : `${toolId}\n${user}`;
+
+/** The activation that counts for a caller: the one for its user, before the one for all users of its agent. */
+export function activationFor(
+  { byAgent }: TenantRules,
+  { agentDid, userDid }: Omit<CallOwner, 'tenantId'>,
+  toolId: string,
+): ToolActivation | undefined {
+  const ofAgent = byAgent.get(agentDid);
+  const own = userDid === undefined ? undefined : ofAgent?.get(nameOf(toolId, userDid));
+  return own ?? ofAgent?.get(toolId);
 }
 
 /** Of two views that name one agent (put at the same time by two instances) the first by name holds it, everywhere. */

@@ -1,8 +1,9 @@
 import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import { ownerKey } from '../../../domain/invocation/call-owner.ts';
 import type { Peer } from '../../mcp-server.ts';
 import type { Confirmer, ShownQuestion } from '../client-confirmations.port.ts';
 import type { AskedFor, Confirming, Settled } from './confirming.ts';
-import { confirmerOf, decide, holderOf, isOpen, isWaiting, NOT_DECIDED } from './decide.ts';
+import { confirmerOf, decide, isOpen, isWaiting, NOT_DECIDED } from './decide.ts';
 import { answerOf, elicits, formFor } from './elicit-form.ts';
 import { answerOnRecord } from './wait-for-end.ts';
 import { callDigest, type WaitingCall } from './waiting-calls.ts';
@@ -93,7 +94,7 @@ function carried(
   call: AskedFor,
 ): Settled {
   const { bindingDigest } = shown;
-  const state = { invocationId, approvalId, bindingDigest, holder: holderOf(by), call: callDigest(call.input) };
+  const state = { invocationId, approvalId, bindingDigest, holder: ownerKey(by), call: callDigest(call.input) };
   return {
     inputRequests: { [approvalId]: { method: 'elicitation/create', params: formFor(shown, by) } },
     requestState: seal.seal(state),

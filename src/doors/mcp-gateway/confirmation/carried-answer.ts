@@ -1,8 +1,9 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { ownerKey } from '../../../domain/invocation/call-owner.ts';
 import { isObject } from '../../json-rpc.ts';
 import { forgetEnded } from './ask-user.ts';
 import type { AskedFor, Confirming, Settled } from './confirming.ts';
-import { confirmerOf, decide, holderOf, NOT_DECIDED } from './decide.ts';
+import { confirmerOf, decide, NOT_DECIDED } from './decide.ts';
 import { answerOf } from './elicit-form.ts';
 import { answerOnRecord } from './wait-for-end.ts';
 import { callDigest } from './waiting-calls.ts';
@@ -17,7 +18,7 @@ export async function takeCarried(confirming: Confirming, requestState: string, 
   const { peer, input, params } = call;
   const by = await confirmerOf(layer, peer);
   const state = seal.open(requestState);
-  if (state === undefined || state.holder !== holderOf(by) || state.call !== callDigest(input)) {
+  if (state === undefined || state.holder !== ownerKey(by) || state.call !== callDigest(input)) {
     throw new ToolLayerError('E3801', 'The requestState was not given for this call. Call without it.');
   }
   const { invocationId, approvalId, bindingDigest } = state;

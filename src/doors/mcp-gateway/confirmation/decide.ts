@@ -55,10 +55,6 @@ export async function confirmerOf(layer: ToolLayer, { caller }: Peer): Promise<C
   return { tenantId: tenant_id, agentDid: agent_did, ...(user_did === undefined ? {} : { userDid: user_did }) };
 }
 
-/** The same for the same tenant, agent and user. */
-export const holderOf = ({ tenantId, agentDid, userDid = '' }: Confirmer): string =>
-  JSON.stringify([tenantId, agentDid, userDid]);
-
 /** Whether a call waits for a person. */
 export const isWaiting = ({ status, error }: ToolInvokeResponse): boolean =>
   status === 'pending_approval' && error === undefined;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { ownerKey } from '../../../domain/invocation/call-owner.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import { isObject, type Params } from '../../json-rpc.ts';
 import type { AskClient, Peer } from '../../mcp-server.ts';
 import type { AskedFor, Settled } from '../confirmation/confirming.ts';
-import { confirmerOf, holderOf } from '../confirmation/decide.ts';
+import { confirmerOf } from '../confirmation/decide.ts';
 import { callDigest } from '../confirmation/waiting-calls.ts';
 import type { McpSettings } from '../settings.ts';
 
@@ -71,7 +72,7 @@ export function createSuspendedCalls({ layer, settings }: SuspendedCallParts): S
     try {
       if (questions.size === 0) await Promise.race([end, suspended.asked.promise]);
       if (suspended.isOver || questions.size === 0) return await end;
-      suspended.holder ||= holderOf(await confirmerOf(layer, peer));
+      suspended.holder ||= ownerKey(await confirmerOf(layer, peer));
       suspended.call ||= callDigest(input);
       open.set(state, suspended);
       suspended.away = setTimeout(() => leave(suspended), settings.confirmationWaitMs).unref();
@@ -91,7 +92,7 @@ export function createSuspendedCalls({ layer, settings }: SuspendedCallParts): S
   };
 
   const goOn = async (state: string, call: AskedFor): Promise<Settled> => {
-    const holder = holderOf(await confirmerOf(layer, call.peer));
+    const holder = ownerKey(await confirmerOf(layer, call.peer));
     const suspended = open.get(state);
     const isTheirs = suspended?.holder === holder && suspended.call === callDigest(call.input);
     if (suspended === undefined || !isTheirs || suspended.attached !== undefined) throw notGiven();

@@ -1,6 +1,7 @@
 // Hot path: `callerOf` runs for every call to an upstream whose connections are per caller.
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import { secretNames } from '../secrets/secret-values.ts';
@@ -63,10 +64,9 @@ export function secretsOf({ values }: KnownCaller): SecretStore {
 export function callerOf(upstream: string, names: readonly string[], caller: UpstreamCaller | undefined): KnownCaller {
   const missing = names.filter((name) => caller?.secrets.has(name) !== true);
   if (caller === undefined || missing.length > 0) throw notGranted(upstream, missing);
-  const { agentDid, userDid = null } = caller.principal;
   const values = new Map(names.map((name) => [name, caller.secrets.get(name) as string]));
-  const identity = JSON.stringify([agentDid, userDid]);
-  return { identity, key: sha256(JSON.stringify([agentDid, userDid, ...values.values()])), values };
+  const identity = JSON.stringify(ownerNames(caller.principal));
+  return { identity, key: sha256(JSON.stringify([identity, ...values.values()])), values };
 }
 
 function placeholdersOf({ transport }: UpstreamDefinition): readonly string[] {

@@ -13,7 +13,11 @@ const ONE = { per_minute: 60, burst: 1 };
 
 function bench(limits: Partial<PipelineParts['limits']>, rateLimiter: RateLimiter = memoryRateLimiter()) {
   const parts = { rateLimiter, limits: { externalRate: PLENTY, ...limits } as PipelineParts['limits'] };
-  return async (tool: Pick<Resolved, 'tool'> & Pick<Resolved, 'overrides'>, tenantId = 'acme', agentDid = 'did:a') => {
+  return async (
+    tool: Pick<Resolved, 'tool' | 'overrides' | 'overridesUser'>,
+    tenantId = 'acme',
+    agentDid = 'did:a',
+  ) => {
     const end = await takeRate(parts, { principal: { tenantId, agentDid, roles: [] }, claims: {}, ...tool } as never);
     return isFailure(end) ? [end.code, end.message] : 'taken';
   };
@@ -66,6 +70,10 @@ describe('the bound of a service', () => {
     expect(await take(own)).toBe('taken');
     expect(await take(own)).toMatchObject(['E3303', expect.stringContaining('The tool may be called')]);
     expect(await take(own, 'acme', 'did:b')).toBe('taken');
+    const ofUser = { ...own, overridesUser: 'did:u' };
+    expect(await take(ofUser)).toBe('taken');
+    expect(await take(ofUser)).toMatchObject(['E3303', expect.stringContaining('The tool may be called')]);
+    expect(await take({ ...own, overridesUser: 'did:v' })).toBe('taken');
   });
 
   test('the same holds over a limiter that answers later', async () => {

@@ -1,6 +1,7 @@
 // Hot path: for tools of this machine that name no limit it is two comparisons.
 import type { RateLimit } from '../../../../api/schemas/tool-manifest.ts';
 import { type Failure, failure } from '../../../domain/error/failure.ts';
+import { ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { Reserved, Resolved } from '../../call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { StageEnd } from '../../stage.ts';
@@ -30,18 +31,21 @@ export function takeRate(parts: Parts, call: Resolved): Taken {
 
 const NONE: readonly Bucket[] = [];
 
-function bucketsOf(limits: Parts['limits'], { principal, tool: { manifest }, overrides }: Resolved): readonly Bucket[] {
+function bucketsOf(limits: Parts['limits'], call: Resolved): readonly Bucket[] {
+  const { principal, overrides, overridesUser } = call;
+  const { manifest } = call.tool;
   const own = overrides?.rate_limit;
   const api = calledApiOf(manifest);
   const isOutside = api?.isHost === true;
   const limit = manifest.execution_config?.rate_limit ?? (isOutside ? limits.externalRate : undefined);
   if (own === undefined && limit === undefined && api === undefined) return NONE;
   const { tenantId, agentDid } = principal;
-  const tool = `${tenantId}\n${manifest.tool_id}`;
+  const ofTool = `${tenantId}\n${manifest.tool_id}`;
   const buckets: Bucket[] = [];
-  // An agent's own limit comes on top of the tool's, which all agents of the tenant share.
-  if (own !== undefined) buckets.push({ key: `${tool}\n${agentDid}`, limit: own, what: 'The tool' });
-  if (limit !== undefined) buckets.push({ key: tool, limit, what: 'The tool' });
+  // The limit of an activation comes on top of the tool's, which all agents of the tenant share.
+  const activated = ownerNames({ agentDid, userDid: overridesUser }).join('\n');
+  if (own !== undefined) buckets.push({ key: `${ofTool}\n${activated}`, limit: own, what: 'The tool' });
+  if (limit !== undefined) buckets.push({ key: ofTool, limit, what: 'The tool' });
   const shared =
     api === undefined ? undefined : (limits.apiRates?.get(api.name) ?? (isOutside ? limits.apiRate : undefined));
   if (api !== undefined && shared !== undefined)

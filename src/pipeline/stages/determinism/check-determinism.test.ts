@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { systemClock } from '../../../std/clock.ts';
+import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
 import { memoryOutputStore } from '../../../storage/memory/outcomes/memory-output-store.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import type { OutputStore } from '../../output-store.port.ts';
@@ -8,8 +9,8 @@ import { manifest, pipeline } from '../../pipeline.fixture.ts';
 import { createOutputMemory } from './output-memory.ts';
 
 /** One instance over a store of outputs. */
-const instance = (store: OutputStore = memoryOutputStore()) =>
-  pipeline({ outputs: createOutputMemory({ store, clock: systemClock, log: silentLog }) });
+const instance = (outputs: OutputStore = memoryOutputStore(), store = memoryLedgerStore()) =>
+  pipeline({ store, outputs: createOutputMemory({ store: outputs, clock: systemClock, log: silentLog }) });
 
 const SAME = { tool_id: 'same', parameters: { n: 1 } };
 const codes = ({ warnings }: { readonly warnings: readonly { readonly code: string }[] }): string[] =>
@@ -41,8 +42,8 @@ describe('a tool that says it is deterministic', () => {
   });
 
   test('PIPE-10 is held to what it gave in another instance, and before a restart', async () => {
-    const store = memoryOutputStore();
-    const [one, two] = [await instance(store), await instance(store)];
+    const [store, ledger] = [memoryOutputStore(), memoryLedgerStore()];
+    const [one, two] = [await instance(store, ledger), await instance(store, ledger)];
     await one.add(manifest('same', { deterministic: true }), () => 1);
     await two.add(manifest('same', { deterministic: true }), () => 2);
     const { invocationId } = await one.call(SAME);
@@ -50,6 +51,19 @@ describe('a tool that says it is deterministic', () => {
       { code: 'not_deterministic', details: { earlier_invocation_id: invocationId } },
     ]);
     expect(codes(await one.call(SAME))).toEqual([]);
+  });
+
+  test('PIPE-10 PRM-10 tells a caller of the earlier call only where it is the caller’s own; the audit names it', async () => {
+    const { add, call, token, eventsOf } = await instance();
+    let answer = 0;
+    await add(manifest('same', { deterministic: true }), () => (answer += 1));
+    const first = await call(SAME);
+    for (const claims of [{ user_did: 'did:user:u' }, { agent_did: 'did:agent:b' }]) {
+      const broken = await call({ ...SAME, capability_token: await token(claims) });
+      expect(broken.warnings).toMatchObject([{ code: 'not_deterministic' }]);
+      expect(JSON.stringify(broken)).not.toContain(first.invocationId);
+      expect(JSON.stringify(await eventsOf(broken.invocationId))).toContain(first.invocationId);
+    }
   });
 
   test('PIPE-10 and gives two results at the same moment is reported once, in either instance', async () => {

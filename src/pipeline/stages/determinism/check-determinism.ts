@@ -1,8 +1,11 @@
+import { isOwner } from '../../../domain/invocation/call-owner.ts';
 import type { Admitted, Executed, Inspected, Ran, Resolved, Validated } from '../../call.ts';
 import type { Flight } from '../../flight/flight.ts';
+import type { SeenOutput } from '../../output-store.port.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { Recalled } from './output-memory.ts';
 
+type Records = PipelineParts['records'];
 type Call = Admitted & Resolved & Validated & Ran & Executed & Inspected;
 
 /**
@@ -12,36 +15,32 @@ type Call = Admitted & Resolved & Validated & Ran & Executed & Inspected;
  * @returns a promise only where the comparison has to be waited for
  */
 export function checkDeterminism(
-  { outputs, clock }: Pick<PipelineParts, 'outputs' | 'clock'>,
+  parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock'>,
   call: Call,
   flight: Flight,
 ): Promise<void> | undefined {
+  const { outputs, clock } = parts;
   if (outputs === undefined || call.outcome !== call.ran) return undefined;
   const { tool, principal, inputHash, outputHash, invocationId } = call;
   const key = { tenantId: principal.tenantId, ownerId: tool.tenantId, contentHash: tool.contentHash, inputHash };
   const at = clock.now();
   const before = outputs.seen(key, { outputHash, invocationId, at });
-  if (before instanceof Promise) return before.then((recalled) => report(call, flight, recalled, at));
-  report(call, flight, before, at);
-  return undefined;
+  const told = (recalled: Recalled): Promise<void> | undefined => report(parts.records, call, flight, recalled, at);
+  return before instanceof Promise ? before.then(told) : told(before);
 }
 
-function report({ tool, outputHash }: Call, flight: Flight, before: Recalled, at: number): void {
-  if (before === undefined) return;
-  const { tool_id } = tool.manifest;
+function report(records: Records, call: Call, flight: Flight, before: Recalled, at: number): Promise<void> | undefined {
+  if (before === undefined) return undefined;
+  const { tool_id } = call.tool.manifest;
   if (before === 'unknown') {
     flight.warnings.push({
       code: 'determinism_not_checked',
       message: `${tool_id} says that it is deterministic, and its result could not be compared with those of earlier calls. Verify the call later where that matters.`,
     });
-    return;
+    return undefined;
   }
-  if (before.outputHash === outputHash) return;
-  flight.warnings.push({
-    code: 'not_deterministic',
-    message: `${tool_id} says that it is deterministic, and gave another result for the same input before.`,
-    details: { earlier_invocation_id: before.invocationId },
-  });
+  const { outputHash } = call;
+  if (before.outputHash === outputHash) return undefined;
   flight.facts ??= [];
   flight.facts.push({
     type: 'ai.agent.tool.determinism_broken',
@@ -51,5 +50,17 @@ function report({ tool, outputHash }: Call, flight: Flight, before: Recalled, at
       earlier_output_hash: before.outputHash,
       output_hash: outputHash,
     },
+  });
+  return warn(records, call, flight, before);
+}
+
+/** The audit names the earlier call in any case; a caller learns of it only where it is the caller's own. */
+async function warn(records: Records, { tool, principal }: Call, flight: Flight, before: SeenOutput): Promise<void> {
+  const { invocationId } = before;
+  const earlier = await records.findInvocation(principal.tenantId, invocationId).catch(() => undefined);
+  flight.warnings.push({
+    code: 'not_deterministic',
+    message: `${tool.manifest.tool_id} says that it is deterministic, and gave another result for the same input before.`,
+    ...(isOwner(principal, earlier) ? { details: { earlier_invocation_id: invocationId } } : {}),
   });
 }

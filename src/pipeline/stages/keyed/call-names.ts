@@ -1,4 +1,5 @@
 import { type Failure, failure } from '../../../domain/error/failure.ts';
+import { ownerNames } from '../../../domain/invocation/call-owner.ts';
 import { canonicalJson } from '../../../std/canonical-json.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import type { CallRequest, Resolved, Validated } from '../../call.ts';
@@ -28,8 +29,7 @@ export function callNames(call: CallRequest & Resolved & Validated): readonly Ca
   const asked = [tool.manifest.tool_id, request.tool_version ?? 'latest', inputHash];
   if (id !== undefined) {
     // Ids are of the tenant, not of one caller: the same id of another caller is another request.
-    const { agentDid, userDid = null } = principal;
-    const requestHash = hashOf([...asked, agentDid, userDid, key?.scoped ?? null]);
+    const requestHash = hashOf([...asked, key?.scoped ?? null, ...ownerNames(principal)]);
     names.push({ kind: 'id', shown: id, claimed: `\nid:${id}`, requestHash });
   }
   if (key !== undefined) {

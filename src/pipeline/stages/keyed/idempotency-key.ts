@@ -1,4 +1,5 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { type CallOwner, ownerNames } from '../../../domain/invocation/call-owner.ts';
 import { canonicalJson } from '../../../std/canonical-json.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import type { CallRequest, Resolved, Validated } from '../../call.ts';
@@ -14,7 +15,7 @@ const TURN_GROUP_PREFIX = 'tool_idem';
 export interface IdempotencyKey {
   /** As it is shown. */
   readonly key: string;
-  /** As it is claimed: of one agent, and told apart from every other. Its tenant stands beside it. */
+  /** As it is claimed: of one owner, and told apart from every other. Its tenant stands beside it. */
   readonly scoped: string;
   /** The key is of the turn group, not the caller's own. */
   readonly ofTurnGroup: boolean;
@@ -27,28 +28,29 @@ export function idempotencyKeyOf(call: CallRequest & Resolved & Validated): Idem
   const own = options?.idempotency_key;
   if (own !== undefined) {
     // Whoever asks for it, one call is taken back once.
-    const scoped =
-      compensates === undefined ? scopedKey(principal.agentDid, own) : lengthPrefixed('compensation', '', own);
+    const scoped = compensates === undefined ? scopedKey(principal, own) : lengthPrefixed('compensation', [''], own);
     return { key: own, scoped, ofTurnGroup: false };
   }
   const turnGroup = options?.turn_group_id;
   if (turnGroup === undefined) return undefined;
   const key = `${tool.manifest.tool_id}:${businessKey(tool.manifest, call)}:turn_group:${turnGroup}`;
-  return { key, scoped: lengthPrefixed(TURN_GROUP_PREFIX, principal.agentDid, key), ofTurnGroup: true };
+  return { key, scoped: lengthPrefixed(TURN_GROUP_PREFIX, ownerNames(principal), key), ofTurnGroup: true };
 }
 
 /**
- * A caller's key within its agent: nobody reads another agent's answer by guessing its key. The short form is that of keys
- * which are stored already; an agent whose name holds a line break has the other, since its name and key could be parted
- * in two ways.
+ * A caller's key within its owner: nobody reads another agent's or user's answer by guessing the key. The short form is that
+ * of keys which are stored already, of agents without a user; an agent whose name holds a line break has the other, since its
+ * name and key could be parted in two ways.
  */
-export function scopedKey(agentDid: string, key: string): string {
-  return agentDid.includes('\n') ? lengthPrefixed('key', agentDid, key) : `${agentDid}\n${key}`;
+export function scopedKey(owner: Omit<CallOwner, 'tenantId'>, key: string): string {
+  const names = ownerNames(owner);
+  const [agent] = names;
+  return names.length > 1 || agent?.includes('\n') ? lengthPrefixed('key', names, key) : `${agent}\n${key}`;
 }
 
-/** Begins with a line break, as no short form does: no agent's name is empty. */
-const lengthPrefixed = (kind: string, agentDid: string, key: string): string =>
-  `\n${kind}:${agentDid.length}:${agentDid}${key}`;
+/** Begins with a line break, as no short form does: no agent's name is empty. The kind says how many names follow. */
+const lengthPrefixed = (kind: string, names: readonly string[], key: string): string =>
+  `\n${names.length > 1 ? 'user_' : ''}${kind}:${names.map((name) => `${name.length}:${name}`).join('')}${key}`;
 
 /**
  * What makes two calls the same business: the values of `idempotency_key_fields`, or the first 16 hex digits of the hash

@@ -186,13 +186,21 @@ test('VIS-04 PIPE-09 a call asks for its claim once its row stands, and does not
 });
 
 test('PIPE-09 a scope cannot be read in two ways, and keys that are stored keep theirs', () => {
-  expect(scopedKey('did:agent:a', 'k')).toBe('did:agent:a\nk');
-  const scopes = [
-    ['did:a', 'b\nk'],
-    ['did:a\nb', 'k'],
-    ['did:a\nb\nk', ''],
-    ['', 'did:a\nb\nk'],
-    ['did:a\n', 'b\nk'],
-  ] as const;
-  expect(new Set(scopes.map(([agent, key]) => scopedKey(agent, key))).size).toBe(scopes.length);
+  expect(scopedKey({ agentDid: 'did:agent:a' }, 'k')).toBe('did:agent:a\nk');
+  expect(scopedKey({ agentDid: 'did:a\nb' }, 'k')).toBe('\nkey:7:did:a\nbk');
+  const scopes: readonly (readonly [string, string | undefined, string])[] = [
+    ['did:a', undefined, 'b\nk'],
+    ['did:a\nb', undefined, 'k'],
+    ['did:a\nb\nk', undefined, ''],
+    ['', undefined, 'did:a\nb\nk'],
+    ['did:a\n', undefined, 'b\nk'],
+    ['did:a', 'b', 'k'],
+    ['did:a', 'b', '\nk'],
+    ['did:a', 'bk', ''],
+    ['did:a', '', 'bk'],
+    ['did:a\n', undefined, '1:bk'],
+    ['did:a\n', 'b', 'k'],
+  ];
+  const keys = scopes.map(([agentDid, userDid, key]) => scopedKey({ agentDid, userDid }, key));
+  expect(new Set(keys).size).toBe(scopes.length);
 });

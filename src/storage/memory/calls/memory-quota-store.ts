@@ -1,4 +1,5 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { ownerKey } from '../../../domain/invocation/call-owner.ts';
 import type { QuotaStore } from '../../../permission/quota-store.port.ts';
 import { type Clock, systemClock } from '../../../std/clock.ts';
 
@@ -22,8 +23,8 @@ export function memoryQuotaStore(options: { readonly clock?: Clock; readonly ses
   const { clock = systemClock, sessionsMax = SESSIONS_MAX } = options;
   const sessions = new Map<string, Counted>();
   return {
-    async take({ tenantId, agentDid, sessionId }, callsMax, idleSeconds) {
-      const key = JSON.stringify([tenantId, agentDid, sessionId]);
+    async take({ owner, sessionId }, callsMax, idleSeconds) {
+      const key = JSON.stringify([ownerKey(owner), sessionId]);
       const now = clock.now();
       const held = sessions.get(key);
       const calls = held !== undefined && held.expiresAt > now ? held.calls : 0;

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { QuotaStore } from '../../../permission/quota-store.port.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import { inDatabase } from '../database-error.ts';
@@ -36,9 +37,10 @@ returning calls::text`,
 /** Quotas in PostgreSQL, one count for all instances. */
 export function postgresQuotaStore(pool: Pool): QuotaStore {
   return {
-    take: ({ tenantId, agentDid, sessionId }, callsMax, idleSeconds) =>
+    take: ({ owner, sessionId }, callsMax, idleSeconds) =>
       inDatabase('count the call', async () => {
-        const values = [keyText(tenantId), sha256(JSON.stringify([agentDid, sessionId])), callsMax, idleSeconds];
+        const hash = sha256(JSON.stringify([...ownerNames(owner), sessionId]));
+        const values = [keyText(owner.tenantId), hash, callsMax, idleSeconds];
         const { rows } = await pool.query<{ calls: string }>({ ...TAKE, values });
         const [row] = rows;
         return row === undefined ? undefined : Number(row.calls);

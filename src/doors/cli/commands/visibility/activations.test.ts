@@ -47,3 +47,20 @@ test('activations remove fails when there was nothing to remove', async () => {
   expect(await bench.run(argv)).toMatchObject({ code: 0, out: 'Removed the activation of send for did:a\n' });
   expect(await bench.run(argv)).toMatchObject({ code: 1, out: '' });
 });
+
+test('VIS-01 activations for one user name the user, in what is asked and in what is said', async () => {
+  bench.layer.answers.set('activations.set', (input) => ({ ...ACTIVATION, ...input }));
+  bench.layer.answers.set('activations.remove', (input) => ({ ...input, removed: true }));
+  bench.layer.answers.set('activations.list', () => ({ activations: [{ ...ACTIVATION, user_did: 'did:u' }] }));
+  const said = {
+    set: 'send is enabled for did:a, user did:u',
+    remove: 'Removed the activation of send for did:a, user did:u',
+  };
+  for (const command of ['set', 'remove'] as const) {
+    const { out } = await bench.run(['activations', command, 'did:a', 'send', '--user', 'did:u']);
+    expect(out).toBe(`${said[command]}\n`);
+    expect(bench.layer.asked.at(-1)?.input).toMatchObject({ agent_did: 'did:a', user_did: 'did:u', tool_id: 'send' });
+  }
+  expect((await bench.run(['activations', 'list', '--user', 'did:u'])).out).toMatch(/did:a +did:u +send +yes/);
+  expect(bench.layer.asked.at(-1)?.input).toEqual({ user_did: 'did:u' });
+});

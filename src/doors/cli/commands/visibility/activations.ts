@@ -13,42 +13,55 @@ export function addActivationsCommands(program: Command, kit: CommandKit): void 
     .command('remove')
     .description('take back what was said; the tool is enabled as its manifest says')
     .argument('<agent-did>')
-    .argument('<tool-id>');
-  kit.asking(remove, async ({ layer, caller, print }, [agent, tool]) => {
-    const input = { agent_did: String(agent), tool_id: String(tool) };
+    .argument('<tool-id>')
+    .option('--user <did>', 'of this user of the agent alone');
+  kit.asking<OfUser>(remove, async ({ layer, caller, print }, [agent, tool], { user }) => {
+    const input = { agent_did: String(agent), ...ofUser(user), tool_id: String(tool) };
     const answer = await layer.ask('activations.remove', input, caller);
     if (print.json) print.value(answer);
-    else if (answer.removed) print.line(`Removed the activation of ${answer.tool_id} for ${answer.agent_did}`);
-    else print.note(`There is no activation of ${answer.tool_id} for ${answer.agent_did}.`);
+    else if (answer.removed) print.line(`Removed the activation of ${answer.tool_id} for ${named(answer)}`);
+    else print.note(`There is no activation of ${answer.tool_id} for ${named(answer)}.`);
     return answer.removed ? EXIT.ok : EXIT.refused;
   });
 }
+
+interface OfUser {
+  readonly user?: string;
+}
+
+const ofUser = (user: string | undefined) => (user === undefined ? {} : { user_did: user });
+
+const named = ({ agent_did, user_did }: Pick<ToolActivation, 'agent_did' | 'user_did'>): string =>
+  user_did === undefined ? agent_did : `${agent_did}, user ${user_did}`;
 
 function addListCommand(activations: Command, kit: CommandKit): void {
   const list = activations
     .command('list')
     .description('the activations; an agent without one may use the tool')
     .option('--agent <did>', 'of this agent')
+    .option('--user <did>', 'of this user')
     .option('--tool <id>', 'of this tool');
-  interface Options {
+  interface Options extends OfUser {
     readonly agent?: string;
     readonly tool?: string;
   }
-  kit.asking<Options>(list, async ({ layer, caller, print }, _args, { agent, tool }) => {
+  kit.asking<Options>(list, async ({ layer, caller, print }, _args, { agent, user, tool }) => {
     const input: ActivationListRequest = {
       ...(agent === undefined ? {} : { agent_did: agent }),
+      ...ofUser(user),
       ...(tool === undefined ? {} : { tool_id: tool }),
     };
     const answer = await layer.ask('activations.list', input, caller);
     if (print.json) print.value(answer);
     else if (answer.activations.length === 0) print.note('There are no activations: every agent may use every tool.');
-    else print.table(['AGENT', 'TOOL', 'ENABLED', 'OVERRIDES'], answer.activations.map(rowOf));
+    else print.table(['AGENT', 'USER', 'TOOL', 'ENABLED', 'OVERRIDES'], answer.activations.map(rowOf));
     return EXIT.ok;
   });
 }
 
-const rowOf = ({ agent_did, tool_id, enabled, policy_overrides, reason }: ToolActivation): string[] => [
+const rowOf = ({ agent_did, user_did, tool_id, enabled, policy_overrides, reason }: ToolActivation): string[] => [
   agent_did,
+  user_did ?? '',
   tool_id,
   enabled ? 'yes' : 'no',
   [...Object.entries(policy_overrides).map(([name, value]) => `${name}=${JSON.stringify(value)}`), reason ?? ''].join(
@@ -56,7 +69,7 @@ const rowOf = ({ agent_did, tool_id, enabled, policy_overrides, reason }: ToolAc
   ),
 ];
 
-interface SetOptions {
+interface SetOptions extends OfUser {
   readonly disable?: boolean;
   readonly reason?: string;
   readonly confirm?: 'yes' | 'no';
@@ -75,6 +88,7 @@ function addSetCommand(activations: Command, kit: CommandKit): void {
     )
     .argument('<agent-did>')
     .argument('<tool-id>')
+    .option('--user <did>', 'for this user of the agent alone; without it for all its users')
     .option('--disable', 'the agent may not use it, and does not see it')
     .option('--reason <text>', 'why, for people and agents')
     .option('--confirm <yes|no>', 'whether a person confirms each call', oneOf(['yes', 'no']))
@@ -86,6 +100,7 @@ function addSetCommand(activations: Command, kit: CommandKit): void {
   kit.asking<SetOptions>(set, async ({ layer, caller, print }, [agent, tool], options) => {
     const input = {
       agent_did: String(agent),
+      ...ofUser(options.user),
       tool_id: String(tool),
       enabled: options.disable !== true,
       policy_overrides: overridesOf(options),
@@ -93,7 +108,7 @@ function addSetCommand(activations: Command, kit: CommandKit): void {
     };
     const said = await layer.ask('activations.set', input, caller);
     if (print.json) print.value(said);
-    else print.line(`${said.tool_id} is ${said.enabled ? 'enabled' : 'disabled'} for ${said.agent_did}`);
+    else print.line(`${said.tool_id} is ${said.enabled ? 'enabled' : 'disabled'} for ${named(said)}`);
     return EXIT.ok;
   });
 }

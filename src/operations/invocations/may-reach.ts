@@ -1,0 +1,17 @@
+import type { Role } from '../../../api/schemas/capability-token.ts';
+import { type CallOwner, isOwner } from '../../domain/invocation/call-owner.ts';
+import { ROLES_FOR } from '../catalogue/entry.ts';
+import type { Asker } from '../operation.ts';
+
+/** Role that opens all calls of the tenant: `viewer` to read them, `operator` to end them or take them back. */
+export type Reach = 'viewer' | 'operator';
+
+/** True for who may read, or end, every call of the tenant. */
+export function reachesAll({ principal }: Asker, reach: Reach): boolean {
+  const wanted: readonly Role[] = ROLES_FOR[reach];
+  return principal.roles.some((role) => wanted.includes(role));
+}
+
+/** True for the owner of the call, and for who reaches all calls of the tenant. */
+export const mayReach = (asker: Asker, owner: CallOwner | undefined, reach: Reach): boolean =>
+  isOwner(asker.principal, owner) || reachesAll(asker, reach);

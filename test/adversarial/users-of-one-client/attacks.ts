@@ -1,0 +1,130 @@
+import type { OperationInput, OperationName } from '../../../src/operations/catalogue.ts';
+import type { CallNames } from './planted.ts';
+
+/** What another user of the same client asks who knows these names, for each operation. */
+export type Attacks = { readonly [N in OperationName]: (names: CallNames) => readonly OperationInput<N>[] };
+
+/** Names no call and nothing that belongs to one. */
+const NOTHING = () => [];
+
+const eachCall = ({ paid, inTurn, running, waiting, looked, unknown }: CallNames) =>
+  [paid, inTurn, running, waiting, looked, unknown].map((invocation_id) => ({ invocation_id }));
+
+const invocations = ({ key, turnGroup, paid, running, waiting }: CallNames) => [
+  // The names of their calls for calls of one's own.
+  ...[paid, running, waiting].flatMap((invocation_id) => [
+    { tool_id: 'pay', parameters: { q: 'mine' }, invocation_id },
+    { tool_id: 'nothing', invocation_id },
+    { tool_id: 'pay', parameters: { q: 7 }, invocation_id },
+    // Answered by the first call with this key, from the second time on.
+    { tool_id: 'pay', parameters: { q: 'mine' }, execution_options: { idempotency_key: 'again' } },
+    { tool_id: 'pay', parameters: { q: 'mine' }, invocation_id, execution_options: { idempotency_key: 'again' } },
+  ]),
+  { tool_id: 'pay', parameters: { q: 'mine' }, execution_options: { idempotency_key: key } },
+  { tool_id: 'pay', parameters: { q: 'the same' }, execution_options: { idempotency_key: key } },
+  { tool_id: 'pay', parameters: { q: 'the same' }, execution_options: { turn_group_id: turnGroup } },
+  { tool_id: 'look', parameters: { q: 'the same' } },
+];
+
+const byCall = (names: CallNames) => eachCall(names);
+const byApproval = ({ approval }: CallNames) => [{ approval_id: approval }];
+
+/** One entry for each operation there is; a new operation without one does not compile. */
+export const ATTACKS: Attacks = {
+  'tool.invoke': invocations,
+  'tool.dry_run': invocations,
+  'tool.status': byCall,
+  'tool.cancel': byCall,
+  'tool.watch': byCall,
+  'tool.extend': (names) => eachCall(names).map((call) => ({ ...call, extend_seconds: 60 })),
+  'tool.verify': (names) => [...eachCall(names), { invocation_id: names.looked, parameters: { q: 'the same' } }],
+  'approvals.list': () => [{}, { state: 'decided' }],
+  'approvals.show': byApproval,
+  'approvals.approve': byApproval,
+  'approvals.deny': byApproval,
+  'approvals.answer': ({ approval }) => [{ answer_token: approval, decision: 'deny' }],
+  'approvals.rules': () => [{}],
+  'approvals.revoke-rule': ({ approval }) => [{ rule_id: approval }],
+  'approvals.delegate': ({ agent }) => [{ to: agent, for_seconds: 60 }],
+  'approvals.delegations': () => [{}],
+  'approvals.end-delegation': ({ approval }) => [{ delegation_id: approval }],
+  'outcomes.list': ({ unknown }) => [{}, { after: unknown }],
+  'outcomes.get': byCall,
+  'outcomes.settle': ({ unknown }) => [{ invocation_id: unknown, outcome: 'happened', note: 'mine' }],
+  'outcomes.reconcile': ({ unknown }) => [{ invocation_id: unknown, tool_id: 'look', parameters: { q: 'mine' } }],
+  'side-effects.list': ({ agent, turnGroup }) => [
+    {},
+    { limit: 1 },
+    { agent_did: agent },
+    { turn_group_id: turnGroup },
+    { needs_compensation: true },
+  ],
+  'side-effects.get': byCall,
+  'side-effects.compensate': (names) => [...eachCall(names), { invocation_id: names.paid, arguments: { q: 'mine' } }],
+  'side-effects.compensate-all': ({ paid, inTurn, turnGroup }) => [
+    { invocation_ids: [paid] },
+    { invocation_ids: [inTurn, paid], continue_on_failure: true },
+    { turn_group_id: turnGroup },
+  ],
+  'policy.why': byCall,
+  'audit.query': ({ paid, agent }) => [{}, { invocation_id: paid }, { agent_did: agent }],
+  'visibility.list': ({ agent }) => [{ list: 'agent-enabled', agent_did: agent }, { list: 'agent-unavailable' }],
+  'activations.list': ({ agent, user }) => [{}, { agent_did: agent, ...of(user) }],
+  'activations.set': ({ agent, user }) => [{ agent_did: agent, ...of(user), tool_id: 'mail', enabled: true }],
+  'activations.remove': ({ agent, user }) => [{ agent_did: agent, ...of(user), tool_id: 'mail' }],
+  'tool.list': () => [{}],
+  'tools.search': () => [{ query: 'mail', threshold: 0 }],
+  'tools.get': () => [{ tool_id: 'mail' }],
+  'tools.manifests': () => [{}],
+  'token.inspect': () => [{}],
+  'token.mint': ({ agent, user }) => [{ agent_did: agent, ...of(user) }],
+  'token.explain': ({ token }) => [{ token }],
+  'token.revoke': ({ token, agent }) => [{ token }, { agent_did: agent }],
+  'api_keys.create': ({ agent }) => [{ name: 'mine', agent_did: agent }],
+  'revocations.list': () => [{}],
+  'revocations.lift': NOTHING,
+  'keys.list': NOTHING,
+  'keys.rotate': NOTHING,
+  'keys.published': NOTHING,
+  'api_keys.list': NOTHING,
+  'api_keys.revoke': NOTHING,
+  'tools.register': NOTHING,
+  'tools.remove': NOTHING,
+  'tools.deprecate': NOTHING,
+  'tools.sunset': NOTHING,
+  'tools.restore': NOTHING,
+  'tools.history': NOTHING,
+  'tools.diff': NOTHING,
+  'tools.compliance': NOTHING,
+  'tools.check': NOTHING,
+  'tools.import-openapi': NOTHING,
+  'tools.import-langchain': NOTHING,
+  'tools.import-skill': NOTHING,
+  'tools.import-composio': NOTHING,
+  'upstreams.import': NOTHING,
+  'upstreams.list': NOTHING,
+  'upstreams.get': NOTHING,
+  'upstreams.add': NOTHING,
+  'upstreams.remove': NOTHING,
+  'upstreams.quarantine': NOTHING,
+  'upstreams.accept': NOTHING,
+  'upstreams.reject': NOTHING,
+  'circuits.list': NOTHING,
+  'circuits.show': NOTHING,
+  'circuits.set': NOTHING,
+  'availability.list': NOTHING,
+  'availability.set': NOTHING,
+  'views.list': NOTHING,
+  'views.get': NOTHING,
+  'views.put': NOTHING,
+  'views.remove': NOTHING,
+  'policy.list': NOTHING,
+  'policy.reload': NOTHING,
+  'policy.test': NOTHING,
+  'audit.verify': NOTHING,
+  'audit.anchor': NOTHING,
+  'audit.verify-anchors': NOTHING,
+  health: NOTHING,
+};
+
+const of = (user: string | undefined) => (user === undefined ? {} : { user_did: user });

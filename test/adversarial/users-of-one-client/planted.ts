@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { expect, vi } from 'vitest';
+import { ToolLayerError } from '../../../src/domain/error/tool-layer-error.ts';
+import type { EmbeddedToolLayer } from '../../../src/index.ts';
+import type { ToolManifest } from '../../../src/manifest.ts';
+
+/** What one user's calls can be asked for by; an attacker who guessed well knows these. */
+export interface CallNames {
+  readonly agent: string;
+  /** Undefined for the client's own credential. */
+  readonly user: string | undefined;
+  readonly token: string;
+  /** A call that can be taken back, made under `key`. */
+  readonly paid: string;
+  readonly key: string;
+  /** Another one, made in `turnGroup`. */
+  readonly inTurn: string;
+  readonly turnGroup: string;
+  /** A call that a worker runs. */
+  readonly running: string;
+  /** A call that waits for an approver, and what it waits for. */
+  readonly waiting: string;
+  readonly approval: string;
+  /** A call of a deterministic tool. */
+  readonly looked: string;
+  /** A call whose outcome is not known. */
+  readonly unknown: string;
+}
+
+/** The calls of one user, and the words that nobody else may read. */
+export interface PlantedCalls {
+  readonly names: CallNames;
+  readonly marks: readonly string[];
+}
+
+/** The tools that the calls are made of, and what they did. */
+export interface Shop extends Disposable {
+  /** Orders that were taken back. */
+  readonly takenBack: string[];
+  /** Runs of `pay`, by their argument. */
+  readonly paid: string[];
+}
+
+const LOCAL = { door: 'library', local: true } as const;
+
+/** A word that stands nowhere else. */
+const word = (kind: string): string => `${kind}${randomBytes(9).toString('hex')}`;
+
+const manifestOf = (tool_id: string, more: Partial<ToolManifest>): ToolManifest => ({
+  tool_id,
+  tool_name: tool_id,
+  version: '1.0.0',
+  description: `Does ${tool_id}.`,
+  parameters_schema: { type: 'object', properties: { q: { type: 'string' }, order: { type: 'string' } } },
+  executor: { kind: 'native' },
+  side_effect_policy: 'idempotent',
+  ...more,
+});
+
+/** Registers the tools. What runs in the background ends when the shop is disposed. */
+export async function openShop(layer: EmbeddedToolLayer): Promise<Shop> {
+  const takenBack: string[] = [];
+  const paid: string[] = [];
+  const { promise: gate, resolve: end } = Promise.withResolvers<void>();
+  const compensatable = { side_effect_policy: 'compensatable', compensation_tool_id: 'refund' } as const;
+  await layer.registerFunction(manifestOf('refund', {}), ({ order }) => {
+    takenBack.push(String(order));
+    return { refunded: true };
+  });
+  await layer.registerFunction(manifestOf('pay', compensatable), ({ q }) => {
+    paid.push(String(q));
+    return { order: word('order') };
+  });
+  await layer.registerFunction(manifestOf('mail', {}), () => ({ sent: true }));
+  await layer.registerFunction(
+    manifestOf('work', { execution_config: { default_timeout_seconds: 300 } }),
+    async (_given, { signal }) => {
+      signal.addEventListener('abort', () => end());
+      return gate;
+    },
+  );
+  await layer.registerFunction(manifestOf('sign', { execution_config: { requires_approval: true } }), () => ({}));
+  await layer.registerFunction(
+    manifestOf('look', { side_effect_policy: 'pure', deterministic: true }),
+    // Another result each time, so that a tool which breaks its word tells nobody of others' calls.
+    () => ({ seen: word('seen') }),
+  );
+  await layer.registerFunction(manifestOf('vanish', { side_effect_policy: 'irreversible' }), () => {
+    throw new ToolLayerError('E3107', 'The connection broke.', { details: { reached: true } });
+  });
+  return { takenBack, paid, [Symbol.dispose]: () => end() };
+}
+
+/** Names of the same form that nothing stands under. */
+export const absentNames = ({ agent, user, token }: Pick<CallNames, 'agent' | 'user' | 'token'>): CallNames => ({
+  agent,
+  user,
+  token,
+  paid: word('paid'),
+  key: word('key'),
+  inTurn: word('turn'),
+  turnGroup: word('group'),
+  running: word('running'),
+  waiting: word('waiting'),
+  approval: crypto.randomUUID(),
+  looked: word('looked'),
+  unknown: word('unknown'),
+});
+
+/** Makes one call of each kind with a token. */
+export async function plantCalls(
+  layer: EmbeddedToolLayer,
+  holder: Pick<CallNames, 'agent' | 'user' | 'token'>,
+): Promise<PlantedCalls> {
+  const names = absentNames(holder);
+  const results: string[] = [];
+  const call = async (tool_id: string, invocation_id: string, q: string, execution_options: object = {}) => {
+    const request = { tool_id, invocation_id, parameters: { q }, execution_options };
+    const answer = await layer.invoke(request, { token: names.token });
+    results.push(...Object.values((answer.result ?? {}) as Record<string, string>));
+    return answer;
+  };
+  const said = word('argument');
+  await call('pay', names.paid, said, { idempotency_key: names.key });
+  await call('pay', names.inTurn, 'the same', { turn_group_id: names.turnGroup });
+  await call('look', names.looked, 'the same');
+  await call('vanish', names.unknown, said);
+  await call('work', names.running, said, { async_mode: true });
+  const { approval } = await call('sign', names.waiting, said);
+  const planted = { ...names, approval: approval?.approval_id ?? '' };
+  await vi.waitFor(async () => {
+    expect(await stateOf(layer, planted)).toEqual({
+      paid: 'COMPLETED executed',
+      inTurn: 'COMPLETED executed',
+      looked: 'COMPLETED',
+      unknown: 'ABORTED unknown',
+      running: 'EXECUTING executing',
+      waiting: 'AUTHORIZED',
+    });
+  });
+  // Of keys and turn groups an attacker's own calls say what the attacker said.
+  const { agent: _agent, user: _user, key: _key, turnGroup: _turnGroup, ...secret } = planted;
+  return { names: planted, marks: [said, ...results, ...Object.values(secret)] };
+}
+
+/** How the calls stand on record, for an operator. */
+export async function stateOf(layer: EmbeddedToolLayer, names: CallNames): Promise<Record<string, string>> {
+  const states: Record<string, string> = {};
+  for (const name of ['paid', 'inTurn', 'looked', 'unknown', 'running', 'waiting'] as const) {
+    const asked = { invocation_id: names[name] };
+    const { state } = await layer.ask('tool.status', asked, LOCAL);
+    const effect = await layer.ask('side-effects.get', asked, LOCAL).catch(() => undefined);
+    states[name] = effect === undefined ? state : `${state} ${effect.status}`;
+  }
+  return states;
+}
