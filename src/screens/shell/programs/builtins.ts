@@ -230,8 +230,8 @@ export function runText(
 }
 
 function sourceFile(shell: Shell, args: readonly Field[], { input }: Context): Stream {
-  const [file, ...rest] = readOptions(args).operands;
-  return runScriptFile(shell, file ?? unknownField(), rest, input);
+  const [file] = readOptions(args).operands;
+  return runScriptFile(shell, file ?? unknownField(), input);
 }
 
 /** Follows a text that runs at another time, if at all. */
