@@ -7,14 +7,15 @@ export interface ApprovalQuestion {
   readonly reason: ConfirmationReason;
   readonly binding: ApprovalBinding;
   readonly tool: ToolVersion;
-  /** In the words of the manifest or the activation. */
+  /** In the words of the executor, and of the manifest or the activation. */
   readonly prompt?: string;
 }
 
 /** Where people are asked (ORC-03, ORC-05). */
 export interface ApprovalDesk {
   /**
-   * Whether a standing rule says yes to this call already. At once: rules are held in memory.
+   * Whether a standing rule says yes to this call already. What an executor asks is answered only by a rule that was made
+   * for that reason, for the very same arguments. At once: rules are held in memory.
    */
   standing(question: ApprovalQuestion): boolean;
   /**

@@ -70,6 +70,8 @@ export interface Consulted {
 /** approve: no person has to be asked, or one has said yes. */
 export interface Approved {
   readonly confirmed: boolean;
+  /** What the executor asked, which the yes answers; undefined when it asked nothing. */
+  readonly question: string | undefined;
 }
 
 /** reserve: there is room for the call. */
@@ -147,6 +149,7 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     policyAsks: undefined,
     consulted: undefined,
     confirmed: undefined,
+    question: undefined,
     secrets: undefined,
     ran: undefined,
     outcome: undefined,

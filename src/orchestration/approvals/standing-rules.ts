@@ -79,7 +79,8 @@ export function createStandingRules({ store, clock, log, followMs }: StandingRul
       if (rules === undefined) return undefined;
       const now = clock.now();
       for (const rule of rules.values()) {
-        if (rule.expiresAt > now && rule.reason === reason && says(rule, binding)) return rule;
+        if (rule.expiresAt > now && rule.reason === reason && says(rule, binding) && answers(rule, binding))
+          return rule;
       }
       return undefined;
     },
@@ -106,6 +107,11 @@ function says(rule: StoredRule, binding: ApprovalQuestion['binding']): boolean {
     (rule.inputHash === undefined || rule.inputHash === binding.inputHash) &&
     (rule.policyVersion === undefined || rule.policyVersion === binding.policyVersion)
   );
+}
+
+/** What an executor asks about one call is no matter of the tool: a rule that was made for other arguments is silent. */
+function answers({ reason, inputHash }: StoredRule, { question }: ApprovalQuestion['binding']): boolean {
+  return question === undefined || (reason === 'executor' && inputHash !== undefined);
 }
 
 const toolKey = (tenantId: string, toolId: string): string => `${tenantId.length} ${tenantId}${toolId}`;

@@ -15,7 +15,7 @@ const BECAUSE: Readonly<Record<ConfirmationReason, string>> = {
   requires_confirmation: 'its tool runs with a confirmation only',
   policy: 'a policy asks for it',
   trust: 'what it may leave behind is beyond the trust in it',
-  executor: 'it does more than such a tool may do unasked',
+  executor: 'what it would do is for a person to decide',
 };
 
 const SUBJECT: Readonly<Record<ApprovalNotice['kind'], string>> = {

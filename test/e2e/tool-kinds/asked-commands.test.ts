@@ -62,7 +62,11 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
   }
 
   const call = async (tool_id: string, parameters: object, more: object = {}) => {
-    const { body } = await desk.rest('POST', '/v1/invocations', await desk.token({ paths: [folder], mode: 'rw' }), { tool_id, parameters, ...more });
+    const { body } = await desk.rest('POST', '/v1/invocations', await desk.token({ paths: [folder], mode: 'rw' }), {
+      tool_id,
+      parameters,
+      ...more,
+    });
     if (process.env['SHOW']) console.log(JSON.stringify(body));
     return body;
   };
