@@ -73,17 +73,17 @@ export const BUILTINS: ReadonlyMap<string, Builtin> = new Map(
     '.': sourceFile,
     trap(shell, args) {
       const [code] = args.filter(({ text }) => text !== '--');
-      if (code !== undefined && args.length > 1 && code.text !== '-' && !code.text.startsWith('-'))
-        later(shell, code.text);
+      if (code !== undefined && args.length > 1 && code.text !== '-' && !code.text.startsWith('-')) later(shell, code);
       return EMPTY_STREAM;
     },
     alias(shell, args) {
-      for (const { text } of args) {
+      for (const field of args) {
+        const { text } = field;
         const [, name, , value] = ASSIGNMENT.exec(text) ?? /^([^=]+)()=([\s\S]*)$/.exec(text) ?? [];
         if (name === undefined || value === undefined) continue;
         shell.report.add(asks('alias', 'it gives a command another meaning'), `alias ${text}`);
         shell.aliases.set(name, value);
-        later(shell, value);
+        later(shell, { ...field, text: value });
       }
       return EMPTY_STREAM;
     },
@@ -235,9 +235,9 @@ function sourceFile(shell: Shell, args: readonly Field[], { input }: Context): S
 }
 
 /** Follows a text that runs at another time, if at all. */
-function later(shell: Shell, text: string): void {
+function later(shell: Shell, code: Field): void {
   shell.conditional += 1;
-  shell.run.text(shell, text);
+  runText(shell, [code], code.origin === 'text' ? undefined : code.origin, undefined);
   shell.conditional -= 1;
 }
 
