@@ -183,7 +183,7 @@ function takeLine(input: Input | undefined): { text: string; certain: boolean; o
 function readLines(shell: Shell, args: readonly Field[], { input }: Context): Stream {
   const options = readOptions(args, { valued: 'dnOsuCc' });
   const code = options.value('-C');
-  if (code !== undefined) later(shell, code.text);
+  if (code !== undefined) later(shell, code);
   const rest = restOf(input);
   const name = options.operands[0]?.text ?? 'MAPFILE';
   const lines = rest?.text?.replace(/\n$/, '').split('\n');
@@ -246,7 +246,7 @@ function codeOption(option: string): Builtin {
     const at = args.findIndex(({ text }) => text === option);
     const code = at < 0 ? undefined : args[at + 1];
     shell.report.add(asks('changes-shell', 'it changes how the shell works'), lineOf(args));
-    if (code !== undefined) later(shell, code.text.replace(/^"[^"]*":\s*/, ''));
+    if (code !== undefined) later(shell, { ...code, text: code.text.replace(/^"[^"]*":\s*/, '') });
     return unknownStream();
   };
 }
