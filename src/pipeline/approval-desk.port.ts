@@ -7,7 +7,7 @@ export interface ApprovalQuestion {
   readonly reason: ConfirmationReason;
   readonly binding: ApprovalBinding;
   readonly tool: ToolVersion;
-  /** In the words of the executor, and of the manifest or the activation. */
+  /** In the words of the manifest or the activation. */
   readonly prompt?: string;
 }
 

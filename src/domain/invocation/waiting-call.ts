@@ -31,7 +31,7 @@ export interface ApprovalBinding {
 export interface ApprovalRequest {
   readonly approvalId: string;
   readonly reason: ConfirmationReason;
-  /** What the person is asked, in the words of the executor and of the tool's manifest or activation. */
+  /** What the person is asked, in the words of the tool's manifest or activation. */
   readonly prompt?: string;
   readonly binding: ApprovalBinding;
   /** Epoch ms. */

@@ -191,19 +191,21 @@ describe('what the executor asks about a call', () => {
   test('EXE-01 is what the call waits for, and the call runs on the confirmed path', async () => {
     const made = await asking('It is odd.');
     const waiting = await made.call(READ);
-    expect(made.approvals.asked).toMatchObject([{ reason: 'executor', prompt: 'It is odd.' }]);
+    expect(made.approvals.asked).toMatchObject([{ reason: 'executor', binding: { question: 'It is odd.' } }]);
     expect(await resume(made, waiting, { approval: yes(waiting) })).toMatchObject({ state: 'COMPLETED' });
     made.now.question = undefined;
     expect(await made.call(READ)).toMatchObject({ state: 'COMPLETED' });
     expect(made.paths).toEqual(['executeConfirmed', 'execute']);
   });
 
-  test('EXE-01 is shown beside the words of the manifest, and before them', async () => {
+  test('EXE-01 is asked beside the words of the manifest, whatever the reason is', async () => {
     const made = await asking('It is odd.');
     await made.call({ tool_id: 'ask', parameters: { n: 1 } });
-    expect(made.approvals.asked).toMatchObject([{ reason: 'executor', prompt: 'It is odd. Really?' }]);
+    expect(made.approvals.asked).toMatchObject([
+      { reason: 'executor', prompt: 'Really?', binding: { question: 'It is odd.' } },
+    ]);
     await made.call({ ...READ, execution_options: { require_approval: true } });
-    expect(made.approvals.asked[1]).toMatchObject({ reason: 'require_approval', prompt: 'It is odd.' });
+    expect(made.approvals.asked[1]).toMatchObject({ reason: 'require_approval', binding: { question: 'It is odd.' } });
   });
 
   test('ORC-05 is a part of what a yes is bound to: another question is asked again', async () => {

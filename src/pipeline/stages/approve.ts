@@ -136,11 +136,8 @@ function ask(
   return isFailure(approval) ? approval : { waits: { for: 'approval', approval } };
 }
 
-/** The executor's question comes first, so that no text of a manifest passes for it. */
-function promptOf({ question, overrides, tool }: Asked): string | undefined {
-  const own = overrides?.confirmation_prompt ?? tool.manifest.confirmation_prompt;
-  return question === undefined || own === undefined ? (question ?? own) : `${question} ${own}`;
-}
+const promptOf = ({ overrides, tool }: Needs): string | undefined =>
+  overrides?.confirmation_prompt ?? tool.manifest.confirmation_prompt;
 
 function pending(reason: ConfirmationReason, call: Asked, nobodyThere: boolean): Failure {
   const prompt = promptOf(call);

@@ -74,7 +74,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     desk.rest('POST', `/v1/approvals/${approvalOf(body)}/approval`, alice, more);
   const deny = (body: Answer) => desk.rest('POST', `/v1/approvals/${approvalOf(body)}/denial`, alice, {});
   const ended = (body: Answer, state: string) => desk.reaches(String(body['invocation_id']), state);
-  const BY_FORCE = { reason: 'executor', prompt: expect.stringContaining('(deletes-by-force)') };
+  const BY_FORCE = { reason: 'executor', question: expect.stringContaining('(deletes-by-force)') };
 
   test('EXE-02 VIS-06 a command that the screen asks about waits, runs after a yes and never after a no', async () => {
     const [first, second] = [newFile(), newFile()];
@@ -108,7 +108,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
   test('PRM-06 PRM-09 an autonomous call is refused, where confirmations are passed by too', async () => {
     const path = newFile();
     expect(await invoke('remove', { path }, { phase: 'autonomous' })).toMatchObject({
-      error: { e_code: 'E3210', details: { reason: 'executor', question: BY_FORCE.prompt } },
+      error: { e_code: 'E3210', details: { reason: 'executor', question: BY_FORCE.question } },
     });
     expect(await invoke('remove_as', { how: '-rf', path }, { phase: 'autonomous' })).toMatchObject({
       error: { e_code: 'E3210', details: { reason: 'executor' } },
@@ -147,7 +147,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     });
     expect(body).toMatchObject({
       would: 'ask',
-      error: { e_code: 'E3806', details: { reason: 'executor', question: BY_FORCE.prompt } },
+      error: { e_code: 'E3806', details: { reason: 'executor', question: BY_FORCE.question } },
     });
     expect(existsSync(path)).toBe(true);
   });
