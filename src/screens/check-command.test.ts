@@ -258,6 +258,14 @@ describe('the words that the definition of a tool fixes', () => {
     expect(said(['sh', '-c', 'touch x'], 3)).toEqual(['has-effect']);
     expect(said(['sh', '-c', 'sh /srv/x.sh'], 3)).toEqual(['runs-file']);
     expect(said(['python3', '-c', 'print(1)'], 3)).toEqual(['runs-code']);
+    for (const words of [
+      ['python3', '-'],
+      ['python3', '/dev/stdin'],
+      ['node', '/proc/self/fd/0'],
+      ['deno', 'run', 'x.ts'],
+    ])
+      expect(createCommandScreen()(words, 'x', 2).findings, words.join(' ')).toMatchObject([{ rule: 'runs-code' }]);
+    expect(createCommandScreen()(['sh', '/dev/stdin'], 'make', 2).verdict).toBe('ask');
     expect(said(['touch', 'x'], 1, { asked: ['has-effect'] })).toEqual(['has-effect']);
     expect(said(['touch', 'x'], 1, { mode: 'allowlist' })).toEqual(['has-effect']);
   });
