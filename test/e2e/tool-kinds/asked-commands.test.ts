@@ -92,6 +92,24 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     expect(existsSync(second)).toBe(true);
   });
 
+  test('VIS-06 who decides sees the rule: at the command line, over REST, and at an MCP client before the box', async () => {
+    const path = newFile();
+    const asked = await invoke('remove', { path });
+    const shown = await desk.rest('GET', `/v1/approvals/${approvalOf(asked)}`, alice);
+    expect(shown.body).toMatchObject({ approval: BY_FORCE });
+    expect((await desk.cli(['approvals', 'show', approvalOf(asked)])).out).toContain('(deletes-by-force)');
+    await deny(asked);
+
+    const messages: string[] = [];
+    const client = await desk.mcp(agent, ({ message }) => {
+      messages.push(message);
+      return { action: 'decline' };
+    });
+    await client.callTool({ name: 'remove', arguments: { path } });
+    expect(messages).toEqual([expect.stringContaining('(deletes-by-force)')]);
+    expect(existsSync(path)).toBe(true);
+  });
+
   test('EXE-02 what is blocked is refused before anybody is asked, however the tool is confirmed', async () => {
     expect(await invoke('stop', {}, { require_approval: true })).toMatchObject({
       status: 'permission_denied',
