@@ -184,6 +184,11 @@ export const PendingApproval = Type.Object(
       'trust',
       'executor',
     ]),
+    question: Type.Optional(
+      Type.String({
+        description: 'What the executor asks about this call, with the name of the rule, in the words of the layer.',
+      }),
+    ),
     prompt: Type.Optional(Type.String()),
     expires_at: Timestamp,
   },

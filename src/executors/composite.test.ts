@@ -40,10 +40,10 @@ describe('the chain of executors', () => {
   });
 
   test('EXE-01 requiresConfirmation, isRetryable and owns are answered by the owner alone', () => {
-    const careful = marked('careful', 'a', { requiresConfirmation: () => true, isRetryable: () => true });
+    const careful = marked('careful', 'a', { requiresConfirmation: () => 'Really?', isRetryable: () => true });
     const chain = createCompositeExecutor([careful, marked('second', 'b')]);
-    expect(chain.requiresConfirmation(call('abc'))).toBe(true);
-    expect(chain.requiresConfirmation(call('bcd'))).toBe(false);
+    expect(chain.requiresConfirmation(call('abc'))).toBe('Really?');
+    expect(chain.requiresConfirmation(call('bcd'))).toBeUndefined();
     expect(chain.isRetryable(call('abc').tool)).toBe(true);
     expect(chain.isRetryable(call('bcd').tool)).toBe(false);
     expect(chain.owns(call('abc').tool)).toBe(true);
@@ -70,7 +70,7 @@ describe('the chain of executors', () => {
     expect(isFailure(owner) && owner.message).toContain('native');
     await expect(chain.execute(call('mail', 'composio'), never)).rejects.toMatchObject({ code: 'E3901' });
     await expect(chain.executeConfirmed(call('mail', 'composio'), never)).rejects.toMatchObject({ code: 'E3901' });
-    expect(chain.requiresConfirmation(call('mail', 'composio'))).toBe(false);
+    expect(chain.requiresConfirmation(call('mail', 'composio'))).toBeUndefined();
     expect(chain.isRetryable(call('mail', 'composio').tool)).toBe(false);
   });
 

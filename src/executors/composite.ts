@@ -37,7 +37,7 @@ export function createCompositeExecutor(chain: readonly Executor[]): CompositeEx
     chain: executors,
     executorOf,
     owns: (tool) => ownerOf(tool) !== undefined,
-    requiresConfirmation: (call) => ownerOf(call.tool)?.requiresConfirmation(call) ?? false,
+    requiresConfirmation: (call) => ownerOf(call.tool)?.requiresConfirmation(call),
     screen: (tool, parameters) => ownerOf(tool)?.screen?.(tool, parameters),
     definitions: () => firstOfEach(executors.flatMap((executor) => executor.definitions())),
     configFaults: (manifest) => configFaults(executors, manifest, kinds),

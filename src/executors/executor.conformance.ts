@@ -6,10 +6,12 @@ import type { Executor, ExecutorCall } from './executor.port.ts';
 /** An executor with calls that show what it does. Each call is made anew, since a suite may run it more than once. */
 export interface ExecutorUnderTest {
   readonly executor: Executor;
-  /** A call that ends well, and what it gives. */
+  /** A call that needs no confirmation and ends well, and what it gives. */
   works(): { readonly call: ExecutorCall; readonly result: unknown };
   /** A call that ends with an error. */
   fails(): ExecutorCall;
+  /** A call that a person has to be asked about, and what it gives; absent for an executor that never asks. */
+  asks?(): { readonly call: ExecutorCall; readonly result: unknown };
   /** A call that does not end by itself within the time of a test. `running` resolves when the tool has begun. */
   hangs(): { readonly call: ExecutorCall; readonly running: Promise<void> };
   /** A manifest of the executor's kind whose `executor.config` has a fault. */
@@ -54,6 +56,14 @@ function callCases(check: Check): void {
 
   check('EXE-01 a confirmed call runs too, on its own path', async ({ executor, works }) => {
     const { call, result } = works();
+    deepEqual((await executor.executeConfirmed(call, never)).result, result);
+  });
+
+  check('EXE-01 what a person has to be asked about runs on the confirmed path alone', async ({ executor, asks }) => {
+    if (asks === undefined) return;
+    const { call, result } = asks();
+    ok(String(await executor.requiresConfirmation(call)).endsWith('.'), 'the question is a sentence');
+    await rejects(executor.execute(call, never), { code: 'E3210' });
     deepEqual((await executor.executeConfirmed(call, never)).result, result);
   });
 
@@ -120,7 +130,7 @@ function tableCases(check: Check): void {
 
   check('EXE-01 requiresConfirmation and isRetryable answer without running the tool', async ({ executor, works }) => {
     const { call } = works();
-    equal(typeof executor.requiresConfirmation(call), 'boolean');
+    equal(await executor.requiresConfirmation(call), undefined);
     equal(typeof executor.isRetryable(call.tool), 'boolean');
     const { idempotent: _, side_effect_policy: __, ...silent } = call.tool.manifest;
     equal(executor.isRetryable({ ...call.tool, manifest: { ...silent, side_effect_policy: 'irreversible' } }), false);

@@ -68,8 +68,11 @@ export interface Executor {
   readonly kind: ExecutorKind;
   /** Whether this executor runs that tool. */
   owns(tool: ToolVersion): boolean;
-  /** Whether this very call needs a person's yes beyond what the manifest says. */
-  requiresConfirmation(call: ExecutorCall): boolean;
+  /**
+   * What a person has to be asked before this very call may run, beyond what its manifest says: a sentence that names the
+   * rule and no argument of the call. Undefined when the call needs no confirmation. Changes nothing; cheap.
+   */
+  requiresConfirmation(call: ExecutorCall): string | undefined | Promise<string | undefined>;
   /**
    * Looks at what a call would run, before any policy is asked and whatever it would say: what this refuses never runs.
    * Pure and cheap; an executor without one refuses nothing. `execute` looks again.
@@ -92,10 +95,14 @@ export interface Executor {
   /** Whether a failed run of this tool may be tried again as far as this executor can tell. */
   isRetryable(tool: ToolVersion): boolean;
   /**
-   * Runs a call that needs no confirmation. Ends soon after `signal` is aborted, with nothing left running.
-   * @throws ToolLayerError E31xx, E33xx
+   * Runs a call that needs no confirmation, and itself refuses one that does. Ends soon after `signal` is aborted, with
+   * nothing left running.
+   * @throws ToolLayerError E31xx, E33xx; E3210 for a call that `requiresConfirmation`
    */
   execute(call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome>;
-  /** Runs a call that a person confirmed. A separate path: it never skips a check that `execute` makes. */
+  /**
+   * Runs a call that a person confirmed, also one that `requiresConfirmation`, and never what is refused to everybody. For
+   * an executor that never asks it is `execute`.
+   */
   executeConfirmed(call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome>;
 }

@@ -21,6 +21,8 @@ export interface ApprovalNotice {
   readonly userDid?: string;
   readonly sideEffect?: SideEffectPolicy;
   readonly reason: ConfirmationReason;
+  /** What the executor asks about this call, in the words of the layer. */
+  readonly question?: string;
   /** In the words of the manifest or the activation. */
   readonly prompt?: string;
   /** The arguments as JSON, without secrets and personal data, cut; absent when the layer shows none to notifiers. */

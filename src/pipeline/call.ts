@@ -74,6 +74,8 @@ export interface Consulted {
 /** approve: no person has to be asked, or one has said yes. */
 export interface Approved {
   readonly confirmed: boolean;
+  /** What the executor asked, which the yes answers; undefined when it asked nothing. */
+  readonly question: string | undefined;
 }
 
 /** reserve: there is room for the call. */
@@ -152,6 +154,7 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     policyAsks: undefined,
     consulted: undefined,
     confirmed: undefined,
+    question: undefined,
     secrets: undefined,
     ran: undefined,
     outcome: undefined,

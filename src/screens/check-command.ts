@@ -49,15 +49,20 @@ export interface CommandPolicy {
   readonly blocked?: readonly string[];
   /** Safe although the rules do not know them. Never lifts what is blocked. */
   readonly allowed?: readonly string[];
-  /** Names of rules that ask instead of blocking, for example `deletes-by-force`. */
+  /**
+   * Names of rules that ask: instead of blocking (`deletes-by-force`), or also about the program that the definition of a
+   * tool names (`unknown-program`, `has-effect`, `runs-file`, `runs-code`).
+   */
   readonly asked?: readonly string[];
 }
 
 /**
  * Checks commands under one policy.
  * @param input what the command will read, where that is known; it matters to `xargs` and shells
+ * @param declared how many leading words of the command the definition of a tool fixes. That the program they name, or the
+ *   file that it is to run, is not known is then no finding: who registered the tool knows it. Default 0
  */
-export type CommandScreen = (command: string | readonly string[], input?: string) => CommandCheck;
+export type CommandScreen = (command: string | readonly string[], input?: string, declared?: number) => CommandCheck;
 
 /**
  * Judges a command without running anything: it is parsed as bash would, every command in it is followed through
@@ -90,14 +95,20 @@ export function createCommandScreen({
     lowered: new Set(asked),
     isStrict: mode === 'allowlist',
   };
-  return (command, input) => check(command, input, policy);
+  return (command, input, declared = 0) => check(command, input, declared, policy);
 }
 
 const RUNNER = createRunner(judgeCommand);
 
-function check(command: string | readonly string[], text: string | undefined, policy: PolicyMatchers): CommandCheck {
+function check(
+  command: string | readonly string[],
+  text: string | undefined,
+  declared: number,
+  policy: PolicyMatchers,
+): CommandCheck {
   const report = createReport(policy.lowered);
-  const shell = createShell(RUNNER, policy, report);
+  const words = typeof command === 'string' ? [] : command.map(literal);
+  const shell = createShell(RUNNER, policy, report, words.slice(0, declared));
   const input = text === undefined ? undefined : { stream: streamOf(text), taken: 0 };
   if (typeof command === 'string') {
     // The script itself is no script within a script.
@@ -105,7 +116,7 @@ function check(command: string | readonly string[], text: string | undefined, po
     RUNNER.text(shell, command, input);
   } else {
     noteWords(command, report);
-    RUNNER.command(shell, command.map(literal), {
+    RUNNER.command(shell, words, {
       input,
       assigned: [],
       redirects: [],

@@ -52,6 +52,9 @@ export function hostileManifest({ id, folders, environment, isolation, network =
   };
 }
 
+/** Lets a shell run a file that the caller names without asking a person: the sandbox is under test, not the question. */
+export const UNASKED = { 'shell.allowed': ['sh'] } as const;
+
 let scripts = 0;
 
 /** Writes a script of its own into a folder that every user may read. @returns its path */

@@ -45,6 +45,7 @@ import {
   scriptIn,
   stdoutOf,
   type Told,
+  UNASKED,
 } from './hostile-calls.ts';
 
 /** Calls at once; more would measure the machine. */
@@ -91,6 +92,7 @@ beforeAll(async () => {
       'sandbox.warm_launchers': 0,
       'calls.processes_max': PROCESSES_MAX,
       'calls.disk_mb': DISK_MB,
+      ...UNASKED,
       'calls.per_agent_max': SLOTS,
       'agent.allowed_hosts': ['*.example.com', MACHINE],
       'agent.mounts': [`${scripts}:ro`, `${shared}:rw`, ...NODE.map(({ path }) => `${path}:ro`)],

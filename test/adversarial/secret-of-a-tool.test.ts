@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, type Log } from '../../src/index.ts';
 import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { hostileManifest, scriptIn } from './hostile-calls.ts';
+import { hostileManifest, scriptIn, UNASKED } from './hostile-calls.ts';
 
 const SECRET = 'planted-4f1c-for-one-tool';
 /** Says that it runs, and then what it was given. */
@@ -34,7 +34,7 @@ test.skipIf(!works)(
     for (const folder of [home, scripts]) chmodSync(folder, 0o755);
     const logged: string[] = [];
     const layer = await createToolLayer({
-      settings: { data_folder: join(home, 'data'), 'log.level': 'debug' },
+      settings: { data_folder: join(home, 'data'), 'log.level': 'debug', ...UNASKED },
       log: logInto(logged),
       environment: { SALLYPORT_SECRET_PLANTED_KEY: SECRET },
     });

@@ -7,7 +7,7 @@ const ApprovalId = Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$', description: '
 const Digest = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description:
-    'SHA-256, hex, of what a yes is bound to: caller, tool with its content hash, arguments and policy version. A decision that names another one is refused.',
+    'SHA-256, hex, of what a yes is bound to: caller, tool with its content hash, arguments, policy version and what the executor asks. A decision that names another one is refused.',
 });
 const Reason = Type.String({ minLength: 1, maxLength: 1000, description: 'Why; on record, and told to the caller.' });
 const ApprovalReason = Type.Enum([
@@ -44,6 +44,11 @@ export const Approval = Type.Object(
     user_did: Type.Optional(Type.String()),
     side_effect_policy: Type.Optional(SideEffectPolicy),
     reason: ApprovalReason,
+    question: Type.Optional(
+      Type.String({
+        description: 'What the executor asks about this call, with the name of the rule, in the words of the layer.',
+      }),
+    ),
     prompt: Type.Optional(Type.String({ description: 'In the words of the manifest or the activation.' })),
     requested_at: Timestamp,
     expires_at: Timestamp,

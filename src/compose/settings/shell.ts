@@ -9,7 +9,7 @@ export const SHELL_SETTINGS = [
     oneOf: ['blocklist', 'allowlist'],
     default: 'blocklist',
     sentence:
-      'blocklist: a command runs unless a rule of the command screen or shell.blocked blocks it; allowlist: only commands of shell.allowed run, and of them none that is blocked.',
+      'blocklist: a command runs unless a rule of the command screen or shell.blocked blocks it, or asks a person first; allowlist: only commands of shell.allowed run, and of them none that is blocked.',
   },
   {
     key: 'shell.blocked',
@@ -24,14 +24,16 @@ export const SHELL_SETTINGS = [
     variable: 'SALLYPORT_SHELL_ALLOWED',
     type: 'list',
     default: [],
-    sentence: 'Commands that an allowlist lets run, in the same form. It never lifts what is blocked.',
+    sentence:
+      'Commands that run without a question, and the only ones that run under an allowlist, in the same form. It never lifts what is blocked.',
   },
   {
     key: 'shell.asked',
     variable: 'SALLYPORT_SHELL_ASKED',
     type: 'list',
     default: [],
-    sentence: 'Rules of the command screen that only ask instead of blocking, for example deletes-by-force.',
+    sentence:
+      'Rules of the command screen whose commands wait for a person: instead of being blocked (deletes-by-force), or although the tool itself names the program (unknown-program, has-effect, runs-file, runs-code).',
   },
   {
     key: 'shell.policy_file',

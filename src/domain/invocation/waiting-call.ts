@@ -23,6 +23,8 @@ export interface ApprovalBinding {
   readonly inputHash: string;
   /** Version of the policies under which it was asked for. */
   readonly policyVersion: string;
+  /** What the executor asked about the call; a yes does not answer another question of it. */
+  readonly question?: string;
 }
 
 /** A question to a person. What became of it stands elsewhere: this never changes. */
@@ -46,10 +48,10 @@ export interface GivenApproval {
   readonly expiresAt: number;
 }
 
-/** What a waiting call waits for: a person's yes, or a worker. */
+/** What a waiting call waits for: a person's yes, or a worker, with the question of the executor that was answered. */
 export type WaitFor =
   | { readonly for: 'approval'; readonly approval: ApprovalRequest }
-  | { readonly for: 'worker'; readonly confirmed: boolean };
+  | { readonly for: 'worker'; readonly confirmed: boolean; readonly question?: string };
 
 /**
  * A call that was accepted and is run later, with all that is needed for it. It stands in the row of the call until that

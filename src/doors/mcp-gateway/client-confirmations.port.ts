@@ -9,6 +9,8 @@ export interface ShownQuestion {
   readonly toolId: string;
   readonly toolVersion: string;
   readonly reason: ConfirmationReason;
+  /** What the executor asks about this call, in the words of the layer. */
+  readonly question?: string;
   /** In the words of the manifest or the activation. */
   readonly prompt?: string;
   /** The arguments as JSON, without secrets and personal data. */

@@ -1,5 +1,5 @@
 import type { ToolErrorBody } from '../../../api/schemas/error.ts';
-import type { ToolInvokeResponse, ToolStatusResponse } from '../../../api/schemas/invocation.ts';
+import type { PendingApproval, ToolInvokeResponse, ToolStatusResponse } from '../../../api/schemas/invocation.ts';
 import { errorBody, type Failure } from '../../domain/error/failure.ts';
 import { type ToolErrorContext, toolErrorText } from '../../operations/error-for-model.ts';
 import type { PlannedToolExecution, SupersedeDecision, ToolResult } from './toolbox-types.ts';
@@ -28,7 +28,7 @@ export function resultOf(
           confirmation: {
             toolName,
             args,
-            prompt: approval.prompt ?? `May ${toolName} run with these arguments?`,
+            prompt: promptOf(approval, toolName),
             reason: approval.reason,
             approvalId: approval.approval_id,
             invocationId: invocation_id,
@@ -55,3 +55,9 @@ const errorParts = (error: ToolErrorBody, context: ToolErrorContext): Pick<ToolR
   error,
   modelText: toolErrorText(error, context),
 });
+
+/** What the executor asks comes first, so that no text of a manifest passes for it. */
+function promptOf({ question, prompt }: PendingApproval, toolName: string): string {
+  const own = prompt ?? `May ${toolName} run with these arguments?`;
+  return question === undefined ? own : `${question} ${own}`;
+}

@@ -6,6 +6,7 @@ import { OUTBOUND_TIMES, type OutboundAnswer, type OutboundHttp } from '../../ex
 import { type Clock, systemClock } from '../../std/clock.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { neverAsks } from '../never-asks.ts';
 import type { ComposioConfig } from './composio-config.ts';
 import { configFaults } from './config-faults.ts';
 
@@ -44,13 +45,10 @@ export function createComposioExecutor({ outbound, clock = systemClock }: Compos
   return {
     kind: 'composio',
     owns: ({ manifest }) => manifest.executor.kind === 'composio',
-    requiresConfirmation: () => false,
     definitions: () => [],
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
-    execute: run,
-    // The same checks stand on both paths, because there is one way to a request only.
-    executeConfirmed: run,
+    ...neverAsks(run),
   };
 }
 

@@ -8,6 +8,7 @@ import { KiB } from '../../std/bytes.ts';
 import { type Clock, systemClock } from '../../std/clock.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { neverAsks } from '../never-asks.ts';
 import { createHandles } from './confinement/handles.ts';
 import { createPathPolicy } from './confinement/path-policy.ts';
 import { osFault } from './confinement/refusals.ts';
@@ -105,13 +106,10 @@ export function createFileExecutor(parts: FileExecutorParts = {}): Executor & Un
   return {
     kind: 'file',
     owns: ({ manifest }) => manifest.executor.kind === 'file',
-    requiresConfirmation: () => false,
     definitions: () => definitions,
     configFaults: ({ executor }) => configCheck(executor.config ?? {}),
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
-    execute: run,
-    // The same checks stand on both paths, because there is one way to a file only.
-    executeConfirmed: run,
+    ...neverAsks(run),
     undo: (step) => undoChange({ ...fixed, outputBytesMax: 0, signal: AbortSignal.timeout(UNDO_MS) }, step),
   };
 }

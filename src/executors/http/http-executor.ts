@@ -17,6 +17,7 @@ import type { HttpOperation } from '../../registry/http-operation.ts';
 import { type Clock, systemClock } from '../../std/clock.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { neverAsks } from '../never-asks.ts';
 import { configFaults } from './config-faults.ts';
 import { type AccessTokens, createAccessTokens } from './oauth/access-tokens.ts';
 import { NO_TOKENS, type Tokens, tokensOf } from './oauth/call-tokens.ts';
@@ -76,13 +77,10 @@ export function createHttpExecutor(parts: HttpExecutorParts = {}): Executor & Di
   return {
     kind: 'http',
     owns: ({ manifest }) => manifest.executor.kind === 'http',
-    requiresConfirmation: () => false,
     definitions: () => [],
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
-    execute: run,
-    // The same checks stand on both paths, because there is one way to a request only.
-    executeConfirmed: run,
+    ...neverAsks(run),
     [Symbol.dispose]: () => own?.[Symbol.dispose](),
   };
 }

@@ -48,7 +48,7 @@ function call(tool: string, parameters: Record<string, unknown>, more: Partial<E
 test('EXE-01 the tools of a real server are owned, called, and their result comes as it is', async () => {
   const echo = call('echo', { message: 'hello' });
   expect(executor.owns(echo.tool)).toBe(true);
-  expect(executor.requiresConfirmation(echo)).toBe(false);
+  expect(executor.requiresConfirmation(echo)).toBeUndefined();
   expect(executor.isRetryable(echo.tool)).toBe(false);
   const outcome = await executor.execute(echo, never);
   expect(outcome.result).toEqual({ content: [{ type: 'text', text: 'Echo: hello' }] });

@@ -7,6 +7,7 @@ import { type HideSecrets, hideInValue, hideSecrets } from '../../external/hide-
 import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import { pointerTo } from '../../std/json-pointer.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { neverAsks } from '../never-asks.ts';
 
 const UPSTREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,39}$/;
 const CONFIG_MEMBERS = new Set(['upstream', 'tool', 'annotations', 'output_schema', 'title', 'server_version']);
@@ -33,12 +34,10 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
   return {
     kind: 'mcp',
     owns: ({ manifest }) => manifest.executor.kind === 'mcp',
-    requiresConfirmation: () => false,
     definitions: () => [],
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
-    execute: run,
-    executeConfirmed: run,
+    ...neverAsks(run),
   };
 }
 

@@ -28,14 +28,14 @@ export function withModules(functions: Executor, parts: ModuleParts): Executor {
   return {
     kind: 'native',
     owns: (tool) => functions.owns(tool),
-    requiresConfirmation: (call) => !isModule(call.tool.manifest) && functions.requiresConfirmation(call),
+    requiresConfirmation: (call) => (isModule(call.tool.manifest) ? undefined : functions.requiresConfirmation(call)),
     definitions: () => functions.definitions(),
     configFaults: (manifest) =>
       isModule(manifest) ? moduleFaults(manifest, find, parts.checkSource) : functions.configFaults(manifest),
     isRetryable: (tool) => (isModule(tool.manifest) ? isSafeToRepeat(tool.manifest) : functions.isRetryable(tool)),
     takesBackAll: (tool) => !isModule(tool.manifest) && functions.takesBackAll?.(tool) === true,
     execute: (call, signal) => run('execute', call, signal),
-    // The same checks stand on both paths, because there is one way to a sandbox only.
+    // A module asks nobody, so its two paths are one.
     executeConfirmed: (call, signal) => run('executeConfirmed', call, signal),
   };
 }

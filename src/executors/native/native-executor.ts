@@ -8,6 +8,7 @@ import type { Principal, Progress } from '../../domain/principal/principal.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { neverAsks } from '../never-asks.ts';
 import { isolationError, isolationFaults } from './isolation-fault.ts';
 
 /** What a function knows of the call beside its parameters. */
@@ -74,14 +75,11 @@ export function createNativeExecutor(): NativeExecutor {
   return {
     kind: 'native',
     owns: ({ manifest }) => manifest.executor.kind === 'native',
-    requiresConfirmation: () => false,
     definitions: () => [],
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     takesBackAll: ({ manifest }) => manifest.executor.config?.[TRANSACTED] === true,
-    execute: run,
-    // The same checks stand on both paths, because there is one way to a function only.
-    executeConfirmed: run,
+    ...neverAsks(run),
     register(toolId, version, added, contentHash) {
       const versions = functions.get(toolId) ?? new Map<string, Bound>();
       if (versions.has(version)) {

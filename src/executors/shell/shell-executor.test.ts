@@ -31,8 +31,9 @@ function shellCall(
 }
 
 const sh = (script: string, ...args: string[]): string[] => ['sh', '-c', script, 'sh', ...args];
+/** Confirmed: what the screen asks about is no matter of these tests. */
 const run = async (call: ExecutorCall, signal = never): Promise<unknown> =>
-  (await executor.execute(call, signal)).result;
+  (await executor.executeConfirmed(call, signal)).result;
 
 function processesWith(mark: string): string[] {
   return readdirSync('/proc').filter((pid) => {
@@ -63,6 +64,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
         call: shellCall({ command: ['echo', '{a}'], output: 'text' }, { a: 'hello' }),
         result: 'hello\n',
       }),
+      asks: () => ({ call: shellCall({ command: sh('eval "echo $1"', 'hello'), output: 'text' }), result: 'hello\n' }),
       fails: () => shellCall({ command: ['false'] }),
       hangs: () => ({
         call: shellCall({ command: sh('trap "" TERM; while :; do sleep 1; done', mark) }),
@@ -83,7 +85,7 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     const call = shellCall({ command: sh(script, mark, folder) }, {}, { grant: { ...grant, filesystem } });
     const controller = new AbortController();
     const reason = new ToolLayerError('E3805', 'The call was cancelled.');
-    const ended = expect(executor.execute(call, controller.signal)).rejects.toBe(reason);
+    const ended = expect(executor.executeConfirmed(call, controller.signal)).rejects.toBe(reason);
     await until(() => existsSync(join(folder, 'ready')));
     controller.abort(reason);
     await ended;
@@ -217,19 +219,23 @@ describe.skipIf(!works)(`shell${works ? '' : `, skipped: ${problem}`}`, () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const gate = createEgressGate({ policy: { allowPrivate: true }, resolver: async () => ['127.0.0.1'] });
-    const { execute } = createShellExecutor({ driver: createBubblewrapDriver({}, gate) });
+    const { executeConfirmed } = createShellExecutor({ driver: createBubblewrapDriver({}, gate) });
     const { grant } = shellCall({ command: ['x'] });
     const network = [{ host: 'granted.test', port }];
     const client = `use IO::Socket; print IO::Socket::INET->new("granted.test:${port}")->getline`;
     const config = { command: ['perl', '-e', client], output: 'text' };
-    const { result, usage } = await execute(shellCall(config, {}, { grant: { ...grant, network } }), never);
+    const given = shellCall(config, {}, { grant: { ...grant, network } });
+    const { result, usage } = await executeConfirmed(given, never);
     expect(result).toBe('hello');
     expect([usage.networkBytesSent, usage.networkBytesReceived]).toEqual([0, 5]);
     server.close();
   });
 
   test('what the tool used comes back with the result', async () => {
-    const { usage } = await executor.execute(shellCall({ command: ['perl', '-e', '$i++ while $i < 2e6'] }), never);
+    const { usage } = await executor.executeConfirmed(
+      shellCall({ command: ['perl', '-e', '$i++ while $i < 2e6'] }),
+      never,
+    );
     expect(usage.cpuMillicoreSeconds).toBeGreaterThan(1);
     expect(usage.memoryPeakMb).toBeGreaterThan(0.1);
   });

@@ -30,14 +30,16 @@ const TAKES = { takesVariables: 'named' } as const;
 
 /**
  * Runs programs in a sandbox. The manifest holds the command with places for parameters; no shell reads it, so a value
- * is never more than one argument. Every command is screened with the policy of the moment, whoever asks for it (EXE-02).
+ * is never more than one argument. Every command is screened with the policy of the moment, whoever asks for it (EXE-02):
+ * what is blocked runs on neither path, what is asked about runs only when a person confirmed it.
  */
 export function createShellExecutor(parts: ShellExecutorParts): Executor {
   const { policy = createShellPolicy(), transactions } = parts;
   const screen = createShellScreen(policy);
-  const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
-    const refused = screen(call.tool, call.parameters);
-    if (refused !== undefined) throw ToolLayerError.of(refused);
+  const run = async (call: ExecutorCall, signal: AbortSignal, isConfirmed: boolean): Promise<ExecutorOutcome> => {
+    const { refused, unconfirmed } = screen(call.tool, call.parameters);
+    const failed = refused ?? (isConfirmed ? undefined : unconfirmed);
+    if (failed !== undefined) throw ToolLayerError.of(failed);
     const variables =
       call.environment === undefined ? undefined : environmentRefusal(TAKES, call.tool.manifest, call.environment);
     if (variables !== undefined) throw ToolLayerError.of(variables);
@@ -46,15 +48,14 @@ export function createShellExecutor(parts: ShellExecutorParts): Executor {
   return {
     kind: 'shell',
     owns: ({ manifest }) => manifest.executor.kind === 'shell',
-    requiresConfirmation: () => false,
-    screen,
+    requiresConfirmation: ({ tool, parameters }) => screen(tool, parameters).question,
+    screen: (tool, parameters) => screen(tool, parameters).refused,
     ...TAKES,
     definitions: () => [],
     configFaults: (manifest) => configFaults(manifest, transactions !== undefined),
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
-    execute: run,
-    // The same checks stand on both paths, because there is one way to a process only.
-    executeConfirmed: run,
+    execute: (call, signal) => run(call, signal, false),
+    executeConfirmed: (call, signal) => run(call, signal, true),
   };
 }
 

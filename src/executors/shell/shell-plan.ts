@@ -2,7 +2,7 @@
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { SandboxSpec } from '../../sandbox/driver.port.ts';
 import type { ExecutorCall } from '../executor.port.ts';
-import { fillCommand, parameterText, parseTemplate, type Template } from './command/argument-template.ts';
+import { fillCommand, fixedText, parameterText, parseTemplate, type Template } from './command/argument-template.ts';
 import { checkedMounts, checkWorkingFolder } from './command/granted-folders.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import type { ShellConfig } from './shell-config.ts';
@@ -11,6 +11,8 @@ import type { ShellConfig } from './shell-config.ts';
 export interface ShellPlan {
   readonly config: ShellConfig;
   readonly command: readonly Template[];
+  /** How many leading words of the command hold no parameter: the program, and more. */
+  readonly fixedWords: number;
   /** Name of the parameter that stdin gets. */
   readonly stdinParameter: string | undefined;
   readonly successCodes: ReadonlySet<number>;
@@ -23,9 +25,12 @@ export function planOf(manifest: ToolManifest): ShellPlan {
   const known = plans.get(manifest);
   if (known !== undefined) return known;
   const config = manifest.executor.config as ShellConfig;
+  const command = config.command.map(parseTemplate);
+  const firstFilled = command.findIndex((template) => fixedText(template) === undefined);
   const plan: ShellPlan = {
     config,
-    command: config.command.map(parseTemplate),
+    command,
+    fixedWords: firstFilled === -1 ? command.length : firstFilled,
     stdinParameter: parseTemplate(config.stdin ?? 'none').names[0],
     successCodes: new Set(config.success_exit_codes ?? [0]),
   };

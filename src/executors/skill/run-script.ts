@@ -6,8 +6,9 @@ import { hideSecrets } from '../../external/hide-secrets.ts';
 import { collectOutput } from '../../sandbox/collect-output.ts';
 import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
-import type { CommandCheck, CommandScreen } from '../../screens/check-command.ts';
+import type { CommandFinding, CommandScreen } from '../../screens/check-command.ts';
 import { abortReason } from '../abort-reason.ts';
+import { blockedFailure, questionOf, unconfirmedFailure } from '../command-verdict.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { isShell, type Starter, starterOf } from './script-command.ts';
 import { scriptResult } from './script-outcome.ts';
@@ -16,17 +17,22 @@ import type { SkillTask } from './skill-parameters.ts';
 
 type ScriptTask = Extract<SkillTask, { readonly what: 'script' }>;
 
-/** One run of a script, whose file was checked against its hash. */
-export interface ScriptRun {
-  readonly call: ExecutorCall;
+/** A script that a call names, with the content of its file, which was checked against its hash. */
+export interface ReadScript {
   readonly task: ScriptTask;
-  /** Where the skill's files lie. */
-  readonly folder: string;
   readonly content: Buffer;
 }
 
+/** One run of a script. */
+export interface ScriptRun extends ReadScript {
+  readonly call: ExecutorCall;
+  /** Whether a person confirmed the call. */
+  readonly isConfirmed: boolean;
+  /** Where the skill's files lie. */
+  readonly folder: string;
+}
+
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
-const REASONS_MAX = 3;
 
 /**
  * Runs a bundled script in a sandbox: the skill's folder is read-only and the working directory, arguments are never read by
@@ -42,7 +48,7 @@ export async function runScript(
 ): Promise<ExecutorOutcome> {
   const starter = starterOf(run.task.script.path, run.content);
   if (starter === undefined) throw notStartable(run.task.script.path);
-  const refused = refusalOf(screen, starter, run);
+  const refused = refusalOf(screen, starter, run, run.isConfirmed);
   if (refused !== undefined) throw ToolLayerError.of(refused);
   const spec = specOf(starter, run);
   await using running = await driver.start(spec);
@@ -68,27 +74,33 @@ export async function runScript(
   }
 }
 
-/** Looks at a command line, and at the script itself where a shell reads it. */
-function refusalOf(screen: CommandScreen, starter: Starter, { task, content }: ScriptRun): Failure | undefined {
-  const { script, args, stdin } = task;
-  const line = blocked(screen([...starter, script.path, ...args], stdin));
-  if (line !== undefined || !isShell(starter)) return line;
-  if (content.length > SKILL_RUN_BOUNDS.screenedBytesMax) {
-    return failure('E3210', `${script.path} is longer than a script may be that is screened.`, {
-      details: { screen: 'skill' },
-    });
-  }
-  return blocked(screen(content.toString('utf8'), stdin));
+/** What a person has to be asked before a script runs; undefined for nothing, and for what `runScript` refuses. */
+export function scriptQuestion(screen: CommandScreen, script: ReadScript): string | undefined {
+  const starter = starterOf(script.task.script.path, script.content);
+  if (starter === undefined) return undefined;
+  return questionOf(findingsIn(screen, starter, script), 'script');
 }
 
-/** The refusal in a check, without the words of the command: they may hold what the caller must not see again. */
-export function blocked({ verdict, findings }: CommandCheck): Failure | undefined {
-  if (verdict !== 'blocked') return undefined;
-  const found = findings.filter((finding) => finding.verdict === 'blocked');
-  const reasons = [...new Set(found.map(({ rule, why }) => `${why} (${rule})`))].slice(0, REASONS_MAX);
-  return failure('E3210', `The script is blocked, because ${reasons.join(', and ')}. Do it in another way.`, {
-    details: { screen: 'skill', rules: [...new Set(found.map(({ rule }) => rule))] },
-  });
+function refusalOf(
+  screen: CommandScreen,
+  starter: Starter,
+  script: ReadScript,
+  isConfirmed: boolean,
+): Failure | undefined {
+  const { path } = script.task.script;
+  if (isShell(starter) && script.content.length > SKILL_RUN_BOUNDS.screenedBytesMax) {
+    const message = `${path} is longer than a script may be that is screened.`;
+    return failure('E3210', message, { details: { screen: 'skill' } });
+  }
+  const findings = findingsIn(screen, starter, script);
+  return blockedFailure(findings, 'script') ?? (isConfirmed ? undefined : unconfirmedFailure(findings, 'script'));
+}
+
+/** The command line, whose program and file the skill fixes, and the script itself where a shell reads it. */
+function findingsIn(screen: CommandScreen, starter: Starter, { task, content }: ReadScript): readonly CommandFinding[] {
+  const { script, args, stdin } = task;
+  const line = screen([...starter, script.path, ...args], stdin, starter.length + 1).findings;
+  return isShell(starter) ? [...line, ...screen(content.toString('utf8'), stdin).findings] : line;
 }
 
 function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpec {

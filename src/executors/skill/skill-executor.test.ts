@@ -28,6 +28,7 @@ const DEMO = skillWith({
   'scripts/fails.sh': '#!/bin/bash\necho out; echo wrong >&2; exit 3\n',
   'scripts/writes.sh': '#!/bin/sh\necho x > reference/notes.md\n',
   'scripts/sleeps.sh': '#!/bin/sh\nsleep 60 &\nsleep 60\n',
+  'scripts/makes.sh': '#!/bin/sh\nmkdir -p /tmp/made && echo made\n',
   'scripts/wipes.sh': '#!/bin/sh\nrm -rf / --no-preserve-root\n',
   'reference/notes.md': 'Grüße, notes.\n',
   'reference/raw.bin': Uint8Array.of(0, 255, 254, 1, 2, 3, 4, 5),
@@ -176,14 +177,27 @@ describe.skipIf(!works)(`scripts of skills${works ? '' : `, skipped: ${problem}`
   });
 
   test('EXE-08 the folder of a skill cannot be changed by its scripts', async () => {
-    expect(await codeOf({ script: 'scripts/writes.sh' })).toBe('E3108');
+    const written = executor.executeConfirmed(call({ script: 'scripts/writes.sh' }), never);
+    await expect(written).rejects.toMatchObject({ code: 'E3108' });
     expect(await files.folderOf(TENANT, DEMO.config)).toBeDefined();
+  });
+
+  test('EXE-02 a script whose text the screen asks about runs only confirmed; nothing is asked about other files', async () => {
+    const made = call({ script: 'scripts/makes.sh' });
+    expect(await executor.requiresConfirmation(made)).toContain('(has-effect)');
+    await expect(executor.execute(made, never)).rejects.toMatchObject({
+      failure: { code: 'E3210', details: { screen: 'skill', rules: ['has-effect'], reason: 'executor' } },
+    });
+    expect((await executor.executeConfirmed(made, never)).result).toMatchObject({ stdout: 'made\n' });
+    for (const parameters of [{}, { file: 'scripts/makes.sh' }, { script: 'scripts/arguments.py' }])
+      expect(await executor.requiresConfirmation(call(parameters))).toBeUndefined();
   });
 
   test('EXE-02 a script whose text the screen blocks never runs', async () => {
     expect(await codeOf({ script: 'scripts/wipes.sh' })).toBe('E3210');
     const strict = createSkillExecutor({ driver, files, screen: () => () => BLOCKED });
-    await expect(strict.execute(call({ script: 'scripts/hello.sh' }), never)).rejects.toMatchObject({ code: 'E3210' });
+    for (const path of ['execute', 'executeConfirmed'] as const)
+      await expect(strict[path](call({ script: 'scripts/hello.sh' }), never)).rejects.toMatchObject({ code: 'E3210' });
     expect(strict.screen?.(call({}).tool, { script: 'scripts/hello.sh' })?.code).toBe('E3210');
   });
 

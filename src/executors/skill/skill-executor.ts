@@ -9,8 +9,9 @@ import type { SandboxDriver } from '../../sandbox/driver.port.ts';
 import { type CommandScreen, createCommandScreen } from '../../screens/check-command.ts';
 import { abortReason } from '../abort-reason.ts';
 import { environmentRefusal } from '../call-environment.ts';
+import { blockedFailure } from '../command-verdict.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { blocked, runScript } from './run-script.ts';
+import { runScript, scriptQuestion } from './run-script.ts';
 import { starterOf } from './script-command.ts';
 import { contentOf, instructionsOf } from './skill-answers.ts';
 import { readKept } from './skill-folders.ts';
@@ -34,38 +35,55 @@ const NOTHING = Buffer.alloc(0);
  * one, with `script` what a bundled script does in a sandbox.
  */
 export function createSkillExecutor({ driver, files, screen = rulesAlone() }: SkillExecutorParts = {}): Executor {
-  const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
+  const run = async (call: ExecutorCall, signal: AbortSignal, isConfirmed: boolean): Promise<ExecutorOutcome> => {
     if (signal.aborted) throw abortReason(signal);
     const skill = skillOf(call.tool.manifest);
     const task = taskOf(skill, call.parameters);
     if (task.what === 'instructions') return { result: instructionsOf(skill), usage: NO_USAGE };
     const refused = environmentRefusal({ takesVariables: 'any' }, call.tool.manifest, call.environment ?? {});
     if (refused !== undefined) throw ToolLayerError.of(refused);
-    const folder = await files?.folderOf(call.tool.tenantId, skill);
-    const file = task.what === 'file' ? task.file : task.script;
-    const content = folder === undefined ? undefined : await readKept(folder, file);
-    if (folder === undefined || content === undefined) throw notKept(call.tool.manifest.tool_id);
+    const kept = await keptFile(files, call, skill, task);
+    if (kept === undefined) throw notKept(call.tool.manifest.tool_id);
     if (signal.aborted) throw abortReason(signal);
     if (task.what === 'script') {
       if (driver === undefined) throw notRun(call.tool.manifest.tool_id);
-      return runScript(driver, screen(), { call, task, folder, content }, signal);
+      return runScript(driver, screen(), { call, isConfirmed, task, ...kept }, signal);
     }
     const { outputBytesMax } = call.grant.limits;
-    return { result: contentOf(file.path, content, task.offset, outputBytesMax), usage: NO_USAGE };
+    return { result: contentOf(task.file.path, kept.content, task.offset, outputBytesMax), usage: NO_USAGE };
+  };
+  const questionAbout = async (call: ExecutorCall): Promise<string | undefined> => {
+    const skill = skillOf(call.tool.manifest);
+    const task = taskOf(skill, call.parameters);
+    if (task.what !== 'script' || driver === undefined) return undefined;
+    const kept = await keptFile(files, call, skill, task);
+    return kept && scriptQuestion(screen(), { task, content: kept.content });
   };
   return {
     kind: 'skill',
     owns: ({ manifest }) => manifest.executor.kind === 'skill',
-    requiresConfirmation: () => false,
+    requiresConfirmation: questionAbout,
     screen: ({ manifest }, parameters) => screenCall(skillOf(manifest), parameters, screen()),
     takesVariables: 'any',
     definitions: () => [],
     configFaults: ({ executor }) => configFaults(executor.config ?? {}),
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
-    execute: run,
-    // The same checks stand on both paths, because there is one way to a process only.
-    executeConfirmed: run,
+    execute: (call, signal) => run(call, signal, false),
+    executeConfirmed: (call, signal) => run(call, signal, true),
   };
+}
+
+/** The file that a call names, from the skill's folder; undefined when it is not kept, or was changed. */
+async function keptFile(
+  files: SkillFiles | undefined,
+  { tool }: ExecutorCall,
+  skill: SkillPackage,
+  task: Exclude<SkillTask, { readonly what: 'instructions' }>,
+): Promise<{ readonly folder: string; readonly content: Buffer } | undefined> {
+  const folder = await files?.folderOf(tool.tenantId, skill);
+  if (folder === undefined) return undefined;
+  const content = await readKept(folder, task.what === 'file' ? task.file : task.script);
+  return content && { folder, content };
 }
 
 function skillOf({ executor }: ExecutorCall['tool']['manifest']): SkillPackage {
@@ -84,7 +102,8 @@ function screenCall(
   if (task.what !== 'script') return undefined;
   const { script, args, stdin } = task;
   const starter = starterOf(script.path, NOTHING) ?? [];
-  return blocked(screen([...starter, script.path, ...args], stdin));
+  const { findings } = screen([...starter, script.path, ...args], stdin, starter.length + 1);
+  return blockedFailure(findings, 'script');
 }
 
 function taskOrFailure(skill: SkillPackage, parameters: ExecutorCall['parameters']): SkillTask | { failure: Failure } {

@@ -9,6 +9,7 @@ import { checkUrl, type UrlPolicy } from '../../screens/check-url.ts';
 import { type Clock, systemClock } from '../../std/clock.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { neverAsks } from '../never-asks.ts';
 import { createPageCache } from './cache/page-cache.ts';
 import { createPageConverter, type PageConverter } from './page/page-converter.ts';
 import { FetchParameters } from './parameters.ts';
@@ -68,13 +69,10 @@ export function createWebExecutor(parts: WebExecutorParts = {}): Executor & Asyn
   return {
     kind: 'web',
     owns: ({ manifest }) => manifest.executor.kind === 'web',
-    requiresConfirmation: () => false,
     definitions: () => definitions,
     configFaults,
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
-    execute: run,
-    // The same checks stand on both paths, because there is one way to a page only.
-    executeConfirmed: run,
+    ...neverAsks(run),
     async [Symbol.asyncDispose]() {
       own?.[Symbol.dispose]();
       await converter[Symbol.asyncDispose]();

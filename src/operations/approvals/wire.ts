@@ -50,11 +50,12 @@ export function closedOf(closing: HeldClosing): Approval {
   };
 }
 
-const boundTo = ({ toolId, toolVersion, agentDid, userDid }: ApprovalBinding) => ({
+const boundTo = ({ toolId, toolVersion, agentDid, userDid, question }: ApprovalBinding) => ({
   tool_id: toolId,
   tool_version: toolVersion,
   agent_did: agentDid,
   ...(userDid === undefined ? {} : { user_did: userDid }),
+  ...(question === undefined ? {} : { question }),
 });
 
 /** A yes. */

@@ -53,12 +53,13 @@ function waitingParts({
   if (waiting === undefined) return {};
   const polling_info = { status_url: `/v1/invocations/${encodeURIComponent(invocationId)}` };
   if (waiting.wait.for !== 'approval') return { polling_info };
-  const { approvalId, reason, prompt, expiresAt } = waiting.wait.approval;
+  const { approvalId, reason, binding, prompt, expiresAt } = waiting.wait.approval;
   return {
     polling_info,
     approval: {
       approval_id: approvalId,
       reason,
+      ...(binding.question === undefined ? {} : { question: binding.question }),
       ...(prompt === undefined ? {} : { prompt }),
       expires_at: new Date(expiresAt).toISOString(),
     },

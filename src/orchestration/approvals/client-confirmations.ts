@@ -10,6 +10,7 @@ export interface ClientQuestion {
   readonly toolId: string;
   readonly toolVersion: string;
   readonly reason: ConfirmationReason;
+  readonly question?: string;
   readonly prompt?: string;
   readonly argumentsText?: string;
   readonly bindingDigest: string;
@@ -60,6 +61,7 @@ export function createClientConfirmations({ desk, shownArguments }: ClientConfir
         toolId: binding.toolId,
         toolVersion: binding.toolVersion,
         reason,
+        ...(binding.question === undefined ? {} : { question: binding.question }),
         ...(prompt === undefined ? {} : { prompt }),
         ...(shownArguments === undefined ? {} : { argumentsText: shownArguments(judged) }),
         bindingDigest: pending.digest,

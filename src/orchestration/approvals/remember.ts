@@ -20,7 +20,7 @@ export interface Remember {
 /** Why a rule cannot be made with this yes; undefined when it can. */
 export function refuseRule(
   { limits, rules }: DeskState,
-  { terms, record }: Pending,
+  { terms, record, request }: Pending,
   { via, roles }: Approver,
   { scope, forMs, agentOnly = true }: Remember,
 ): Failure | undefined {
@@ -28,6 +28,11 @@ export function refuseRule(
     return failure(
       'E3801',
       `The rules for this tool allow no lasting yes of the scope ${scope}. Approve this call alone.`,
+    );
+  if (request.reason === 'executor' && scope === 'tool')
+    return failure(
+      'E3801',
+      'What was asked is about these arguments: a lasting yes to it takes the scope exact_arguments.',
     );
   if (terms.quorum > 1)
     return failure(

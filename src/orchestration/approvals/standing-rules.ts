@@ -80,7 +80,8 @@ export function createStandingRules({ store, clock, log, followMs }: StandingRul
       if (rules === undefined) return undefined;
       const now = clock.now();
       for (const rule of rules.values()) {
-        if (rule.expiresAt > now && rule.reason === reason && says(rule, binding)) return rule;
+        if (rule.expiresAt > now && rule.reason === reason && says(rule, binding) && answers(rule, binding))
+          return rule;
       }
       return undefined;
     },
@@ -112,5 +113,10 @@ function says(rule: StoredRule, binding: ApprovalQuestion['binding']): boolean {
 /** Without an agent a rule is for everybody. */
 const isOfOwner = ({ tenantId, agentDid, userDid }: StoredRule, binding: ApprovalQuestion['binding']): boolean =>
   agentDid === undefined || isOwner({ tenantId, agentDid, userDid }, binding);
+
+/** What an executor asks about one call is no matter of the tool: a rule that was made for other arguments is silent. */
+function answers({ reason, inputHash }: StoredRule, { question }: ApprovalQuestion['binding']): boolean {
+  return question === undefined || (reason === 'executor' && inputHash !== undefined);
+}
 
 const toolKey = (tenantId: string, toolId: string): string => `${tenantId.length} ${tenantId}${toolId}`;

@@ -109,6 +109,7 @@ function noticeOf(
     ...(binding.userDid === undefined ? {} : { userDid: binding.userDid }),
     ...(record.sideEffect === undefined ? {} : { sideEffect: record.sideEffect }),
     reason,
+    ...(binding.question === undefined ? {} : { question: binding.question }),
     ...(prompt === undefined ? {} : { prompt }),
     ...(shownArguments === undefined ? {} : argumentsIn(shownArguments(judged))),
     bindingDigest: digest,

@@ -17,6 +17,7 @@ export function noticeOf(more: Partial<ApprovalNotice> = {}): ApprovalNotice {
     agentDid: 'did:agent:a',
     sideEffect: 'irreversible',
     reason: 'requires_approval',
+    question: 'It is odd (by-rule).',
     prompt: 'Send it?',
     argumentsText: '{"to":"[REDACTED:email]"}',
     bindingDigest: 'd1'.repeat(32),
@@ -67,7 +68,8 @@ export function notifierConformance(
       await notifier.notify(noticeOf());
       equal(said().length, 1);
       for (const part of ['approval-1', 'mail__send', '1.2.3', 'did:agent:a']) ok(said()[0]?.includes(part), part);
-      for (const part of ['Send it?', '[REDACTED:email]']) equal(said()[0]?.includes(part), showsCalls, part);
+      for (const part of ['It is odd (by-rule).', 'Send it?', '[REDACTED:email]'])
+        equal(said()[0]?.includes(part), showsCalls, part);
     },
   );
 
@@ -104,7 +106,9 @@ export function notifierConformance(
 
   check('foreign text stays what it is: it moves no cursor and makes no line', async ({ notifier, said }) => {
     const hostile = 'x\r\nBcc: evil@example.com\r\n\r\n\u001b[2Japproved\u202e';
-    await notifier.notify(noticeOf({ toolId: hostile, agentDid: hostile, prompt: hostile, argumentsText: hostile }));
+    await notifier.notify(
+      noticeOf({ toolId: hostile, agentDid: hostile, question: hostile, prompt: hostile, argumentsText: hostile }),
+    );
     equal(said().length, 1);
     for (const text of said()) {
       ok(!/^Bcc:/m.test(text), 'a header of its own');
@@ -114,7 +118,7 @@ export function notifierConformance(
 
   check('very long text is cut', async ({ notifier, said }) => {
     const long = 'y'.repeat(1_000_000);
-    await notifier.notify(noticeOf({ toolId: long, prompt: long, argumentsText: long }));
+    await notifier.notify(noticeOf({ toolId: long, question: long, prompt: long, argumentsText: long }));
     ok(said().join('').length < 32_000);
   });
 }

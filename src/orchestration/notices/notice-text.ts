@@ -15,7 +15,7 @@ const BECAUSE: Readonly<Record<ConfirmationReason, string>> = {
   requires_confirmation: 'its tool runs with a confirmation only',
   policy: 'a policy asks for it',
   trust: 'what it may leave behind is beyond the trust in it',
-  executor: 'it does more than such a tool may do unasked',
+  executor: 'what it would do is for a person to decide',
 };
 
 const SUBJECT: Readonly<Record<ApprovalNotice['kind'], string>> = {
@@ -30,7 +30,7 @@ const prose = (text: string): string => visibleLine(text, PROMPT_CHARACTERS_MAX)
 
 /** The notice with its foreign text as people may see it: bounded, in one line but for arguments, nothing hidden in it. */
 export function visibleNotice(notice: ApprovalNotice): ApprovalNotice {
-  const { userDid, prompt, decision } = notice;
+  const { userDid, question, prompt, decision } = notice;
   const argumentsText = visibleArguments(notice);
   return {
     ...notice,
@@ -38,6 +38,7 @@ export function visibleNotice(notice: ApprovalNotice): ApprovalNotice {
     toolVersion: name(notice.toolVersion),
     agentDid: name(notice.agentDid),
     ...(userDid === undefined ? {} : { userDid: name(userDid) }),
+    ...(question === undefined ? {} : { question: prose(question) }),
     ...(prompt === undefined ? {} : { prompt: prose(prompt) }),
     ...(argumentsText === undefined ? {} : { argumentsText }),
     ...(decision === undefined
@@ -72,7 +73,7 @@ export function noticeSubject(notice: ApprovalNotice): string {
  */
 export function noticeText(given: ApprovalNotice): string {
   const notice = visibleNotice(given);
-  const { kind, decision, prompt, argumentsText, userDid, sideEffect } = notice;
+  const { kind, decision, question, prompt, argumentsText, userDid, sideEffect } = notice;
   const isOpen = kind === 'asked' || kind === 'escalated';
   const lines: readonly (readonly [string, string | undefined])[] = [
     ['approval', notice.approvalId],
@@ -80,6 +81,7 @@ export function noticeText(given: ApprovalNotice): string {
     ['tool', `${notice.toolId} ${notice.toolVersion}${sideEffect === undefined ? '' : ` (${sideEffect})`}`],
     ['agent', `${notice.agentDid}${userDid === undefined ? '' : ` for ${userDid}`}`],
     ['because', BECAUSE[notice.reason]],
+    ['question', question],
     ['the tool says', prompt],
     ['arguments', argumentsText?.replaceAll('\n', '\n    ')],
     ['escalation', kind === 'escalated' ? String(notice.level) : undefined],

@@ -62,7 +62,9 @@ async function judge(
   const { principal, tool, inputHash }: CallSoFar = flight.call;
   if (principal === undefined || tool === undefined || inputHash === undefined)
     throw new Error('the stages before the question do not establish what a yes is bound to');
-  return bindingOf({ principal, tool, inputHash }, flight.policyDecision?.version);
+  // A yes answers the question that the approver saw; another one about the new arguments is asked when the call goes on.
+  const shown = waiting.wait.for === 'approval' ? waiting.wait.approval.binding.question : undefined;
+  return bindingOf({ principal, tool, inputHash, question: shown }, flight.policyDecision?.version);
 }
 
 async function through(stages: readonly Stage<never, object>[], flight: Flight): Promise<FlightEnd> {

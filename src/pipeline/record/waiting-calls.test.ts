@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { ApprovalRequest, GivenApproval } from '../../domain/invocation/waiting-call.ts';
+import { createCompositeExecutor } from '../../executors/composite.ts';
+import type { Executor } from '../../executors/executor.port.ts';
+import { createNativeExecutor } from '../../executors/native/native-executor.ts';
+import { createTrustRules } from '../../permission/trust.ts';
 import type { ApprovalDesk } from '../approval-desk.port.ts';
 import type { Resumed } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { createPipeline } from '../run.ts';
 import { createIdentifyAgain } from '../stages/identify.ts';
 import { recoverOpenCalls } from './recover.ts';
 
@@ -169,6 +175,80 @@ describe('a call that needs a yes', () => {
     const after = await made.call(request);
     expect(after).toMatchObject({ invocationId: waiting.invocationId, result: { done: 1 } });
     expect(made.ran).toHaveLength(1);
+  });
+});
+
+describe('what the executor asks about a call', () => {
+  /** A layer whose executor asks what the test says, and notes which of its paths was taken. */
+  async function asking(first: string | undefined, changes: Partial<PipelineParts> = {}) {
+    const now = { question: first };
+    const paths: string[] = [];
+    const on = (path: string) => async () => {
+      paths.push(path);
+      return { result: path, usage: NO_USAGE };
+    };
+    const executor: Executor = {
+      ...createNativeExecutor(),
+      requiresConfirmation: async () => now.question,
+      execute: on('execute'),
+      executeConfirmed: on('executeConfirmed'),
+    };
+    return { ...(await layer({ executors: createCompositeExecutor([executor]), ...changes })), now, paths };
+  }
+  const READ = { tool_id: 'read', parameters: { n: 1 } };
+
+  test('EXE-01 is what the call waits for, and the call runs on the confirmed path', async () => {
+    const made = await asking('It is odd.');
+    const waiting = await made.call(READ);
+    expect(made.approvals.asked).toMatchObject([{ reason: 'executor', binding: { question: 'It is odd.' } }]);
+    expect(await resume(made, waiting, { approval: yes(waiting) })).toMatchObject({ state: 'COMPLETED' });
+    made.now.question = undefined;
+    expect(await made.call(READ)).toMatchObject({ state: 'COMPLETED' });
+    expect(made.paths).toEqual(['executeConfirmed', 'execute']);
+  });
+
+  test('EXE-01 is asked beside the words of the manifest, whatever the reason is', async () => {
+    const made = await asking('It is odd.');
+    await made.call({ tool_id: 'ask', parameters: { n: 1 } });
+    expect(made.approvals.asked).toMatchObject([
+      { reason: 'executor', prompt: 'Really?', binding: { question: 'It is odd.' } },
+    ]);
+    await made.call({ ...READ, execution_options: { require_approval: true } });
+    expect(made.approvals.asked[1]).toMatchObject({ reason: 'require_approval', binding: { question: 'It is odd.' } });
+  });
+
+  test('ORC-05 is a part of what a yes is bound to: another question is asked again', async () => {
+    const made = await asking(undefined);
+    const waiting = await made.call({ tool_id: 'ask', parameters: { n: 1 } });
+    made.now.question = 'It is odd.';
+    const again = await resume(made, waiting, { approval: yes(waiting) });
+    expect(again).toMatchObject({ state: 'AUTHORIZED', waiting: { wait: { for: 'approval' } } });
+    made.now.question = 'It is worse.';
+    expect(await resume(made, again, { approval: yes(again) })).toMatchObject({ state: 'AUTHORIZED' });
+    expect(made.paths).toEqual([]);
+  });
+
+  test('ORC-05 is asked again when it is another one by the time a worker takes the call', async () => {
+    const made = await asking('It is odd.', { approvals: desk(true) });
+    const waiting = await made.call({ ...READ, execution_options: { async_mode: true } });
+    expect(waiting).toMatchObject({ waiting: { wait: { for: 'worker', confirmed: true, question: 'It is odd.' } } });
+    const run = createPipeline({ ...made.parts, approvals: desk() });
+    made.now.question = 'It is worse.';
+    expect(await resume({ run }, waiting)).toMatchObject({ waiting: { wait: { for: 'approval' } } });
+    made.now.question = 'It is odd.';
+    expect(await resume(made, waiting)).toMatchObject({ state: 'COMPLETED' });
+    expect(made.paths).toEqual(['executeConfirmed']);
+  });
+
+  test('PRM-09 ends an autonomous call, whatever the operator lets pass', async () => {
+    const made = await asking('It is odd.', { trust: createTrustRules({ autonomous: 'allow' }) });
+    const options = { execution_options: { phase: 'autonomous' as const } };
+    for (const tool_id of ['read', 'ask'])
+      expect(await made.call({ tool_id, parameters: { n: 1 }, ...options })).toMatchObject({
+        state: 'DENIED',
+        failure: { code: 'E3210', details: { reason: 'executor', question: 'It is odd.' } },
+      });
+    expect([made.paths, made.approvals.asked]).toEqual([[], []]);
   });
 });
 

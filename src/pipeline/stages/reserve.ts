@@ -1,5 +1,6 @@
 // Hot path: without a quota, a rate limit and a circuit, one slot is counted.
 import { failure, isFailure } from '../../domain/error/failure.ts';
+import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import type { Approved, Authorized, CallRequest, Reserved, Resolved } from '../call.ts';
 import type { Flight } from '../flight/flight.ts';
 import { agentKey } from '../flight/running-calls.ts';
@@ -25,10 +26,10 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
     name: 'reserve',
     takes: 'a slot of the agent, a permit of the circuit, a token of the rate limit, a call of the quota',
     run(call, flight) {
-      const { principal, claims, request, confirmed } = call;
+      const { principal, claims, request } = call;
       // Nothing is taken for a call that a worker runs later: it takes what it needs then.
       const isLater = request.execution_options?.async_mode === true && flight.resumed === undefined;
-      if (isLater) return cannotWait(parts, call, 'for a worker') ?? { waits: { for: 'worker', confirmed } };
+      if (isLater) return cannotWait(parts, call, 'for a worker') ?? { waits: forWorker(call) };
       // What takes a call back is a part of that call, which holds its slot still: only the way to the tool counts.
       if (call.onBehalfOf !== undefined) return takeWay(parts, call, flight);
       // A session that has nothing left must not eat up what other agents share.
@@ -52,6 +53,12 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
     },
   };
 }
+
+const forWorker = ({ confirmed, question }: Approved): WaitFor => ({
+  for: 'worker',
+  confirmed,
+  ...(question === undefined ? {} : { question }),
+});
 
 /** What every attempt takes: a permit of the circuit, then tokens of the rates. */
 function takeWay(parts: Parts, call: Resolved & Authorized, flight: Flight): Taken {

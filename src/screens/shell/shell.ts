@@ -60,6 +60,8 @@ export interface Shell {
   readonly run: Runner;
   readonly report: Report;
   readonly policy: PolicyMatchers;
+  /** The leading words of the command that the definition of a tool fixes, the program first; empty for a script. */
+  readonly declared: readonly Field[];
   readonly variables: Map<string, Variable>;
   /** Bodies of functions: several where it is not certain which one holds. */
   readonly functions: Map<string, readonly FunctionNode['body'][]>;
@@ -81,10 +83,16 @@ export interface Shell {
 }
 
 /** A shell that has done nothing yet. */
-export function createShell(run: Runner, policy: PolicyMatchers, report: Report): Shell {
+export function createShell(
+  run: Runner,
+  policy: PolicyMatchers,
+  report: Report,
+  declared: readonly Field[] = [],
+): Shell {
   return {
     run,
     policy,
+    declared,
     report,
     variables: new Map(),
     functions: new Map(),
@@ -97,6 +105,21 @@ export function createShell(run: Runner, policy: PolicyMatchers, report: Report)
     depth: 0,
     folder: undefined,
   };
+}
+
+/**
+ * Whether the definition of the tool answers a rule that only says "not known" about one word of its command: the person
+ * who registered the tool named this program or file, and said what it leaves behind. Never under an allowlist, nor for a
+ * rule that the policy wants asked about.
+ */
+export function isAnswered({ declared, policy }: Shell, word: Field, rule: string): boolean {
+  return !policy.isStrict && !policy.lowered.has(rule) && declared.includes(word);
+}
+
+/** Whether code may run without a question: its file is one that the tool names, or the policy allows the command that runs it. */
+export function mayRunCode(shell: Shell, file: Field | undefined, rule: string, command: readonly Field[]): boolean {
+  if (file !== undefined && isAnswered(shell, file, rule)) return true;
+  return !shell.policy.isStrict && shell.policy.allowed.match(command, true) !== undefined;
 }
 
 /** What most shells start with. It serves to follow tricks such as `${PATH:0:1}`, never to call something safe. */

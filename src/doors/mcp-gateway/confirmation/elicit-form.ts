@@ -14,7 +14,7 @@ const BECAUSE: Readonly<Record<ShownQuestion['reason'], string>> = {
   requires_confirmation: 'The tool runs with a confirmation only.',
   policy: 'A policy asks for a confirmation.',
   trust: 'What the tool may leave behind is beyond the trust in the agent and the source of the tool.',
-  executor: 'The call does more than such a tool may do unasked.',
+  executor: 'What the call would do is for a person to decide.',
 };
 
 /** Of what a user may be asked by this client. An empty statement means forms (2025-11-25, elicitation capabilities). */
@@ -26,10 +26,11 @@ export function elicits({ can }: Pick<Peer, 'can'>, mode: 'form' | 'url'): boole
 
 /** Parameters of `elicitation/create`: what would run, why somebody is asked, and one box that is not ticked. */
 export function formFor(shown: ShownQuestion, { agentDid }: Confirmer): Params {
-  const { toolId, toolVersion, reason, prompt, argumentsText } = shown;
+  const { toolId, toolVersion, reason, question, prompt, argumentsText } = shown;
   const message = [
     `${visibleLine(agentDid, NAME_CHARACTERS_MAX)} wants to run ${visibleLine(toolId, NAME_CHARACTERS_MAX)} ${visibleLine(toolVersion, NAME_CHARACTERS_MAX)}.`,
     BECAUSE[reason],
+    ...(question === undefined ? [] : [visibleLine(question, PROMPT_CHARACTERS_MAX)]),
     ...(prompt === undefined ? [] : [`The tool says: ${visibleText(prompt, PROMPT_CHARACTERS_MAX)}`]),
     ...(argumentsText === undefined
       ? ['Its arguments are not shown here.']

@@ -12,7 +12,7 @@ const WAITS_FOR: Readonly<Record<NonNullable<ToolInvokeResponse['approval']>['re
   requires_confirmation: 'a confirmation: its tool runs with one only',
   policy: 'a confirmation: a policy asks for it',
   trust: 'a confirmation: what it may leave behind is beyond the trust in it',
-  executor: 'a confirmation: it does more than such a tool may do unasked',
+  executor: 'a confirmation: what it would do is for a person to decide',
 };
 
 /**
@@ -53,6 +53,7 @@ function pendingBlock({ invocation_id, approval, status, polling_info }: ToolInv
       ? `message: The call was accepted and is ${status === 'running' ? 'running' : 'waiting for its turn'}; there is no result yet.`
       : `message: The call waits for ${WAITS_FOR[approval.reason]}. Nothing was run.`,
     ...(note === undefined ? [] : [`note: ${visibleLine(note, PROMPT_CHARACTERS_MAX)}`]),
+    ...(approval?.question === undefined ? [] : [`question: ${visibleLine(approval.question, PROMPT_CHARACTERS_MAX)}`]),
     ...(approval?.prompt === undefined ? [] : [`asked: ${visibleLine(approval.prompt, PROMPT_CHARACTERS_MAX)}`]),
     ...(approval === undefined ? [] : [`approval_id: ${approval.approval_id}`]),
     `invocation_id: ${invocation_id}`,

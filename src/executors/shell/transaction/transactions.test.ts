@@ -73,7 +73,7 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
   ])('EXE-03 %s', async (_, script, config, isTakenBack) => {
     const executor = await executorWith();
     const before = described(scratch.tree);
-    const failed = await executor.execute(call(script, config), never).then(
+    const failed = await executor.executeConfirmed(call(script, config), never).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -95,7 +95,9 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
     const executor = await executorWith();
     const controller = new AbortController();
     const reason = new ToolLayerError(code, 'It is over.');
-    const ended = expect(executor.execute(call('echo after >file; sleep 60'), controller.signal)).rejects.toBe(reason);
+    const ended = expect(executor.executeConfirmed(call('echo after >file; sleep 60'), controller.signal)).rejects.toBe(
+      reason,
+    );
     while (file() !== 'after\n') await sleep(5);
     controller.abort(reason);
     await ended;
@@ -105,20 +107,22 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
   test('EXE-03 a command that only reads takes no snapshot', async () => {
     const executor = await executorWith();
     const strict = { transaction: { snapshot_required: true, max_snapshot_bytes: 1 } };
-    await executor.execute(call('cat file', strict), never);
-    await expect(executor.execute(call('cat file; ./unknown', strict), never)).rejects.toMatchObject({ code: 'E3102' });
+    await executor.executeConfirmed(call('cat file', strict), never);
+    await expect(executor.executeConfirmed(call('cat file; ./unknown', strict), never)).rejects.toMatchObject({
+      code: 'E3102',
+    });
   });
 
   test('EXE-03 where no snapshot can be had, one that is required keeps the command from running', async () => {
     const executor = await executorWith();
     const seen = (required: boolean): ExecutorCall =>
       call('echo after >file; exit 1', { transaction: { snapshot_required: required } }, scratch.folder);
-    await expect(executor.execute(seen(true), never)).rejects.toMatchObject({
+    await expect(executor.executeConfirmed(seen(true), never)).rejects.toMatchObject({
       code: 'E3110',
       message: expect.stringContaining('may see'),
     });
     expect(file()).toBe('before');
-    await expect(executor.execute(seen(false), never)).rejects.toMatchObject({
+    await expect(executor.executeConfirmed(seen(false), never)).rejects.toMatchObject({
       code: 'E3108',
       message: expect.stringContaining('stays'),
       failure: { details: { rolled_back: false } },
@@ -130,13 +134,13 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
     const tight = (bytes: number): ExecutorCall =>
       call('echo after >file', { transaction: { snapshot_required: true, max_snapshot_bytes: bytes } });
     const [wide, narrow] = [await executorWith(), await executorWith({ maxSnapshotBytes: 5 })];
-    await expect(wide.execute(tight(5), never)).rejects.toMatchObject({
+    await expect(wide.executeConfirmed(tight(5), never)).rejects.toMatchObject({
       code: 'E3102',
       failure: { details: { limit: 'snapshot', max_snapshot_bytes: 5 } },
     });
-    await expect(narrow.execute(tight(6), never)).rejects.toMatchObject({ code: 'E3102' });
+    await expect(narrow.executeConfirmed(tight(6), never)).rejects.toMatchObject({ code: 'E3102' });
     expect(file()).toBe('before');
-    await wide.execute(tight(6), never);
+    await wide.executeConfirmed(tight(6), never);
     expect(file()).toBe('after\n');
   });
 
@@ -145,27 +149,27 @@ describe.skipIf(!works)(`transactions${works ? '' : `, skipped: ${problem}`}`, (
     const { transaction: _, ...config } = call('echo after >file; exit 7').tool.manifest.executor.config ?? {};
     const plain = callOf({ executor: { kind: 'shell', config } });
     const { grant } = call('true');
-    await expect(executor.execute({ ...plain, grant }, never)).rejects.toMatchObject({ code: 'E3108' });
+    await expect(executor.executeConfirmed({ ...plain, grant }, never)).rejects.toMatchObject({ code: 'E3108' });
     expect(file()).toBe('before');
   });
 
   test('EXE-03 transactions over the same files go one after the other', async () => {
     const executor = await executorWith();
-    const first = executor.execute(call('echo one >mark; sleep 0.3; exit 1'), never).catch(() => undefined);
+    const first = executor.executeConfirmed(call('echo one >mark; sleep 0.3; exit 1'), never).catch(() => undefined);
     while (!existsSync(join(scratch.tree, 'mark'))) await sleep(2);
-    const second = executor.execute(call('test -e mark && exit 2; echo two >file', { output: 'text' }), never);
+    const second = executor.executeConfirmed(call('test -e mark && exit 2; echo two >file', { output: 'text' }), never);
     await Promise.all([first, second]);
     expect([file(), rolledBack]).toEqual(['two\n', 1]);
   });
 
   test('a call that is cancelled while it waits for its turn leaves the others theirs', async () => {
     const executor = await executorWith();
-    const first = executor.execute(call('echo one >mark; sleep 0.3'), never);
+    const first = executor.executeConfirmed(call('echo one >mark; sleep 0.3'), never);
     while (!existsSync(join(scratch.tree, 'mark'))) await sleep(2);
     const controller = new AbortController();
     const reason = new ToolLayerError('E3805', 'It is over.');
-    const waiting = expect(executor.execute(call('echo x >never'), controller.signal)).rejects.toBe(reason);
-    const third = executor.execute(call('echo three >file'), never);
+    const waiting = expect(executor.executeConfirmed(call('echo x >never'), controller.signal)).rejects.toBe(reason);
+    const third = executor.executeConfirmed(call('echo three >file'), never);
     controller.abort(reason);
     await waiting;
     await Promise.all([first, third]);

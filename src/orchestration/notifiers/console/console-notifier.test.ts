@@ -20,7 +20,7 @@ test('arguments that look like lines of the notice stay behind their indent', as
     said()[0]
       ?.split('\n')
       .filter((line) => /^ {2}\S/.test(line)),
-  ).toHaveLength(11);
+  ).toHaveLength(12);
   await close();
 });
 

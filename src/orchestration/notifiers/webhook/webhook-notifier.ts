@@ -93,6 +93,7 @@ function messageOf(notice: ApprovalNotice, { id, answerTokens = false }: Approva
     user_did: notice.userDid,
     side_effect_policy: notice.sideEffect,
     reason: notice.reason,
+    question: notice.question,
     prompt: notice.prompt,
     arguments_text: notice.argumentsText,
     arguments_length: notice.argumentsLength,

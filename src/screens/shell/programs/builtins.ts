@@ -73,17 +73,17 @@ export const BUILTINS: ReadonlyMap<string, Builtin> = new Map(
     '.': sourceFile,
     trap(shell, args) {
       const [code] = args.filter(({ text }) => text !== '--');
-      if (code !== undefined && args.length > 1 && code.text !== '-' && !code.text.startsWith('-'))
-        later(shell, code.text);
+      if (code !== undefined && args.length > 1 && code.text !== '-' && !code.text.startsWith('-')) later(shell, code);
       return EMPTY_STREAM;
     },
     alias(shell, args) {
-      for (const { text } of args) {
+      for (const field of args) {
+        const { text } = field;
         const [, name, , value] = ASSIGNMENT.exec(text) ?? /^([^=]+)()=([\s\S]*)$/.exec(text) ?? [];
         if (name === undefined || value === undefined) continue;
         shell.report.add(asks('alias', 'it gives a command another meaning'), `alias ${text}`);
         shell.aliases.set(name, value);
-        later(shell, value);
+        later(shell, { ...field, text: value });
       }
       return EMPTY_STREAM;
     },
@@ -183,7 +183,7 @@ function takeLine(input: Input | undefined): { text: string; certain: boolean; o
 function readLines(shell: Shell, args: readonly Field[], { input }: Context): Stream {
   const options = readOptions(args, { valued: 'dnOsuCc' });
   const code = options.value('-C');
-  if (code !== undefined) later(shell, code.text);
+  if (code !== undefined) later(shell, code);
   const rest = restOf(input);
   const name = options.operands[0]?.text ?? 'MAPFILE';
   const lines = rest?.text?.replace(/\n$/, '').split('\n');
@@ -230,14 +230,14 @@ export function runText(
 }
 
 function sourceFile(shell: Shell, args: readonly Field[], { input }: Context): Stream {
-  const [file, ...rest] = readOptions(args).operands;
-  return runScriptFile(shell, file ?? unknownField(), rest, input);
+  const [file] = readOptions(args).operands;
+  return runScriptFile(shell, file ?? unknownField(), input);
 }
 
 /** Follows a text that runs at another time, if at all. */
-function later(shell: Shell, text: string): void {
+function later(shell: Shell, code: Field): void {
   shell.conditional += 1;
-  shell.run.text(shell, text);
+  runText(shell, [code], code.origin === 'text' ? undefined : code.origin, undefined);
   shell.conditional -= 1;
 }
 
@@ -246,7 +246,7 @@ function codeOption(option: string): Builtin {
     const at = args.findIndex(({ text }) => text === option);
     const code = at < 0 ? undefined : args[at + 1];
     shell.report.add(asks('changes-shell', 'it changes how the shell works'), lineOf(args));
-    if (code !== undefined) later(shell, code.text.replace(/^"[^"]*":\s*/, ''));
+    if (code !== undefined) later(shell, { ...code, text: code.text.replace(/^"[^"]*":\s*/, '') });
     return unknownStream();
   };
 }

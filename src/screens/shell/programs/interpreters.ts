@@ -1,6 +1,6 @@
 import { harmOfCode, textsIn } from '../danger/code.ts';
-import { type Field, knownStream, lineOf, restOf, type Stream, unknownStream } from '../field.ts';
-import type { Context, Shell } from '../shell.ts';
+import { type Field, knownStream, lineOf, literal, restOf, type Stream, unknownStream } from '../field.ts';
+import { type Context, mayRunCode, type Shell } from '../shell.ts';
 import { contentOf } from './shells.ts';
 
 interface Interpreter {
@@ -43,7 +43,10 @@ export function runCode(shell: Shell, name: string, args: readonly Field[], { in
     codes.length > 0 || fed !== undefined
       ? 'it runs code in another language'
       : 'it runs a program whose content is not known';
-  if (!/^-{1,2}(?:[vV]|version|help|h)$/.test(args.map(({ text }) => text).join(' '))) {
+  // Code among the words is asked about, although the tool fixes them: only a person can tell what it does.
+  const program = codes.length > 0 ? undefined : operands.slice(0, 1).find(({ text }) => isFile(text));
+  const isAsked = !mayRunCode(shell, program, 'runs-code', [literal(name), ...args]);
+  if (isAsked && !/^-{1,2}(?:[vV]|version|help|h)$/.test(args.map(({ text }) => text).join(' '))) {
     shell.report.add({ rule: 'runs-code', why, verdict: 'ask' }, words.slice(0, 200));
   }
   const origin =
@@ -58,6 +61,9 @@ export function runCode(shell: Shell, name: string, args: readonly Field[], { in
   const written = writtenBy(name, texts, restOf(input));
   return written ?? unknownStream(origin ?? 'unknown', restOf(input)?.secret === true);
 }
+
+/** `-`, files that stand for the input, and words such as `run` name no program that the tool could know. */
+const isFile = (text: string): boolean => /[./]/.test(text) && !/^\/(?:dev|proc)\//.test(text);
 
 const PICKS = /^\s*\{\s*print\s+\$(\d+)\s*;?\s*\}\s*$/;
 

@@ -5,7 +5,7 @@ import { EMPTY_STREAM, type Field, joinStreams, lineOf, restOf, type Stream, unk
 import { outputOf } from '../outputs/known-output.ts';
 import { doubtOf } from '../read-only/reads-only.ts';
 import type { Judgement } from '../report.ts';
-import type { Context, Shell } from '../shell.ts';
+import { type Context, isAnswered, type Shell } from '../shell.ts';
 import { BUILTINS } from './builtins.ts';
 import { CARRIERS } from './carriers.ts';
 import { isInterpreter, runCode } from './interpreters.ts';
@@ -130,9 +130,15 @@ function judgeReading(run: Run): void {
     return;
   }
   if (fields.length > 1) noteTails(shell, name, args);
-  const isKnown = doubt.rule === 'unknown-program' && RULES.has(name);
-  askUnlessAllowed(run, { ...(isKnown ? EFFECT : doubt), verdict: 'ask' });
+  const isUnknown = doubt.rule === 'unknown-program';
+  const finding = isUnknown && RULES.has(name) ? EFFECT : doubt;
+  if (isUnknown && isAnsweredHere(run, finding.rule)) return;
+  askUnlessAllowed(run, { ...finding, verdict: 'ask' });
 }
+
+/** Words before it may make something else of a program, so only the first word of the command is answered for. */
+const isAnsweredHere = ({ shell, fields }: Pick<Run, 'shell' | 'fields'>, rule: string): boolean =>
+  fields[0] !== undefined && fields[0] === shell.declared[0] && isAnswered(shell, fields[0], rule);
 
 const EFFECT = { rule: 'has-effect', why: 'it may change files, the machine or what others have' } as const;
 
@@ -153,7 +159,7 @@ function noteName(shell: Shell, first: Field, line: readonly Field[]): void {
     const why = 'its name is hidden in another form';
     report.add({ rule: 'decoded-script', why, verdict: 'blocked', severe: true }, line);
   } else if (!first.certain || isPattern(first)) report.add(UNKNOWN_COMMAND, line);
-  if (!isInstalled(first.text)) report.add(ELSEWHERE, line);
+  if (!isInstalled(first.text) && !isAnsweredHere({ shell, fields: line }, ELSEWHERE.rule)) report.add(ELSEWHERE, line);
   const plain = plainLook(programName(first.text));
   if (plain !== undefined)
     report.add(RULES.has(plain) || SHELLS.has(plain) ? LOOKS_ALIKE : { ...LOOKS_ALIKE, verdict: 'ask' }, line);

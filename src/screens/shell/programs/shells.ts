@@ -11,7 +11,7 @@ import {
   unknownStream,
 } from '../field.ts';
 import type { Judgement } from '../report.ts';
-import { assign, type Context, type Shell } from '../shell.ts';
+import { assign, type Context, mayRunCode, type Shell } from '../shell.ts';
 
 /** Shells whose language is read as that of bash. */
 export const SHELLS: ReadonlySet<string> = new Set([
@@ -63,16 +63,16 @@ export function runShell(shell: Shell, name: string, args: readonly Field[], { i
   const parts = partsOf(args);
   const startup = args.findIndex(({ text }) => /^--(?:rcfile|init-file)$/.test(text));
   const startupFile = startup < 0 ? undefined : args[startup + 1];
-  if (startupFile !== undefined) runScriptFile(shell, startupFile, [], undefined);
+  if (startupFile !== undefined) runScriptFile(shell, startupFile, undefined);
   const isFed = input !== undefined;
   if (!READ_AS_BASH.test(name)) shell.report.add(OTHER_LANGUAGE, words);
   if (redirects.some((each) => each.type === 'Redirect' && isSocket(each.target?.value ?? '')))
     shell.report.add(SOCKET, words);
   if (parts.script !== undefined)
     return asChild(shell, parts.rest, () => runScriptText(shell, parts.script as Field, input, words));
-  const [file, ...rest] = parts.rest;
+  const [file] = parts.rest;
   if (file !== undefined && !parts.readsInput)
-    return asChild(shell, parts.rest, () => runScriptFile(shell, file, rest, input));
+    return asChild(shell, parts.rest, () => runScriptFile(shell, file, input, [literal(name), ...args]));
   if (!isFed) {
     if (!parts.asksForVersion) shell.report.add(LOGIN, words);
     return unknownStream();
@@ -134,7 +134,12 @@ export function runScriptText(shell: Shell, script: Field, input: Input | undefi
 }
 
 /** Runs a file, of which something is known when the script wrote it. */
-export function runScriptFile(shell: Shell, file: Field, _args: readonly Field[], input: Input | undefined): Stream {
+export function runScriptFile(
+  shell: Shell,
+  file: Field,
+  input: Input | undefined,
+  command: readonly Field[] = [],
+): Stream {
   const words = lineOf([literal('source'), file]);
   if (/^\/dev\/stdin$|^\/proc\/self\/fd\/0$|^\/dev\/fd\/0$/.test(file.text)) {
     shell.report.add(PIPED, words);
@@ -143,7 +148,7 @@ export function runScriptFile(shell: Shell, file: Field, _args: readonly Field[]
   const content = contentOf(shell, file);
   if (content === undefined) {
     noteOrigin(shell, file.origin, true, words);
-    shell.report.add(FILE, words);
+    if (!mayRunCode(shell, file, FILE.rule, command)) shell.report.add(FILE, words);
     return unknownStream(file.origin);
   }
   shell.report.add(FILE, words);

@@ -83,7 +83,7 @@ function tellApproval({ approval, parameters, tool_description, votes }: Approva
     ['leaves', approval.side_effect_policy],
     ['agent', approval.agent_did],
     ['user', approval.user_did],
-    ['because', approval.reason],
+    ['because', approval.question === undefined ? approval.reason : `${approval.reason}: ${approval.question}`],
     ['question', approval.prompt],
     ['arguments', parameters === undefined ? undefined : JSON.stringify(parameters, null, 2)],
     ['asked', approval.requested_at],
