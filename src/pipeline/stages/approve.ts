@@ -123,6 +123,7 @@ function ask(
   const question = {
     reason,
     binding: bindingOf(call, policyDecision?.version),
+    claims: call.claims,
     tool: call.tool,
     ...(prompt === undefined ? {} : { prompt }),
   };
