@@ -8,7 +8,7 @@ import { ANY_ADMIN, ANY_APPROVER, type ApprovalTerms, levelOf } from '../approva
 import type { Approver, DeskState } from './desk-state.ts';
 import type { Pending } from './pending.ts';
 
-/** An approver decides on these; the user who sits with the agent may confirm the others. */
+/** An approver alone decides on these, whatever is set. */
 const APPROVALS: ReadonlySet<ConfirmationReason> = new Set(['requires_approval', 'require_approval']);
 
 /** The right by which somebody decides. */
@@ -31,7 +31,7 @@ export function personOf({ tenantId, id, claims }: Pick<Approver, 'tenantId' | '
 export async function rightToDecide(state: DeskState, pending: Pending, approver: Approver): Promise<Right | Failure> {
   const { terms, request, waiting } = pending;
   const { binding, requestedAt } = request;
-  if (approver.via === 'client') return confirmedAtClient(pending, approver);
+  if (approver.via === 'client') return confirmedAtClient(state, pending, approver);
   const asker = askerOf(binding, waiting.claims);
   if (terms.fourEyes && asker.is(approver.names, personOf(approver)))
     return refused('Whoever asked for a call cannot decide on it. Let somebody else answer (approvals.four_eyes).');
@@ -65,13 +65,24 @@ export function nobodyCouldAnswer(
 /** Whether the roles are those of an approver. */
 export const mayApprove = (roles: Approver['roles']): boolean => roles.includes('approver') || roles.includes('admin');
 
-/** A yes of the user with the agent confirms a call; it never replaces an approver, nor one of several. */
-function confirmedAtClient({ terms, request }: Pending, approver: Approver): { inNameOf: string } | Failure {
-  const { binding, reason } = request;
-  if (APPROVALS.has(reason) || terms.quorum > 1 || !terms.atClient)
-    return refused('This call needs an approver: the user at the client cannot confirm it.');
-  if (approver.agentDid !== binding.agentDid)
-    return refused('Only the client of the agent that asked may confirm its call.');
+/**
+ * Whether a call may be confirmed by the user at the agent's own client. A client that speaks for no user answers for the
+ * agent itself, and no agent confirms its own calls. Nor does such a yes stand for an approver, or one of several.
+ */
+export function isForClient(
+  { clientReasons }: Pick<DeskState, 'clientReasons'>,
+  { terms, request: { binding, reason } }: Pending,
+): boolean {
+  if (binding.userDid === undefined || terms.quorum > 1 || !terms.atClient) return false;
+  return clientReasons.includes(reason) && !APPROVALS.has(reason);
+}
+
+function confirmedAtClient(state: DeskState, pending: Pending, approver: Approver): Right | Failure {
+  if (!isForClient(state, pending))
+    return refused('This call needs an approver: nobody at the client of its agent can confirm it.');
+  const { binding } = pending.request;
+  if (approver.agentDid !== binding.agentDid || approver.id !== binding.userDid)
+    return refused('Only the user in whose name the agent asked may confirm its call.');
   return { inNameOf: approver.id };
 }
 

@@ -42,31 +42,32 @@ export function approve({
   return {
     name: 'approve',
     run(call, flight) {
-      const reason =
-        whyConfirmation(call, rules) ??
-        (call.executor.requiresConfirmation(executorCall(call, flight)) ? 'executor' : undefined);
+      const reason = whyConfirmation(call, flight, rules);
       if (reason === undefined) return UNCONFIRMED;
       if (hasYes(call, flight, clock.now())) return CONFIRMED;
       const isAutonomous = call.request.execution_options?.phase === 'autonomous';
       if (!isAutonomous || APPROVALS.has(reason)) return ask({ desk: approvals, secrets }, reason, call, flight);
-      // An executor is asked all the same: its word stands beside the one that is passed by.
-      const passes = rules.autonomous === 'allow' && PASSED_BY.has(reason);
-      if (passes && !call.executor.requiresConfirmation(executorCall(call, flight))) return UNCONFIRMED;
-      return nobody(passes ? 'executor' : reason, call);
+      return rules.autonomous === 'allow' && PASSED_BY.has(reason) ? UNCONFIRMED : nobody(reason, call);
     },
   };
 }
 
-/** An activation may ask for more than the manifest, or take a confirmation away; an approval it can only add (VIS-01). */
-function whyConfirmation(call: Needs, rules: TrustRules): ConfirmationReason | undefined {
-  const { request, tool, overrides, trust, policyAsks } = call;
+/**
+ * Of several reasons the one that takes most: a yes answers them all, so it must come from somebody who may answer each.
+ * An activation may ask for more than the manifest, or take a confirmation away; an approval it can only add (VIS-01).
+ */
+function whyConfirmation(call: Needs, flight: Flight, rules: TrustRules): ConfirmationReason | undefined {
+  const { request, tool, overrides, trust, policyAsks, executor } = call;
   const { manifest } = tool;
   if ((overrides?.requires_approval ?? manifest.execution_config?.requires_approval) === true)
     return 'requires_approval';
   if (request.execution_options?.require_approval === true) return 'require_approval';
   if (policyAsks) return 'policy';
-  if ((overrides?.requires_confirmation ?? manifest.requires_confirmation) === true) return 'requires_confirmation';
-  return rules.runsUnconfirmed(trust, sideEffectOf(manifest)) ? undefined : 'trust';
+  if (executor.requiresConfirmation(executorCall(call, flight))) return 'executor';
+  if (!rules.runsUnconfirmed(trust, sideEffectOf(manifest))) return 'trust';
+  return (overrides?.requires_confirmation ?? manifest.requires_confirmation) === true
+    ? 'requires_confirmation'
+    : undefined;
 }
 
 /** Whether the yes that this call brings from its wait was given to this very call. */
