@@ -16,6 +16,7 @@ import {
   resultAnswer,
 } from './json-rpc.ts';
 import { ALL_VERSIONS, CACHE_HINTS, type Era, META_SERVER, negotiate } from './mcp-protocol.ts';
+import { type Holder, holderIn } from './open-register.ts';
 import { isChallenged, refusalOf } from './protected-resource.ts';
 
 /** Who sent a request, and how to reach them while it runs. */
@@ -64,10 +65,10 @@ export interface McpServer {
   /** Answers one request. Never throws. */
   answer(request: RpcRequest, peer: Peer): Promise<RpcAnswer>;
   /**
-   * For whom a caller speaks, as a name that is the same for all tokens of the same agent and user of a tenant.
+   * For whom a caller speaks: the same for all tokens of the same agent and user of a tenant.
    * @throws ToolLayerError E32xx for a token that is not good
    */
-  holderOf(caller: Caller): Promise<string>;
+  holderOf(caller: Caller): Promise<Holder>;
   /** A failure as the answer to a request that it ended. */
   explain(id: RpcId | null, thrown: unknown): RpcAnswer;
   /** Refuses a caller who may not even see what the server offers; undefined for one who may. */
@@ -126,10 +127,7 @@ export function createMcpServer(parts: McpServerParts): McpServer {
         () => undefined,
         (thrown) => explain(id, thrown),
       ),
-    holderOf: async (caller) => {
-      const { tenant_id, agent_did, user_did = '' } = await inspect(caller);
-      return JSON.stringify([tenant_id, agent_did, user_did]);
-    },
+    holderOf: async (caller) => holderIn(await inspect(caller)),
     explain,
     watch,
   };

@@ -78,8 +78,8 @@ describe.each(['2025', '2026'] as const)('a client of the %s era that answers ye
     const waiting = await call(desk, who, tool, n);
     expect(waiting).toMatchObject(WAITS);
     expect([asked, desk.runs]).toEqual([[], []]);
-    const { approval_id } = waiting._meta?.['approval'] as { approval_id: string };
-    const path = `/v1/approvals/${approval_id}/approval`;
+    const approval = waiting._meta?.['approval'] as { approval_id: string } | undefined;
+    const path = `/v1/approvals/${approval?.approval_id}/approval`;
     expect(await desk.rest('POST', path, await desk.token(who), {})).toMatchObject({ status: 403 });
     expect(await desk.rest('POST', path, await desk.token({ ...who, roles: ['agent', 'approver'] }), {})).toMatchObject(
       {
