@@ -4,6 +4,7 @@ import type { ToolErrorBody } from '../../api/schemas/error.ts';
 import { ERRORS, type ErrorCode, type ErrorEntry } from '../domain/error/catalogue.ts';
 import { errorBody } from '../domain/error/failure.ts';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
+import { type Holder, holderIn } from '../domain/principal/open-register.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import type { Log } from '../telemetry/log.ts';
 import {
@@ -16,7 +17,6 @@ import {
   resultAnswer,
 } from './json-rpc.ts';
 import { ALL_VERSIONS, CACHE_HINTS, type Era, META_SERVER, negotiate } from './mcp-protocol.ts';
-import { type Holder, holderIn } from './open-register.ts';
 import { isChallenged, refusalOf } from './protected-resource.ts';
 
 /** Who sent a request, and how to reach them while it runs. */

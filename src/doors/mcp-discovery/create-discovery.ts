@@ -1,10 +1,10 @@
+import { holderIn } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { createChangeBell } from '../change-bell.ts';
 import type { Era } from '../mcp-protocol.ts';
 import { createMcpServer, type McpServer } from '../mcp-server.ts';
-import { holderIn } from '../open-register.ts';
 import { createFingerprint } from './fingerprint.ts';
 import { createReadResource } from './read-resource.ts';
 import { resourceMethods } from './resource-methods.ts';

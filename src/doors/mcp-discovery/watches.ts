@@ -1,10 +1,10 @@
 import { isFailure } from '../../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { createOpenRegister, type Holder } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Params } from '../json-rpc.ts';
 import type { Tell, Watch } from '../mcp-server.ts';
-import { createOpenRegister, type Holder } from '../open-register.ts';
 import { type Fingerprint, LIST } from './fingerprint.ts';
 import { type Client, createLooking, forget } from './looking.ts';
 import type { DiscoverySettings } from './settings.ts';

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { ToolWatchResponse } from '../../../api/schemas/invocation.ts';
 import { isFailure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { createOpenRegister, holderIn } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { STREAM_HEADERS } from '../http-answer.ts';
-import { createOpenRegister, holderIn } from '../open-register.ts';
 import { callerOf } from './operation-routes.ts';
 import type { RestSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import type { Role, RootHolder, TrustLevel } from '../../../api/schemas/capability-token.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
+import { rootHolderOf } from '../../domain/principal/root-holder.ts';
 import type { ApiKeys } from '../../identity/api-keys.ts';
-import { rootHolderOf } from '../../identity/root-holder.ts';
 import type { Asker } from '../operation.ts';
 
 /** Roles that every operator may give, whichever they have. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import type { ApprovalRequest } from '../../domain/invocation/waiting-call.ts';
-import { isSamePerson, rootHolderOf } from '../../identity/root-holder.ts';
+import { isSamePerson, rootHolderOf } from '../../domain/principal/root-holder.ts';
 import type { ApprovalQuestion } from '../../pipeline/approval-desk.port.ts';
 import type { StoredRule } from '../approval-store.port.ts';
 import { termsFor } from '../approval-terms.ts';

@@ -1,7 +1,7 @@
 import type { RootHolder } from '../../../api/schemas/capability-token.ts';
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
-import { isSamePerson } from '../../identity/root-holder.ts';
+import { isSamePerson } from '../../domain/principal/root-holder.ts';
 import type { ApprovalClosing, ApprovalOutcome, StoredRule, StoredVote } from '../approval-store.port.ts';
 import { carryOut } from './carry-out.ts';
 import { type Approver, type DeskState, inBackground } from './desk-state.ts';

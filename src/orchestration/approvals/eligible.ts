@@ -1,7 +1,7 @@
 import type { CapabilityClaims, RootHolder } from '../../../api/schemas/capability-token.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import type { ApprovalBinding, ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
-import { isSamePerson, rootHolderOf } from '../../identity/root-holder.ts';
+import { isSamePerson, rootHolderOf } from '../../domain/principal/root-holder.ts';
 import type { ApprovalQuestion } from '../../pipeline/approval-desk.port.ts';
 import type { StoredDelegation } from '../approval-store.port.ts';
 import { ANY_ADMIN, ANY_APPROVER, type ApprovalTerms, levelOf } from '../approval-terms.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isFailure } from '../../../domain/error/failure.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { createOpenRegister, type Holder, type OpenEntry } from '../../../domain/principal/open-register.ts';
 import type { Params, RpcId } from '../../json-rpc.ts';
 import type { Watch } from '../../mcp-server.ts';
-import { createOpenRegister, type Holder, type OpenEntry } from '../../open-register.ts';
 import { type ClientQuestions, createClientQuestions } from '../client-questions.ts';
 import type { TransportSettings } from '../settings.ts';
 import type { EventStream } from './event-stream.ts';
@@ -55,7 +55,6 @@ export interface Sessions {
   /** Ends a session, its stream and its requests; false when there is none. */
   end(id: string): boolean;
   endAll(): void;
-  readonly size: number;
 }
 
 type Settings = Pick<
@@ -73,11 +72,7 @@ export function createSessions(settings: Settings): Sessions {
     const session = sessions.get(id);
     if (session === undefined) return false;
     sessions.delete(id);
-    session.entry[Symbol.dispose]();
-    session.stream?.end();
-    session.watch[Symbol.dispose]();
-    session.questions.close();
-    for (const running of session.running.values()) running.abort();
+    close(session);
     return true;
   };
 
@@ -115,17 +110,7 @@ export function createSessions(settings: Settings): Sessions {
       const watching = await watch((text) => void session?.stream?.send(text));
       const id = randomUUID();
       try {
-        session = {
-          id,
-          ...of,
-          questions: createClientQuestions(),
-          running: new Map(),
-          watch: watching,
-          stream: undefined,
-          hasStream: false,
-          usedAt: performance.now(),
-          entry: enter(of.holder, id),
-        };
+        session = sessionOf(id, of, watching, enter(of.holder, id));
       } catch (thrown) {
         watching[Symbol.dispose]();
         throw thrown;
@@ -139,8 +124,27 @@ export function createSessions(settings: Settings): Sessions {
     endAll: () => {
       for (const id of [...sessions.keys()]) end(id);
     },
-    get size() {
-      return sessions.size;
-    },
   };
+}
+
+function sessionOf(id: string, of: SessionOf, watch: Watch, entry: OpenEntry): Session {
+  return {
+    id,
+    ...of,
+    questions: createClientQuestions(),
+    running: new Map(),
+    watch,
+    stream: undefined,
+    hasStream: false,
+    usedAt: performance.now(),
+    entry,
+  };
+}
+
+function close({ entry, stream, watch, questions, running }: Session): void {
+  entry[Symbol.dispose]();
+  stream?.end();
+  watch[Symbol.dispose]();
+  questions.close();
+  for (const each of running.values()) each.abort();
 }

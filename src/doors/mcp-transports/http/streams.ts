@@ -1,6 +1,6 @@
 import { isFailure } from '../../../domain/error/failure.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
-import { createOpenRegister, type Holder } from '../../open-register.ts';
+import { createOpenRegister, type Holder } from '../../../domain/principal/open-register.ts';
 import type { TransportSettings } from '../settings.ts';
 import type { EventStream } from './event-stream.ts';
 

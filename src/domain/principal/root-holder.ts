@@ -1,4 +1,4 @@
-import type { CapabilityClaims, RootHolder } from '../../api/schemas/capability-token.ts';
+import type { CapabilityClaims, RootHolder } from '../../../api/schemas/capability-token.ts';
 
 /**
  * The person to whom a credential goes back. A credential that was asked for with another one names the person of that

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Desk, openDesk, TOOLS } from '../e2e/calls/desk.fixture.ts';
+import { type Desk, openDesk, TOOLS } from '../../e2e/calls/desk.fixture.ts';
 
 /** Of sessions and of streams: 2 for each holder, 3 for each tenant, 5 in all. */
 const BOUNDS = {

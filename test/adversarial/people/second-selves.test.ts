@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ALICE, BOB, type Desk, openDesk, toolOf } from '../e2e/calls/desk.fixture.ts';
+import { ALICE, BOB, type Desk, openDesk, toolOf } from '../../e2e/calls/desk.fixture.ts';
 
 type Mint = Parameters<Desk['layer']['mintToken']>[0];
 

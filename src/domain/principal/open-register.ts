@@ -1,5 +1,5 @@
-import type { TokenHolder } from '../../api/schemas/capability-token.ts';
-import { type Failure, failure } from '../domain/error/failure.ts';
+import type { TokenHolder } from '../../../api/schemas/capability-token.ts';
+import { type Failure, failure } from '../error/failure.ts';
 
 /** Who has something open: the same for every credential of one agent and user of a tenant. */
 export interface Holder {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isFailure } from '../domain/error/failure.ts';
+import { isFailure } from '../error/failure.ts';
 import { createOpenRegister, holderIn } from './open-register.ts';
 
 const holder = (tenant_id: string, agent_did: string, user_did?: string) =>
