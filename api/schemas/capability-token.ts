@@ -20,7 +20,17 @@ export const ToolScope = Type.Object(
 );
 export type ToolScope = Static<typeof ToolScope>;
 
-/** Claims of a capability token, 000 §4.1.1 (G-006). `roles`, `trust_level` and `max_tool_calls_per_session` are ours. */
+/**
+ * The person at the root of a credential: for whom the first credential was made, with which a second one was asked for,
+ * and so on to this one.
+ */
+export const RootHolder = Type.Object(
+  { tenant_id: TenantId, agent_did: AgentDid, user_did: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+);
+export type RootHolder = Static<typeof RootHolder>;
+
+/** Claims of a capability token, 000 §4.1.1 (G-006). `roles`, `trust_level`, `root_holder` and `max_tool_calls_per_session` are ours. */
 export const CapabilityClaims = Type.Object(
   {
     tool_id: Type.String({ minLength: 1, description: 'Tool id; * stands for any run of characters.' }),
@@ -54,6 +64,7 @@ export const CapabilityClaims = Type.Object(
     ),
     roles: Type.Optional(Type.Array(Role)),
     trust_level: Type.Optional(TrustLevel),
+    root_holder: Type.Optional(RootHolder),
     max_tool_calls_per_session: Type.Optional(
       Type.Integer({ minimum: 0, description: "Lowers the layer's own quota for this token's session." }),
     ),

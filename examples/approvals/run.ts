@@ -29,7 +29,16 @@ try {
     const sallyport = commandLine(folder, environment);
     await sallyport('tools', 'add', tools);
     const port = String(mailRoom.port);
-    const minted = await sallyport('token', 'mint', '--host', '127.0.0.1', '--port', port);
+    const minted = await sallyport(
+      'token',
+      'mint',
+      '--user',
+      'did:example:user',
+      '--host',
+      '127.0.0.1',
+      '--port',
+      port,
+    );
     const parts: ApprovalParts = {
       story,
       mailRoom,

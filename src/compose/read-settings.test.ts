@@ -40,6 +40,13 @@ describe('settings', () => {
     expect(read).toThrow(/SALLYPORT_CALLS_MAX: calls\.max must be a number/);
   });
 
+  test('of a list of known words are refused with any other word', () => {
+    const read = (text: string) =>
+      readSettings({ file: fileWith(''), environment: { SALLYPORT_APPROVALS_CLIENT_REASONS: text } });
+    expect(read('trust, policy')['approvals.client_reasons']).toEqual(['trust', 'policy']);
+    expect(() => read('trust, requires_approval')).toThrow(/must be a list of requires_confirmation, trust, policy/);
+  });
+
   test('in a broken file are refused with line and column', () => {
     expect(() => readSettings({ file: fileWith('a = \n'), environment: {} })).toThrow(
       /sallyport\.toml:1:\d+ is not valid TOML/,

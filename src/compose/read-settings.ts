@@ -93,9 +93,11 @@ function fromText(row: Setting, text: string): unknown {
 function faultOf(row: Setting, value: unknown): string | undefined {
   const isNumber = row.type === 'integer' || row.type === 'number';
   if (row.type === 'list') {
-    return Array.isArray(value) && value.every((part) => typeof part === 'string')
+    if (!Array.isArray(value) || !value.every((part) => typeof part === 'string')) return 'must be a list of texts';
+    const { oneOf } = row;
+    return oneOf === undefined || value.every((part) => oneOf.includes(part))
       ? undefined
-      : 'must be a list of texts';
+      : `must be a list of ${oneOf.join(', ')}`;
   }
   if (isNumber && (typeof value !== 'number' || !Number.isFinite(value))) return 'must be a number';
   if (row.type === 'integer' && !Number.isInteger(value)) return 'must be a whole number';

@@ -3,6 +3,7 @@ import type { EmbeddedToolLayer } from './create-tool-layer.ts';
 import { resourceOf } from './parts/from-settings/resource.ts';
 import { openGateway } from './parts/gateway/open-gateway.ts';
 import { removeRunningLayer, writeRunningLayer } from './running-layer-file.ts';
+import type { Settings } from './settings.ts';
 import { VERSION } from './version.ts';
 
 /** The open doors of a layer. */
@@ -48,12 +49,13 @@ export async function serve(
     host,
     resource,
     openApi: () => openApiDocument(VERSION),
-    settings: { bodyBytesMax, allowedHosts, documentBytesMax: bodyBytesMax * 16 },
+    settings: { bodyBytesMax, allowedHosts, documentBytesMax: bodyBytesMax * 16, ...streamBounds(settings) },
   });
   const gateway = await openGateway(layer);
   const discovery = createDiscovery({ layer, log, version: VERSION });
-  mountMcp(rest.app, { path: '/mcp', serverOf: gateway.serverOf, resource, log, direct: rest.direct });
-  mountMcp(rest.app, { path: '/mcp/discovery', serverOf: () => discovery.server, resource, log });
+  const mcp = { resource, log, settings: { ...streamBounds(settings), ...sessionBounds(settings) } };
+  mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
+  mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
   const url = await rest.listen(port);
   await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, token: layer.operatorKey() });
   let closing: Promise<void> | undefined;
@@ -69,3 +71,15 @@ export async function serve(
   };
   return { url, close, [Symbol.asyncDispose]: close };
 }
+
+const streamBounds = (settings: Settings) => ({
+  streamsMax: settings['server.streams_max'],
+  streamsPerTenantMax: settings['server.streams_per_tenant_max'],
+  streamsPerHolderMax: settings['server.streams_per_holder_max'],
+});
+
+const sessionBounds = (settings: Settings) => ({
+  sessionsMax: settings['server.sessions_max'],
+  sessionsPerTenantMax: settings['server.sessions_per_tenant_max'],
+  sessionsPerHolderMax: settings['server.sessions_per_holder_max'],
+});

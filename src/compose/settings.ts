@@ -50,10 +50,12 @@ type ValueOf<R extends Row> = R extends { readonly type: 'integer' | 'number' }
   ? number
   : R extends { readonly type: 'boolean' }
     ? boolean
-    : R extends { readonly type: 'list' }
-      ? readonly string[]
-      : R extends { readonly oneOf: readonly (infer One)[] }
-        ? One
+    : R extends { readonly oneOf: readonly (infer One)[] }
+      ? R extends { readonly type: 'list' }
+        ? readonly One[]
+        : One
+      : R extends { readonly type: 'list' }
+        ? readonly string[]
         : string;
 
 /** Values of all settings by key. */

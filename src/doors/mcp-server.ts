@@ -4,7 +4,7 @@ import type { ToolErrorBody } from '../../api/schemas/error.ts';
 import { ERRORS, type ErrorCode, type ErrorEntry } from '../domain/error/catalogue.ts';
 import { errorBody } from '../domain/error/failure.ts';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
-import { ownerKey } from '../domain/invocation/call-owner.ts';
+import { type Holder, holderIn } from '../domain/principal/open-register.ts';
 import type { Caller } from '../domain/principal/principal.ts';
 import type { Log } from '../telemetry/log.ts';
 import {
@@ -65,10 +65,10 @@ export interface McpServer {
   /** Answers one request. Never throws. */
   answer(request: RpcRequest, peer: Peer): Promise<RpcAnswer>;
   /**
-   * For whom a caller speaks, as a name that is the same for all tokens of the same agent and user of a tenant.
+   * For whom a caller speaks: the same for all tokens of the same agent and user of a tenant.
    * @throws ToolLayerError E32xx for a token that is not good
    */
-  holderOf(caller: Caller): Promise<string>;
+  holderOf(caller: Caller): Promise<Holder>;
   /** A failure as the answer to a request that it ended. */
   explain(id: RpcId | null, thrown: unknown): RpcAnswer;
   /** Refuses a caller who may not even see what the server offers; undefined for one who may. */
@@ -127,10 +127,7 @@ export function createMcpServer(parts: McpServerParts): McpServer {
         () => undefined,
         (thrown) => explain(id, thrown),
       ),
-    holderOf: async (caller) => {
-      const { tenant_id, agent_did, user_did } = await inspect(caller);
-      return ownerKey({ tenantId: tenant_id, agentDid: agent_did, userDid: user_did });
-    },
+    holderOf: async (caller) => holderIn(await inspect(caller)),
     explain,
     watch,
   };

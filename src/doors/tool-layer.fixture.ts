@@ -12,7 +12,7 @@ export type RunTool = (parameters: Record<string, unknown>, caller: Caller) => u
 
 /**
  * The outside of a door: a layer in memory with made-up tokens. `agent` and `agent-…` may call, `operator` and
- * `operator-…` may do all.
+ * `operator-…` may do all; those that end with `-elsewhere` are of another tenant.
  */
 export interface LayerDouble extends ToolLayer {
   readonly asked: { operation: OperationName; input: unknown; caller: Caller }[];
@@ -100,7 +100,7 @@ function standardAnswers(tools: LayerDouble['tools']): Answers {
   return {
     health: () => ({ status: 'ready', ready: true, version: '0.1.0', uptime_seconds: 1, parts: {} }),
     'token.inspect': (_input, { token }) => ({
-      tenant_id: 'acme',
+      tenant_id: token?.endsWith('-elsewhere') === true ? 'globex' : 'acme',
       agent_did: 'did:example:a',
       roles: [token?.startsWith('operator') ? 'operator' : 'agent'],
     }),

@@ -71,6 +71,8 @@ export interface ApiKeys extends AsyncDisposable {
    * process to ask it from outside.
    */
   createForProcess(claims: GrantedClaims): string;
+  /** True when these claims came from a key of {@link createForProcess}: the owner of the process asks. */
+  isOfProcess(claims: CapabilityClaims): boolean;
   /** Undefined when the tenant has none of this id. */
   revoke(tenantId: string, id: string): Promise<StoredApiKey | undefined>;
   /** Those of a tenant, the newest first. */
@@ -81,7 +83,6 @@ export interface ApiKeys extends AsyncDisposable {
 
 interface Known {
   readonly stored: StoredApiKey;
-  readonly ofProcess?: true;
   readonly claims: CapabilityClaims;
 }
 
@@ -89,6 +90,8 @@ interface State extends ApiKeyParts {
   readonly byHash: Map<string, Known>;
   /** Ids of keys that were revoked, as long as they are kept. */
   readonly revoked: Set<string>;
+  /** Ids of keys that only this process knows. */
+  readonly ofProcess: Set<string>;
   /** When each key was used since uses were written last, epoch ms. */
   readonly uses: Map<string, number>;
   readonly mayGuess: () => boolean;
@@ -106,6 +109,7 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
     ...parts,
     byHash: new Map(),
     revoked: new Set(),
+    ofProcess: new Set(),
     uses: new Map(),
     mayGuess: guessBudget(clock, log),
   };
@@ -129,9 +133,11 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
     create: (request) => create(state, request),
     createForProcess(claims) {
       const { key, stored } = newKey({ name: 'process', claims, by: claims.agent_did }, clock.now());
-      state.byHash.set(stored.hash, { stored, claims: claimsOf(stored), ofProcess: true });
+      state.ofProcess.add(stored.id);
+      state.byHash.set(stored.hash, { stored, claims: claimsOf(stored) });
       return key;
     },
+    isOfProcess: ({ iss, jti }) => iss === API_KEY_ISSUER && jti !== undefined && state.ofProcess.has(jti),
     async revoke(tenantId, id) {
       const revoked = await store.revoke(tenantId, id, clock.now());
       if (revoked !== undefined) take(state, revoked);
@@ -153,8 +159,8 @@ function identify(state: State, presented: string): CapabilityClaims | Failure {
     if (state.mayGuess()) return failure('E3201', 'The API key is not known here. Ask an operator for one.');
     return failure('E3303', 'Too many unknown API keys were presented. Try again in a moment.', { retryAfterMs: 1000 });
   }
-  const { stored, claims, ofProcess } = known;
-  if (ofProcess === true) return claims;
+  const { stored, claims } = known;
+  if (state.ofProcess.has(stored.id)) return claims;
   const now = state.clock.now();
   if (stored.revokedAt !== undefined || state.isRevoked(claims))
     return failure('E3208', 'The API key was revoked. Ask an operator for a new one.');

@@ -74,6 +74,15 @@ describe('createTokenVerifier', () => {
     expect(await fixture().code(await make())).toBe(expected);
   });
 
+  test('PRM-01 a root holder counts in tokens of the own issuer alone', async () => {
+    const root_holder = { tenant_id: 'acme', agent_did: 'did:example:root' };
+    const token = await sign({ ...CLAIMS, root_holder });
+    expect(await fixture({ ownIssuer: 'issuer' }).verifier.verify(token)).toEqual({ ...CLAIMS, root_holder });
+    const foreign = await fixture({ ownIssuer: 'sallyport' }).verifier.verify(token);
+    expect(foreign).toEqual(CLAIMS);
+    expect(Object.isFrozen(foreign)).toBe(true);
+  });
+
   test('PRM-01 HS256 with the public key as its secret is refused', async () => {
     const pem = publicKey.export({ type: 'spki', format: 'pem' });
     const head = `${part({ alg: 'HS256' })}.${part(CLAIMS)}`;

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../std/clock.ts';
 import { fixedKeys, type KeySource, type VerificationKey } from './key-source.ts';
 import type { Algorithm } from './keys/algorithms.ts';
 import { type AccessTokenOptions, accessTokenReader } from './token/access-token.ts';
-import { readClaims } from './token/claims.ts';
+import { frozen, readClaims } from './token/claims.ts';
 import { explainToken } from './token/explain-token.ts';
 import { issuerOf, verifySigned } from './token/signed-token.ts';
 import { type TokenReader, verifiedTokens } from './token/verified-tokens.ts';
@@ -19,6 +19,8 @@ export interface TokenVerifierOptions {
   readonly keys: readonly VerificationKey[] | KeySource;
   /** Accepted `iss` values, exact. */
   readonly issuers: readonly string[];
+  /** The layer's own issuer: its tokens alone may name a root holder. Default: none may, and the claim is left out. */
+  readonly ownIssuer?: string;
   /** Accepted `alg` values; default RS256 alone. Symmetric algorithms and none cannot be configured. */
   readonly algorithms?: readonly Algorithm[];
   /** What this layer is called in `aud`; a token that has `aud` must name one of them. Default: none. */
@@ -73,6 +75,7 @@ function capabilityReader({
   keys,
   algorithms = ['RS256'],
   issuers,
+  ownIssuer,
   audiences = [],
 }: TokenVerifierOptions): TokenReader {
   const source = 'lookAgain' in keys ? keys : fixedKeys(keys);
@@ -80,10 +83,18 @@ function capabilityReader({
   return async (token) => {
     const verified = await verifySigned(token, signature);
     if (isFailure(verified)) return verified;
-    const claims = readClaims(verified.payload);
-    if (isFailure(claims)) return claims;
+    const read = readClaims(verified.payload);
+    if (isFailure(read)) return read;
+    const claims = read.iss === ownIssuer ? read : withoutRootHolder(read);
     return trustFault(claims, verified.key, issuers, audiences) ?? { claims, key: verified.key };
   };
+}
+
+/** Whoever signs for another issuer says who its subjects are, not to which person of this layer they go back. */
+function withoutRootHolder(claims: CapabilityClaims): CapabilityClaims {
+  if (claims.root_holder === undefined) return claims;
+  const { root_holder: _ignored, ...rest } = claims;
+  return frozen(rest);
 }
 
 /** What stays true as long as the token exists. */

@@ -5,6 +5,7 @@ import { Range } from 'semver';
 import type {
   CapabilityClaims,
   Role,
+  RootHolder,
   TokenMintRequest,
   TokenMintResponse,
 } from '../../api/schemas/capability-token.ts';
@@ -34,6 +35,9 @@ export interface TokenMintOptions {
   readonly clock?: Clock;
 }
 
+/** What a new credential grants, and to whom it goes back; without a root holder it goes back to the agent and user it names. */
+export type Granted<Request> = Request & { readonly root_holder?: RootHolder };
+
 /** Signs capability tokens with the layer's own key (PRM-02). */
 export interface TokenMint {
   /**
@@ -41,7 +45,7 @@ export interface TokenMint {
    * no roles; mode ro where paths are given, port 443 where hosts are given.
    * @throws E3801 for a path that is not absolute or a version that is no range; E3208 for an agent that is revoked
    */
-  mint(request: TokenMintRequest): Promise<TokenMintResponse>;
+  mint(request: Granted<TokenMintRequest>): Promise<TokenMintResponse>;
 }
 
 /** Makes a mint. What it signs, a verifier with the same key and issuer accepts. */
@@ -57,7 +61,7 @@ export function createTokenMint(options: TokenMintOptions): TokenMint {
   };
 }
 
-function claimsFor(request: TokenMintRequest, options: TokenMintOptions, now: number): CapabilityClaims {
+function claimsFor(request: Granted<TokenMintRequest>, options: TokenMintOptions, now: number): CapabilityClaims {
   const granted = grantedClaims(request, options);
   const issuedAt = Math.max(now, options.revokedBefore?.(granted.tenant_id, granted.agent_did) ?? 0);
   if (issuedAt === Number.POSITIVE_INFINITY) {
@@ -75,10 +79,10 @@ function claimsFor(request: TokenMintRequest, options: TokenMintOptions, now: nu
 
 /** What a request grants, as claims; without the times, the issuer and the id that make a token of them. */
 export function grantedClaims(
-  request: Omit<TokenMintRequest, 'expires_in_seconds'>,
+  request: Granted<Omit<TokenMintRequest, 'expires_in_seconds'>>,
   defaults: Pick<TokenMintOptions, 'tenantId' | 'agentDid'>,
 ): Omit<CapabilityClaims, 'exp' | 'iat' | 'iss' | 'jti'> {
-  const { tool_version, user_did, session_id, roles, trust_level } = request;
+  const { tool_version, user_did, session_id, roles, trust_level, root_holder } = request;
   if (tool_version !== undefined) checkRange(tool_version);
   return {
     tool_id: request.tool_id ?? '*',
@@ -91,6 +95,7 @@ export function grantedClaims(
     ...permissionsFor(request),
     ...(roles === undefined ? {} : { roles }),
     ...(trust_level === undefined ? {} : { trust_level }),
+    ...(root_holder === undefined ? {} : { root_holder }),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type DeskState,
   inBackground,
 } from './approvals/desk-state.ts';
+import { isForClient } from './approvals/eligible.ts';
 import { digestOf, findPending, type Pending, pendingOf, waitingRecords } from './approvals/pending.ts';
 import { revokeRule } from './approvals/remember.ts';
 import { createStandingRules } from './approvals/standing-rules.ts';
@@ -49,6 +50,8 @@ export interface ApprovalOffice extends ApprovalDesk, AsyncDisposable {
   pending(tenantId: string, limit: number, offset: number): Promise<readonly Pending[]>;
   /** @returns E3809, E3817, E3808 when it does not wait (any more) */
   find(tenantId: string, approvalId: string): Promise<Pending | Failure>;
+  /** Whether the user at the agent's own client may confirm this call. */
+  isForClient(pending: Pending): boolean;
   /** The yeses so far. */
   votes(tenantId: string, approvalId: string): Promise<readonly StoredVote[]>;
   /** A tenant's approvals that are over, the latest first; for 90 days. */
@@ -112,6 +115,7 @@ export function createApprovalDesk(parts: ApprovalDeskParts): ApprovalOffice {
     },
     pending: (tenantId, limit, offset) => listPending(state, tenantId, limit, offset),
     find: (tenantId, approvalId) => findPending(state, tenantId, approvalId),
+    isForClient: (pending) => isForClient(state, pending),
     votes: (tenantId, approvalId) => store.votes(tenantId, approvalId),
     decided: (tenantId, limit, offset) => store.closings(tenantId, limit, offset),
     outcome: (tenantId, approvalId) => store.closing(tenantId, approvalId),
@@ -149,6 +153,7 @@ function stateOf(parts: ApprovalDeskParts): DeskState {
     notifiers: parts.notifiers ?? [],
     stillGood: parts.stillGood ?? (() => true),
     shownArguments: parts.shownArguments,
+    clientReasons: parts.clientReasons ?? ['requires_confirmation'],
     rules: createStandingRules({ store, clock, log, followMs: limits.followMs }),
     pendingCounts: new Map(),
     seen: new Map(),

@@ -1,4 +1,4 @@
-import type { CapabilityClaims, Role } from '../../api/schemas/capability-token.ts';
+import type { CapabilityClaims, Role, RootHolder } from '../../api/schemas/capability-token.ts';
 import type { ApprovalBinding, ConfirmationReason, GivenApproval } from '../domain/invocation/waiting-call.ts';
 
 /** What became of an approval. A withdrawn one ended because its call did. */
@@ -12,6 +12,8 @@ export interface StoredVote {
   readonly approver: string;
   /** Whose right to decide was used: the approver's own, or that of who delegated it. */
   readonly inNameOf: string;
+  /** The person who delegated that right; absent for the approver's own right. */
+  readonly lender?: RootHolder;
   /** What was said yes to. */
   readonly binding: ApprovalBinding;
   /** The arguments that the approver put in place of those that came; absent for a yes to the call as it is. */
@@ -101,6 +103,8 @@ export interface StoredRule {
   /** Epoch ms. */
   readonly expiresAt: number;
   readonly madeBy: string;
+  /** The person who made it: where four eyes are asked for, it holds for none of this person's own calls. */
+  readonly maker?: RootHolder;
   /** The approval that it was made with. */
   readonly approvalId: string;
   readonly why?: string;

@@ -1,3 +1,4 @@
+import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { Failure } from '../domain/error/failure.ts';
 import type { ApprovalBinding, ApprovalRequest, ConfirmationReason } from '../domain/invocation/waiting-call.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
@@ -6,6 +7,8 @@ import type { ToolVersion } from '../domain/tool/tool-version.ts';
 export interface ApprovalQuestion {
   readonly reason: ConfirmationReason;
   readonly binding: ApprovalBinding;
+  /** Who asked. */
+  readonly claims: CapabilityClaims;
   readonly tool: ToolVersion;
   /** In the words of the manifest or the activation. */
   readonly prompt?: string;

@@ -68,6 +68,7 @@ export async function openIdentity(
   const trust = {
     keys: combinedKeys([keyRing, foreignKeys.capability]),
     issuers: [...new Set([OWN_ISSUER, ...settings['tokens.issuers']])],
+    ownIssuer: OWN_ISSUER,
     algorithms: algorithmsOf(settings, 'tokens.algorithms'),
     audiences: settings['tokens.audiences'],
     clockSkewSeconds: settings['tokens.clock_skew_seconds'],

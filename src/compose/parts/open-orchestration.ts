@@ -144,6 +144,7 @@ async function openDesk(
     judgeEdit: (record, parameters) => createEditJudge(later.pipeline ?? pipeline)(record, parameters),
     resume: (tenantId, invocationId, approval) =>
       later.workers?.enqueue(tenantId, invocationId, approval) ?? Promise.resolve(),
+    clientReasons: settings['approvals.client_reasons'],
     stillGood: (claims) => !identity.wasRevoked(claims),
     ...(settings['approvals.show_arguments'] ? { shownArguments: shownBy(redactor) } : {}),
     limits: {

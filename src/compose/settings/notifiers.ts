@@ -12,6 +12,15 @@ export const NOTIFIER_SETTINGS = [
       'Whether the user at an MCP client is asked to confirm calls there, where the client can; approvals always need an approver.',
   },
   {
+    key: 'approvals.client_reasons',
+    variable: 'SALLYPORT_APPROVALS_CLIENT_REASONS',
+    type: 'list',
+    oneOf: ['requires_confirmation', 'trust', 'policy', 'executor'],
+    default: ['requires_confirmation'],
+    sentence:
+      'Reasons for which the user whom the credential names may confirm a call at the own MCP client; for any other reason it waits for an approver.',
+  },
+  {
     key: 'approvals.elicitation_wait_seconds',
     variable: 'SALLYPORT_APPROVALS_ELICITATION_WAIT_SECONDS',
     type: 'integer',

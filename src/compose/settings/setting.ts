@@ -6,6 +6,7 @@ export interface Setting {
   readonly unit?: string;
   readonly default: string | number | boolean | readonly string[];
   readonly minimum?: number;
+  /** Words that the value, or each entry of a list, may be. */
   readonly oneOf?: readonly string[];
   readonly sentence: string;
 }

@@ -201,6 +201,8 @@ describe('token', () => {
     bench.layer.answers.set('token.mint', () => ({ capability_token: 'eyJ', claims }));
     const argv = ['token', 'mint', '--tool', 'add', '--agent', 'did:a', '--tenant', 't', '--path', 'x', '--mode', 'rw'];
     const more = [
+      '--user',
+      'did:u',
       '--host',
       'h',
       '--host',
@@ -220,6 +222,7 @@ describe('token', () => {
     expect(lastInput()).toEqual({
       tool_id: 'add',
       agent_did: 'did:a',
+      user_did: 'did:u',
       tenant_id: 't',
       paths: [join(bench.folder, 'x')],
       mode: 'rw',

@@ -1,3 +1,4 @@
+import { holderIn } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -35,12 +36,13 @@ export function createDiscovery({ layer, log, version, settings: given }: Discov
   const settings = { ...DISCOVERY_DEFAULTS, ...given };
   const identity = { name: 'sallyport-discovery', title: 'Sallyport tool discovery', version };
   const read = createReadResource(layer, settings.toolsPageSize);
-  const watches = createWatches({ fingerprint: createFingerprint(layer, read), settings, log });
+  const inspect = (caller: Caller) => layer.ask('token.inspect', {}, caller);
+  const holderOf = async (caller: Caller) => holderIn(await inspect(caller));
+  const watches = createWatches({ fingerprint: createFingerprint(layer, read), holderOf, settings, log });
   const bell = createChangeBell(layer, settings.changesTogetherMs, () => {});
   bell.onRing(watches.look);
   const methods = (era: Era) => resourceMethods({ layer, settings, read, identity, era });
   const capabilities = { resources: { subscribe: true, listChanged: true }, completions: {} };
-  const inspect = (caller: Caller) => layer.ask('token.inspect', {}, caller);
   const server = createMcpServer({
     log,
     identity,

@@ -18,6 +18,15 @@ export interface Client {
   listener: Caller | undefined;
   /** By subject: a URI, or the list of resources. */
   readonly seen: Map<string, Seen>;
+  /** By URI: its place among all resources that are watched. */
+  readonly places: Map<string, Disposable>;
+}
+
+/** The client is told of a subject no more. */
+export function forget({ seen, places }: Client, subject: string): void {
+  seen.delete(subject);
+  places.get(subject)?.[Symbol.dispose]();
+  places.delete(subject);
 }
 
 /** Looks at what clients watch, one look after the other. */
@@ -108,7 +117,7 @@ async function lookAt(client: Client, subject: string, fingerprint: Fingerprint)
   const before = seen.get(subject);
   if (before === undefined || client.listener !== listener) return;
   if (print === undefined && before.token !== listener.token) {
-    seen.delete(subject);
+    forget(client, subject);
     return;
   }
   seen.set(subject, { token: listener.token, print });

@@ -6,6 +6,10 @@ export interface DiscoverySettings {
   readonly resourcesPageSize: number;
   /** Most resources that one client, a session or a subscription, is told changes of. */
   readonly watchedPerClientMax: number;
+  /** The same for all clients of one agent and user of a tenant. */
+  readonly watchedPerHolderMax: number;
+  /** The same for all clients of one tenant. */
+  readonly watchedPerTenantMax: number;
   /** The same for all clients together. */
   readonly watchedMax: number;
   /** Changes of the tools within this time are looked at once, in ms. */
@@ -18,6 +22,8 @@ export const DISCOVERY_DEFAULTS: DiscoverySettings = {
   toolsPageSize: 100,
   resourcesPageSize: 200,
   watchedPerClientMax: 100,
+  watchedPerHolderMax: 1_000,
+  watchedPerTenantMax: 2_500,
   watchedMax: 5_000,
   changesTogetherMs: 50,
   lookPauseMs: 250,

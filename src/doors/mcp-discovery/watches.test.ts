@@ -99,6 +99,20 @@ it('a client, and all together, watch only so many resources', async () => {
   expect(await subscribe(second, 'search')).toBe(true);
 });
 
+it('API-03 one holder watches no more than its share, in however many sessions, and leaves room for another tenant', async () => {
+  await server.close();
+  server = await startDiscovery({ watchedPerClientMax: 2, watchedPerHolderMax: 3, watchedMax: 5 });
+  wire = wireTo(server);
+  const subscribe = async (session: Record<string, string>, tool: string): Promise<boolean> =>
+    'result' in (await wire.ask(session, 'resources/subscribe', { uri: `sallyport://tools/tool/${tool}` }));
+  const sessions = [await wire.openSession(), await wire.openSession()];
+  const granted = [];
+  for (const session of sessions) for (const tool of ['mail', 'search']) granted.push(await subscribe(session, tool));
+  expect(granted).toEqual([true, true, true, false]);
+  await fetch(server.url, { method: 'DELETE', headers: { ...sessions[0], authorization: 'Bearer agent' } });
+  expect(await subscribe(sessions[1] ?? {}, 'search')).toBe(true);
+});
+
 it('a subscription of the 2026 era is granted what is there, and what there is room for', async () => {
   const resourceSubscriptions = [7, MAIL, MAIL, 'sallyport://tools/tool/launch', AVAILABLE];
   const wish = { notifications: { resourcesListChanged: true, toolsListChanged: true, resourceSubscriptions } };

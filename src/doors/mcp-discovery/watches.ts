@@ -1,10 +1,12 @@
+import { isFailure } from '../../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { createOpenRegister, type Holder } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Params } from '../json-rpc.ts';
 import type { Tell, Watch } from '../mcp-server.ts';
 import { type Fingerprint, LIST } from './fingerprint.ts';
-import { type Client, createLooking } from './looking.ts';
+import { type Client, createLooking, forget } from './looking.ts';
 import type { DiscoverySettings } from './settings.ts';
 
 /** Who is told of which changes. */
@@ -19,6 +21,8 @@ export interface Watches {
 /** What the watches need. */
 export interface WatchesParts {
   readonly fingerprint: Fingerprint;
+  /** @throws ToolLayerError E32xx for a token that is not good */
+  readonly holderOf: (caller: Caller) => Promise<Holder>;
   readonly settings: DiscoverySettings;
   readonly log: Log;
 }
@@ -30,14 +34,34 @@ const NO_ROOM = 'E3803';
  * That something changed says nothing of whose it was. So each client is told only what differs, read with the token that
  * listens: what happens in one tenant is not even felt in another.
  */
-export function createWatches({ fingerprint, settings, log }: WatchesParts): Watches {
+export function createWatches({ fingerprint, holderOf, settings, log }: WatchesParts): Watches {
   const clients = new Set<Client>();
+  const { watchedMax: max, watchedPerHolderMax: perHolderMax, watchedPerTenantMax: perTenantMax } = settings;
+  const register = createOpenRegister('watched resources', { max, perHolderMax, perTenantMax });
   const { look, close } = createLooking({ clients, fingerprint, settings, log });
+
+  const placeFor = ({ places }: Client, holder: Holder): Disposable => {
+    if (places.size >= settings.watchedPerClientMax) {
+      const message = `A client is told of ${settings.watchedPerClientMax} resources at most. Unsubscribe from others first.`;
+      throw new ToolLayerError(NO_ROOM, message);
+    }
+    const place = register.add(holder);
+    if (isFailure(place)) throw ToolLayerError.of(place);
+    return place;
+  };
+
+  const end = (client: Client): void => {
+    clients.delete(client);
+    for (const uri of [...client.places.keys()]) forget(client, uri);
+  };
 
   const add = async (client: Client, uri: string, caller: Caller): Promise<boolean> => {
     const print = uri === LIST ? undefined : await fingerprint(uri, caller);
     if (print === undefined) return false;
-    if (!client.seen.has(uri)) refuseTooMany(client, clients, settings);
+    const holder = await holderOf(caller);
+    // The client may have gone meanwhile: nobody would give the place back.
+    if (!clients.has(client)) return false;
+    if (!client.places.has(uri)) client.places.set(uri, placeFor(client, holder));
     client.seen.set(uri, { token: caller.token, print });
     return true;
   };
@@ -52,9 +76,14 @@ export function createWatches({ fingerprint, settings, log }: WatchesParts): Wat
   };
 
   const open: Watches['open'] = async (wish, caller, tell) => {
-    const client: Client = { tell, listener: undefined, seen: new Map() };
-    const watched = await grantedOf(wish, settings.watchedPerClientMax, (uri) => add(client, uri, caller));
+    const client: Client = { tell, listener: undefined, seen: new Map(), places: new Map() };
     clients.add(client);
+    const watched = await grantedOf(wish, settings.watchedPerClientMax, (uri) => add(client, uri, caller)).catch(
+      (thrown: unknown) => {
+        end(client);
+        throw thrown;
+      },
+    );
     const wantsList = wish['resourcesListChanged'] === true;
     return {
       granted: {
@@ -63,8 +92,8 @@ export function createWatches({ fingerprint, settings, log }: WatchesParts): Wat
       },
       listen: (listener) => listen(client, wantsList, listener),
       subscribe: (uri, subscriber) => add(client, uri, subscriber),
-      unsubscribe: (uri) => void client.seen.delete(uri),
-      [Symbol.dispose]: () => void clients.delete(client),
+      unsubscribe: (uri) => forget(client, uri),
+      [Symbol.dispose]: () => end(client),
     };
   };
   return { open, look, close };
@@ -82,19 +111,4 @@ async function grantedOf(wish: Params, max: number, add: (uri: string) => Promis
     if (failureOf(thrown).code !== NO_ROOM) throw thrown;
   }
   return granted;
-}
-
-function refuseTooMany(client: Client, clients: ReadonlySet<Client>, settings: DiscoverySettings): void {
-  const { watchedPerClientMax, watchedMax } = settings;
-  if (resourcesOf(client) >= watchedPerClientMax) {
-    const message = `A client is told of ${watchedPerClientMax} resources at most. Unsubscribe from others first.`;
-    throw new ToolLayerError(NO_ROOM, message);
-  }
-  let all = 0;
-  for (const each of clients) all += resourcesOf(each);
-  if (all >= watchedMax) throw new ToolLayerError(NO_ROOM, `${watchedMax} resources are watched already. Try later.`);
-}
-
-function resourcesOf({ seen }: Client): number {
-  return seen.has(LIST) ? seen.size - 1 : seen.size;
 }

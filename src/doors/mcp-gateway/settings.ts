@@ -29,8 +29,12 @@ export interface McpSettings {
   readonly confirmationWaitMs: number;
   /** Longest wait for the end of a call that was confirmed, in ms; the call goes on after it. */
   readonly confirmedWaitMs: number;
-  /** Most calls that wait and are told of when their request is repeated. */
+  /** Most calls that wait and are told of when their request is repeated; beyond it the holder's own oldest is forgotten. */
   readonly waitingCallsMax: number;
+  /** The same for one agent and user of a tenant. */
+  readonly waitingCallsPerHolderMax: number;
+  /** The same for one tenant. */
+  readonly waitingCallsPerTenantMax: number;
 }
 
 export const MCP_DEFAULTS: McpSettings = {
@@ -45,4 +49,6 @@ export const MCP_DEFAULTS: McpSettings = {
   confirmationWaitMs: 300_000,
   confirmedWaitMs: 300_000,
   waitingCallsMax: 10_000,
+  waitingCallsPerHolderMax: 1_000,
+  waitingCallsPerTenantMax: 5_000,
 };

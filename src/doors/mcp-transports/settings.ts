@@ -4,12 +4,20 @@ import { MiB } from '../../std/bytes.ts';
 export interface TransportSettings {
   /** Largest message, in bytes. */
   readonly messageBytesMax: number;
-  /** Most sessions of the 2025 era of one endpoint; beyond it the one that is idle longest ends. */
+  /** Most sessions of the 2025 era of one endpoint; beyond it the holder's own that is idle longest ends. */
   readonly sessionsMax: number;
+  /** The same for one agent and user of a tenant. */
+  readonly sessionsPerHolderMax: number;
+  /** The same for one tenant. */
+  readonly sessionsPerTenantMax: number;
   /** After this idle time a session may be ended to make room, in ms. */
   readonly sessionIdleMs: number;
-  /** Most open notification streams of one endpoint. */
+  /** Most open notification streams of one endpoint; beyond it the holder's own oldest ends. */
   readonly streamsMax: number;
+  /** The same for one agent and user of a tenant. */
+  readonly streamsPerHolderMax: number;
+  /** The same for one tenant. */
+  readonly streamsPerTenantMax: number;
   /** Time between comments that keep an idle stream open, in ms. */
   readonly keepAliveMs: number;
   /** Most requests of one stdio connection that run at once; further ones wait unread. */
@@ -21,8 +29,12 @@ export interface TransportSettings {
 export const TRANSPORT_DEFAULTS: TransportSettings = {
   messageBytesMax: 1 * MiB,
   sessionsMax: 10_000,
+  sessionsPerHolderMax: 500,
+  sessionsPerTenantMax: 5_000,
   sessionIdleMs: 3_600_000,
   streamsMax: 1_000,
+  streamsPerHolderMax: 100,
+  streamsPerTenantMax: 500,
   keepAliveMs: 25_000,
   requestsMax: 256,
   closeGraceMs: 5_000,

@@ -61,7 +61,7 @@ describe('the stream of an invocation', () => {
     expect(layer.asked.every(({ caller }) => caller.token === 'agent')).toBe(true);
   });
 
-  test('there are no more at once than the door may have, and they end with the door', async () => {
+  test('PIPE-07 one more of a holder ends its oldest, one of another holder is refused; all end with the door', async () => {
     const { ask, layer, door } = await streaming(ALL, { streamsMax: 1, closeGraceMs: 20_000 });
     layer.answers.set('tool.watch', async (input, { signal }) => {
       const waits = Number(input['wait_seconds']) > 0;
@@ -69,14 +69,23 @@ describe('the stream of an invocation', () => {
       const invocation = { invocation_id: 'mine', tool_id: 't', state: 'EXECUTING', status: 'running' };
       return { event_id: 'EXECUTING', changed: !waits, over: false, invocation };
     });
-    const open = await ask('GET', PATH);
-    const reader = open.body?.getReader();
-    await reader?.read();
-    const second = await ask('GET', PATH);
-    expect([second.status, second.headers.get('retry-after')]).toEqual([503, '2']);
+    const open = async (headers: Record<string, string> = {}) => {
+      const response = await ask('GET', PATH, undefined, headers);
+      const reader = response.body?.getReader();
+      await reader?.read();
+      const end = async (): Promise<void> => {
+        while ((await reader?.read())?.done === false);
+      };
+      return { response, end };
+    };
+    const first = await open();
+    const { response } = await open({ authorization: 'Bearer agent-elsewhere' });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+    const second = await open();
+    expect(second.response.status).toBe(200);
+    await first.end();
     await door.close();
-    let ended = false;
-    while (!ended) ended = (await reader?.read())?.done !== false;
+    await second.end();
   });
 
   test('a stream ends after its time, and says when to come again', async () => {

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { ToolWatchResponse } from '../../../api/schemas/invocation.ts';
+import { isFailure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { createOpenRegister, holderIn } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { STREAM_HEADERS } from '../http-answer.ts';
@@ -17,39 +19,43 @@ const RETRY_MS = 2_000;
 /** Characters of a Last-Event-ID that are looked at. */
 const EVENT_ID_MAX = 64;
 
-type Settings = Pick<RestSettings, 'streamsMax' | 'streamMs'>;
+type Settings = Pick<RestSettings, 'streamsMax' | 'streamsPerHolderMax' | 'streamsPerTenantMax' | 'streamMs'>;
 
 /**
  * The states and progress of one call as server-sent events (WHATWG HTML §9.2), for whoever may ask for its status. A stream
- * ends after the final state, or after `streamMs`; who comes again with Last-Event-ID hears only of what is new. Where
+ * ends after the final state, after `streamMs`, or for a newer one of its holder where a bound is reached; who comes again with Last-Event-ID hears only of what is new. Where
  * nothing is and nothing will be, the answer is 204, and an EventSource comes no more.
  */
 export function addInvocationStream(app: FastifyInstance, layer: ToolLayer, settings: Settings): void {
-  let open = 0;
+  const { streamsMax: max, streamsPerHolderMax: perHolderMax, streamsPerTenantMax: perTenantMax } = settings;
+  const register = createOpenRegister('streams of calls', { max, perHolderMax, perTenantMax });
   const closing = new AbortController();
   // A door that closes waits for its answers: streams end by themselves.
   app.addHook('preClose', async () => closing.abort());
   app.get(STREAM_PATH, { exposeHeadRoute: false }, async (request, reply) => {
     const { invocation_id } = request.params as { readonly invocation_id: string };
     const { signal, ...known } = callerOf(request.raw, reply.raw);
-    const ends = signal === undefined ? [closing.signal] : [signal, closing.signal];
+    const replaced = new AbortController();
+    const ends = [closing.signal, replaced.signal, ...(signal === undefined ? [] : [signal])];
     const caller: Caller = { ...known, signal: AbortSignal.any(ends) };
-    if (open >= settings.streamsMax) throw tooMany(settings.streamsMax);
     const given = request.headers['last-event-id'];
     const after = typeof given === 'string' && given !== '' ? given.slice(0, EVENT_ID_MAX) : undefined;
     // Whoever may not see it gets the same refusal as everywhere, before a stream begins.
     const first = await layer.ask('tool.watch', watch(invocation_id, after, 0), caller);
-    reply.hijack();
     if (first.over && !first.changed) {
+      reply.hijack();
       reply.raw.writeHead(204, STREAM_HEADERS).end();
       return;
     }
-    open += 1;
+    const holder = holderIn(await layer.ask('token.inspect', {}, caller));
+    const entry = register.add(holder, () => replaced.abort());
+    if (isFailure(entry)) throw ToolLayerError.of(entry);
+    reply.hijack();
     try {
       reply.raw.writeHead(200, ['content-type', 'text/event-stream; charset=utf-8', ...STREAM_HEADERS]);
       await stream(layer, invocation_id, caller, reply.raw, first, settings.streamMs);
     } finally {
-      open -= 1;
+      entry[Symbol.dispose]();
       reply.raw.end();
     }
   });
@@ -105,8 +111,3 @@ async function write(sink: Sink, text: string): Promise<void> {
     sink.once('close', resolve);
   });
 }
-
-const tooMany = (max: number): ToolLayerError =>
-  new ToolLayerError('E3803', `The door has ${max} streams open already. Ask for the status instead, or come later.`, {
-    retryAfterMs: RETRY_MS,
-  });

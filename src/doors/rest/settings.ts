@@ -14,8 +14,12 @@ export interface RestSettings {
   readonly keepAliveTimeoutMs: number;
   /** How long running calls may go on once the door closes, in ms; then their connections are cut. */
   readonly closeGraceMs: number;
-  /** Streams of invocations open at once; more are refused with E3803. */
+  /** Streams of invocations open at once; beyond it the holder's own oldest ends, and who has none is refused with E3803. */
   readonly streamsMax: number;
+  /** The same for one agent and user of a tenant. */
+  readonly streamsPerHolderMax: number;
+  /** The same for one tenant. */
+  readonly streamsPerTenantMax: number;
   /** Longest life of a stream, in ms; its client comes again and goes on where it was. */
   readonly streamMs: number;
   /** Most open connections; more are refused by the socket. */
@@ -37,6 +41,8 @@ export const REST_DEFAULTS: RestSettings = {
   keepAliveTimeoutMs: 65_000,
   closeGraceMs: 10_000,
   streamsMax: 1_000,
+  streamsPerHolderMax: 100,
+  streamsPerTenantMax: 500,
   streamMs: 900_000,
   connectionsMax: 10_000,
   allowedHosts: [],

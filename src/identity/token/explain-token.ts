@@ -29,6 +29,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   tool_scopes: 'scopes that tools are called with, and whether it has them',
   roles: 'operations of the layer that it may ask for',
   trust_level: 'how far its issuer trusts the agent',
+  root_holder: 'person to whom it goes back: who had it made, or had the credential made that it was made with',
   exp: 'when it expires, seconds since 1970',
   iat: 'when it was issued, seconds since 1970',
   nbf: 'when it begins to count, seconds since 1970',

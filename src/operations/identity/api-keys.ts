@@ -5,7 +5,7 @@ import { grantedClaims } from '../../identity/mint-token.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordIdentity } from './identity-event.ts';
-import { mayGrant, trustToGrant } from './may-grant.ts';
+import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
 
 type Parts = Pick<OperationParts, 'apiKeys' | 'ledger' | 'clock' | 'defaultAgent'>;
 
@@ -17,7 +17,11 @@ export function createApiKey(parts: Parts): Run<'api_keys.create'> {
     const refused = mayGrant(asker, { tenantId, roles, trust: asked });
     if (refused !== undefined) return refused;
     const trust = asked ?? trustToGrant(asker);
-    const bounds = trust === undefined ? {} : { trust_level: trust };
+    const root = rootToGrant(parts, asker);
+    const bounds = {
+      ...(trust === undefined ? {} : { trust_level: trust }),
+      ...(root === undefined ? {} : { root_holder: root }),
+    };
     const claims = grantedClaims(
       { ...request, ...bounds, roles: [...roles] },
       { tenantId, agentDid: parts.defaultAgent },

@@ -3,12 +3,15 @@ import type { ApiKeys } from '../../identity/api-keys.ts';
 import type { Authenticator } from '../../identity/authenticator.ts';
 import type { KeyRing } from '../../identity/key-ring.ts';
 import type { KeySource } from '../../identity/key-source.ts';
+import type { Granted } from '../../identity/mint-token.ts';
 import type { Revocations } from '../../identity/revocations.ts';
 
 /** What the operations on identities stand on. */
 export interface IdentityOperationParts {
   /** Signs a token; `issuer` and defaults are the layer's. */
-  readonly mintToken: (request: TokenMintRequest & { readonly tenant_id: string }) => Promise<TokenMintResponse>;
+  readonly mintToken: (
+    request: Granted<TokenMintRequest> & { readonly tenant_id: string },
+  ) => Promise<TokenMintResponse>;
   /** Judges what a caller presents. */
   readonly authenticator: Authenticator;
   readonly revocations: Revocations;

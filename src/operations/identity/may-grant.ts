@@ -1,9 +1,13 @@
-import type { Role, TrustLevel } from '../../../api/schemas/capability-token.ts';
+import type { Role, RootHolder, TrustLevel } from '../../../api/schemas/capability-token.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
+import { rootHolderOf } from '../../domain/principal/root-holder.ts';
+import type { ApiKeys } from '../../identity/api-keys.ts';
 import type { Asker } from '../operation.ts';
 
 /** Roles that every operator may give, whichever they have. */
 const FOR_ANYBODY: readonly Role[] = ['agent', 'viewer'];
+/** Roles that an admin alone gives: nobody makes themselves a second approver. */
+const BY_ADMINS: readonly Role[] = ['approver', 'admin'];
 
 /** What is given away: the roles, in which tenant. */
 export interface Grants {
@@ -25,8 +29,19 @@ export function trustToGrant({ principal, caller }: Asker): TrustLevel | undefin
 }
 
 /**
- * Whether the asker may make a credential: for its own tenant, with no role that it does not have itself, and no more
- * trust. Who sits at the machine may give everything, an admin every role and trust.
+ * To whom a credential goes back that the asker makes; undefined for who sits at the machine: its credentials stand for
+ * the agents and users that they name.
+ */
+export function rootToGrant(
+  { apiKeys }: { readonly apiKeys: Pick<ApiKeys, 'isOfProcess'> },
+  { claims }: Asker,
+): RootHolder | undefined {
+  return claims === undefined || apiKeys.isOfProcess(claims) ? undefined : rootHolderOf(claims);
+}
+
+/**
+ * Whether the asker may make a credential: for its own tenant, with no role that it does not have itself, no role
+ * approver, and no more trust. Who sits at the machine may give everything, an admin every role and trust.
  * @returns E3213 saying what to ask for instead
  */
 export function mayGrant({ principal, caller }: Asker, { tenantId, roles, trust }: Grants): Failure | undefined {
@@ -38,6 +53,9 @@ export function mayGrant({ principal, caller }: Asker, { tenantId, roles, trust 
     );
   }
   if (principal.roles.includes('admin')) return undefined;
+  const approving = roles.filter((role) => BY_ADMINS.includes(role));
+  if (approving.length > 0)
+    return failure('E3213', `An admin alone gives the role ${approving.join(' and ')}. Ask with the role admin.`);
   const beyond = roles.filter((role) => !principal.roles.includes(role) && !FOR_ANYBODY.includes(role));
   if (beyond.length > 0) {
     return failure(

@@ -1,20 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { mayGrant, trustToGrant } from './may-grant.ts';
+import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
 
 /**
  * Signs a capability token for the asker's own tenant, with no role that the asker lacks; the token itself stays out of
  * the record. Only who sits at the machine may act for another tenant: anybody else is refused, with E3213.
  */
-export function mintToken(parts: Pick<OperationParts, 'mintToken' | 'ledger' | 'clock'>): Run<'token.mint'> {
+export function mintToken(
+  parts: Pick<OperationParts, 'mintToken' | 'apiKeys' | 'ledger' | 'clock'>,
+): Run<'token.mint'> {
   return async (input, asker) => {
     const { principal } = asker;
     const { tenant_id: tenantId = principal.tenantId } = input;
     const refused = mayGrant(asker, { tenantId, roles: input.roles ?? [], trust: input.trust_level });
     if (refused !== undefined) return refused;
     const trust = input.trust_level ?? trustToGrant(asker);
-    const bounds = trust === undefined ? {} : { trust_level: trust };
+    const root = rootToGrant(parts, asker);
+    const bounds = {
+      ...(trust === undefined ? {} : { trust_level: trust }),
+      ...(root === undefined ? {} : { root_holder: root }),
+    };
     const minted = await parts.mintToken({ ...input, ...bounds, tenant_id: tenantId });
     const { jti, agent_did, tool_id, exp, roles, tenant_id } = minted.claims;
     await parts.ledger.commit({

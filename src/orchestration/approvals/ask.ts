@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import type { ApprovalRequest } from '../../domain/invocation/waiting-call.ts';
+import { isSamePerson, rootHolderOf } from '../../domain/principal/root-holder.ts';
 import type { ApprovalQuestion } from '../../pipeline/approval-desk.port.ts';
+import type { StoredRule } from '../approval-store.port.ts';
 import { termsFor } from '../approval-terms.ts';
 import { type DeskState, inBackground } from './desk-state.ts';
 import { nobodyCouldAnswer } from './eligible.ts';
@@ -13,7 +15,7 @@ const RETRY_MS = 60_000;
 export function ask(state: DeskState, question: ApprovalQuestion): ApprovalRequest | Failure {
   const { reason, binding, tool, prompt } = question;
   const terms = termsFor(state.terms, tool, reason);
-  if (nobodyCouldAnswer(terms, binding))
+  if (nobodyCouldAnswer(terms, question))
     return failure(
       'E3807',
       'Nobody could approve this call: whoever is named for its tool asked for it. It did not run.',
@@ -35,9 +37,16 @@ export function ask(state: DeskState, question: ApprovalQuestion): ApprovalReque
   };
 }
 
-/** Whether a standing rule says yes; that it did goes on record behind the call. */
-export function isAlwaysAllowed(state: DeskState, { reason, binding }: ApprovalQuestion): boolean {
-  const rule = state.rules.match({ reason, binding });
+/** Where four eyes are asked for, nobody says yes beforehand to what they ask for themselves. */
+function isOwnCall({ terms }: DeskState, { tool, reason, claims }: ApprovalQuestion, { maker }: StoredRule): boolean {
+  if (maker === undefined || !isSamePerson(maker, rootHolderOf(claims))) return false;
+  return termsFor(terms, tool, reason).fourEyes;
+}
+
+/** Whether a standing rule says yes; that it did goes on record after the call. */
+export function isAlwaysAllowed(state: DeskState, question: ApprovalQuestion): boolean {
+  const { binding } = question;
+  const rule = state.rules.match(question, (each) => !isOwnCall(state, question, each));
   if (rule === undefined) return false;
   void inBackground(state, 'approval-rule-use-not-recorded', () =>
     state.ledger.commit({

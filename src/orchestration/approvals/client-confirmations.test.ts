@@ -5,12 +5,10 @@ import { createClientConfirmations } from './client-confirmations.ts';
 import { ALICE, type Office, office, questionOf, rowOf } from './desk.fixture.ts';
 
 /** A call of an agent, and its user at the client. */
-async function waiting(made: Office, toolId = 'send', user?: string) {
+async function waiting(made: Office, toolId = 'send') {
   const confirmations = createClientConfirmations({ desk: made.desk, shownArguments: JSON.stringify });
-  const request = { tool_id: toolId, parameters: { n: 1 } };
-  const record = await made.ask(
-    user === undefined ? request : { ...request, capability_token: await made.token({ user_did: user }) },
-  );
+  const capability_token = await made.token({ user_did: 'did:user:u' });
+  const record = await made.ask({ tool_id: toolId, parameters: { n: 1 }, capability_token });
   const { approvalId, binding } = questionOf(record);
   const { tenantId, agentDid, userDid } = binding;
   const by: CallOwner = { tenantId, agentDid, ...(userDid === undefined ? {} : { userDid }) };
@@ -19,7 +17,7 @@ async function waiting(made: Office, toolId = 'send', user?: string) {
 
 test('VIS-06 the user is shown the call and says yes to it, and it runs through every stage again', async () => {
   const made = await office();
-  const { confirmations, record, approvalId, by } = await waiting(made, 'send', 'did:user:u');
+  const { confirmations, record, approvalId, by } = await waiting(made);
   const shown = await confirmations.shown(by, approvalId);
   expect(shown).toMatchObject({ toolId: 'send', prompt: 'Really?', argumentsText: '{"n":1}' });
   const bindingDigest = shown?.bindingDigest ?? '';
@@ -84,6 +82,20 @@ test('ORC-03 what needs an approver is neither shown at the client nor confirmed
   expect(made.ran).toEqual([]);
 });
 
+test('VIS-06 a client that speaks for no user confirms nothing', async () => {
+  const made = await office();
+  const confirmations = createClientConfirmations({ desk: made.desk });
+  const record = await made.ask({ tool_id: 'send', parameters: { n: 1 } });
+  const { approvalId, binding } = questionOf(record);
+  const by = { tenantId: 'acme', agentDid: binding.agentDid };
+  expect(await confirmations.shown(by, approvalId)).toBeUndefined();
+  const pending = await made.desk.find('acme', approvalId);
+  const bindingDigest = 'digest' in pending ? pending.digest : '';
+  const confirmed = confirmations.confirm({ tenantId: 'acme', approvalId, by, accepted: true, bindingDigest });
+  await expect(confirmed).rejects.toMatchObject({ code: 'E3213' });
+  expect(made.ran).toEqual([]);
+});
+
 test.each<[string, (by: CallOwner) => CallOwner, string]>([
   ['another agent', (by) => ({ ...by, agentDid: 'did:agent:other' }), 'E3213'],
   ['another user of the agent', (by) => ({ ...by, userDid: 'did:user:v' }), 'E3213'],
@@ -91,7 +103,7 @@ test.each<[string, (by: CallOwner) => CallOwner, string]>([
   ['another tenant', (by) => ({ ...by, tenantId: 'globex' }), 'E3809'],
 ])('ORC-05 %s can neither see nor confirm it', async (_who, other, code) => {
   const made = await office();
-  const { confirmations, approvalId, by } = await waiting(made, 'send', 'did:user:u');
+  const { confirmations, approvalId, by } = await waiting(made);
   const bindingDigest = (await confirmations.shown(by, approvalId))?.bindingDigest ?? '';
   const stranger = other(by);
   expect(await confirmations.shown(stranger, approvalId)).toBeUndefined();

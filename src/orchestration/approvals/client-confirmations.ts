@@ -32,7 +32,7 @@ export interface ClientConfirmations {
   /** Undefined for what this user may not confirm, or nobody can any more. */
   shown(by: CallOwner, approvalId: string): Promise<ClientQuestion | undefined>;
   /**
-   * Answers once the answer is kept; the call goes on behind it, through every stage.
+   * Resolves once the answer is kept; the call goes on after it, through every stage.
    * @throws ToolLayerError E3213, E3808, E3809, E3817, as the desk refuses
    */
   confirm(confirmation: ClientConfirmation): Promise<void>;
@@ -40,20 +40,17 @@ export interface ClientConfirmations {
 
 /** What it stands on. */
 export interface ClientConfirmationParts {
-  readonly desk: Pick<ApprovalOffice, 'find' | 'approve' | 'deny'>;
+  readonly desk: Pick<ApprovalOffice, 'find' | 'isForClient' | 'approve' | 'deny'>;
   /** Arguments as a client may show them; none are shown when absent. */
   readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
 }
-
-/** Those that wait for an approver, however near the user sits. */
-const APPROVALS: ReadonlySet<ConfirmationReason> = new Set(['requires_approval', 'require_approval']);
 
 /** The user at the client decides on their own agent's calls alone, and on those made in their own name. */
 export function createClientConfirmations({ desk, shownArguments }: ClientConfirmationParts): ClientConfirmations {
   return {
     async shown(by, approvalId) {
       const pending = await desk.find(by.tenantId, approvalId);
-      if (isFailure(pending) || !isTheirs(pending, by) || !isForClients(pending)) return undefined;
+      if (isFailure(pending) || !isTheirs(pending, by) || !desk.isForClient(pending)) return undefined;
       const { binding, reason, prompt, expiresAt } = pending.request;
       const { parameters = {}, execution_options } = pending.waiting.request;
       const judged = judgedArguments(parameters, execution_options?.environment);
@@ -80,10 +77,6 @@ export function createClientConfirmations({ desk, shownArguments }: ClientConfir
 }
 
 const isTheirs = ({ request }: Pending, by: CallOwner): boolean => isOwner(by, request.binding);
-
-/** The desk says so too; asking in vain is spared. */
-const isForClients = ({ request, terms }: Pending): boolean =>
-  !APPROVALS.has(request.reason) && terms.atClient && terms.quorum === 1;
 
 const notTheirs = () => failure('E3213', 'Only the user in whose name the agent asked may confirm its call.');
 

@@ -95,13 +95,32 @@ describe('who may decide', () => {
     const made = await office();
     const client = approver('did:user:u', { roles: ['agent'], via: 'client', agentDid: 'did:agent:a' });
     const pay = questionOf(await made.ask({ tool_id: 'pay', parameters: { n: 1 } })).approvalId;
-    const send = questionOf(await made.ask({ tool_id: 'send', parameters: { n: 2 } })).approvalId;
+    const capability_token = await made.token({ user_did: 'did:user:u' });
+    const send = questionOf(await made.ask({ tool_id: 'send', parameters: { n: 2 }, capability_token })).approvalId;
     expect(await codeOf(made.desk.approve({ approvalId: pay, approver: client }))).toBe('E3213');
     const other = { ...client, agentDid: 'did:agent:b' };
     expect(await codeOf(made.desk.approve({ approvalId: send, approver: other }))).toBe('E3213');
+    const another = { ...client, id: 'did:user:v', names: ['did:user:v'] };
+    expect(await codeOf(made.desk.approve({ approvalId: send, approver: another }))).toBe('E3213');
     expect(await made.desk.approve({ approvalId: send, approver: client })).toMatchObject({ state: 'approved' });
     await made.desk.idle();
     expect(made.ran).toEqual([{ tool: 'send', n: 2 }]);
+  });
+
+  test('VIS-06 PRM-06 the user at the client confirms for the reasons that are set, and for no others', async () => {
+    const client = approver('did:user:u', { roles: ['agent'], via: 'client', agentDid: 'did:agent:a' });
+    for (const [clientReasons, outcome] of [
+      [['requires_confirmation'], { code: 'E3213' }],
+      [['trust'], { state: 'approved' }],
+    ] as const) {
+      const made = await office({ desk: { clientReasons } });
+      const capability_token = await made.token({ user_did: 'did:user:u', trust_level: 'provisional' });
+      const waiting = questionOf(await made.ask({ tool_id: 'send', parameters: { n: 1 }, capability_token }));
+      expect(waiting.reason).toBe('trust');
+      const { approvalId } = waiting;
+      expect(await made.desk.approve({ approvalId, approver: client })).toMatchObject(outcome);
+      await made.desk.idle();
+    }
   });
 
   test('ORC-05 as many people as the quorum says have to say yes to the same', async () => {

@@ -1,9 +1,11 @@
+import type { RootHolder } from '../../../api/schemas/capability-token.ts';
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
+import { isSamePerson } from '../../domain/principal/root-holder.ts';
 import type { ApprovalClosing, ApprovalOutcome, StoredRule, StoredVote } from '../approval-store.port.ts';
 import { carryOut } from './carry-out.ts';
 import { type Approver, type DeskState, inBackground } from './desk-state.ts';
-import { rightToDecide } from './eligible.ts';
+import { personOf, rightToDecide } from './eligible.ts';
 import { noteFact } from './events.ts';
 import { decidedAlready, digestOf, findPending, noSuchApproval, type Pending } from './pending.ts';
 import { makeRule, type Remember, refuseRule } from './remember.ts';
@@ -17,7 +19,7 @@ export interface Decision {
   readonly reason?: string;
 }
 
-/** A yes. */
+/** One person's decision to approve. */
 export interface Approval extends Decision {
   /** In place of the arguments that came: they are validated and authorised again (ORC-03). */
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -63,7 +65,7 @@ export async function approve(state: DeskState, approval: Approval): Promise<Dec
     tenantId: approver.tenantId,
     approvalId,
     approver: approver.id,
-    inNameOf: right.inNameOf,
+    ...right,
     ...yes,
     votedAt: state.clock.now(),
     ...(reason === undefined ? {} : { reason }),
@@ -156,7 +158,10 @@ const isOfSameCall = (one: ApprovalBinding, other: ApprovalBinding): boolean =>
     (name) => one[name] === other[name],
   );
 
-/** One for each person and each right, of those that said yes to the same and whose credentials still count. */
+/**
+ * One for each person and each right, of those that said yes to the same and whose credentials still count. A person is
+ * who a credential goes back to, whatever it is called; a vote in the name of somebody else uses up both persons.
+ */
 function countedVotes(
   { stillGood }: DeskState,
   votes: readonly StoredVote[],
@@ -164,10 +169,15 @@ function countedVotes(
 ): readonly StoredVote[] {
   const wanted = digestOf(binding);
   const rights = new Set<string>();
+  const counted: RootHolder[] = [];
   return votes.filter((vote) => {
-    if (digestOf(vote.binding) !== wanted || rights.has(vote.inNameOf)) return false;
+    const { approver: id, lender, inNameOf, ...rest } = vote;
+    if (digestOf(vote.binding) !== wanted || rights.has(inNameOf)) return false;
     if (vote.claims !== undefined && !stillGood(vote.claims)) return false;
-    rights.add(vote.inNameOf);
+    const persons = [personOf({ ...rest, id }), ...(lender === undefined ? [] : [lender])];
+    if (persons.some((person) => counted.some((other) => isSamePerson(person, other)))) return false;
+    rights.add(inNameOf);
+    counted.push(...persons);
     return true;
   });
 }

@@ -3,7 +3,7 @@ import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { Failure } from '../../domain/error/failure.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { ApprovalBinding, GivenApproval } from '../../domain/invocation/waiting-call.ts';
+import type { ApprovalBinding, ConfirmationReason, GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -60,6 +60,8 @@ export interface ApprovalDeskParts {
   readonly stillGood?: (claims: CapabilityClaims) => boolean;
   /** Arguments as notifiers may show them; none are shown when absent. */
   readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
+  /** Reasons for which the user at the agent's own client may confirm; default: requires_confirmation alone. */
+  readonly clientReasons?: readonly ConfirmationReason[];
   readonly limits?: Partial<DeskLimits>;
 }
 

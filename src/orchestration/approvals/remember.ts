@@ -3,6 +3,7 @@ import { type Failure, failure } from '../../domain/error/failure.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import type { StoredRule } from '../approval-store.port.ts';
 import type { Approver, DeskState } from './desk-state.ts';
+import { personOf } from './eligible.ts';
 import { noteFact } from './events.ts';
 import type { Pending } from './pending.ts';
 import { RULES_MAX } from './standing-rules.ts';
@@ -77,6 +78,7 @@ export async function makeRule(
     madeAt: now,
     expiresAt: now + forMs,
     madeBy: approver.id,
+    maker: personOf(approver),
     approvalId,
     ...(why === undefined ? {} : { why }),
   };

@@ -11,8 +11,14 @@ export const RULES_MAX = 10_000;
 export interface StandingRules extends AsyncDisposable {
   /** Reads everything, and follows what other instances change, until it is disposed. */
   start(): Promise<void>;
-  /** The rule that says yes to a call; a few look-ups in memory. */
-  match(question: Pick<ApprovalQuestion, 'reason' | 'binding'>): StoredRule | undefined;
+  /**
+   * The rule that says yes to a call; a few look-ups in memory.
+   * @param mayCount asked of each rule that fits the call; a rule that may not count is passed over
+   */
+  match(
+    question: Pick<ApprovalQuestion, 'reason' | 'binding'>,
+    mayCount: (rule: StoredRule) => boolean,
+  ): StoredRule | undefined;
   /** Takes over what this instance wrote to the store. */
   take(rule: StoredRule): void;
   /** Those of a tenant that stand, the latest first. */
@@ -75,13 +81,13 @@ export function createStandingRules({ store, clock, log, followMs }: StandingRul
       await look();
       if (timer === undefined) plan();
     },
-    match({ reason, binding }) {
+    match({ reason, binding }, mayCount) {
       const rules = byTool.get(toolKey(binding.tenantId, binding.toolId));
       if (rules === undefined) return undefined;
       const now = clock.now();
       for (const rule of rules.values()) {
-        if (rule.expiresAt > now && rule.reason === reason && says(rule, binding) && answers(rule, binding))
-          return rule;
+        const fits = rule.expiresAt > now && rule.reason === reason && says(rule, binding) && answers(rule, binding);
+        if (fits && mayCount(rule)) return rule;
       }
       return undefined;
     },

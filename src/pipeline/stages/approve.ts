@@ -57,7 +57,10 @@ export function approve({
   };
 }
 
-/** An activation may ask for more than the manifest, or take a confirmation away; an approval it can only add (VIS-01). */
+/**
+ * Of several reasons the one that takes most: a yes answers them all, so it must come from somebody who may answer each.
+ * An activation may ask for more than the manifest, or take a confirmation away; an approval it can only add (VIS-01).
+ */
 function whyConfirmation(call: Asked, rules: TrustRules): ConfirmationReason | undefined {
   const { request, tool, overrides, trust, policyAsks, question } = call;
   const { manifest } = tool;
@@ -66,8 +69,10 @@ function whyConfirmation(call: Asked, rules: TrustRules): ConfirmationReason | u
   if (request.execution_options?.require_approval === true) return 'require_approval';
   if (policyAsks) return 'policy';
   if (question !== undefined) return 'executor';
-  if ((overrides?.requires_confirmation ?? manifest.requires_confirmation) === true) return 'requires_confirmation';
-  return rules.runsUnconfirmed(trust, sideEffectOf(manifest)) ? undefined : 'trust';
+  if (!rules.runsUnconfirmed(trust, sideEffectOf(manifest))) return 'trust';
+  return (overrides?.requires_confirmation ?? manifest.requires_confirmation) === true
+    ? 'requires_confirmation'
+    : undefined;
 }
 
 /** Whether the yes that this call brings from its wait was given to this very call. */
@@ -126,6 +131,7 @@ function ask(
   const question = {
     reason,
     binding: bindingOf(call, policyDecision?.version),
+    claims: call.claims,
     tool: call.tool,
     ...(prompt === undefined ? {} : { prompt }),
   };

@@ -8,8 +8,6 @@ import { answerOf, elicits, formFor } from './elicit-form.ts';
 import { answerOnRecord } from './wait-for-end.ts';
 import { callDigest, type WaitingCall } from './waiting-calls.ts';
 
-/** An approver decides on everything else, whatever the client can. */
-const CONFIRMATIONS: ReadonlySet<string> = new Set(['requires_confirmation', 'trust', 'policy', 'executor']);
 /** Questions about one request: a call that changed meanwhile asks again. */
 const ROUNDS_MAX = 3;
 /** Questions about one approval, while its request is repeated. */
@@ -62,7 +60,7 @@ async function offerFor(
   peer: Peer,
 ): Promise<Offer | undefined> {
   if (confirmations === undefined || settings.elicitation === 'off' || approval === undefined) return undefined;
-  if (!CONFIRMATIONS.has(approval.reason) || !elicits(peer, 'form')) return undefined;
+  if (!elicits(peer, 'form')) return undefined;
   if (peer.era === 'legacy' && peer.ask === undefined) return undefined;
   const by = await confirmerOf(layer, peer);
   const shown = await confirmations.shown(by, approval.approval_id);

@@ -1,4 +1,5 @@
 import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import { holderIn } from '../../../domain/principal/open-register.ts';
 import { systemClock } from '../../../std/clock.ts';
 import type { Peer } from '../../mcp-server.ts';
 import { askUser } from './ask-user.ts';
@@ -29,14 +30,30 @@ export function createConfirmCalls({ stateKey, ...parts }: ConfirmCallsParts): C
   const confirming: Confirming = {
     ...parts,
     clock,
-    waiting: createWaitingCalls(settings.waitingCallsMax),
+    waiting: createWaitingCalls({
+      max: settings.waitingCallsMax,
+      perTenantMax: settings.waitingCallsPerTenantMax,
+      perHolderMax: settings.waitingCallsPerHolderMax,
+    }),
     seal: createStateSeal(stateKey),
     listening: new Map(),
   };
   const { waiting, listening } = confirming;
   return {
-    settle: (response, call) =>
-      askUser(confirming, response, call, waiting.add(call.peer.caller.token, call.input, response, clock.now())),
+    settle: async (response, call) => {
+      const { peer, input } = call;
+      const inspected = await layer.ask('token.inspect', {}, peer.caller).catch(() => undefined);
+      // The credential ended meanwhile: nobody comes with it again.
+      if (inspected === undefined) return { response };
+      const known = waiting.add({
+        holder: holderIn(inspected),
+        token: peer.caller.token,
+        input,
+        response,
+        now: clock.now(),
+      });
+      return askUser(confirming, response, call, known);
+    },
     repeated: (call) => {
       const { caller } = call.peer;
       const known = waiting.find(caller.token, call.input, clock.now());

@@ -200,6 +200,24 @@ it('a stream that waits for a person is kept open, and the user who is silent is
   expect([desk.answers, desk.ran]).toEqual([[], []]);
 });
 
+it('API-03 one holder with many waiting calls has its own forgotten, never those of another', async () => {
+  await server.close();
+  server = await startMcpServer({ waitingCallsMax: 3 }, { confirmations: desk });
+  (desk as ReturnType<typeof waitingLayer>).install();
+  server.layer.addTool(manifestOf('ask'), () => ({}));
+  const waits = async (headers: Record<string, string>, n: number): Promise<number> => {
+    await (await call(headers, n))();
+    return desk.calls.size;
+  };
+  const far = await session(null, { authorization: 'Bearer agent-elsewhere' });
+  expect(await waits(far, 1)).toBe(1);
+  const own = await session(null);
+  for (const n of [1, 2, 3, 4]) expect(await waits(own, n)).toBe(n + 1);
+  expect(await waits(far, 1)).toBe(5);
+  expect(await waits(own, 4)).toBe(5);
+  expect(await waits(own, 1)).toBe(6);
+});
+
 it('a user is asked about one approval three times at most, however often the call is repeated', async () => {
   const headers = await session();
   for (let time = 0; time < 3; time += 1) {

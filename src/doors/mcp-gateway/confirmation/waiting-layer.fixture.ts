@@ -119,7 +119,7 @@ function finish(call: Waiting, ran: unknown[]): void {
 }
 
 function questionOf(approvalId: string, call: Waiting | undefined): ShownQuestion | undefined {
-  if (call === undefined || call.decided !== undefined) return undefined;
+  if (call === undefined || call.decided !== undefined || call.reason === 'requires_approval') return undefined;
   const { input, reason, expiresAt } = call;
   return {
     toolId: input.tool_id,

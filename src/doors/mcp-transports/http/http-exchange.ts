@@ -1,11 +1,12 @@
 // Hot path: every MCP request over HTTP is answered through here.
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { failureOf } from '../../../domain/error/tool-layer-error.ts';
 import { ConnectionLost } from '../../../domain/principal/connection-lost.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { presentedCredential } from '../../bearer.ts';
 import { STREAM_HEADERS, send } from '../../http-answer.ts';
-import { errorAnswer, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
+import { errorAnswer, RPC, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 
@@ -71,4 +72,11 @@ function callerOf(headers: IncomingHttpHeaders): Caller {
     ...(token === undefined ? {} : { token }),
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
   };
+}
+
+/** Refuses what there is no room for (E3803); throws anything else on. */
+export function refuseFull(thrown: unknown, exchange: HttpExchange, id: RpcId | null): void {
+  const { code, message } = failureOf(thrown);
+  if (code !== 'E3803') throw thrown;
+  exchange.refuse(503, RPC.internalError, message, id);
 }

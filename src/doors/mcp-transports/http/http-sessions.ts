@@ -12,8 +12,9 @@ import {
 import { isLegacyVersion, isModernVersion, negotiate, SESSION_WISH } from '../../mcp-protocol.ts';
 import type { AskClient, McpServer } from '../../mcp-server.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { HttpExchange } from './http-exchange.ts';
+import { type HttpExchange, refuseFull } from './http-exchange.ts';
 import type { Session } from './sessions.ts';
+import type { StreamPlace } from './streams.ts';
 
 /** Answers a request of a session, or the handshake that opens one. */
 export async function answerLegacy(
@@ -74,10 +75,14 @@ async function openSession(
   const { capabilities } = request.params;
   const can = isObject(capabilities) ? capabilities : {};
   const of = { version, holder: await server.holderOf(caller), token: caller.token, can };
-  const session = await endpoint.sessions.create(of, (send) =>
-    server.watch(SESSION_WISH, caller, (method, params) => send(notificationText(method, params))),
-  );
-  exchange.answer(answer, ['mcp-session-id', session.id]);
+  try {
+    const session = await endpoint.sessions.create(of, (send) =>
+      server.watch(SESSION_WISH, caller, (method, params) => send(notificationText(method, params))),
+    );
+    exchange.answer(answer, ['mcp-session-id', session.id]);
+  } catch (thrown) {
+    refuseFull(thrown, exchange, request.id);
+  }
 }
 
 /** Takes a notification; of all of them only a cancellation changes anything here. */
@@ -120,12 +125,17 @@ export async function openSessionStream(exchange: HttpExchange, endpoint: Endpoi
   if (refused !== undefined) exchange.answer(refused);
   else if (session.hasStream) {
     exchange.refuse(409, RPC.invalidRequest, 'This session has an open stream already.');
-  } else if (endpoint.streams.full) {
-    exchange.refuse(503, RPC.internalError, 'Too many notification streams are open. Try later.');
   } else await keepSessionStream(session, exchange, endpoint);
 }
 
 async function keepSessionStream(session: Session, exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
+  let place: StreamPlace;
+  try {
+    place = endpoint.streams.take(session.holder);
+  } catch (thrown) {
+    refuseFull(thrown, exchange, null);
+    return;
+  }
   session.hasStream = true;
   const release = (): void => {
     session.stream = undefined;
@@ -136,12 +146,13 @@ async function keepSessionStream(session: Session, exchange: HttpExchange, endpo
     // First, so that no change after the head of the stream is missed.
     await session.watch.listen(exchange.caller);
   } catch (thrown) {
+    place[Symbol.dispose]();
     release();
     throw thrown;
   }
   const stream = exchange.stream();
   session.stream = stream;
-  endpoint.streams.keep(stream, release);
+  place.keep(stream, release);
   // The session may have ended meanwhile; its stream ends with it.
   if (endpoint.sessions.find(session.id) === undefined) stream.end();
 }
@@ -170,7 +181,7 @@ async function sessionOf(exchange: HttpExchange, endpoint: Endpoint, id: RpcId |
   const session = sessions.find(named);
   try {
     if (session !== undefined && (await isHolder(session, exchange, endpoint))) {
-      session.usedAt = performance.now();
+      sessions.touch(session);
       return session;
     }
   } catch (thrown) {
@@ -185,7 +196,7 @@ async function sessionOf(exchange: HttpExchange, endpoint: Endpoint, id: RpcId |
 /** Whether the caller is who opened the session: with the same token, or with another one of theirs. */
 async function isHolder(session: Session, { caller, request }: HttpExchange, { serverOf }: Endpoint): Promise<boolean> {
   if (caller.token === session.token) return true;
-  if ((await serverOf(request).holderOf(caller)) !== session.holder) return false;
+  if ((await serverOf(request).holderOf(caller)).name !== session.holder.name) return false;
   session.token = caller.token;
   return true;
 }

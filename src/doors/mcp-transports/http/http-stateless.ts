@@ -1,11 +1,12 @@
 // Hot path: every request of the 2026 era over HTTP.
 
-import { RPC, type RpcRequest } from '../../json-rpc.ts';
+import type { RpcRequest } from '../../json-rpc.ts';
 import type { McpServer } from '../../mcp-server.ts';
 import { clientCapabilities, refuseEnvelope, refuseHeaders } from '../modern-envelope.ts';
 import { openSubscription, subscriptionEnding } from '../subscriptions.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { HttpExchange } from './http-exchange.ts';
+import { type HttpExchange, refuseFull } from './http-exchange.ts';
+import type { StreamPlace } from './streams.ts';
 
 /** Answers a request that stands alone (2026-07-28); its end is the end of its connection. */
 export async function answerModern(
@@ -41,12 +42,21 @@ async function listen(
     exchange.answer(refused);
     return;
   }
-  if (streams.full) {
-    exchange.refuse(503, RPC.internalError, 'Too many notification streams are open. Try later.', request.id);
+  const holder = await server.holderOf(caller);
+  let place: StreamPlace;
+  try {
+    place = streams.take(holder);
+  } catch (thrown) {
+    refuseFull(thrown, exchange, request.id);
     return;
   }
-  const stream = exchange.stream();
-  const { watch, begin } = await openSubscription(server, request, caller, (text) => void stream.send(text));
-  streams.keep(stream, () => watch[Symbol.dispose](), subscriptionEnding(request));
-  await begin(caller);
+  try {
+    const stream = exchange.stream();
+    const { watch, begin } = await openSubscription(server, request, caller, (text) => void stream.send(text));
+    place.keep(stream, () => watch[Symbol.dispose](), subscriptionEnding(request));
+    await begin(caller);
+  } catch (thrown) {
+    place[Symbol.dispose]();
+    throw thrown;
+  }
 }

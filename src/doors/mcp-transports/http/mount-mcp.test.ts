@@ -101,6 +101,14 @@ describe('sessions of the 2025 era', () => {
     expect((await server.post(ping, second)).status).toBe(200);
   });
 
+  it('API-03 no holder ends the session of another: where there is no room for it, its own is refused', async () => {
+    const [first, second] = [await openSession(), await openSession()];
+    const refused = await server.post(INITIALIZE, { authorization: 'Bearer agent-elsewhere' });
+    expect([refused.status, await refused.json()]).toMatchObject([503, { error: { message: /come later/ } }]);
+    const ping = { jsonrpc: '2.0', id: 2, method: 'ping' };
+    for (const session of [first, second]) expect((await server.post(ping, session)).status).toBe(200);
+  });
+
   it('notifications and responses are taken with 202, unknown methods refused', async () => {
     const session = await openSession();
     expect((await server.post({ jsonrpc: '2.0', method: 'notifications/initialized' }, session)).status).toBe(202);
@@ -189,15 +197,21 @@ describe('requests of the 2026 era', () => {
     expect(await method.json()).toMatchObject({ error: { code: -32601 } });
   });
 
-  it('a subscription is acknowledged first, and only so many may be open', async () => {
-    const stop = new AbortController();
-    const listen = await modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
-    const reader = listen.body?.getReader();
+  it('API-03 a subscription is acknowledged first; one more of its holder ends it, one of another holder is refused', async () => {
+    const listen = async (authorization: string) => {
+      const notifications = { toolsListChanged: true };
+      const { status, body } = await modern('subscriptions/listen', { notifications }, { authorization });
+      return { status, reader: body?.getReader() };
+    };
+    const { reader } = await listen('Bearer agent');
     const { value } = (await reader?.read()) ?? {};
     expect(Buffer.from(value ?? []).toString()).toContain('notifications/subscriptions/acknowledged');
-    expect((await modern('subscriptions/listen')).status).toBe(503);
-    stop.abort();
-    await reader?.cancel();
+    expect((await listen('Bearer agent-elsewhere')).status).toBe(503);
+    const second = await listen('Bearer agent');
+    expect(second.status).toBe(200);
+    let ended = false;
+    while (!ended) ended = (await reader?.read())?.done !== false;
+    await second.reader?.cancel();
   });
 });
 

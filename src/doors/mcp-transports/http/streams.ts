@@ -1,43 +1,72 @@
+import { isFailure } from '../../../domain/error/failure.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { createOpenRegister, type Holder } from '../../../domain/principal/open-register.ts';
 import type { TransportSettings } from '../settings.ts';
 import type { EventStream } from './event-stream.ts';
+
+/** Room for one stream; given back by its end, or by disposing of the place before there is a stream. */
+export interface StreamPlace extends Disposable {
+  /**
+   * Keeps a stream until it closes, whoever closes it.
+   * @param release called once it is closed
+   * @param ending last message when the layer ends it
+   */
+  keep(stream: EventStream, release: () => void, ending?: string): void;
+}
 
 /** The open streams on which changes are told. */
 export interface Streams {
   /**
-   * Keeps a stream until it closes, whoever closes it.
-   * @param release called once it is closed
-   * @param ending last message when the server closes
+   * Takes room for one stream more. Where a bound is reached, the holder's own oldest stream ends.
+   * @throws ToolLayerError E3803 where there is no room
    */
-  keep(stream: EventStream, release: () => void, ending?: string): void;
-  /** Whether no further stream may be kept. */
-  readonly full: boolean;
+  take(holder: Holder): StreamPlace;
   /** Ends every stream. */
   close(): void;
 }
 
+type Settings = Pick<TransportSettings, 'streamsMax' | 'streamsPerHolderMax' | 'streamsPerTenantMax' | 'keepAliveMs'>;
+
 export function createStreams({
   streamsMax,
+  streamsPerHolderMax,
+  streamsPerTenantMax,
   keepAliveMs,
-}: Pick<TransportSettings, 'streamsMax' | 'keepAliveMs'>): Streams {
+}: Settings): Streams {
+  const bounds = { max: streamsMax, perHolderMax: streamsPerHolderMax, perTenantMax: streamsPerTenantMax };
+  const register = createOpenRegister('notification streams', bounds);
   const open = new Map<EventStream, string | undefined>();
   const timer = setInterval(() => {
     for (const stream of open.keys()) stream.keepAlive();
   }, keepAliveMs);
   timer.unref();
   return {
-    keep: (stream, release, ending) => {
-      open.set(stream, ending);
-      stream.onClose(() => {
-        open.delete(stream);
-        release();
+    take: (holder) => {
+      let end: (() => void) | undefined;
+      let isOver = false;
+      const entry = register.add(holder, () => {
+        isOver = true;
+        end?.();
       });
+      if (isFailure(entry)) throw ToolLayerError.of(entry);
+      return {
+        keep: (stream, release, ending) => {
+          open.set(stream, ending);
+          end = () => stream.end(ending);
+          stream.onClose(() => {
+            open.delete(stream);
+            entry[Symbol.dispose]();
+            release();
+          });
+          // A newer one of the same holder may have taken the room before this stream began.
+          if (isOver) end();
+        },
+        [Symbol.dispose]: () => entry[Symbol.dispose](),
+      };
     },
     close: () => {
       clearInterval(timer);
       for (const [stream, ending] of open) stream.end(ending);
-    },
-    get full() {
-      return open.size >= streamsMax;
     },
   };
 }

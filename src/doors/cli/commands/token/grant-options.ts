@@ -8,6 +8,7 @@ export interface GrantOptions {
   readonly tool?: string;
   readonly toolVersion?: string;
   readonly agent?: string;
+  readonly user?: string;
   readonly tenant?: string;
   readonly path?: readonly string[];
   readonly mode?: 'ro' | 'rw';
@@ -29,6 +30,7 @@ export function withGrantOptions(command: Command): Command {
     .option('--tool <id>', 'tool that it allows; * stands for any run of characters')
     .option('--tool-version <range>', 'versions of the tool that it allows')
     .option('--agent <did>', 'agent that it is for')
+    .option('--user <did>', 'user for whom the agent acts; this user may confirm calls at the MCP client')
     .option('--tenant <id>', 'tenant that it is for')
     .option('--path <path>', 'path that it allows; several times for several', collect)
     .option('--mode <mode>', 'ro or rw, for all paths', oneOf(['ro', 'rw']))
@@ -48,11 +50,26 @@ export function withGrantOptions(command: Command): Command {
 
 /** The options as a request. */
 export function requestOf(options: GrantOptions, cwd: string): TokenMintRequest {
-  const { tool, toolVersion, agent, tenant, path, mode, host, port: ports, secret, role, trust, expires } = options;
+  const {
+    tool,
+    toolVersion,
+    agent,
+    user,
+    tenant,
+    path,
+    mode,
+    host,
+    port: ports,
+    secret,
+    role,
+    trust,
+    expires,
+  } = options;
   const given = {
     tool_id: tool,
     tool_version: toolVersion,
     agent_did: agent,
+    user_did: user,
     tenant_id: tenant,
     paths: path?.map((each) => resolve(cwd, each)),
     mode,
