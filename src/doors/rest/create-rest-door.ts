@@ -3,7 +3,6 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { refuseCredentials } from '../bearer.ts';
 import { createProtectedResource, type ProtectedResource } from '../protected-resource.ts';
 import { answerClientError } from './client-error.ts';
 import { createDirectPosts, type DirectPosts } from './direct-posts.ts';
@@ -52,10 +51,7 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
   const app = createApp(settings, resource);
   const guard = createRequestGuard(host, settings);
   const refuse = refuseMisuse(app, guard, resource, parts.log);
-  const direct = createDirectPosts(
-    app,
-    (request) => guard(request.headers) === undefined && refuseCredentials(request) === undefined,
-  );
+  const direct = createDirectPosts(app, (request) => guard(request) === undefined);
   addOperationRoutes(app, parts.layer, resource, settings);
   addDirectInvocation(direct, parts.layer, resource, settings, refuse);
   addInvocationStream(app, parts.layer, settings);
