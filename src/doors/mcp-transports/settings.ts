@@ -17,7 +17,7 @@ export interface TransportSettings {
    * notifications that the endpoint has not taken yet among them.
    */
   readonly requestsMax: number;
-  /** How long running requests may go on once a stdio client has closed its end, in ms. */
+  /** How long running requests may go on once a stdio client has closed its end, or the layer stops, in ms. */
   readonly closeGraceMs: number;
 }
 

@@ -24,11 +24,16 @@ type Settings = Pick<RestSettings, 'streamsMax' | 'streamMs'>;
  * ends after the final state, or after `streamMs`; who comes again with Last-Event-ID hears only of what is new. Where
  * nothing is and nothing will be, the answer is 204, and an EventSource comes no more.
  */
-export function addInvocationStream(app: FastifyInstance, layer: ToolLayer, settings: Settings): void {
+export function addInvocationStream(
+  app: FastifyInstance,
+  layer: ToolLayer,
+  settings: Settings,
+  onStop: (listener: () => void) => void,
+): void {
   let open = 0;
   const closing = new AbortController();
-  // A door that closes waits for its answers: streams end by themselves.
-  app.addHook('preClose', async () => closing.abort());
+  // A door that stops waits for its answers: streams end by themselves.
+  onStop(() => closing.abort());
   app.get(STREAM_PATH, { exposeHeadRoute: false }, async (request, reply) => {
     const { invocation_id } = request.params as { readonly invocation_id: string };
     const { signal, ...known } = callerOf(request.raw, reply.raw);

@@ -14,6 +14,7 @@ import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { presentedCredential } from '../bearer.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import { readBody } from '../request-body.ts';
+import { requestEnd } from '../request-end.ts';
 import { readWireJson } from '../wire-json.ts';
 import type { DirectPosts } from './direct-posts.ts';
 import { createInputReader } from './input-of-request.ts';
@@ -90,17 +91,13 @@ function statusOf(entry: OperationEntry, answer: object): number {
   return 'ready' in answer && answer.ready === false ? 503 : entry.status;
 }
 
-/** What this door knows of who asks. The signal ends with the connection, when that comes before the answer. */
+/** What this door knows of who asks. The signal ends with the connection, or with the door, when that comes before the answer. */
 export function callerOf({ headers }: IncomingMessage, response: ServerResponse): Caller {
   const { traceparent } = headers;
-  const gone = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
-  });
   const token = presentedCredential(headers);
   return {
     door: 'rest',
-    signal: gone.signal,
+    signal: requestEnd(response).signal,
     ...(token === undefined ? {} : { token }),
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
   };

@@ -27,9 +27,9 @@ export function addOwnRoutes(
     send(reply.raw, 200, JSON_TYPE, document);
   });
   app.get('/readyz', async (request, reply) => {
-    const { ready, status } = await layer.ask('health', {}, callerOf(request.raw, reply.raw));
+    const { ready, status, reason } = await layer.ask('health', {}, callerOf(request.raw, reply.raw));
     reply.hijack();
-    sendJson(reply.raw, ready ? 200 : 503, { ready, status });
+    sendJson(reply.raw, ready ? 200 : 503, { ready, status, ...(reason === undefined ? {} : { reason }) });
   });
   for (const path of RESOURCE_PATHS) {
     app.get(`${METADATA_PATH}${path}`, (request, reply) => {

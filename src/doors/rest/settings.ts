@@ -12,8 +12,13 @@ export interface RestSettings {
   readonly requestTimeoutMs: number;
   /** How long an idle connection is kept for the next request, in ms. */
   readonly keepAliveTimeoutMs: number;
-  /** How long running calls may go on once the door closes, in ms; then their connections are cut. */
+  /** How long running calls may go on once the door stops, in ms; then they end with E3811. */
   readonly closeGraceMs: number;
+  /**
+   * How long calls that were ended so may take to be recorded and answered, in ms: longer than an executor may take to
+   * stop. Then their connections are cut.
+   */
+  readonly cutAnswerMs: number;
   /** Streams of invocations open at once; more are refused with E3803. */
   readonly streamsMax: number;
   /** Longest life of a stream, in ms; its client comes again and goes on where it was. */
@@ -36,6 +41,7 @@ export const REST_DEFAULTS: RestSettings = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 65_000,
   closeGraceMs: 10_000,
+  cutAnswerMs: 10_000,
   streamsMax: 1_000,
   streamMs: 900_000,
   connectionsMax: 10_000,
