@@ -19,7 +19,7 @@ import { importOpenApi } from '../registry/importers/openapi/openapi-importer.ts
 import { importSkills } from '../registry/importers/skill/skill-importer.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import { createVisibility } from '../visibility/visibility.ts';
-import { createHealth } from './health.ts';
+import { createHealth } from './health/health.ts';
 import { openSearch } from './open-search.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';

@@ -9,7 +9,7 @@ import { createDirectPosts, type DirectPosts } from './direct-posts.ts';
 import { addInvocationStream } from './invocation-stream.ts';
 import { createOpenRequests, layerStops, type OpenRequests } from './open-requests.ts';
 import { addDirectInvocation, addOperationRoutes } from './operation-routes.ts';
-import { addOwnRoutes } from './own-routes.ts';
+import { addOwnRoutes } from './own-routes/own-routes.ts';
 import { answerFrameworkError, refuseMisuse } from './refuse-misuse.ts';
 import { sendProblem } from './reply.ts';
 import { createRequestGuard } from './request-guard.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import { requestEnd } from '../request-end.ts';
+import { requestEnd } from '../http-answer.ts';
 import type { RestSettings } from './settings.ts';
 
 /** When a client that was refused because the layer stops may try again, in ms. */

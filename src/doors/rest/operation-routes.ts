@@ -12,9 +12,9 @@ import {
 } from '../../operations/catalogue.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { presentedCredential } from '../bearer.ts';
+import { requestEnd } from '../http-answer.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import { readBody } from '../request-body.ts';
-import { requestEnd } from '../request-end.ts';
 import { readWireJson } from '../wire-json.ts';
 import type { DirectPosts } from './direct-posts.ts';
 import { createInputReader } from './input-of-request.ts';

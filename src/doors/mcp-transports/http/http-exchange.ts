@@ -2,9 +2,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { presentedCredential } from '../../bearer.ts';
-import { STREAM_HEADERS, send } from '../../http-answer.ts';
+import { requestEnd, STREAM_HEADERS, send } from '../../http-answer.ts';
 import { errorAnswer, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
-import { requestEnd } from '../../request-end.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 

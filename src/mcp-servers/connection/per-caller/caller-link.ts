@@ -2,9 +2,9 @@ import type { Log } from '../../../telemetry/log.ts';
 import { createRelist } from '../../pacing/relist.ts';
 import { createStaleWatch } from '../../pacing/stale-watch.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
-import { listFirst } from '../first-listing.ts';
-import { createFreshListing, type ListingWait } from '../fresh-listing.ts';
 import type { Link, OpenOptions, ToolListing } from '../link.ts';
+import { listFirst } from '../listing/first-listing.ts';
+import { createFreshListing, type ListingWait } from '../listing/fresh-listing.ts';
 import type { UpstreamSettings } from '../settings.ts';
 
 /** A connection of one caller, with what its server shows this caller. It never heals: the next call makes a new one. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { createFreshListing } from './fresh-listing.ts';
 
 /** Listings that the test ends, in their order. */

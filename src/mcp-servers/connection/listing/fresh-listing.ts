@@ -1,7 +1,7 @@
 // Hot path: runs before every call to an upstream that may leave something behind.
-import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import type { HideSecrets } from '../../external/hide-secrets.ts';
-import { callFailure, neverLeft } from './call-failures.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { HideSecrets } from '../../../external/hide-secrets.ts';
+import { callFailure, neverLeft } from '../call-failures.ts';
 
 /** How long one call waits for a listing. */
 export interface ListingWait {

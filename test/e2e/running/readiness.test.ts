@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { urlOf } from '../../src/storage/postgres/postgres-databases.fixture.ts';
-import { type OpenLayer, openLayer } from './layer.fixture.ts';
+import { urlOf } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+import { type OpenLayer, openLayer } from '../layer.fixture.ts';
 
 let open: OpenLayer;
 let database: Client;

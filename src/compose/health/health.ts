@@ -1,8 +1,8 @@
-import type { Health } from '../../api/schemas/health.ts';
-import { failureOf } from '../domain/error/tool-layer-error.ts';
-import type { SandboxDriver } from '../sandbox/driver.port.ts';
-import type { Clock } from '../std/clock.ts';
-import { VERSION } from './version.ts';
+import type { Health } from '../../../api/schemas/health.ts';
+import { failureOf } from '../../domain/error/tool-layer-error.ts';
+import type { SandboxDriver } from '../../sandbox/driver.port.ts';
+import type { Clock } from '../../std/clock.ts';
+import { VERSION } from '../version.ts';
 
 /** Tells how the layer is, and that it is about to stop. */
 export interface HealthParts {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SandboxDriver } from '../sandbox/driver.port.ts';
+import type { SandboxDriver } from '../../sandbox/driver.port.ts';
 import { createHealth, type WriteBounds } from './health.ts';
 
 /** Health over a write of the test, and a clock that it moves. */

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { ToolLayer } from '../../operations/tool-layer.ts';
-import { send, sendPage } from '../http-answer.ts';
-import { METADATA_PATH, type ProtectedResource } from '../protected-resource.ts';
+import type { ToolLayer } from '../../../operations/tool-layer.ts';
+import { send, sendPage } from '../../http-answer.ts';
+import { METADATA_PATH, type ProtectedResource } from '../../protected-resource.ts';
+import { callerOf } from '../operation-routes.ts';
+import { JSON_TYPE, sendJson } from '../reply.ts';
 import { INDEX_PAGE, INDEX_STYLE } from './index-page.ts';
-import { callerOf } from './operation-routes.ts';
-import { JSON_TYPE, sendJson } from './reply.ts';
 
 /** Paths of the resources that have metadata of their own; REST is the one at ''. */
 const RESOURCE_PATHS = ['', '/mcp', '/mcp/discovery'];
