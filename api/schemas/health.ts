@@ -5,6 +5,8 @@ export const Health = Type.Object(
   {
     status: Type.Enum(['starting', 'ready', 'degraded', 'draining']),
     ready: Type.Boolean(),
+    /** Why it is not ready; absent while it is. */
+    reason: Type.Optional(Type.String()),
     version: Type.String(),
     uptime_seconds: Type.Number(),
     parts: Type.Record(

@@ -19,7 +19,7 @@ import { importOpenApi } from '../registry/importers/openapi/openapi-importer.ts
 import { importSkills } from '../registry/importers/skill/skill-importer.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import { createVisibility } from '../visibility/visibility.ts';
-import { createHealth } from './health.ts';
+import { createHealth } from './health/health.ts';
 import { openSearch } from './open-search.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';
@@ -47,6 +47,8 @@ export interface AssembledLayer {
   readonly confirmations: ClientConfirmations | undefined;
   /** The signal of the caller of a call that runs. */
   readonly signalOf: (tenantId: string, invocationId: string) => AbortSignal | undefined;
+  /** From now on the layer is not ready, until the function that is returned is called. */
+  readonly drain: () => () => void;
   /** Signs what MCP clients carry. */
   readonly stateKey: () => Uint8Array;
   /** Where a gateway says that it can put questions of upstreams to its clients. */
@@ -99,8 +101,8 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   opened.defer(() => toolSearch.close());
   const refusedAsks = createRefusedAsks({ ledger, clock, log });
   opened.defer(() => refusedAsks.close());
-  const health = createHealth({ clock, driver, storage, identity: identity.health });
-  opened.defer(health.drain);
+  const health = createHealth({ clock, driver, write: storage.database.tryWrite, identity: identity.health });
+  opened.defer(() => void health.drain());
   const kept = opened.move();
   return {
     parts: {
@@ -125,6 +127,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     },
     ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
     operatorKey: identity.operatorKey,
+    drain: health.drain,
     confirmations: orchestration.confirmations,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     stateKey: () => stateKeyOf(identity.operations.keyRing.current()),

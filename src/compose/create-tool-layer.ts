@@ -51,6 +51,8 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
   /** What the MCP gateways of `serve` and `sallyport mcp` stand on beside the operations; not for programs. */
   readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf' | 'stateKey' | 'upstreamQuestions'>;
+  /** What `serve` needs beside the operations; not for programs. */
+  readonly forServer: Pick<AssembledLayer, 'drain'>;
   /** Signs a capability token. */
   mintToken(request: TokenMintRequest): Promise<TokenMintResponse>;
   /** Ends accepting calls, waits for those that run, and closes everything (OPS-03). Idempotent. */
@@ -127,6 +129,7 @@ function embedded(
     ...(assembled.embeddedDatabase === undefined ? {} : { embeddedDatabase: assembled.embeddedDatabase }),
     operatorKey: assembled.operatorKey,
     forGateway: assembled,
+    forServer: assembled,
     invoke: (request, caller) => layer.ask('tool.invoke', request, { door: 'library', ...caller }),
     ...functionTools(layer, native, LOCAL_CALLER, () => assembled.parts.callWorkers?.lookAgain()),
     mintToken: (request) => layer.ask('token.mint', request, LOCAL_CALLER),

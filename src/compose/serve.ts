@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { EmbeddedToolLayer } from './create-tool-layer.ts';
 import { resourceOf } from './parts/from-settings/resource.ts';
@@ -10,7 +11,10 @@ import { VERSION } from './version.ts';
 export interface Server extends AsyncDisposable {
   /** Address without trailing slash; REST under `/v1`, MCP at `/mcp` and `/mcp/discovery`. */
   readonly url: string;
-  /** Takes no new requests and lets running ones end; the layer itself stays open. Idempotent. */
+  /**
+   * Says that it is not ready, then takes no new requests and lets running ones end within `shutdown.grace_seconds`; what
+   * runs longer ends with E3811 and is answered. The layer itself stays open. Idempotent.
+   */
   close(): Promise<void>;
 }
 
@@ -49,21 +53,37 @@ export async function serve(
     host,
     resource,
     openApi: () => openApiDocument(VERSION),
-    settings: { bodyBytesMax, allowedHosts, documentBytesMax: bodyBytesMax * 16, ...streamBounds(settings) },
+    settings: {
+      bodyBytesMax,
+      allowedHosts,
+      documentBytesMax: bodyBytesMax * 16,
+      closeGraceMs: settings['shutdown.grace_seconds'] * 1000,
+      ...streamBounds(settings),
+    },
   });
   const gateway = await openGateway(layer);
   const discovery = createDiscovery({ layer, log, version: VERSION });
-  const mcp = { resource, log, settings: { ...streamBounds(settings), ...sessionBounds(settings) } };
+  const mcp = {
+    resource,
+    log,
+    onStop: rest.onStop,
+    settings: { ...streamBounds(settings), ...sessionBounds(settings) },
+  };
   mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
   const url = await rest.listen(port);
   await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, token: layer.operatorKey() });
   let closing: Promise<void> | undefined;
   const shut = async (): Promise<void> => {
-    await removeRunningLayer(settings['data_folder']);
+    const drained = layer.forServer.drain();
+    const noticeMs = settings['shutdown.notice_seconds'] * 1000;
+    if (noticeMs > 0) await sleep(noticeMs);
+    await rest.close();
+    // Running calls may still have asked their users until here.
     gateway.close();
     discovery.close();
-    await rest.close();
+    await removeRunningLayer(settings['data_folder']);
+    drained();
   };
   const close = (): Promise<void> => {
     closing ??= shut();

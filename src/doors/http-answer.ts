@@ -1,6 +1,8 @@
 // Hot path: every HTTP answer leaves through here.
+
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { ConnectionLost } from '../domain/principal/connection-lost.ts';
 
 /** Sent with every answer: nothing of it may be cached, framed, sniffed or run by a browser. */
 const SECURITY_HEADERS = [
@@ -41,3 +43,21 @@ export function sendPage(response: ServerResponse, html: string, style: string):
 
 /** Headers of a stream of events: SECURITY_HEADERS' rule against caching, and none of what only pages need. */
 export const STREAM_HEADERS = ['cache-control', 'no-store, no-transform', 'x-content-type-options', 'nosniff'];
+
+const ENDS = new WeakMap<ServerResponse, AbortController>();
+
+/**
+ * The end of what a request asked for: aborted with `ConnectionLost` when its connection ends before the answer, and with the
+ * door's reason when the door stops.
+ * @returns the same controller for the same response
+ */
+export function requestEnd(response: ServerResponse): AbortController {
+  const known = ENDS.get(response);
+  if (known !== undefined) return known;
+  const end = new AbortController();
+  ENDS.set(response, end);
+  response.once('close', () => {
+    if (!response.writableFinished) end.abort(new ConnectionLost());
+  });
+  return end;
+}

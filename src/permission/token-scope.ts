@@ -25,8 +25,7 @@ const scopes = new WeakMap<CapabilityClaims, Scope>();
  */
 export function coversTool(claims: CapabilityClaims, toolId: string, version: string): Failure | undefined {
   const scope = scopeOf(claims);
-  if (!scope.coversId(toolId))
-    return failure('E3209', `The capability token is for tool "${claims.tool_id}", not for "${toolId}".`);
+  if (!scope.coversId(toolId)) return otherTool(claims, toolId);
   if (!scope.coversVersion(version))
     return failure(
       'E3209',
@@ -42,6 +41,11 @@ export function coversTool(claims: CapabilityClaims, toolId: string, version: st
       details: { allowed_operations: claims.allowed_operations },
     });
   return undefined;
+}
+
+/** E3209 for a tool that the token is not for. @param name as the caller knows it */
+export function otherTool(claims: CapabilityClaims, name: string): Failure {
+  return failure('E3209', `The capability token is for tool "${claims.tool_id}", not for "${name.slice(0, 128)}".`);
 }
 
 /** Whether a token covers any version of a tool, for listings. */

@@ -4,10 +4,11 @@ import type { ToolSummary } from '../../api/schemas/registry.ts';
 import type { ToolView, VisibleTool } from '../../api/schemas/visibility.ts';
 import { type Failure, isFailure } from '../domain/error/failure.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
-import type { Paging } from '../registry/registry.ts';
+import { coversToolId, otherTool } from '../permission/token-scope.ts';
+import { type Paging, unknownTool } from '../registry/registry.ts';
 import type { ResolvedView } from '../visibility/resolve-view.ts';
 import type { ViewChecks } from '../visibility/view-faults.ts';
-import { finder } from './visible/find.ts';
+import { finder, idBehind } from './visible/find.ts';
 import { listing } from './visible/listing.ts';
 import { reader } from './visible/read.ts';
 import type {
@@ -32,12 +33,15 @@ export type { Asking, FoundTool, SeenTool, TierList, ToolFilter, VisibleToolsPar
  */
 export interface VisibleTools {
   /**
-   * The tool that a call means. The token's scope is left to the stage that authorizes.
+   * The tool that a name stands for, whatever the token covers.
    * @returns E3001 for what one may not see as for what does not exist, E3813 for a tool in quarantine, and what
    *   {@link Registry.find} returns
    */
   readonly find: Find;
-  /** The same; what is not known here is looked for in the store first, at most once a second. */
+  /**
+   * The tool that a call means. What is not found is looked for in the store first, at most once a second.
+   * @returns as `find`; E3209 for a name that the token does not cover, whether there is such a tool or not
+   */
   findAnywhere(asking: Asking, name: string, range?: string): FoundTool | Failure | Promise<FoundTool | Failure>;
   /** The tool for somebody who only reads; the token's scope counts too. An operator sees all. */
   readonly read: Find;
@@ -82,15 +86,18 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
   const { sight, sightKey, tools, list } = listed;
   const { tier, why } = tiers(parts, sights, listed);
   const { registry, visibility, quarantine } = parts;
+  const idOf = idBehind(parts, sights);
   return {
     find,
     findAnywhere(asking, name, range) {
+      const refused = notCovered(asking, name, idOf);
+      if (refused !== undefined) return refused;
       const found = find(asking, name, range);
       if (!isFailure(found)) return found;
-      const anywhere = registry.findAnywhere(asking.principal.tenantId, name, range);
-      return anywhere instanceof Promise ? anywhere.then(() => find(asking, name, range)) : found;
+      // For a tool that is hidden too: what takes longer would tell it from one that does not exist.
+      return registry.lookAgain()?.then(() => find(asking, name, range)) ?? found;
     },
-    read: reader(parts, find),
+    read: reader(parts, find, idOf),
     sight,
     sightKey,
     tools,
@@ -110,4 +117,12 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
       };
     },
   };
+}
+
+/** Decided by the token and the name alone, so that it says nothing of which tools there are. */
+function notCovered(asking: Asking, name: string, idOf: (asking: Asking, name: string) => string): Failure | undefined {
+  const { claims } = asking;
+  if (claims === undefined || coversToolId(claims, idOf(asking, name))) return undefined;
+  // The name of a view, for a tool that the token is not for: as any name that the token covers and nothing has.
+  return coversToolId(claims, name) ? unknownTool(name) : otherTool(claims, name);
 }

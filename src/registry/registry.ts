@@ -76,7 +76,9 @@ export interface Registry {
    * @returns E3001 unknown tool, E3002 unknown version, E3004 removed, E3006 nothing in the range
    */
   find(tenantId: string, toolId: string, range?: string): Found | Failure;
-  /** As `find`; what memory does not know is looked for in the store first, at most once a second. */
+  /** Reads what other instances have changed, at most once a second; undefined when that was done just now. */
+  lookAgain(): Promise<void> | undefined;
+  /** As `find`; what memory does not know is looked for in the store first, as by `lookAgain`. */
   findAnywhere(tenantId: string, toolId: string, range?: string): Found | Failure | Promise<Found | Failure>;
   /** Notes that a version is called, so that it counts as in use. Costs a look-up. */
   noteUse(version: ToolVersion): void;
@@ -128,6 +130,7 @@ export interface Registry {
 export function createRegistry(parts: RegistryParts): Registry {
   const state = registryState(parts, { ...RETENTION, ...parts.retention });
   const find: Registry['find'] = (tenantId, toolId, range) => memory.find(state.catalogue, tenantId, toolId, range);
+  const lookAgain = lookingAgain(state);
   return {
     load: state.load,
     refresh: state.refresh,
@@ -140,7 +143,12 @@ export function createRegistry(parts: RegistryParts): Registry {
     },
     check: (tenantId, manifest) => check(state, tenantId, manifest),
     find,
-    findAnywhere: findAnywhere(state, find),
+    lookAgain,
+    findAnywhere(tenantId, toolId, range) {
+      const found = find(tenantId, toolId, range);
+      if (!isFailure(found)) return found;
+      return lookAgain()?.then(() => find(tenantId, toolId, range)) ?? found;
+    },
     noteUse: state.uses.note,
     list: (tenantId, filter, paging) => memory.list(state.catalogue, tenantId, filter, paging),
     manifests: (tenantId) => memory.newestVersions(state.catalogue, tenantId),
@@ -159,15 +167,13 @@ export function createRegistry(parts: RegistryParts): Registry {
 
 const keyOf = ({ tenantId, manifest: { tool_id, version } }: ToolVersion) => ({ tenantId, toolId: tool_id, version });
 
-function findAnywhere(state: RegistryState, find: Registry['find']): Registry['findAnywhere'] {
+function lookingAgain(state: RegistryState): Registry['lookAgain'] {
   let refreshedAt: number | undefined;
-  return (tenantId, toolId, range) => {
-    const found = find(tenantId, toolId, range);
-    if (!isFailure(found)) return found;
+  return () => {
     const now = state.clock.monotonic();
-    if (refreshedAt !== undefined && now - refreshedAt < MISS_REFRESH_MS) return found;
+    if (refreshedAt !== undefined && now - refreshedAt < MISS_REFRESH_MS) return undefined;
     refreshedAt = now;
-    return state.refresh().then(() => find(tenantId, toolId, range));
+    return state.refresh();
   };
 }
 

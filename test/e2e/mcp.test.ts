@@ -113,7 +113,7 @@ describe.each([
     for (const [outer, given, e_code] of [
       ['describe_tool', { name: 'guarded' }, 'E3001'],
       ['call_tool', { name: 'guarded', arguments: { n: 1 } }, 'E3209'],
-      ['call_tool', { name: 'call_tool', arguments: { name: 'double' } }, 'E3001'],
+      ['call_tool', { name: 'call_tool', arguments: { name: 'double' } }, 'E3209'],
     ] as const) {
       const refused = await client.callTool({ name: outer, arguments: given });
       expect(refused).toMatchObject({ isError: true, _meta: { error: { e_code } } });

@@ -56,8 +56,8 @@ async function changing(name: string, tools: readonly Tool[], more: Partial<Upst
   return {
     definition,
     /** What it serves from now on; written for its next start too. */
-    async serve(layer: EmbeddedToolLayer, next: readonly Tool[], version = '1.0.0'): Promise<void> {
-      await call(layer, `${name}__control`, { state: { version, tools: next } });
+    async serve(layer: EmbeddedToolLayer, next: readonly Tool[], version = '1.0.0', silent = false): Promise<void> {
+      await call(layer, `${name}__control`, { state: { version, tools: next }, silent });
     },
     /** What it serves from its next start on. */
     serveLater: (next: readonly Tool[]) => writeFile(file, JSON.stringify({ version: '1.0.0', tools: next })),
@@ -308,4 +308,32 @@ test('REG-09 an upstream that is removed is forgotten: its next listing is trust
     { tool_id: 'up__a', version: '1.0.1', outcome: 'created' },
   ]);
   expect(await codeOf(layer, 'up__a')).toBe('success');
+});
+
+test('REG-09 a definition that changed without a word is noticed right before a call that may leave something behind', async () => {
+  const layer = await open(await folder());
+  const overrides = {
+    idem: { side_effect_policy: 'idempotent' as const },
+    read: { side_effect_policy: 'pure' as const },
+  };
+  const server = await changing(
+    'up',
+    ['write', 'idem', 'read', 'gone'].map((name) => tool(name)),
+    { overrides },
+  );
+  await layer.ask('upstreams.add', { upstream: server.definition }, CALLER);
+  for (const name of ['write', 'idem', 'read', 'gone']) expect(await codeOf(layer, `up__${name}`)).toBe('success');
+
+  const worse = (name: string): Tool => tool(name, { description: 'Does something else.' });
+  await server.serve(layer, [worse('write'), worse('idem'), tool('read')], '1.0.0', true);
+  const refused = await call(layer, 'up__write');
+  expect(refused.error).toMatchObject({ e_code: 'E3813', details: { reached: false, reason: 'changed' } });
+  expect(await codeOf(layer, 'up__idem')).toBe('E3813');
+  expect(await codeOf(layer, 'up__gone')).toBe('E3001');
+  expect(await codeOf(layer, 'up__read')).toBe('success');
+  await until(async () => (await waiting(layer)).length === 2);
+
+  await server.serve(layer, [tool('write'), tool('idem'), tool('read'), tool('gone')]);
+  await until(async () => (await waiting(layer)).length === 0);
+  expect(await codeOf(layer, 'up__write')).toBe('success');
 });

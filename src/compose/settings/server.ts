@@ -158,6 +158,16 @@ export const SERVER_SETTINGS = [
     unit: 'seconds',
     minimum: 0,
     default: 10,
-    sentence: 'How long running calls may go on after the layer was told to stop.',
+    sentence:
+      'How long running calls of every door may go on after the layer was told to stop. What runs longer ends with E3811.',
+  },
+  {
+    key: 'shutdown.notice_seconds',
+    variable: 'SALLYPORT_SHUTDOWN_NOTICE_SECONDS',
+    type: 'number',
+    unit: 'seconds',
+    minimum: 0,
+    default: 0,
+    sentence: 'How long the doors go on taking calls after readiness said no, so that load balancers notice first.',
   },
 ] as const satisfies readonly Setting[];

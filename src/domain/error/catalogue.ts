@@ -304,7 +304,7 @@ export const ERRORS = {
   E3811: row(
     ['cancelled', 'ServerError', 'StateError'],
     [503, 14, 'result'],
-    'the layer stopped while the call ran; it is safe to call again',
+    'the layer is stopping, or stopped while the call ran; it is safe to call again',
     { retryable: true },
   ),
   E3812: row(

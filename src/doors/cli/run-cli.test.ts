@@ -149,10 +149,32 @@ describe('invoke', () => {
     expect(await bench.run(['invoke', 'nope'])).toMatchObject({ code: 1, err: expect.stringContaining('E3001') });
   });
 
-  it('what a terminal would obey is taken out of results', async () => {
+  it.each([
+    ['a terminal', { terminal: { columns: 80 } }],
+    ['a pipe', {}],
+  ])('API-05 what a terminal would obey is taken out of what goes to %s', async (_to, options) => {
     bench.layer.addTool(manifestOf('evil'), () => 'a\u001b[2Jb\u0007');
-    const { out } = await bench.run(['invoke', 'evil'], { terminal: { columns: 80 } });
-    expect(out).toBe('a\ufffd[2Jb\ufffd\n');
+    expect((await bench.run(['invoke', 'evil'], options)).out).toBe('a\ufffd[2Jb\ufffd\n');
+    const evil = { ...manifestOf('table'), description: 'x\u001b]0;y\u009b2J' };
+    bench.layer.addTool(evil, () => 'done');
+    const { out } = await bench.run(['tools', 'list'], { ...options, env: { NO_COLOR: '1' } });
+    expect(out).toContain('x\ufffd]0;y\ufffd2J');
+    expect(out).not.toMatch(/[^\P{Cc}\n\t]/u);
+    const wrong = await bench.run(['tools', 'li\u001b[2Jst'], options);
+    expect(wrong.err).not.toContain('\u001b[2J');
+  });
+
+  it('API-05 with --json every control character is an escape of JSON, so that nothing is lost', async () => {
+    const said = 'a\u001b[2J\u007f\u009b2J\u0085';
+    bench.layer.addTool(manifestOf('evil'), () => said);
+    for (const options of [{}, { terminal: { columns: 80 } }]) {
+      const { out } = await bench.run(['invoke', 'evil', '--json'], options);
+      expect(out).not.toMatch(/[^\P{Cc}\n]/u);
+      expect(JSON.parse(out)).toMatchObject({ result: said });
+    }
+    const { err } = await bench.run(['invoke', 'no\u009b2J', '--json']);
+    expect(err).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(JSON.parse(err)).toHaveProperty('error');
   });
 });
 

@@ -18,6 +18,7 @@ import { addUpstreamsCommands } from './commands/upstreams.ts';
 import { addActivationsCommands } from './commands/visibility/activations.ts';
 import { addAvailabilityCommands } from './commands/visibility/availability.ts';
 import { addViewsCommands } from './commands/visibility/views.ts';
+import { harmless } from './output/paint.ts';
 import { createPrinter } from './output/printer.ts';
 
 const AFTER_HELP = `
@@ -42,7 +43,7 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
     if (!(thrown instanceof CommanderError)) {
       const said = `The command failed in an unexpected way: ${String(thrown)}`;
       if (json) print.failure(failure('E3900', said));
-      else parts.io.stderr.write(`${said}\n`);
+      else parts.io.stderr.write(`${harmless(said)}\n`);
       return EXIT.refused;
     }
     if (thrown.exitCode === 0) return EXIT.ok;
@@ -73,7 +74,7 @@ function createProgram(parts: CliParts, json: boolean, finish: (code: number) =>
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
-      writeErr: (text) => void (json || stderr.write(text)),
+      writeErr: (text) => void (json || stderr.write(harmless(text))),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })

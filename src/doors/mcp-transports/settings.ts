@@ -20,9 +20,12 @@ export interface TransportSettings {
   readonly streamsPerTenantMax: number;
   /** Time between comments that keep an idle stream open, in ms. */
   readonly keepAliveMs: number;
-  /** Most requests of one stdio connection that run at once; further ones wait unread. */
+  /**
+   * Most requests of one stdio connection that run at once; further ones wait unread. A relay refuses them, and counts
+   * notifications that the endpoint has not taken yet among them.
+   */
   readonly requestsMax: number;
-  /** How long running requests may go on once a stdio client has closed its end, in ms. */
+  /** How long running requests may go on once a stdio client has closed its end, or the layer stops, in ms. */
   readonly closeGraceMs: number;
 }
 

@@ -3,14 +3,15 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { refuseCredentials } from '../bearer.ts';
 import { createProtectedResource, type ProtectedResource } from '../protected-resource.ts';
 import { answerClientError } from './client-error.ts';
 import { createDirectPosts, type DirectPosts } from './direct-posts.ts';
 import { addInvocationStream } from './invocation-stream.ts';
+import { createOpenRequests, layerStops, type OpenRequests } from './open-requests.ts';
 import { addDirectInvocation, addOperationRoutes } from './operation-routes.ts';
-import { addOwnRoutes } from './own-routes.ts';
+import { addOwnRoutes } from './own-routes/own-routes.ts';
 import { answerFrameworkError, refuseMisuse } from './refuse-misuse.ts';
+import { sendProblem } from './reply.ts';
 import { createRequestGuard } from './request-guard.ts';
 import { REST_DEFAULTS, type RestSettings } from './settings.ts';
 
@@ -33,6 +34,8 @@ export interface RestDoor {
   readonly app: FastifyInstance;
   /** Where they add what need not go through the framework. */
   readonly direct: DirectPosts;
+  /** Calls back when the door begins to stop; streams that last as long as their clients end then. */
+  readonly onStop: OpenRequests['onStop'];
   /**
    * Starts to listen.
    * @param port 0 for any free one
@@ -40,7 +43,10 @@ export interface RestDoor {
    * @throws ToolLayerError E3900 when the address cannot be had; the message says why and what to change
    */
   listen(port: number): Promise<string>;
-  /** Takes no new requests, lets running ones end within `closeGraceMs`, then cuts. Idempotent. */
+  /**
+   * Answers new requests with E3811 and lets running ones end within `closeGraceMs`; what still runs then ends with E3811
+   * and is answered. Only then the connections close. Idempotent.
+   */
   close(): Promise<void>;
 }
 
@@ -52,19 +58,18 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
   const app = createApp(settings, resource);
   const guard = createRequestGuard(host, settings);
   const refuse = refuseMisuse(app, guard, resource, parts.log);
-  const direct = createDirectPosts(
-    app,
-    (request) => guard(request.headers) === undefined && refuseCredentials(request) === undefined,
-  );
+  const requests = createOpenRequests((response) => sendProblem(response, layerStops(), resource));
+  const direct = createDirectPosts(app, requests.admit, (request) => guard(request) === undefined);
   addOperationRoutes(app, parts.layer, resource, settings);
   addDirectInvocation(direct, parts.layer, resource, settings, refuse);
-  addInvocationStream(app, parts.layer, settings);
+  addInvocationStream(app, parts.layer, settings, requests.onStop);
   addOwnRoutes(app, parts.layer, parts.openApi, resource);
 
   let closing: Promise<void> | undefined;
   return {
     app,
     direct,
+    onStop: requests.onStop,
     listen: async (port) => {
       await listenOn(app, host, port);
       app.server.maxConnections = settings.connectionsMax;
@@ -72,7 +77,7 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
     },
     close: () => {
-      closing ??= closeWithin(app, settings.closeGraceMs);
+      closing ??= requests.stop(settings).then(() => app.close());
       return closing;
     },
   };
@@ -84,7 +89,8 @@ function createApp(settings: RestSettings, resource: ProtectedResource): Fastify
     bodyLimit: settings.bodyBytesMax,
     requestTimeout: settings.requestTimeoutMs,
     keepAliveTimeout: settings.keepAliveTimeoutMs,
-    forceCloseConnections: 'idle',
+    // Closed once every request is answered: what is open then is idle, or never became a request.
+    forceCloseConnections: true,
     http: { maxHeaderSize: settings.headBytesMax, headersTimeout: settings.requestTimeoutMs },
     routerOptions: { maxParamLength: 512 },
     clientErrorHandler: answerClientError,
@@ -111,13 +117,4 @@ const LISTEN_REASONS: Readonly<Record<string, string>> = {
 function reasonOf(cause: unknown): string {
   const code = (cause as NodeJS.ErrnoException).code ?? '';
   return LISTEN_REASONS[code] ?? `${code || 'unknown reason'}.`;
-}
-
-async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
-  try {
-    await app.close();
-  } finally {
-    clearTimeout(cut);
-  }
 }

@@ -75,7 +75,7 @@ test.each([
   expect(layer.asked).toHaveLength(asked);
 });
 
-test('what comes on a busy connection while the door closes is refused by the framework', async () => {
+test('OPS-03 what comes on a busy connection while the door stops is refused by the door itself', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   layer.addTool(manifestOf('wait'), () => {
@@ -93,18 +93,21 @@ test('what comes on a busy connection while the door closes is refused by the fr
   await begun;
   const arrived = new Promise((resolve) => door.app.server.once('request', () => setImmediate(resolve)));
   const closed = door.close();
-  // Its hooks before the close run one after the other.
-  await new Promise((resolve) => setImmediate(resolve));
   socket.write(request('add'));
   await arrived;
   release();
   expect((await all).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503']);
+  expect(await all).toMatch(/connection: close.*"e_code":"E3811"/is);
   await closed;
 });
 
 test('a request whose answer fails is not left open', async () => {
   const app = fastify();
-  const direct = createDirectPosts(app, () => true);
+  const direct = createDirectPosts(
+    app,
+    () => true,
+    () => true,
+  );
   direct.add('/broken', () => Promise.reject(new Error('broken')));
   const address = await app.listen({ port: 0, host: '127.0.0.1' });
   const headers = { 'content-type': 'application/json' };

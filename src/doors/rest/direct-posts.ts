@@ -17,17 +17,18 @@ export interface DirectPosts {
 
 /**
  * Takes its requests before the framework sees them.
+ * @param admit asked first for every request; false when it has answered the request itself
  * @param passes the checks that the framework makes first; what they refuse goes to the framework, which says why
  */
-export function createDirectPosts(app: FastifyInstance, passes: (request: IncomingMessage) => boolean): DirectPosts {
+export function createDirectPosts(
+  app: FastifyInstance,
+  admit: (request: IncomingMessage, response: ServerResponse) => boolean,
+  passes: (request: IncomingMessage) => boolean,
+): DirectPosts {
   const answers = new Map<string | undefined, DirectAnswer>();
-  // The framework refuses what comes while it closes.
-  app.addHook('preClose', (done) => {
-    answers.clear();
-    done();
-  });
   app.server.removeAllListeners('request');
   app.server.on('request', (request, response) => {
+    if (!admit(request, response)) return;
     const answer = request.method === 'POST' ? answers.get(request.url) : undefined;
     if (answer === undefined || request.headers['content-type'] !== 'application/json' || !passes(request)) {
       app.routing(request, response);

@@ -26,12 +26,17 @@ type Settings = Pick<RestSettings, 'streamsMax' | 'streamsPerHolderMax' | 'strea
  * ends after the final state, after `streamMs`, or for a newer one of its holder where a bound is reached; who comes again with Last-Event-ID hears only of what is new. Where
  * nothing is and nothing will be, the answer is 204, and an EventSource comes no more.
  */
-export function addInvocationStream(app: FastifyInstance, layer: ToolLayer, settings: Settings): void {
+export function addInvocationStream(
+  app: FastifyInstance,
+  layer: ToolLayer,
+  settings: Settings,
+  onStop: (listener: () => void) => void,
+): void {
   const { streamsMax: max, streamsPerHolderMax: perHolderMax, streamsPerTenantMax: perTenantMax } = settings;
   const register = createOpenRegister('streams of calls', { max, perHolderMax, perTenantMax });
   const closing = new AbortController();
-  // A door that closes waits for its answers: streams end by themselves.
-  app.addHook('preClose', async () => closing.abort());
+  // A door that stops waits for its answers: streams end by themselves.
+  onStop(() => closing.abort());
   app.get(STREAM_PATH, { exposeHeadRoute: false }, async (request, reply) => {
     const { invocation_id } = request.params as { readonly invocation_id: string };
     const { signal, ...known } = callerOf(request.raw, reply.raw);

@@ -4,7 +4,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import { ConnectionLost } from '../../domain/principal/connection-lost.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import {
   OPERATIONS,
@@ -14,6 +13,7 @@ import {
 } from '../../operations/catalogue.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { presentedCredential } from '../bearer.ts';
+import { requestEnd } from '../http-answer.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import { readBody } from '../request-body.ts';
 import { readWireJson } from '../wire-json.ts';
@@ -92,17 +92,13 @@ function statusOf(entry: OperationEntry, answer: object): number {
   return 'ready' in answer && answer.ready === false ? 503 : entry.status;
 }
 
-/** What this door knows of who asks. The signal ends with the connection, when that comes before the answer. */
+/** What this door knows of who asks. The signal ends with the connection, or with the door, when that comes before the answer. */
 export function callerOf({ headers }: IncomingMessage, response: ServerResponse): Caller {
   const { traceparent } = headers;
-  const gone = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort(new ConnectionLost());
-  });
   const token = presentedCredential(headers);
   return {
     door: 'rest',
-    signal: gone.signal,
+    signal: requestEnd(response).signal,
     ...(token === undefined ? {} : { token }),
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
   };

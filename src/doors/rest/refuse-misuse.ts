@@ -3,10 +3,9 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { refuseCredentials } from '../bearer.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import { sendProblem } from './reply.ts';
-import type { createRequestGuard } from './request-guard.ts';
+import type { RequestGuard } from './request-guard.ts';
 import { type KnownRoute, OPERATION_ROUTES, OWN_ROUTES, refuseRoute } from './route-table.ts';
 
 /** The MCP door is mounted beside the operations. */
@@ -28,17 +27,15 @@ export type RefuseThrown = (
  */
 export function refuseMisuse(
   app: FastifyInstance,
-  guard: ReturnType<typeof createRequestGuard>,
+  guard: RequestGuard,
   resource: ProtectedResource,
   log: Log,
 ): RefuseThrown {
   const problem = problems(resource);
   app.addHook('onRequest', (request, reply, done) => {
-    const refused = guard(request.headers);
-    const misplaced = refused === undefined ? refuseCredentials(request.raw) : undefined;
-    if (refused !== undefined) problem(reply, refused, 403);
-    else if (misplaced !== undefined) problem(reply, misplaced, 400);
-    else done();
+    const refused = guard(request.raw);
+    if (refused === undefined) done();
+    else problem(reply, refused.failed, refused.status);
   });
 
   const known = [...OPERATION_ROUTES, ...OWN_ROUTES, ...MCP_ROUTES];

@@ -18,11 +18,15 @@ export interface RunningDoor {
   raw(bytes: string | Uint8Array): Promise<string>;
 }
 
-export async function startRestDoor(settings: Partial<RestSettings> = {}): Promise<RunningDoor> {
+export async function startRestDoor(
+  settings: Partial<RestSettings> = {},
+  mount: (door: RestDoor, layer: LayerDouble) => void = () => {},
+): Promise<RunningDoor> {
   const layer = createLayerDouble();
   const errors: string[] = [];
   const log: Log = { debug() {}, info() {}, warn() {}, error: (event) => void errors.push(event) };
   const door = createRestDoor({ layer, log, openApi: () => ({ openapi: '3.1.0' }), settings });
+  mount(door, layer);
   const url = await door.listen(0);
   return {
     layer,

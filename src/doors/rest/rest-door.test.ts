@@ -205,7 +205,7 @@ describe('the life of connections', () => {
     expect(await (await call).json()).toMatchObject({ result: 'done' });
     await closed;
 
-    const hurried = await startRestDoor({ closeGraceMs: 10 });
+    const hurried = await startRestDoor({ closeGraceMs: 10, cutAnswerMs: 10 });
     hurried.layer.addTool(manifestOf('never'), () => new Promise(() => {}));
     const cut = hurried.ask('POST', '/v1/invocations', { tool_id: 'never' });
     cut.catch(() => {});

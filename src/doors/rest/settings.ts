@@ -12,8 +12,13 @@ export interface RestSettings {
   readonly requestTimeoutMs: number;
   /** How long an idle connection is kept for the next request, in ms. */
   readonly keepAliveTimeoutMs: number;
-  /** How long running calls may go on once the door closes, in ms; then their connections are cut. */
+  /** How long running calls may go on once the door stops, in ms; then they end with E3811. */
   readonly closeGraceMs: number;
+  /**
+   * How long calls that were ended so may take to be recorded and answered, in ms: longer than an executor may take to
+   * stop. Then their connections are cut.
+   */
+  readonly cutAnswerMs: number;
   /** Streams of invocations open at once; beyond it the holder's own oldest ends, and who has none is refused with E3803. */
   readonly streamsMax: number;
   /** The same for one agent and user of a tenant. */
@@ -40,6 +45,7 @@ export const REST_DEFAULTS: RestSettings = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 65_000,
   closeGraceMs: 10_000,
+  cutAnswerMs: 10_000,
   streamsMax: 1_000,
   streamsPerHolderMax: 100,
   streamsPerTenantMax: 500,

@@ -2,7 +2,7 @@
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
-import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import { isSafeToRepeat, sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { type HideSecrets, hideInValue, hideSecrets } from '../../external/hide-secrets.ts';
 import type { Upstreams } from '../../mcp-servers/upstreams.ts';
 import { pointerTo } from '../../std/json-pointer.ts';
@@ -25,6 +25,7 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
       signal,
       timeoutMs: call.grant.limits.timeoutMs,
       invocationId: call.invocationId,
+      leavesTraces: sideEffectOf(call.tool.manifest) !== 'pure',
       caller: call,
       ...progressOf(call, hide),
     });

@@ -11,6 +11,13 @@ export function neverLeft(thrown: unknown): boolean {
   return thrown instanceof SdkError && thrown.code === 'NOT_CONNECTED';
 }
 
+/** The connection is gone that a request would have left by; `neverLeft` knows it. */
+export function notConnected(name: string): ToolLayerError {
+  return new ToolLayerError('E3310', `The upstream '${name}' is not connected.`, {
+    details: { reached: false, session_gone: true },
+  });
+}
+
 /** What a failed call means to the layer; `details.reached` says whether the server may have acted on it. */
 export function callFailure(name: string, thrown: unknown, signal: AbortSignal | undefined): ToolLayerError {
   if (thrown instanceof ToolLayerError) return thrown;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { callResultOf } from './call-result.ts';
-import type { UpstreamCallResult } from './link.ts';
+import type { LinkCallOptions, UpstreamCallResult } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
 import type { RawResult, RequestOptions } from './request-table.ts';
 
@@ -28,7 +28,7 @@ export async function callTool(
   label: string,
   tool: string,
   args: Arguments,
-  options: RequestOptions,
+  { beforeAgain, ...options }: LinkCallOptions,
 ): Promise<UpstreamCallResult> {
   const startedAt = performance.now();
   const result = await mux.request('tools/call', { name: tool, arguments: args }, options);
@@ -41,6 +41,7 @@ export async function callTool(
   let asked: RawResult = result;
   for (let round = 0; round < INPUT_BOUNDS.roundsMax; round += 1) {
     const input = await inputFor(mux, label, asked, rest(), round);
+    await beforeAgain?.();
     asked = await mux.request('tools/call', { name: tool, arguments: args, ...input }, rest());
     if (asked['resultType'] !== 'input_required') return callResultOf(asked, label);
   }

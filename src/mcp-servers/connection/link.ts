@@ -2,6 +2,12 @@ import type { HideSecrets } from '../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { RequestOptions } from './request-table.ts';
 
+/** How a tool is called. */
+export interface LinkCallOptions extends RequestOptions {
+  /** Awaited before the same call is sent once more, after the server asked for input; throws to end it. */
+  readonly beforeAgain?: (() => Promise<void> | undefined) | undefined;
+}
+
 /** The result of `tools/call` as the upstream sent it. Untrusted. */
 export interface UpstreamCallResult {
   readonly content: readonly unknown[];
@@ -37,7 +43,7 @@ export interface Link {
   readonly hide?: HideSecrets | undefined;
   listTools(signal: AbortSignal): Promise<ToolListing>;
   /** @throws whatever `Multiplexer.request` throws */
-  call(tool: string, args: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<UpstreamCallResult>;
+  call(tool: string, args: Readonly<Record<string, unknown>>, options: LinkCallOptions): Promise<UpstreamCallResult>;
   /** Resolves when the server answers anything at all. */
   ping(timeoutMs: number): Promise<void>;
   /** Resolves with the reason, for a person, once the connection has ended by itself or was closed. Never rejects. */

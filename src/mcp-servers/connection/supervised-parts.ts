@@ -23,6 +23,8 @@ export interface UpstreamCallOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** So that questions of the server can be told to belong to it. */
   readonly invocationId?: string;
+  /** The tool may leave something behind: what the server lists at this moment is compared before the call leaves. */
+  readonly leavesTraces?: boolean;
   /** Upstreams whose connections are per caller refuse a call without it; others pass over it. */
   readonly caller?: UpstreamCaller;
 }

@@ -8,10 +8,11 @@ import { backoffMs } from '../pacing/backoff.ts';
 import { createPendingWork } from '../pacing/pending-work.ts';
 import { createRelist } from '../pacing/relist.ts';
 import { createStaleWatch, type StaleWatch } from '../pacing/stale-watch.ts';
-import { callFailure, neverLeft } from './call-failures.ts';
-import { createCurrentListing } from './current-listing.ts';
-import { listFirst } from './first-listing.ts';
+import { callFailure, neverLeft, notConnected } from './call-failures.ts';
 import type { Link, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
+import { createCurrentListing } from './listing/current-listing.ts';
+import { listFirst } from './listing/first-listing.ts';
+import { createFreshListing, inMidCall, unchecked } from './listing/fresh-listing.ts';
 import { withoutSecrets } from './secrets/without-secrets.ts';
 import type { OwnStatus, SupervisedParts, UpstreamCallOptions } from './supervised-parts.ts';
 import { createWaiters, type Waiters } from './waiters.ts';
@@ -31,6 +32,7 @@ export class Supervised {
   #link: Link | undefined;
   #identity: ServerIdentity = {};
   readonly #listing = createCurrentListing();
+  readonly #listFresh = createFreshListing(() => this.#listNow());
   #state: UpstreamState;
   #changedAt: number;
   #lastError: string | undefined;
@@ -200,13 +202,8 @@ export class Supervised {
     const link = this.#link;
     if (link === undefined) return;
     try {
-      const { connectTimeoutMs } = this.#parts.settings;
-      const listing = await link.listTools(
-        AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectTimeoutMs)]),
-      );
-      if (this.#link !== link) return;
-      if (this.#state === 'degraded') this.#become('ready');
-      this.#adopt(listing, true);
+      await this.#listNow();
+      if (this.#link === link && this.#state === 'degraded') this.#become('ready');
     } catch (thrown) {
       if (this.#link !== link) return;
       this.#parts.log.warn('upstream-listing-failed', { upstream: this.#name, error: messageOf(thrown) });
@@ -264,18 +261,52 @@ export class Supervised {
     link: Link,
     tool: string,
     args: Readonly<Record<string, unknown>>,
-    { signal, timeoutMs, onProgress, invocationId }: UpstreamCallOptions,
+    options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
-    const refused = this.#parts.refusal?.(tool, this.#listing.hashOf(tool));
-    if (refused !== undefined) throw ToolLayerError.of(refused);
+    const startedAt = this.#parts.clock.monotonic();
+    const check = (): Promise<void> | undefined => this.#check(link, tool, options);
+    const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
+    const { signal, onProgress, invocationId } = options;
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, invocationId });
+      // The common case first: a tool that leaves nothing behind waits for nothing.
+      const checking = check();
+      if (checking !== undefined) await checking;
+      const passed = this.#parts.clock.monotonic() - startedAt;
+      const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, invocationId, beforeAgain });
     } catch (thrown) {
       if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);
       throw thrown;
     }
+  }
+
+  /** Refuses what is not as it was accepted; right before what may leave something behind the server is asked again. */
+  #check(link: Link, tool: string, options: UpstreamCallOptions): Promise<void> | undefined {
+    const { refusal } = this.#parts;
+    if (refusal === undefined) return undefined;
+    const compare = (): void => {
+      const refused = refusal(tool, this.#listing.hashOf(tool));
+      if (refused !== undefined) throw ToolLayerError.of(refused);
+    };
+    if (options.leavesTraces !== true) {
+      compare();
+      return undefined;
+    }
+    return this.#listFresh(options).then(compare, (thrown: unknown) => {
+      throw unchecked(this.#name, thrown, options, link.hide);
+    });
+  }
+
+  async #listNow(): Promise<void> {
+    const link = this.#link;
+    if (link === undefined) throw notConnected(this.#name);
+    const { connectTimeoutMs } = this.#parts.settings;
+    const listing = await link.listTools(
+      AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectTimeoutMs)]),
+    );
+    if (this.#link === link) this.#adopt(listing, true);
   }
 
   /** A server that let a call run out of time may hang for good; it is asked for a sign of life. */

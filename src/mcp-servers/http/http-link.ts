@@ -10,7 +10,7 @@ import type { Log } from '../../telemetry/log.ts';
 import { callTool } from '../connection/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
-import { listTools } from '../connection/list-tools.ts';
+import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import type { ElicitationDesk } from '../elicitation.port.ts';
@@ -98,6 +98,11 @@ function linkOf(
 ): Link {
   const shown = <Said>(said: Said): Said => (hideInAnswers === undefined ? said : hideInValue(said, hideInAnswers));
   const failureOf = (thrown: unknown): unknown => httpFailure(name, thrown, hide) ?? thrown;
+  const broken = (thrown: unknown): never => {
+    // What shows that the server forgot us or is gone ends the link, so that the next call makes a new one.
+    if (isSessionGone(thrown) || wasNotSent(thrown)) void close(messageOf(failureOf(thrown)));
+    throw isSessionGone(thrown) ? sessionGone(name, thrown) : failureOf(thrown);
+  };
   let declared: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
   return {
     identity: shown(hands.identity),
@@ -105,7 +110,7 @@ function linkOf(
     hide: hideInAnswers,
     async listTools(signal) {
       if (!hands.hasTools) return { tools: [], malformed: [] };
-      const listing = await listTools(mux, name, signal).catch((thrown: unknown) => Promise.reject(failureOf(thrown)));
+      const listing = await listTools(mux, name, signal).catch(broken);
       const withHeaders = hands.modern ? listing.tools.map((tool) => [tool.name, paramHeadersOf(tool)] as const) : [];
       declared = new Map(withHeaders.filter(([, found]) => found.length > 0));
       return shown(listing);
@@ -116,9 +121,7 @@ function linkOf(
       try {
         return await callTool(mux, name, tool, args, { ...options, headers });
       } catch (thrown) {
-        // What shows that the server forgot us or is gone ends the link, so that the next call makes a new one.
-        if (isSessionGone(thrown) || wasNotSent(thrown)) void close(messageOf(failureOf(thrown)));
-        throw isSessionGone(thrown) ? sessionGone(name, thrown) : failureOf(thrown);
+        return broken(thrown);
       }
     },
     // Each request has a connection of its own: a slow one says nothing about the next.

@@ -8,7 +8,7 @@ import type { Log } from '../../telemetry/log.ts';
 import { callTool } from '../connection/call-tool.ts';
 import { type Handshake, shakeHands } from '../connection/handshake.ts';
 import type { Link, OpenOptions } from '../connection/link.ts';
-import { listTools } from '../connection/list-tools.ts';
+import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import type { ElicitationDesk } from '../elicitation.port.ts';

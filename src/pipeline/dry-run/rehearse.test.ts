@@ -65,7 +65,7 @@ describe('a dry run', () => {
     const cases: [Partial<ToolInvokeRequest>, string, string][] = [
       [{ tool_id: 'nowhere' }, 'refuse', 'resolve'],
       [{ parameters: { n: 'x' } }, 'refuse', 'validate'],
-      [{ capability_token: await token({ tool_id: 'other' }) }, 'refuse', 'authorize'],
+      [{ capability_token: await token({ tool_id: 'other' }) }, 'refuse', 'resolve'],
       [{ capability_token: await token() }, 'refuse', 'authorize'],
       [{ tool_id: 'asks' }, 'ask', 'approve'],
       [{ execution_options: { async_mode: true } }, 'refuse', 'admit'],

@@ -120,7 +120,7 @@ describe('a call that is refused', () => {
       [{ tool_id: 'nowhere' }, 'FAILED', 'E3001', ['DECLARED', 'FAILED']],
       [{ tool_id: 'double', tool_version: '9.9.9' }, 'FAILED', 'E3002', ['DECLARED', 'FAILED']],
       [{ tool_id: 'double', parameters: { n: 'one' } }, 'FAILED', 'E3502', ['DECLARED', 'FAILED']],
-      [{ tool_id: 'double', capability_token: other }, 'DENIED', 'E3209', ['DECLARED', 'VALIDATED', 'DENIED']],
+      [{ tool_id: 'double', capability_token: other }, 'DENIED', 'E3209', ['DECLARED', 'DENIED']],
       [{ tool_id: 'approved' }, 'DENIED', 'E3806', ['DECLARED', 'VALIDATED', 'AUTHORIZED', 'DENIED']],
     ] as const;
     for (const [request, state, code, passed] of cases) {

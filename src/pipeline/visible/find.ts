@@ -7,7 +7,7 @@ import { type Block, blockedFailure } from '../../mcp-servers/quarantine.ts';
 import { unknownTool } from '../../registry/registry.ts';
 import type { ViewEntry } from '../../visibility/resolve-view.ts';
 import { activationFor, type TenantRules, viewOf } from '../../visibility/visibility.ts';
-import type { Find, FoundTool, VisibleToolsParts } from './seen-tool.ts';
+import type { Asking, Find, FoundTool, VisibleToolsParts } from './seen-tool.ts';
 import type { TenantSights } from './tenant-sight.ts';
 
 const SEE_ALL: readonly Role[] = ['operator', 'admin'];
@@ -33,6 +33,17 @@ export function finder(parts: VisibleToolsParts, sights: TenantSights): Find {
         ? registry.find(principal.tenantId, name, range)
         : findByRules(parts, sights, rules, { principal, name, range });
     return unblocked(found, name);
+  };
+}
+
+/** The id that a name may stand for: the tool's own where a view of the asker renames one, else the name itself. */
+export function idBehind(parts: VisibleToolsParts, sights: TenantSights): (asking: Asking, name: string) => string {
+  return ({ principal }, name) => {
+    const rules = parts.visibility.rulesOf(principal.tenantId);
+    if (rules === undefined || seesAll(principal)) return name;
+    const view = viewOf(rules, principal.agentDid);
+    const entry = view === undefined ? undefined : sights.of(principal.tenantId).applied(view).entries.get(name);
+    return entry?.tool.manifest.tool_id ?? name;
   };
 }
 

@@ -124,14 +124,14 @@ async function breakable(to: PostgresConnection) {
 
 test('a lost connection costs one error, and the next query has a new one', async () => {
   await using database = await open({ poolMax: 1 });
-  await database.ping();
+  await database.tryWrite();
   await run(
     connection,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sallyport' and datname = current_database()",
   );
   await sleep(20);
-  await database.ping().catch(() => undefined);
-  await database.ping();
+  await database.tryWrite().catch(() => undefined);
+  await database.tryWrite();
 });
 
 test('a connection that is lost under the ledger costs no later append', async () => {
@@ -159,7 +159,7 @@ test('a database of one connection serves the ledger and everything else', async
 test('a closed database answers with an error, and closes only once', async () => {
   const database = await open();
   await Promise.all([database.close(), database.close()]);
-  await expect(database.ping()).rejects.toMatchObject({ code: 'E3812' });
+  await expect(database.tryWrite()).rejects.toMatchObject({ code: 'E3812' });
   await expect(
     database.ledgerStore.append({ records: [record('late')], events: [] }, 'synchronous'),
   ).rejects.toMatchObject({

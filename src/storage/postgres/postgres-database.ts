@@ -82,10 +82,10 @@ export interface PostgresDatabase extends AsyncDisposable {
    */
   vectorIndex(): Promise<VectorIndex | undefined>;
   /**
-   * Asks the server for a sign of life.
-   * @throws E3812 when there is none
+   * Writes one small row and commits it, as durably as calls are recorded.
+   * @throws E3812 when nothing can be written, with the reason; the server gives up after some seconds
    */
-  ping(): Promise<void>;
+  tryWrite(): Promise<void>;
   /** Waits for running queries and closes every connection. Idempotent. */
   close(): Promise<void>;
 }
@@ -146,11 +146,19 @@ export async function openPostgres({
     skillContents: postgresSkillContents(database, skillContentBounds),
     vectorStore: postgresVectorStore(pool),
     vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
-    ping: () => inDatabase('answer', async () => void (await pool.query('select 1'))),
+    tryWrite: () => inDatabase('write', async () => void (await pool.query(TRY_WRITE))),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
+
+/**
+ * The row of a sink that there is not, in one transaction: statements that are sent together are one. Nobody waits longer for
+ * an answer than the timeout, so a write that hangs on a lock leaves no connection behind.
+ */
+const TRY_WRITE = `set local statement_timeout = '3s';
+insert into sallyport.sink_positions as known (sink, position) values ('readiness', 1)
+on conflict (sink) do update set position = known.position + 1`;
 
 const vectorIndexOf = async (send: SendStatement): Promise<VectorIndex | undefined> =>
   (await hasPgvector(send)) ? pgvectorIndex(send) : undefined;

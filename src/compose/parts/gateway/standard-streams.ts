@@ -7,6 +7,7 @@ import type { EmbeddedToolLayer } from '../../create-tool-layer.ts';
 import { findLayer, settingsOf } from '../../open-layer.ts';
 import { readSettings } from '../../read-settings.ts';
 import type { RunningLayer } from '../../running-layer-file.ts';
+import type { Settings } from '../../settings.ts';
 import { redactFields, redactorOf } from '../from-settings/redactor.ts';
 
 /** How long the token of a stdio session is good for when the client brings none. */
@@ -45,6 +46,7 @@ async function serve(layer: EmbeddedToolLayer, options: StdioOptions, streams: S
     server: gateway.serverIn(options.tools),
     log: layer.log,
     caller: { door: 'mcp', token },
+    settings: graceOf(layer.settings),
     ...streams,
   });
 }
@@ -56,12 +58,15 @@ async function relay(
   streams: StandardStreams,
 ): Promise<void> {
   const { relayStdio } = await import('../../../doors/mcp-transports/stdio/relay-stdio.ts');
-  const log = createPinoLog('warn', redactFields(redactorOf(readSettings({ given: settingsOf(options) }))));
+  const settings = readSettings({ given: settingsOf(options) });
+  const log = createPinoLog('warn', redactFields(redactorOf(settings)));
   const token = options.token ?? (await mintFor(layer, { door: 'cli' }));
   const endpoint = new URL(`${url}/mcp`);
   if (options.tools !== undefined) endpoint.searchParams.set('tools', options.tools);
-  await relayStdio({ url: endpoint, token, log, ...streams });
+  await relayStdio({ url: endpoint, token, log, settings: graceOf(settings), ...streams });
 }
+
+const graceOf = (settings: Settings) => ({ closeGraceMs: settings['shutdown.grace_seconds'] * 1000 });
 
 async function mintFor(layer: ToolLayer, caller: Caller): Promise<string> {
   const request = { agent_did: 'did:sallyport:mcp-client', expires_in_seconds: STDIO_TOKEN_SECONDS };

@@ -62,7 +62,7 @@ export function addAuditCommands(program: Command, kit: CommandKit): void {
     .description('sign the heads of the chains, and print them to be kept elsewhere');
   kit.asking(anchor, async ({ layer, caller, print }) => {
     const { anchors } = await layer.ask('audit.anchor', {}, caller);
-    for (const each of anchors) print.line(JSON.stringify(each));
+    for (const each of anchors) print.valueLine(each);
     return EXIT.ok;
   });
 }
@@ -107,7 +107,7 @@ function tellAnchors({ whole, checked, faults }: AnchorVerification, print: Prin
 /** One line an event; with --json the event itself. */
 function tellEvent(event: CloudEvent, print: Printer): void {
   if (print.json) {
-    print.line(JSON.stringify(event));
+    print.valueLine(event);
     return;
   }
   const { tool_id, state } = event.data;

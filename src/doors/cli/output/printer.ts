@@ -1,16 +1,18 @@
 import type { Fault } from '../../../../api/schemas/error.ts';
 import { errorBody, type Failure, failure } from '../../../domain/error/failure.ts';
 import type { CliIo } from '../cli-parts.ts';
-import { createPaint, harmless, type Paint } from './paint.ts';
+import { createPaint, harmless, jsonText, type Paint } from './paint.ts';
 import { tableLines } from './table.ts';
 
 /** Says things to people, or to programs with `--json`. */
 export interface Printer {
   readonly json: boolean;
-  /** A line of the answer, cleaned for terminals and in the colour given. */
+  /** A line of the answer, cleaned of control characters and in the colour given. */
   line(text: string, style?: keyof Paint): void;
   /** The answer as JSON. */
   value(value: unknown): void;
+  /** One of many answers as JSON, on one line. */
+  valueLine(value: unknown): void;
   table(head: readonly string[], rows: readonly (readonly string[])[]): void;
   /** A remark beside the answer. */
   note(text: string): void;
@@ -25,30 +27,30 @@ export function createPrinter(io: CliIo, json: boolean): Printer {
   const paint = createPaint(io.stdout.isTTY === true && !plain);
   const warn = createPaint(io.stderr.isTTY === true && !plain);
   const out = (text: string, style?: keyof Paint): void => {
-    const clean = io.stdout.isTTY === true ? harmless(text) : text;
+    const clean = harmless(text);
     io.stdout.write(`${style === undefined ? clean : paint[style](clean)}\n`);
   };
   const err = (text: string): void => void io.stderr.write(`${text}\n`);
   return {
     json,
     line: out,
-    value: (value) => out(JSON.stringify(value, null, io.stdout.isTTY === true ? 2 : undefined)),
+    value: (value) => out(jsonText(value, io.stdout.isTTY === true ? 2 : undefined)),
+    valueLine: (value) => out(jsonText(value)),
     table: (head, rows) => {
-      const isTerminal = io.stdout.isTTY === true;
       // Cleaned before they are coloured, so that the colours stay.
-      const cells = isTerminal ? rows.map((row) => row.map(harmless)) : rows;
-      const width = isTerminal ? io.stdout.columns : undefined;
+      const cells = rows.map((row) => row.map(harmless));
+      const width = io.stdout.isTTY === true ? io.stdout.columns : undefined;
       const [first = '', ...lines] = tableLines(head, cells, width, (text, style) => paint[style](text));
       out(first, 'strong');
       for (const line of lines) io.stdout.write(`${line}\n`);
     },
     note: (text) => err(warn.warning(harmless(text))),
     failure: (failed) => {
-      if (json) err(JSON.stringify({ error: errorBody(failed) }));
+      if (json) err(jsonText({ error: errorBody(failed) }));
       else for (const line of failureLines(failed, warn)) err(line);
     },
     usage: (message) => {
-      if (json) err(JSON.stringify({ error: errorBody(failure('E3801', message)) }));
+      if (json) err(jsonText({ error: errorBody(failure('E3801', message)) }));
       else err(`${warn.bad('error:')} ${harmless(message)}`);
     },
   };

@@ -2,10 +2,9 @@
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { failureOf } from '../../../domain/error/tool-layer-error.ts';
-import { ConnectionLost } from '../../../domain/principal/connection-lost.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { presentedCredential } from '../../bearer.ts';
-import { STREAM_HEADERS, send } from '../../http-answer.ts';
+import { requestEnd, STREAM_HEADERS, send } from '../../http-answer.ts';
 import { errorAnswer, RPC, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
@@ -15,7 +14,7 @@ export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly headers: IncomingHttpHeaders;
   readonly caller: Caller;
-  /** Ends when the client goes away before the answer. */
+  /** Ends when the client goes away, or the door stops, before the answer. */
   readonly gone: AbortController;
   /** Turns the answer into a stream of events; later calls give the same stream. */
   stream(): EventStream;
@@ -33,11 +32,8 @@ export function createHttpExchange(
   { resource, path }: Pick<Endpoint, 'resource' | 'path'>,
 ): HttpExchange {
   const { headers } = request;
-  const gone = new AbortController();
+  const gone = requestEnd(response);
   let stream: EventStream | undefined;
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort(new ConnectionLost());
-  });
 
   const answer: HttpExchange['answer'] = ({ text, http = 200, challenge }, more = []) => {
     if (stream !== undefined) stream.end(text);

@@ -22,6 +22,8 @@ export interface McpEndpoint extends Pick<Endpoint, 'serverOf' | 'log'>, Partial
   readonly settings?: Partial<TransportSettings>;
   /** Where its POST requests are taken without the framework; absent: all go through it. */
   readonly direct?: DirectPosts;
+  /** Tells when the server takes no new requests: streams of notifications end then, and requests that run go on. */
+  readonly onStop?: (listener: () => void) => void;
 }
 
 /** Takes the POST requests of one path. */
@@ -33,7 +35,7 @@ interface DirectPosts {
  * Adds an MCP endpoint to an HTTP server, for both eras. `Host` and `Origin` are the server's to check.
  * Closing the server ends every stream and session; the MCP server itself is closed by its owner.
  */
-export function mountMcp(app: FastifyInstance, { path, settings: given, direct, ...parts }: McpEndpoint): void {
+export function mountMcp(app: FastifyInstance, { path, settings: given, direct, onStop, ...parts }: McpEndpoint): void {
   const settings = { ...TRANSPORT_DEFAULTS, ...given };
   const endpoint = {
     resource: createProtectedResource(),
@@ -43,6 +45,7 @@ export function mountMcp(app: FastifyInstance, { path, settings: given, direct, 
     sessions: createSessions(settings),
     streams: createStreams(settings),
   };
+  onStop?.(endpoint.streams.close);
   app.addHook('preClose', (done) => {
     endpoint.streams.close();
     endpoint.sessions.endAll();

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { silentLog } from '../../../telemetry/log.ts';
@@ -116,4 +119,37 @@ it('an endpoint that is gone leaves no request without an answer', async () => {
   await server.close();
   say({ id: 2, method: 'tools/list' });
   expect(await next()).toMatchObject({ id: 2, error: { code: -32603 } });
+});
+
+it.each([
+  ['notifications', (at: number) => ({ method: 'notifications/roots/list_changed', params: { at } })],
+  ['answers to questions', (at: number) => ({ id: `q${at}`, result: {} })],
+])('API-03 %s count against the bound of what is under way, as requests do', async (_what, messageOf) => {
+  const held: ServerResponse[] = [];
+  const all = Promise.withResolvers<void>();
+  let [most, seen] = [0, 0];
+  const slow = createServer(async (request, response) => {
+    request.resume();
+    held.push(response);
+    most = Math.max(most, held.length);
+    seen += 1;
+    if (seen === 20) all.resolve();
+    // Slow enough that everything that may come at once has come.
+    for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    held.splice(held.indexOf(response), 1);
+    response.writeHead(202).end();
+  });
+  slow.listen(0, '127.0.0.1');
+  await once(slow, 'listening');
+  const [from, to] = [new PassThrough(), new PassThrough()];
+  const url = new URL(`http://127.0.0.1:${(slow.address() as AddressInfo).port}/mcp`);
+  const settings = { requestsMax: 2 };
+  const done = relayStdio({ url, token: 'agent', log: silentLog, input: from, output: to, settings });
+  const line = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
+  from.write(Array.from({ length: 20 }, (_, at) => line(messageOf(at))).join(''));
+  await all.promise;
+  from.end();
+  await done;
+  slow.close();
+  expect({ most, seen }).toEqual({ most: 2, seen: 20 });
 });

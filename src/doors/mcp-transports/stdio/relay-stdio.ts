@@ -34,6 +34,8 @@ interface Relay {
   readonly settings: TransportSettings;
   readonly transport: StreamableHTTPClientTransport;
   readonly running: Map<RpcId, Relayed>;
+  /** Notifications, and answers to questions, that the endpoint has not taken yet. */
+  readonly sending: Set<Promise<void>>;
   readonly write: (text: string) => void;
 }
 
@@ -50,15 +52,22 @@ export async function relayStdio(parts: RelayParts): Promise<void> {
   };
   const headers = { authorization: `Bearer ${token}` };
   const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers, redirect: 'error' } });
-  const relay: Relay = { settings, transport, running: new Map(), write };
+  const relay: Relay = { settings, transport, running: new Map(), sending: new Set(), write };
   transport.onmessage = (message) => takeBack(message, relay);
   transport.onerror = (cause) => log.debug('mcp-relay-failed', { cause });
-  const stop = (): void => void input.destroy();
+  const stopped = Promise.withResolvers<void>();
+  const stop = (): void => {
+    stopped.resolve();
+    input.destroy();
+  };
   signal?.addEventListener('abort', stop, { once: true });
   output.on('error', stop);
   try {
     await transport.start();
-    for await (const line of readLines(input, settings.messageBytesMax)) takeLine(line, relay);
+    for await (const line of readLines(input, settings.messageBytesMax)) {
+      takeLine(line, relay);
+      await Promise.race([stopped.promise, roomFor(relay)]);
+    }
   } catch (thrown) {
     if (signal?.aborted !== true) log.warn('mcp-stdio-ended', { cause: thrown });
   } finally {
@@ -87,8 +96,24 @@ function takeLine(line: Buffer | undefined, relay: Relay): void {
   if (message.kind === 'invalid') write(errorAnswer(message.id, RPC.invalidRequest, message.message).text);
   else if (message.kind === 'request') passOn(message, given, relay);
   else if (message.kind === 'notification' && isCancelHere(message.method, message.params['requestId'], relay)) return;
-  // What wants no answer and does not arrive leaves nobody waiting.
-  else void relay.transport.send(given).catch(() => undefined);
+  else sendOn(given, relay);
+}
+
+/** What wants no answer and does not arrive leaves nobody waiting. */
+function sendOn(given: JSONRPCMessage, { transport, sending }: Relay): void {
+  const sent: Promise<void> = transport
+    .send(given)
+    .catch(() => undefined)
+    .finally(() => sending.delete(sent));
+  sending.add(sent);
+}
+
+/**
+ * Waits, with the rest unread, while as much is under way as may be. Requests alone never make it wait: further ones are
+ * refused, and the notification that cancels one of them still gets through.
+ */
+async function roomFor({ running, sending, settings }: Relay): Promise<void> {
+  while (sending.size > 0 && running.size + sending.size >= settings.requestsMax) await Promise.race(sending);
 }
 
 function passOn(request: RpcRequest, given: JSONRPCMessage, relay: Relay): void {

@@ -1,7 +1,7 @@
 // Hot path: every MCP message over stdio passes here.
 
 import type { Readable, Writable } from 'node:stream';
-import { failureOf } from '../../../domain/error/tool-layer-error.ts';
+import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { ConnectionLost } from '../../../domain/principal/connection-lost.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { Log } from '../../../telemetry/log.ts';
@@ -22,7 +22,7 @@ export interface StdioParts {
   readonly output: Writable;
   /** Who the client is: its door is `mcp`, its token comes from the environment. */
   readonly caller: Caller;
-  /** Ends the connection early. */
+  /** The layer stops: nothing more is read, and what runs may end within `closeGraceMs`. */
   readonly signal?: AbortSignal;
   readonly settings?: Partial<TransportSettings>;
 }
@@ -40,7 +40,8 @@ interface Connection extends StdioParts {
 
 /**
  * Serves one client over newline-delimited JSON on a pair of streams, both eras, until its input ends. Requests that run
- * then may end within `closeGraceMs`; after that they are cancelled. Resolves when nothing runs any more.
+ * then may end within `closeGraceMs`; after that they are cancelled: with E3811 and an answer when it is the layer that stops.
+ * Resolves when nothing runs any more.
  */
 export async function serveStdio(parts: StdioParts): Promise<void> {
   const { server, log, caller, input, output, signal } = parts;
@@ -147,7 +148,7 @@ async function answer(request: RpcRequest, connection: Connection): Promise<void
     await notices.openSession();
   }
   // Nothing more is said about a request that its client cancelled.
-  if (!cancel.signal.aborted) write(answered.text);
+  if (!cancel.signal.aborted || cancel.signal.reason instanceof ToolLayerError) write(answered.text);
 }
 
 function sendOver({ output, write }: Connection): (text: string) => boolean {
@@ -164,9 +165,13 @@ function takeNotification(method: string, params: Params, { running, notices }: 
   notices.unsubscribe(id);
 }
 
-async function finish(pending: ReadonlySet<Promise<void>>, { settings, running }: Connection): Promise<void> {
+async function finish(pending: ReadonlySet<Promise<void>>, { settings, running, signal }: Connection): Promise<void> {
   const cancelAll = setTimeout(() => {
-    for (const cancel of running.values()) cancel.abort(new ConnectionLost());
+    const isStopped = signal?.aborted === true;
+    const reason = isStopped
+      ? new ToolLayerError('E3811', 'The layer stopped while the call ran.')
+      : new ConnectionLost();
+    for (const cancel of running.values()) cancel.abort(reason);
   }, settings.closeGraceMs);
   await Promise.all(pending);
   clearTimeout(cancelAll);

@@ -2,8 +2,9 @@ import type { Log } from '../../../telemetry/log.ts';
 import { createRelist } from '../../pacing/relist.ts';
 import { createStaleWatch } from '../../pacing/stale-watch.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
-import { listFirst } from '../first-listing.ts';
 import type { Link, OpenOptions, ToolListing } from '../link.ts';
+import { listFirst } from '../listing/first-listing.ts';
+import { createFreshListing, type ListingWait } from '../listing/fresh-listing.ts';
 import type { UpstreamSettings } from '../settings.ts';
 
 /** A connection of one caller, with what its server shows this caller. It never heals: the next call makes a new one. */
@@ -11,6 +12,8 @@ export interface CallerLink {
   readonly link: Link;
   /** Of the definition that the server lists to this caller now; undefined when it lists none of that name. */
   hashOf(tool: string): string | undefined;
+  /** Has the tools listed anew, for a call that came now. @throws what the listing throws */
+  listFresh(wait: ListingWait): Promise<void>;
   /** A call ran out of time: asks for a sign of life, and closes what gives none. */
   suspect(): void;
 }
@@ -39,13 +42,16 @@ export async function openCallerLink(
   let link: Link | undefined;
   let isOutdated = false;
   let hashes: ReadonlyMap<string, string> = new Map();
-  const listAgain = async (): Promise<void> => {
+  const listNow = async (): Promise<void> => {
     const late = AbortSignal.timeout(settings.connectTimeoutMs);
+    const listing = await link?.listTools(AbortSignal.any([ending.signal, late]));
+    if (listing === undefined || ending.signal.aborted) return;
+    hashes = hashesOf(listing);
+    stale.fresh();
+  };
+  const listAgain = async (): Promise<void> => {
     try {
-      const listing = await link?.listTools(AbortSignal.any([ending.signal, late]));
-      if (listing === undefined || ending.signal.aborted) return;
-      hashes = hashesOf(listing);
-      stale.fresh();
+      await listNow();
     } catch {
       // What was thrown may quote the server; the next call tells it to the one whom it concerns.
       if (!ending.signal.aborted) log.warn('upstream-caller-listing-failed', { upstream: name });
@@ -67,7 +73,12 @@ export async function openCallerLink(
     ending.abort();
     stale.stop();
   });
-  return { link: opened, hashOf: (tool) => hashes.get(tool), suspect: suspicion(opened, settings.pingTimeoutMs) };
+  return {
+    link: opened,
+    hashOf: (tool) => hashes.get(tool),
+    listFresh: createFreshListing(listNow),
+    suspect: suspicion(opened, settings.pingTimeoutMs),
+  };
 }
 
 function suspicion(link: Link, pingTimeoutMs: number): () => void {

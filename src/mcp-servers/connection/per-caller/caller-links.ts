@@ -90,10 +90,10 @@ export class CallerLinks {
     const slot = attempt(this.#queue.size()) ?? (await this.#queue.wait(attempt, ms, wait.signal));
     try {
       const rest = Math.max(1, ms - (performance.now() - startedAt));
-      const { link, hashOf, suspect } = await (slot.isOpen
+      const { link, hashOf, listFresh, suspect } = await (slot.isOpen
         ? slot.opened
         : within(slot.opened, rest, wait.signal, () => notOpen(this.#parts.name)));
-      return await work({ link, hashOf, suspect, retire: () => this.#retire(slot) });
+      return await work({ link, hashOf, listFresh, suspect, retire: () => this.#retire(slot) });
     } finally {
       this.#release(slot);
     }

@@ -3,8 +3,8 @@ import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import type { Clock } from '../../../std/clock.ts';
-import { listFirst } from '../first-listing.ts';
 import type { Link, OpenOptions, ServerIdentity, ToolListing } from '../link.ts';
+import { listFirst } from '../listing/first-listing.ts';
 import type { OwnStatus } from '../supervised-parts.ts';
 
 /** How the layer itself learns the tools of an upstream whose connections are per caller. */

@@ -5,6 +5,7 @@ import type { SecretCaller, SecretStore } from '../../../external/secret-store.p
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { callFailure, neverLeft } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
+import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
 import { hiding } from '../secrets/secret-values.ts';
 import type { OwnStatus, SupervisedParts, UpstreamCallOptions } from '../supervised-parts.ts';
 import { callerCredentials, callerOf, type KnownCaller, secretsOf } from './caller-credentials.ts';
@@ -123,22 +124,47 @@ export class PerCallerUpstream {
   }
 
   async #callOn(
-    { link, hashOf, suspect, retire }: LentLink,
+    lent: LentLink,
     tool: string,
     args: Readonly<Record<string, unknown>>,
-    { signal, timeoutMs, onProgress, invocationId }: UpstreamCallOptions,
+    options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
-    const refused = this.#parts.refusal?.(tool, hashOf(tool));
-    if (refused !== undefined) throw ToolLayerError.of(refused);
+    const { link, suspect, retire } = lent;
+    const startedAt = this.#parts.clock.monotonic();
+    const check = (): Promise<void> | undefined => this.#check(lent, tool, options);
+    const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
+    const { signal, onProgress, invocationId } = options;
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, invocationId });
+      // The common case first: a tool that leaves nothing behind waits for nothing.
+      const checking = check();
+      if (checking !== undefined) await checking;
+      const passed = this.#parts.clock.monotonic() - startedAt;
+      const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, invocationId, beforeAgain });
     } catch (thrown) {
       // A credential that is refused now may be replaced by the next call; its connection is not.
       if (neverLeft(thrown) || isUnauthorized(thrown)) retire();
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') suspect();
       throw thrown;
     }
+  }
+
+  /** As shown to this caller; right before what may leave something behind the server is asked again. */
+  #check({ link, hashOf, listFresh }: LentLink, tool: string, options: UpstreamCallOptions): Promise<void> | undefined {
+    const { refusal } = this.#parts;
+    if (refusal === undefined) return undefined;
+    const compare = (): void => {
+      const refused = refusal(tool, hashOf(tool));
+      if (refused !== undefined) throw ToolLayerError.of(refused);
+    };
+    if (options.leavesTraces !== true) {
+      compare();
+      return undefined;
+    }
+    return listFresh(options).then(compare, (thrown: unknown) => {
+      throw unchecked(this.#name, thrown, options, link.hide);
+    });
   }
 }
 

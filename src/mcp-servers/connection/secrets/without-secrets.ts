@@ -2,8 +2,7 @@
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { type HideSecrets, hideInValue } from '../../../external/hide-secrets.ts';
-import type { Link } from '../link.ts';
-import type { RequestOptions } from '../request-table.ts';
+import type { Link, LinkCallOptions } from '../link.ts';
 
 /**
  * The same connection, for callers who do not know what it was made with: neither results nor progress nor errors of the
@@ -24,7 +23,7 @@ export function withoutSecrets(link: Link): Link {
   };
 }
 
-function watched(options: RequestOptions, hide: HideSecrets): RequestOptions {
+function watched(options: LinkCallOptions, hide: HideSecrets): LinkCallOptions {
   const { onProgress } = options;
   if (onProgress === undefined) return options;
   return {

@@ -66,7 +66,7 @@ async function follow({ layer, caller, print, parts }: CommandWork): Promise<voi
     const { approvals } = await layer.ask('approvals.list', { page_size: PAGE_MAX }, asking);
     for (const { approval_id: id } of approvals.filter((each) => !known.has(each.approval_id))) {
       const shown = await layer.ask('approvals.show', { approval_id: id }, asking);
-      if (print.json) print.line(JSON.stringify(shown));
+      if (print.json) print.valueLine(shown);
       else tellApproval(shown, print);
     }
     known = new Set(approvals.map(({ approval_id }) => approval_id));

@@ -76,7 +76,7 @@ async function follow({ layer, caller, print, parts }: CommandWork, invocation_i
 }
 
 function tellStep({ invocation }: ToolWatchResponse, print: Printer): void {
-  if (print.json) print.line(JSON.stringify(invocation));
+  if (print.json) print.valueLine(invocation);
   else print.line(stepOf(invocation), invocation.status === 'pending_approval' ? 'warning' : undefined);
 }
 

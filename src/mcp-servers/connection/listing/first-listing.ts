@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ErrorCode } from '../../domain/error/catalogue.ts';
-import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import type { Link, ToolListing } from './link.ts';
+import type { ErrorCode } from '../../../domain/error/catalogue.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { Link, ToolListing } from '../link.ts';
 
 /** How long the reason of an end may take to be known. */
 const END_MOMENT_MS = 100;

@@ -1,10 +1,10 @@
 import { setImmediate as othersWork } from 'node:timers/promises';
-import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import type { ListedMcpTool } from '../../registry/importer.port.ts';
-import { MiB } from '../../std/bytes.ts';
-import { definitionHash } from '../trust/definition-hash.ts';
-import type { ToolListing } from './link.ts';
-import type { Multiplexer } from './multiplexer.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { ListedMcpTool } from '../../../registry/importer.port.ts';
+import { MiB } from '../../../std/bytes.ts';
+import { definitionHash } from '../../trust/definition-hash.ts';
+import type { ToolListing } from '../link.ts';
+import type { Multiplexer } from '../multiplexer.ts';
 
 /** Bounds of one listing. */
 const LISTING_BOUNDS = {

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { failureOf, fixture, odd, TENANT, textOf, until } from '../upstreams.fixture.ts';
-import type { Upstreams, UpstreamsParts } from '../upstreams.ts';
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import { createBubblewrapDriver } from '../../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { failureOf, fixture, odd, TENANT, textOf, until } from '../../upstreams.fixture.ts';
+import type { Upstreams, UpstreamsParts } from '../../upstreams.ts';
 
-const SERVER = fileURLToPath(new URL('../test-servers/changing-server.mjs', import.meta.url));
+const SERVER = fileURLToPath(new URL('../../test-servers/changing-server.mjs', import.meta.url));
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();

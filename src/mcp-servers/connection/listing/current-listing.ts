@@ -1,8 +1,8 @@
 // Hot path: `hashOf` is asked for every call to an upstream.
-import type { ListedMcpTool } from '../../registry/importer.port.ts';
-import { sha256 } from '../../std/sha256.ts';
-import { definitionHash } from '../trust/definition-hash.ts';
-import type { ToolListing } from './link.ts';
+import type { ListedMcpTool } from '../../../registry/importer.port.ts';
+import { sha256 } from '../../../std/sha256.ts';
+import { definitionHash } from '../../trust/definition-hash.ts';
+import type { ToolListing } from '../link.ts';
 
 /** What an upstream listed last. */
 export interface CurrentListing {

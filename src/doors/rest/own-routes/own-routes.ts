@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { ToolLayer } from '../../operations/tool-layer.ts';
-import { send, sendPage } from '../http-answer.ts';
-import { METADATA_PATH, type ProtectedResource } from '../protected-resource.ts';
+import type { ToolLayer } from '../../../operations/tool-layer.ts';
+import { send, sendPage } from '../../http-answer.ts';
+import { METADATA_PATH, type ProtectedResource } from '../../protected-resource.ts';
+import { callerOf } from '../operation-routes.ts';
+import { JSON_TYPE, sendJson } from '../reply.ts';
 import { INDEX_PAGE, INDEX_STYLE } from './index-page.ts';
-import { callerOf } from './operation-routes.ts';
-import { JSON_TYPE, sendJson } from './reply.ts';
 
 /** Paths of the resources that have metadata of their own; REST is the one at ''. */
 const RESOURCE_PATHS = ['', '/mcp', '/mcp/discovery'];
@@ -27,9 +27,9 @@ export function addOwnRoutes(
     send(reply.raw, 200, JSON_TYPE, document);
   });
   app.get('/readyz', async (request, reply) => {
-    const { ready, status } = await layer.ask('health', {}, callerOf(request.raw, reply.raw));
+    const { ready, status, reason } = await layer.ask('health', {}, callerOf(request.raw, reply.raw));
     reply.hijack();
-    sendJson(reply.raw, ready ? 200 : 503, { ready, status });
+    sendJson(reply.raw, ready ? 200 : 503, { ready, status, ...(reason === undefined ? {} : { reason }) });
   });
   for (const path of RESOURCE_PATHS) {
     app.get(`${METADATA_PATH}${path}`, (request, reply) => {
