@@ -9,6 +9,7 @@ import type { Admitted, CallRequest, Resolved, Validated } from '../../call.ts';
 import type { Flight } from '../../flight/flight.ts';
 import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
 import type { PipelineParts } from '../../parts.ts';
+import { changedAnswer } from '../../record/stored-answer.ts';
 import type { EarlierAnswer } from '../../stage.ts';
 import { asSettled } from './as-settled.ts';
 import { firstCall, TAKE_OVER_AFTER_MS } from './first-call.ts';
@@ -17,7 +18,7 @@ import type { IdempotencyKey } from './idempotency-key.ts';
 type Needs = CallRequest & Admitted & Resolved & Validated;
 export type ClaimParts = Pick<
   PipelineParts,
-  'clock' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId' | 'outcomes'
+  'clock' | 'log' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId' | 'outcomes'
 >;
 
 /** A call that needed longer from its claim to its row asks whether the key is still its own; well before others take it. */
@@ -41,7 +42,10 @@ export async function claimKey(
     const first = typeof found === 'object' ? await asSettled(parts, found, flight.warnings) : found;
     if (typeof first === 'object') {
       const free = await freeAfter(parts, first, mine, holder);
-      if (free === undefined) return { answered: first };
+      if (free === undefined) {
+        const changed = typeof found === 'object' ? await changedAnswer(parts, found, first) : undefined;
+        return changed ?? { answered: first };
+      }
       holder = free;
       continue;
     }
