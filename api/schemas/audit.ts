@@ -29,6 +29,9 @@ export const ChainReport = Type.Object(
     chain_id: Type.String(),
     events: Type.Integer(),
     checkpoints: Type.Integer(),
+    unsigned_since: Type.Optional(
+      Type.String({ description: 'Time of the first event that no signed head of the table covers. ISO 8601.' }),
+    ),
     whole: Type.Boolean(),
     first_broken: Type.Optional(
       Type.Object(
@@ -70,17 +73,27 @@ export const AnchorsToVerify = Type.Object(
 );
 export type AnchorsToVerify = Static<typeof AnchorsToVerify>;
 
+const HeadFault = Type.Object(
+  { chain_id: Type.String(), seq: Type.Integer(), reason: Type.String() },
+  { additionalProperties: false },
+);
+
+/** AUD-07: whether the chains have the heads that the layer keeps outside the tables. */
+export const HeadsReport = Type.Object(
+  {
+    checked: Type.Integer({ description: 'Signed heads in the file of the data folder.' }),
+    faults: Type.Array(HeadFault),
+  },
+  { additionalProperties: false },
+);
+export type HeadsReport = Static<typeof HeadsReport>;
+
 /** What became of the heads that anchors name. */
 export const AnchorVerification = Type.Object(
   {
     whole: Type.Boolean({ description: 'Each anchor is genuine, and its chain still has that head at that place.' }),
     checked: Type.Integer(),
-    faults: Type.Array(
-      Type.Object(
-        { chain_id: Type.String(), seq: Type.Integer(), reason: Type.String() },
-        { additionalProperties: false },
-      ),
-    ),
+    faults: Type.Array(HeadFault),
   },
   { additionalProperties: false },
 );
@@ -107,7 +120,16 @@ export type CallsReport = Static<typeof CallsReport>;
 
 /** AUD-03, AUD-07: what `audit verify` found. */
 export const AuditVerification = Type.Object(
-  { whole: Type.Boolean(), events: Type.Integer(), chains: Type.Array(ChainReport), calls: CallsReport },
+  {
+    whole: Type.Boolean(),
+    events: Type.Integer(),
+    chains: Type.Array(ChainReport),
+    calls: CallsReport,
+    heads: HeadsReport,
+    warnings: Type.Array(Type.String(), {
+      description: 'What is no proof that anything was changed, and worth a look.',
+    }),
+  },
   { additionalProperties: false },
 );
 export type AuditVerification = Static<typeof AuditVerification>;

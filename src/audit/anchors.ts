@@ -1,6 +1,7 @@
 import type { Anchor, AnchorVerification } from '../../api/schemas/audit.ts';
-import { anchorOf, checkpointOf } from './anchoring/anchor.ts';
-import { type CheckpointSigner, isAuthentic, signCheckpoint } from './checkpoint.ts';
+import { anchorOf } from './anchoring/anchor.ts';
+import { faultOfAnchor } from './anchoring/fault-of-anchor.ts';
+import { type CheckpointSigner, signCheckpoint } from './checkpoint.ts';
 import type { LedgerStore } from './ledger-store.port.ts';
 
 /**
@@ -31,18 +32,8 @@ export async function verifyAnchors(
 ): Promise<AnchorVerification> {
   const faults: AnchorVerification['faults'] = [];
   for (const anchor of anchors) {
-    const reason = await faultOf(store, signer, anchor);
+    const reason = await faultOfAnchor(store, signer, anchor);
     if (reason !== undefined) faults.push({ chain_id: anchor.chain_id, seq: anchor.seq, reason });
   }
   return { whole: faults.length === 0, checked: anchors.length, faults };
-}
-
-/** In words for an auditor; undefined when the anchor holds. */
-async function faultOf(store: LedgerStore, signer: CheckpointSigner, anchor: Anchor): Promise<string | undefined> {
-  const { chain_id, seq, hash, time } = anchor;
-  if (!(await isAuthentic(signer, checkpointOf(anchor)))) return `the anchor of ${time} is not signed by a known key`;
-  const [event] = await store.chainEvents(chain_id, seq - 1, 1);
-  if (event === undefined || event.chainseq !== seq) return `event ${seq}, which was the head at ${time}, is gone`;
-  if (event.chainhash !== hash) return `event ${seq} has another hash than at ${time}: the chain was written anew`;
-  return undefined;
 }

@@ -21,7 +21,15 @@ test('AUD-03 links that a crash of the store has lost are not signed: the chain 
   const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
   let lost = { seq: 0, hash: '' };
   const remembering = { ...ledger, head: () => (lost.seq === 0 ? ledger.head() : lost) };
-  const options = { ledger: remembering, store, signer, chainId: 'one', clock: systemClock, log: silentLog };
+  const options = {
+    ledger: remembering,
+    store,
+    signer,
+    chainId: 'one',
+    outside: [],
+    clock: systemClock,
+    log: silentLog,
+  };
   const timer = startCheckpointTimer({ ...options, everyMs: 60_000 });
   await ledger.commit({ events: [event('a')], durability: 'asynchronous' });
   // As if three more had been committed before the store crashed.
@@ -39,6 +47,7 @@ test('AUD-03 a head is signed once', async () => {
     signer,
     chainId: 'one',
     everyMs: 60_000,
+    outside: [],
     clock: systemClock,
     log: silentLog,
   });
@@ -65,7 +74,7 @@ test('AUD-07 a head that could not be kept outside is tried again, though nothin
     signer,
     chainId: 'one',
     everyMs: 10,
-    anchor,
+    outside: [anchor],
     clock: systemClock,
     log: silentLog,
   });
@@ -75,4 +84,18 @@ test('AUD-07 a head that could not be kept outside is tried again, though nothin
   await timer.close();
   expect(kept).toEqual([1, 2]);
   expect(await store.checkpoints('one')).toHaveLength(2);
+});
+
+test('AUD-03 what an earlier life of the instance left unsigned is signed at its start; what is signed is not signed again', async () => {
+  const store = memoryLedgerStore();
+  const options = { store, signer, chainId: 'one', everyMs: 60_000, outside: [], clock: systemClock, log: silentLog };
+  const killed = await openLedger({ store, chainId: 'one', log: silentLog });
+  await killed.commit({ events: [event('a')], durability: 'asynchronous' });
+  for (let start = 0; start < 2; start += 1) {
+    const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
+    const timer = startCheckpointTimer({ ...options, ledger });
+    await vi.waitFor(async () => expect(await store.checkpoints('one')).toMatchObject([{ seq: 1 }]));
+    await timer.close();
+  }
+  expect(await store.checkpoints('one')).toHaveLength(1);
 });

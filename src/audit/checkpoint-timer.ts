@@ -17,57 +17,63 @@ export interface CheckpointTimerOptions {
   readonly signer: CheckpointSigner;
   readonly chainId: string;
   readonly everyMs: number;
-  /** Keeps each signed head outside; one that fails is tried again at the next turn. Nowhere when absent. */
-  readonly anchor?: (checkpoint: ChainCheckpoint) => Promise<void>;
+  /** Keep each signed head outside the tables; what fails is tried again at the next turn. */
+  readonly outside: readonly KeepOutside[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
+/** Keeps a signed head where nobody comes who may only write to the tables. */
+export type KeepOutside = (checkpoint: ChainCheckpoint) => Promise<void>;
+
 /** A failed signature is logged and tried again at the next turn. */
 export function startCheckpointTimer(options: CheckpointTimerOptions): CheckpointTimer {
-  const { ledger, store, signer, chainId, everyMs, anchor, clock, log } = options;
-  let signed = ledger.head().seq;
-  /** The newest signed head, until it is kept outside: it proves all before it. */
-  let unanchored: ChainCheckpoint | undefined;
+  const { ledger, chainId, everyMs, log } = options;
+  const outside = options.outside.map((keep) => ({ keep, pending: undefined as ChainCheckpoint | undefined }));
+  /** Place of the newest head that is signed; undefined until the table was asked. */
+  let signed: number | undefined;
   let signing: Promise<void> | undefined;
 
   const sign = async (): Promise<void> => {
     const { seq } = ledger.head();
     if (seq === signed) return;
     try {
-      // A store that has crashed may have lost the newest links: what it holds by now is signed, and nothing else.
-      const head = await store.chainHead(chainId);
-      if (head === undefined || head.seq === signed) return;
-      const checkpoint = await signCheckpoint(signer, chainId, head, clock.now());
-      await store.addCheckpoint(checkpoint);
-      signed = head.seq;
-      unanchored = checkpoint;
+      signed ??= (await options.store.newestCheckpoint(chainId))?.seq ?? 0;
+      const checkpoint = await signNewest(options, signed);
+      if (checkpoint === undefined) return;
+      signed = checkpoint.seq;
+      // It proves all before it.
+      for (const each of outside) each.pending = checkpoint;
     } catch (cause) {
       log.error('checkpoint-failed', { seq, reason: String(cause) });
     }
   };
 
   const keepOutside = async (): Promise<void> => {
-    const kept = unanchored;
-    if (kept === undefined || anchor === undefined) return;
-    try {
-      await anchor(kept);
-      unanchored = undefined;
-    } catch (cause) {
-      log.error('anchor-failed', { seq: kept.seq, reason: String(cause) });
+    for (const each of outside) {
+      const { pending } = each;
+      if (pending === undefined) continue;
+      try {
+        await each.keep(pending);
+        each.pending = undefined;
+      } catch (cause) {
+        log.error('anchor-failed', { seq: pending.seq, reason: String(cause) });
+      }
     }
   };
-  const turn = async (): Promise<void> => {
-    await sign();
-    await keepOutside();
+  const turn = (): Promise<void> => {
+    signing ??= sign()
+      .then(keepOutside)
+      .finally(() => {
+        signing = undefined;
+      });
+    return signing;
   };
 
-  const timer = setInterval(() => {
-    signing ??= turn().finally(() => {
-      signing = undefined;
-    });
-  }, everyMs);
+  const timer = setInterval(() => void turn(), everyMs);
   timer.unref();
+  // What an earlier life of this instance left unsigned when it was killed.
+  void turn();
 
   return {
     async close() {
@@ -76,4 +82,16 @@ export function startCheckpointTimer(options: CheckpointTimerOptions): Checkpoin
       await turn();
     },
   };
+}
+
+/** A store that has crashed may have lost the newest links: what it holds by now is signed, and nothing else. */
+async function signNewest(
+  { store, signer, chainId, clock }: CheckpointTimerOptions,
+  signed: number,
+): Promise<ChainCheckpoint | undefined> {
+  const head = await store.chainHead(chainId);
+  if (head === undefined || head.seq === signed) return undefined;
+  const checkpoint = await signCheckpoint(signer, chainId, head, clock.now());
+  await store.addCheckpoint(checkpoint);
+  return checkpoint;
 }

@@ -455,6 +455,9 @@ function chainCases(check: Check): void {
     );
     deepEqual(read.sort(byHash), checkpoints.sort(byHash));
     deepEqual(await store.checkpoints('chain-3'), []);
+    equal((await store.newestCheckpoint('chain-1'))?.seq, 10);
+    deepEqual(await store.newestCheckpoint('chain-2'), checkpoint(1, { chainId: 'chain-2' }));
+    equal(await store.newestCheckpoint('chain-3'), undefined);
   });
 }
 

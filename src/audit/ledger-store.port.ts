@@ -86,6 +86,8 @@ export interface StoredRow {
   readonly call: CallKey;
   /** Unverified: it may be anything that somebody left there. */
   readonly record: InvocationRecord;
+  /** Names of columns beside the record that say something else than it; absent when all agree, or there are none. */
+  readonly differing?: readonly string[];
 }
 
 /** What became of one page of them. */
@@ -93,6 +95,12 @@ export interface Forgotten {
   readonly forgotten: number;
   /** Where the next page begins; absent behind the last. */
   readonly next?: Pick<InvocationRecord, 'acceptedAt' | 'tenantId' | 'invocationId'>;
+}
+
+/** Which calls hold an idempotency key, as the store of keys says it. */
+export interface ClaimedKeys {
+  /** Those of the calls that hold a key, expired or not. */
+  holders(calls: readonly CallKey[]): Promise<readonly CallKey[]>;
 }
 
 /** The durable record of calls and their events (system design §4). Append only as far as events go. */
@@ -108,6 +116,8 @@ export interface LedgerStore {
   chainHead(chainId: string): Promise<{ readonly seq: number; readonly hash: string } | undefined>;
   addCheckpoint(checkpoint: ChainCheckpoint): Promise<void>;
   checkpoints(chainId: string): Promise<readonly ChainCheckpoint[]>;
+  /** The one of the highest place; undefined for a chain without any. */
+  newestCheckpoint(chainId: string): Promise<ChainCheckpoint | undefined>;
   chainIds(): Promise<readonly string[]>;
   /** Events of a chain in order of seq, `limit` at most, from the first after `afterSeq`; stored text, unverified. */
   chainEvents(chainId: string, afterSeq: number, limit: number): Promise<readonly CloudEvent[]>;

@@ -3,16 +3,37 @@ import type { CheckpointSigner } from './checkpoint.ts';
 import type { LedgerStore } from './ledger-store.port.ts';
 import { createCallVerification } from './verification/verify-calls.ts';
 import { verifyChains } from './verification/verify-chains.ts';
+import { type OutsideKnowledge, verifyHeads } from './verification/verify-heads.ts';
+import { createKeyVerification } from './verification/verify-keys.ts';
 
-/** Reads all that is on record: each chain (AUD-03), and whether rows and chains tell of the same calls (AUD-07). */
-export async function verifyLedger(store: LedgerStore, signer: CheckpointSigner): Promise<AuditVerification> {
+export { gapOf } from './verification/call-gap.ts';
+export type { OutsideKnowledge } from './verification/verify-heads.ts';
+
+const NO_HEADS = { checked: 0, faults: [], warnings: [] };
+
+/**
+ * Reads all that is on record: each chain (AUD-03), whether rows and chains tell of the same calls, and whether the chains
+ * have the heads that are known outside the tables (AUD-07).
+ * @param outside nothing is known there when absent
+ */
+export async function verifyLedger(
+  store: LedgerStore,
+  signer: CheckpointSigner,
+  outside?: OutsideKnowledge,
+): Promise<AuditVerification> {
+  const last = outside?.head();
   const verification = createCallVerification(store);
   const chains = await verifyChains(store, signer, verification.read);
-  const calls = await verification.finish();
+  const { warnings, ...heads } =
+    outside === undefined || last === undefined ? NO_HEADS : await verifyHeads(store, signer, outside, last, chains);
+  const keys = outside?.keys === undefined ? undefined : createKeyVerification({ ...outside.keys, now: outside.now });
+  const calls = await verification.finish(keys?.read);
   return {
-    whole: calls.gaps === 0 && chains.every(({ whole }) => whole),
+    whole: calls.gaps === 0 && heads.faults.length === 0 && chains.every(({ whole }) => whole),
     events: chains.reduce((sum, { events }) => sum + events, 0),
     chains: [...chains],
     calls,
+    heads,
+    warnings: [...warnings, ...((await keys?.finish()) ?? [])],
   };
 }

@@ -117,6 +117,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       toolSearch,
       ...IMPORTERS,
       signer: identity.signer,
+      outside: foundation.outside,
       ...identity.operations,
       visibility,
       policies: policies.administration,

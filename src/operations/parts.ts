@@ -1,6 +1,7 @@
 import type { DryRunResponse } from '../../api/schemas/calls/dry-run.ts';
 import type { Health } from '../../api/schemas/health.ts';
 import type { CheckpointSigner } from '../audit/checkpoint.ts';
+import type { OutsideKnowledge } from '../audit/verify-ledger.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import type { Quarantine } from '../mcp-servers/quarantine.ts';
@@ -72,6 +73,8 @@ export interface OperationParts
   /** Keeps the files of imported skills. */
   readonly skillFiles: SkillFiles;
   readonly signer: CheckpointSigner;
+  /** What is known of the instance's chain beside the tables. */
+  readonly outside: OutsideKnowledge;
   /** Rules on who sees what. */
   readonly visibility: Visibility;
   /** The policies: in force, in shadow, on trial. */

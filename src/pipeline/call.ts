@@ -103,6 +103,8 @@ export interface Inspected {
   readonly result: unknown;
   /** SHA-256 over the canonical result before any cut, hex. */
   readonly outputHash: string;
+  /** The same of what is kept of a result that was cut; undefined of a whole one. */
+  readonly outputKeptHash?: string | undefined;
 }
 
 /** settle: what the call changed stays. */
@@ -160,6 +162,7 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     outcome: undefined,
     result: undefined,
     outputHash: undefined,
+    outputKeptHash: undefined,
     fresh: undefined,
     idempotencyKey: undefined,
     reserved: undefined,

@@ -56,7 +56,6 @@ const end = (id: string): CallEnd => ({
     door: 'rest',
     acceptedAt: 1_000,
     warnings: [],
-    result: { id },
   },
   events: (['DECLARED', 'COMPLETED'] as const).map(
     (state): EventDraft => ({

@@ -67,7 +67,8 @@ test('AUD-07 a chain that was written anew with right hashes, or cut, is whole b
       {
         chain_id: 'one',
         seq: 3,
-        reason: 'event 3 has another hash than at 2026-01-02T03:04:05.000Z: the chain was written anew',
+        reason:
+          'event 3, which was the head at 2026-01-02T03:04:05.000Z, has another hash now: the chain was written anew',
       },
       { chain_id: 'two', seq: 5, reason: 'event 5, which was the head at 2026-01-02T03:04:05.000Z, is gone' },
     ],

@@ -4,6 +4,7 @@ import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { sha256 } from '../../std/sha256.ts';
 import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import type { CheckpointSigner } from '../checkpoint.ts';
@@ -44,8 +45,11 @@ const told = (invocationId: string, state: LifecycleState, data: EventDraft['dat
   time: 1_000,
   tenantId: 'acme',
   subject: invocationId,
-  data: { invocation_id: invocationId, state, ...data },
+  data: { agent_did: 'did:agent:one', tool_id: 'pay', door: 'rest', invocation_id: invocationId, state, ...data },
 });
+
+const RESULT = { paid: 3 };
+const HASH = sha256('{"paid":3}');
 
 const TYPES: Partial<Record<LifecycleState, EventType>> = {
   EXECUTING: 'ai.agent.tool.invoked',
@@ -64,9 +68,9 @@ const commit = (record: InvocationRecord | undefined, events: readonly EventDraf
   });
 
 const completed = (id: string) =>
-  commit(row(id, 'COMPLETED', { outputHash: 'h' }), [
+  commit(row(id, 'COMPLETED', { result: RESULT, outputHash: HASH }), [
     told(id, 'DECLARED'),
-    told(id, 'COMPLETED', { output_hash: 'h' }),
+    told(id, 'COMPLETED', { output_hash: HASH }),
   ]);
 
 /** The store as somebody left it who changed rows in it. */
@@ -74,6 +78,10 @@ const changed = (change: (record: InvocationRecord) => InvocationRecord): Ledger
   ...store,
   allInvocations: async (query) =>
     (await store.allInvocations(query)).map(({ call, record }) => ({ call, record: change(record) })),
+  findInvocation: async (tenantId, invocationId) => {
+    const record = await store.findInvocation(tenantId, invocationId);
+    return record && change(record);
+  },
 });
 
 test('AUD-07 calls that were refused, ran, run, were cut off or taken back are told of from beginning to end', async () => {
@@ -121,11 +129,22 @@ test('AUD-07 a call without its row is one gap, however much the chain tells of 
   });
 });
 
+const OTHER_RESULT = 'its row holds another result than the chain has the hash of';
 const UNREADABLE = 'its row says nothing that can be read, or tells of another call';
 
 test.each<[string, (record: InvocationRecord) => InvocationRecord, string]>([
   ['state', (record) => ({ ...record, state: 'FAILED' }), 'its row says FAILED, and the chain tells of no such end'],
   ['hash', (record) => ({ ...record, outputHash: 'x' }), 'its row has another hash of the result than the chain'],
+  ['result', (record) => ({ ...record, result: { paid: 4 } }), OTHER_RESULT],
+  ['result into none', ({ result: _taken, ...record }) => record, OTHER_RESULT],
+  [
+    'state into an open one',
+    (record) => ({ ...record, state: 'EXECUTING' }),
+    'its row says EXECUTING, and the chain tells of its end',
+  ],
+  ['agent', (record) => ({ ...record, agentDid: 'x' }), 'its row says something else of agent_did than the chain'],
+  ['user', (record) => ({ ...record, userDid: 'x' }), 'its row says something else of user_did than the chain'],
+  ['tool', (record) => ({ ...record, toolId: 'x' }), 'its row says something else of tool_id than the chain'],
   ['tenant', (record) => ({ ...record, tenantId: 'globex' }), UNREADABLE],
   ['id', (record) => ({ ...record, invocationId: 'a' }), UNREADABLE],
   ['state into none', (record) => ({ ...record, state: 'PAID' as never }), UNREADABLE],
@@ -156,4 +175,50 @@ test('AUD-07 all gaps are counted and the first are named, over many pages of ro
   expect(calls.first_gaps.map(({ invocation_id }) => invocation_id)).toEqual(
     Array.from({ length: 20 }, (_, at) => `untold-${at}`),
   );
+});
+
+test.each<[string, readonly LifecycleState[], string]>([
+  ['two beginnings', ['DECLARED', 'DECLARED', 'COMPLETED'], 'the chain tells of two beginnings of it'],
+  ['two ends', ['DECLARED', 'ABORTED', 'COMPLETED'], 'the chain tells of two ends of it'],
+  ['one end twice', ['DECLARED', 'COMPLETED', 'COMPLETED'], 'the chain tells of two ends of it'],
+  ['a rollback of what went well', ['DECLARED', 'COMPLETED', 'ROLLED_BACK'], 'the chain tells of two ends of it'],
+])('AUD-07 %s of one call are a gap', async (_, states, reason) => {
+  const events = states.map((state, at) => ({ ...told('one', state, { output_hash: HASH }), id: `event ${at}` }));
+  await commit(row('one', 'COMPLETED', { result: RESULT, outputHash: HASH }), events);
+  expect((await verifyLedger(store, signer)).calls).toMatchObject({ gaps: 1, first_gaps: [{ reason }] });
+});
+
+test('AUD-07 that a call was rolled back may be told after its end, and again', async () => {
+  const states: LifecycleState[] = ['DECLARED', 'ABORTED', 'ROLLED_BACK', 'ROLLED_BACK'];
+  const events = states.map((state, at) => ({ ...told('one', state), id: `event ${at}` }));
+  await commit(row('one', 'ABORTED'), events);
+  expect(await verifyLedger(store, signer)).toMatchObject({ whole: true });
+});
+
+test('AUD-07 a result that was cut is compared with the hash of what was kept of it', async () => {
+  const kept = { truncated: true, bytes: 99, preview: '{"a' };
+  const hashes = { output_hash: HASH, output_kept_hash: sha256('{"bytes":99,"preview":"{\\"a","truncated":true}') };
+  const events = [told('one', 'DECLARED'), told('one', 'COMPLETED', hashes)];
+  await commit(row('one', 'COMPLETED', { result: kept, outputHash: HASH }), events);
+  expect(await verifyLedger(store, signer)).toMatchObject({ whole: true });
+  const other = changed((record) => ({ ...record, result: { ...kept, preview: '{"b' } }));
+  expect((await verifyLedger(other, signer)).calls.first_gaps).toMatchObject([{ reason: OTHER_RESULT }]);
+});
+
+test('AUD-07 a result that was forgotten leaves its hash; a person who is not named in events may be anybody', async () => {
+  const forgotten = row('one', 'COMPLETED', { outputHash: HASH, resultForgottenAt: 9, userDid: 'ann@example.org' });
+  await commit(forgotten, [
+    told('one', 'DECLARED', { user_did: '[REDACTED:email]' }),
+    told('one', 'COMPLETED', { output_hash: HASH, user_did: '[REDACTED:email]' }),
+  ]);
+  expect(await verifyLedger(store, signer)).toMatchObject({ whole: true });
+});
+
+test('AUD-07 a call that ends between the reading of its row and of its events is no gap', async () => {
+  await completed('one');
+  const early: LedgerStore = {
+    ...store,
+    allInvocations: async () => [{ call: { tenantId: 'acme', invocationId: 'one' }, record: row('one', 'EXECUTING') }],
+  };
+  expect(await verifyLedger(early, signer)).toMatchObject({ whole: true, calls: { open: 1 } });
 });

@@ -1,9 +1,10 @@
 import type { CallGap, CallsReport } from '../../../api/schemas/audit.ts';
-import type { CloudEvent, EventType } from '../../../api/schemas/cloud-event.ts';
+import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
 import { type CallKey, textOfCall } from '../../domain/invocation/call-key.ts';
 import { isFinal, TRANSITIONS } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { LedgerStore } from '../ledger-store.port.ts';
+import type { LedgerStore, StoredRow } from '../ledger-store.port.ts';
+import { gapOf, STATE_EVENTS } from './call-gap.ts';
 import type { Reader } from './verify-chains.ts';
 
 /** Rows read at once: each may hold a result. */
@@ -14,22 +15,15 @@ const GAPS_NAMED_MAX = 20;
 /** Calls without a row that are remembered: beyond them one may count twice, and memory stays bounded. */
 const MISSING_KNOWN_MAX = 100_000;
 
-/** The events that say in which state a call is; each call that is on record has one of them at least. */
-const STATE_EVENTS: ReadonlySet<string> = new Set<EventType>([
-  'ai.agent.tool.state_changed',
-  'ai.agent.tool.invoked',
-  'ai.agent.tool.succeeded',
-  'ai.agent.tool.failed',
-  'ai.agent.tool.timeout',
-  'ai.agent.tool.rolled_back',
-]);
-
 /** Compares the rows of calls with the chains, in both directions (AUD-07). */
 export interface CallVerification {
   /** Looks for the rows of the calls that these events are about. */
   readonly read: Reader;
-  /** Looks for the events of all rows. */
-  finish(): Promise<CallsReport>;
+  /**
+   * Looks for the events of all rows.
+   * @param show is shown the records that can be read, page by page
+   */
+  finish(show?: (records: readonly InvocationRecord[]) => Promise<void>): Promise<CallsReport>;
 }
 
 /**
@@ -61,26 +55,48 @@ export function createCallVerification(store: LedgerStore): CallVerification {
         gap(call, 'the chain tells of it, and it has no row');
       }
     },
-    async finish() {
+    async finish(show) {
       let checked = 0;
       let open = 0;
       let after: CallKey | undefined;
       for (;;) {
         const rows = await store.allInvocations({ ...(after === undefined ? {} : { after }), limit: PAGE_ROWS });
-        const told = statesTold(await store.eventsAbout(rows.map(({ call }) => call)));
-        for (const { call, record } of rows) {
+        const about = byCall(await store.eventsAbout(rows.map(({ call }) => call)));
+        for (const row of rows) {
           checked += 1;
-          const isReadable = isRecordOf(record, call);
-          if (isReadable && !isFinal(record.state)) open += 1;
-          const reason = isReadable ? gapOf(record, told.get(textOfCall(call)) ?? []) : UNREADABLE;
-          if (reason !== undefined) gap(call, reason);
+          const isReadable = isRecordOf(row.record, row.call);
+          if (isReadable && !isFinal(row.record.state)) open += 1;
+          const events = about.get(textOfCall(row.call)) ?? [];
+          const reason = isReadable ? await lastingGap(store, row, events) : UNREADABLE;
+          if (reason !== undefined) gap(row.call, reason);
         }
+        await show?.(rows.filter(({ record, call }) => isRecordOf(record, call)).map(({ record }) => record));
         after = rows.at(-1)?.call;
         if (rows.length < PAGE_ROWS) break;
       }
       return { checked, open, gaps: gapCount, first_gaps: gaps };
     },
   };
+}
+
+/**
+ * A call may have gone on between its row and its events, which are read one after the other: of one that was not over the
+ * row is read once more, and says then what the events said at least.
+ */
+async function lastingGap(
+  store: LedgerStore,
+  { call, record, differing }: StoredRow,
+  events: readonly CloudEvent[],
+): Promise<string | undefined> {
+  const gap = gapOf(record, events);
+  if (gap === undefined) {
+    return differing && `the columns ${differing.join(', ')} of its row say something else than the row`;
+  }
+  if (isFinal(record.state)) return gap;
+  const now = await store.findInvocation(call.tenantId, call.invocationId);
+  if (now === undefined || !isRecordOf(now, call)) return UNREADABLE;
+  const later = await store.eventsAbout([call]);
+  return gapOf(now, isFinal(now.state) ? (byCall(later).get(textOfCall(call)) ?? []) : events);
 }
 
 const UNREADABLE = 'its row says nothing that can be read, or tells of another call';
@@ -91,40 +107,29 @@ function isRecordOf(record: Partial<InvocationRecord> | null, { tenantId, invoca
   return record.state !== undefined && Object.hasOwn(TRANSITIONS, record.state);
 }
 
-/** What is missing of a call, in words for an auditor. */
-function gapOf({ state, heldEvents, outputHash }: InvocationRecord, told: readonly CloudEvent[]): string | undefined {
-  // A call that runs: its row holds its first events, and the chain does not yet (system design §4).
-  if (!isFinal(state) && heldEvents !== undefined) return undefined;
-  if (told.length === 0) return 'it has a row, and no chain tells of it';
-  if (!told.some(({ data }) => data['state'] === 'DECLARED')) return 'the chain does not tell how it began';
-  if (!isFinal(state)) return undefined;
-  const ends = told.filter(({ data }) => data['state'] === state);
-  if (ends.length === 0) return `its row says ${state}, and the chain tells of no such end`;
-  if (state !== 'COMPLETED' || ends.some(({ data }) => data['output_hash'] === outputHash)) return undefined;
-  return 'its row has another hash of the result than the chain';
-}
-
-/** The events that tell in which state a call is, by call. */
-function statesTold(events: readonly CloudEvent[]): ReadonlyMap<string, readonly CloudEvent[]> {
-  const told = new Map<string, CloudEvent[]>();
+/** Events by the call that they are about. */
+function byCall(events: readonly CloudEvent[]): ReadonlyMap<string, readonly CloudEvent[]> {
+  const found = new Map<string, CloudEvent[]>();
   for (const event of events) {
-    const call = callOf(event);
+    const call = subjectOf(event);
     if (call === undefined) continue;
     const text = textOfCall(call);
-    const others = told.get(text);
-    if (others === undefined) told.set(text, [event]);
+    const others = found.get(text);
+    if (others === undefined) found.set(text, [event]);
     else others.push(event);
   }
-  return told;
+  return found;
 }
 
 const callsOf = (events: readonly CloudEvent[]): ReadonlyMap<string, CallKey> =>
   new Map(events.map(callOf).flatMap((call) => (call === undefined ? [] : [[textOfCall(call), call] as const])));
 
 /** Undefined when the event says of no call in which state it is. */
-function callOf({ type, tenantid, data }: CloudEvent): CallKey | undefined {
+const callOf = (event: CloudEvent): CallKey | undefined =>
+  STATE_EVENTS.has(event.type) && typeof event.data?.['state'] === 'string' ? subjectOf(event) : undefined;
+
+/** Undefined when the event is about no call. */
+function subjectOf({ tenantid, data }: CloudEvent): CallKey | undefined {
   const invocationId = data?.['invocation_id'];
-  if (!STATE_EVENTS.has(type) || typeof data?.['state'] !== 'string' || typeof invocationId !== 'string')
-    return undefined;
-  return { tenantId: tenantid, invocationId };
+  return typeof invocationId === 'string' ? { tenantId: tenantid, invocationId } : undefined;
 }

@@ -35,7 +35,7 @@ async function verifyChain(
 ): Promise<ChainReport> {
   const checkpoints = await store.checkpoints(chainId);
   const forged = await firstForged(signer, checkpoints);
-  const walked = await walk(store, chainId, new Map(checkpoints.map((point) => [point.seq, point])), read);
+  const walked = await walk(store, chainId, checkpoints, read);
   const flaws = [forged, walked.flaw, cutOff(walked.head, walked.flaw, checkpoints)].filter(
     (flaw) => flaw !== undefined,
   );
@@ -44,6 +44,7 @@ async function verifyChain(
     chain_id: chainId,
     events: walked.events,
     checkpoints: checkpoints.length,
+    ...(walked.unsignedSince === undefined ? {} : { unsigned_since: walked.unsignedSince }),
     whole: first === undefined,
     ...(first === undefined ? {} : { first_broken: first }),
   };
@@ -60,24 +61,37 @@ async function firstForged(
   return undefined;
 }
 
+interface Walked {
+  readonly head: ChainHead;
+  readonly events: number;
+  /** Time of the first event behind the last signed head. */
+  readonly unsignedSince?: string;
+  readonly flaw?: Flaw;
+}
+
 async function walk(
   store: LedgerStore,
   chainId: string,
-  checkpoints: ReadonlyMap<number, ChainCheckpoint>,
+  checkpoints: readonly ChainCheckpoint[],
   read: Reader,
-): Promise<{ head: ChainHead; events: number; flaw?: Flaw }> {
+): Promise<Walked> {
+  const signed = new Map(checkpoints.map((point) => [point.seq, point]));
   let head = EMPTY_CHAIN;
   let events = 0;
+  const lastSigned = checkpoints.at(-1)?.seq ?? 0;
+  let unsigned: { unsignedSince?: string } = {};
   for (;;) {
     const page = await store.chainEvents(chainId, head.seq, PAGE_EVENTS);
     for (const event of page) {
-      const reason = flawOf(event, head) ?? flawAtCheckpoint(event, checkpoints.get(event.chainseq));
-      if (reason !== undefined) return { head, events, flaw: { seq: event.chainseq, event_id: event.id, reason } };
+      const reason = flawOf(event, head) ?? flawAtCheckpoint(event, signed.get(event.chainseq));
+      if (reason !== undefined)
+        return { head, events, ...unsigned, flaw: { seq: event.chainseq, event_id: event.id, reason } };
       head = headOf(event);
+      if (head.seq === lastSigned + 1) unsigned = { unsignedSince: event.time };
       events += 1;
     }
     await read(page);
-    if (page.length < PAGE_EVENTS) return { head, events };
+    if (page.length < PAGE_EVENTS) return { head, events, ...unsigned };
   }
 }
 

@@ -1,12 +1,24 @@
 import { join } from 'node:path';
 import { anchorFile } from '../../audit/anchoring/anchor-file.ts';
+import { headsFile } from '../../audit/anchoring/heads-file.ts';
+import { createHeadsKeeper } from '../../audit/anchoring/kept-heads.ts';
 import { startCheckpointTimer } from '../../audit/checkpoint-timer.ts';
 import { type Ledger, openLedger } from '../../audit/ledger.ts';
 import { startRelay } from '../../audit/relay.ts';
 import { openJsonlEventSink } from '../../audit/sinks/jsonl/jsonl-event-sink.ts';
+import type { OutsideKnowledge } from '../../audit/verify-ledger.ts';
 import type { OperationParts } from '../../operations/parts.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { Storage } from './open-storage.ts';
+
+/** File of the data folder with the newest signed heads. */
+const HEADS_FILE = 'audit-heads.json';
+
+/** The ledger of this instance, and what is known of its chain beside the tables. */
+interface OpenAudit {
+  readonly ledger: Ledger;
+  readonly outside: OutsideKnowledge;
+}
 
 /** The ledger, the checkpoints of its chain, and the sinks that read from it; closed in the opposite order. */
 export async function openAudit(
@@ -15,17 +27,22 @@ export async function openAudit(
   { database }: Storage,
   signer: OperationParts['signer'],
   chainId: string,
-): Promise<Ledger> {
+): Promise<OpenAudit> {
   const store = database.ledgerStore;
-  const sinks = settings['audit.jsonl'] ? [await openJsonlEventSink(join(settings['data_folder'], 'audit.jsonl'))] : [];
+  const folder = settings['data_folder'];
+  const sinks = settings['audit.jsonl'] ? [await openJsonlEventSink(join(folder, 'audit.jsonl'))] : [];
   const relay = startRelay({ store, chainId, sinks, log });
   opened.defer(() => relay.close());
   const ledger = await openLedger({ store, chainId, log, redactor, onCommitted: relay.offer });
   const everyMs = settings['audit.checkpoint_seconds'] * 1000;
+  const place = headsFile(join(folder, HEADS_FILE));
+  const heads = createHeadsKeeper({ place, store, signer, chainId, clock });
+  await heads.begin().catch((cause: unknown) => log.error('anchor-failed', { reason: String(cause) }));
   const path = settings['audit.anchor_file'];
-  const anchor = path === '' ? {} : { anchor: anchorFile(path) };
-  const checkpoints = startCheckpointTimer({ ledger, store, signer, chainId, everyMs, clock, log, ...anchor });
+  const outside = path === '' ? [heads.keep] : [heads.keep, anchorFile(path)];
+  const checkpoints = startCheckpointTimer({ ledger, store, signer, chainId, everyMs, clock, log, outside });
   opened.defer(() => checkpoints.close());
   opened.defer(() => ledger.close());
-  return ledger;
+  const keys = { keys: database.claimedKeys, ttlMs: settings['idempotency.ttl_seconds'] * 1000 };
+  return { ledger, outside: { chainId, place, head: () => ledger.head(), everyMs, keys, now: () => clock.now() } };
 }

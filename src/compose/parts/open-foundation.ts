@@ -23,7 +23,7 @@ export async function openFoundation(opened: AsyncDisposableStack, from: Ingredi
   await Promise.allSettled([opening, beside]);
   const storage = await opening;
   const [identity, policies, instanceId] = await beside;
-  const ledger = await openAudit(opened, from, storage, identity.signer, instanceId);
+  const { ledger, outside } = await openAudit(opened, from, storage, identity.signer, instanceId);
   await policies.recordIn(ledger);
-  return { storage, identity, policies, instanceId, ledger };
+  return { storage, identity, policies, instanceId, ledger, outside };
 }

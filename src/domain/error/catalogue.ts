@@ -346,6 +346,11 @@ export const ERRORS = {
     [410, 5, 'result'],
     'the result was kept for its time and is forgotten; the record of the call stands (a warning)',
   ),
+  E3820: row(
+    ['internal_error', 'PermanentFailure', 'StateError'],
+    [500, 15, 'result'],
+    'the stored answer of an earlier call is not what the audit says of it, so it is not given again',
+  ),
 
   E3900: row(
     ['internal_error', 'ServerError', 'StateError'],

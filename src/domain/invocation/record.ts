@@ -39,7 +39,10 @@ export interface InvocationRecord {
   /** Instance that runs it, for recovery. */
   readonly instanceId: string;
   readonly inputHash?: string;
+  /** SHA-256 over the canonical result before any cut, hex. */
   readonly outputHash?: string;
+  /** The same of what the row keeps of a result that was cut. */
+  readonly outputKeptHash?: string;
   readonly result?: unknown;
   /** Epoch ms at which the result was forgotten, which was kept until then. */
   readonly resultForgottenAt?: number;

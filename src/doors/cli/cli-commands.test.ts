@@ -238,6 +238,7 @@ describe('token', () => {
 });
 
 describe('audit', () => {
+  const HEADS = { checked: 2, faults: [] };
   const event = (id: string) => ({
     id,
     type: 'ai.agent.tool.invoked',
@@ -263,13 +264,27 @@ describe('audit', () => {
   it('API-05 verify says how many events are whole, and ends with 1 when they are not', async () => {
     const chain = { chain_id: 'c', events: 3, checkpoints: 1, whole: true };
     const calls = { checked: 2, open: 1, gaps: 0, first_gaps: [] };
-    bench.layer.answers.set('audit.verify', () => ({ whole: true, events: 3, chains: [chain], calls }));
+    bench.layer.answers.set('audit.verify', () => ({
+      whole: true,
+      events: 3,
+      chains: [chain],
+      calls,
+      heads: HEADS,
+      warnings: [],
+    }));
     expect(await bench.run(['audit', 'verify'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('3 events, all whole'),
     });
     const broken = { ...chain, whole: false, first_broken: { seq: 2, reason: 'its hash is another' } };
-    bench.layer.answers.set('audit.verify', () => ({ whole: false, events: 3, chains: [broken], calls }));
+    bench.layer.answers.set('audit.verify', () => ({
+      whole: false,
+      events: 3,
+      chains: [broken],
+      calls,
+      heads: HEADS,
+      warnings: [],
+    }));
     const run = await bench.run(['audit', 'verify']);
     expect(run).toMatchObject({ code: 1, out: expect.stringContaining('event 2: its hash is another') });
   });
@@ -279,11 +294,35 @@ describe('audit', () => {
       { tenant_id: 'acme', invocation_id: 'call-1', reason: 'the chain tells of it, and it has no row' },
     ];
     const calls = { checked: 2, open: 0, gaps: 1, first_gaps };
-    bench.layer.answers.set('audit.verify', () => ({ whole: false, events: 3, chains: [], calls }));
+    bench.layer.answers.set('audit.verify', () => ({
+      whole: false,
+      events: 3,
+      chains: [],
+      calls,
+      heads: HEADS,
+      warnings: [],
+    }));
     const run = await bench.run(['audit', 'verify']);
     expect(run.code).toBe(1);
     expect(run.out).toMatch(/acme +call-1 +the chain tells of it, and it has no row/);
     expect(run.out).toContain('Calls whose rows and events differ: 1; rows compared: 2');
+  });
+
+  it('AUD-07 verify names heads that the chains do not have any more, and what cannot be told from them', async () => {
+    const calls = { checked: 0, open: 0, gaps: 0, first_gaps: [] };
+    const answer = { whole: true, events: 3, chains: [], calls, heads: HEADS, warnings: [] };
+    bench.layer.answers.set('audit.verify', () => answer);
+    expect((await bench.run(['audit', 'verify'])).out).toContain(
+      'Heads kept outside the tables: 2, and the chains have them',
+    );
+    const faults = [{ chain_id: 'c', seq: 3, reason: 'event 3 is gone' }];
+    const heads = { checked: 2, faults };
+    const warnings = ['Heads are kept since today.'];
+    bench.layer.answers.set('audit.verify', () => ({ ...answer, whole: false, heads, warnings }));
+    const run = await bench.run(['audit', 'verify']);
+    expect(run.code).toBe(1);
+    expect(run.out).toMatch(/c +3 +event 3 is gone/);
+    expect(run.out).toContain('Heads are kept since today.');
   });
 
   it('AUD-07 heads of the chains are printed one a line, and compared with the chains later', async () => {
@@ -299,7 +338,14 @@ describe('audit', () => {
     ).toEqual(['c', 'd']);
 
     const calls = { checked: 0, open: 0, gaps: 0, first_gaps: [] };
-    bench.layer.answers.set('audit.verify', () => ({ whole: true, events: 3, chains: [], calls }));
+    bench.layer.answers.set('audit.verify', () => ({
+      whole: true,
+      events: 3,
+      chains: [],
+      calls,
+      heads: HEADS,
+      warnings: [],
+    }));
     const faults = [{ chain_id: 'd', seq: 3, reason: 'event 3 is gone' }];
     const answerTo = (whole: boolean, found: typeof faults) => (input: unknown) => ({
       whole,

@@ -68,7 +68,7 @@ function factsOf(facts: NonNullable<Flight['facts']>, record: InvocationRecord):
 interface SharedMembers {
   /** Up to where the end tells duration, error and usage. */
   readonly first: string;
-  /** Up to where the end tells the hash of the output. */
+  /** Up to where the end tells the hashes of the output. */
   readonly second: string;
   /** Up to the policy's decision; empty or with a comma behind it. */
   readonly phase: string;
@@ -194,10 +194,11 @@ function effectOf({ start, third, end, all }: SharedMembers, { text }: EffectSai
 function endOf(members: SharedMembers, said: DecisionTexts, record: InvocationRecord, state: LifecycleState) {
   const { first, second, phase, third, all, end } = members;
   const { gate, hooks, policy } = said;
-  const { failure, metadata, outputHash } = record;
+  const { failure, metadata, outputHash, outputKeptHash } = record;
   const error = failure === undefined ? '' : `"error":${canonicalJson(withoutDetails(failure))},`;
   const early = `"duration_ms":${numberText(metadata?.duration_ms)},${error}"execution_metadata":${usageText(record)},${hooks}`;
-  const hash = outputHash === undefined ? '' : `"output_hash":"${outputHash}",`;
+  const kept = outputKeptHash === undefined ? '' : `"output_kept_hash":"${outputKeptHash}",`;
+  const hash = outputHash === undefined ? '' : `"output_hash":"${outputHash}",${kept}`;
   const own = STATE_TEXTS[state];
   return payloadText(
     record,

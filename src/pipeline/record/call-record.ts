@@ -21,7 +21,7 @@ export function recordOf(
   end: FlightEnd,
 ): InvocationRecord {
   const { call, warnings, trust, nonce } = flight;
-  const { tool, principal, request, inputHash, outputHash } = call;
+  const { tool, principal, request, inputHash, outputHash, outputKeptHash } = call;
   const record: Open<InvocationRecord> = {
     invocationId: invocationIdOf(flight, end),
     tenantId: principal?.tenantId ?? UNKNOWN_TENANT,
@@ -55,6 +55,7 @@ export function recordOf(
   if (flight.gateDecision !== undefined) record.gateDecision = flight.gateDecision;
   if (inputHash !== undefined) record.inputHash = inputHash;
   if (outputHash !== undefined) record.outputHash = outputHash;
+  if (outputKeptHash !== undefined) record.outputKeptHash = outputKeptHash;
   if (end.answered !== undefined) record.answeredBy = end.answered.invocationId;
   if (end.failure !== undefined) record.failure = withoutCause(end.failure);
   else if (outputHash !== undefined) {

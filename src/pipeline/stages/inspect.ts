@@ -30,7 +30,11 @@ export function inspect({
       const marked = markResult(rules, fitting.result, flight.warnings);
       if (isFailure(marked)) return marked;
       const text = canonicalJson(marked.result);
-      return { result: cut(marked.result, text, grant.limits.outputBytesMax, flight), outputHash: sha256(text) };
+      const result = cut(marked.result, text, grant.limits.outputBytesMax, flight);
+      const outputHash = sha256(text);
+      return result === marked.result
+        ? { result, outputHash }
+        : { result, outputHash, outputKeptHash: sha256(canonicalJson(result)) };
     },
   };
 }

@@ -86,10 +86,10 @@ interface ChainLinks {
 export function memoryLedgerStore(options: { readonly eventsMax?: number } = {}): FailedRows {
   const { eventsMax = EVENTS_MAX } = options;
   const held: Held = { texts: createTextLog(), events: [], chains: new Map(), records: new Map() };
-  const checkpoints = new Map<string, string[]>();
 
   return {
     ...sinkPositions(),
+    ...checkpointsOf(),
     ...callReaders(held),
     async append(batch) {
       refuseWhatCannotBeWhole(held, batch, eventsMax);
@@ -98,16 +98,6 @@ export function memoryLedgerStore(options: { readonly eventsMax?: number } = {})
     },
     async chainHead(chainId) {
       return held.chains.get(chainId)?.head;
-    },
-    async addCheckpoint(checkpoint) {
-      const text = JSON.stringify(checkpoint);
-      const known = checkpoints.get(checkpoint.chainId);
-      if (known === undefined) checkpoints.set(checkpoint.chainId, [text]);
-      else if (!known.includes(text)) known.push(text);
-    },
-    async checkpoints(chainId) {
-      const found = (checkpoints.get(chainId) ?? []).map((text) => JSON.parse(text) as ChainCheckpoint);
-      return found.sort((one, other) => one.seq - other.seq);
     },
     async chainIds() {
       return [...held.chains.keys()].sort();
@@ -146,6 +136,28 @@ export function memoryLedgerStore(options: { readonly eventsMax?: number } = {})
     },
     async forgetResults(query) {
       return forgetResults(held, query);
+    },
+  };
+}
+
+function checkpointsOf(): Pick<FailedRows, 'addCheckpoint' | 'checkpoints' | 'newestCheckpoint'> {
+  const texts = new Map<string, string[]>();
+  const ofChain = (chainId: string): ChainCheckpoint[] => {
+    const found = (texts.get(chainId) ?? []).map((text) => JSON.parse(text) as ChainCheckpoint);
+    return found.sort((one, other) => one.seq - other.seq);
+  };
+  return {
+    async addCheckpoint(checkpoint) {
+      const text = JSON.stringify(checkpoint);
+      const known = texts.get(checkpoint.chainId);
+      if (known === undefined) texts.set(checkpoint.chainId, [text]);
+      else if (!known.includes(text)) known.push(text);
+    },
+    async checkpoints(chainId) {
+      return ofChain(chainId);
+    },
+    async newestCheckpoint(chainId) {
+      return ofChain(chainId).at(-1);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool } from 'pg';
-import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
@@ -22,6 +22,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { VisibilityStore } from '../../visibility/visibility-store.port.ts';
 import { postgresApprovalStore } from './approvals/postgres-approval-store.ts';
 import { postgresCallLeaseStore } from './calls/postgres-call-lease-store.ts';
+import { postgresClaimedKeys } from './calls/postgres-claimed-keys.ts';
 import { postgresCompensationStore } from './calls/postgres-compensation-store.ts';
 import { postgresIdempotencyStore } from './calls/postgres-idempotency-store.ts';
 import { postgresQuotaStore } from './calls/postgres-quota-store.ts';
@@ -61,6 +62,7 @@ export interface PostgresDatabase extends AsyncDisposable {
   readonly toolStore: ToolStore;
   readonly ledgerStore: LedgerStore;
   readonly idempotencyStore: IdempotencyStore;
+  readonly claimedKeys: ClaimedKeys;
   readonly callLeaseStore: CallLeaseStore;
   readonly compensationStore: CompensationStore;
   readonly quotaStore: QuotaStore;
@@ -130,6 +132,7 @@ export async function openPostgres({
     toolStore: postgresToolStore(database),
     ledgerStore: postgresLedgerStore(sender, pool, database),
     idempotencyStore: postgresIdempotencyStore(pool),
+    claimedKeys: postgresClaimedKeys(pool),
     callLeaseStore: postgresCallLeaseStore(pool),
     compensationStore: postgresCompensationStore(database),
     quotaStore: postgresQuotaStore(pool),

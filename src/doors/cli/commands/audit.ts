@@ -134,6 +134,15 @@ function tellVerification(found: AuditVerification, print: Printer): void {
       `${checked} calls, each told of from its beginning${open > 0 ? `; ${open} not over yet` : ' to its end'}`,
     );
   }
+  tellHeads(found.heads, print);
+  for (const warning of found.warnings) print.line(warning, 'warning');
   if (found.whole) print.line(`${found.events} events, all whole`, 'good');
   else print.line(`${found.events} events, not whole`, 'bad');
+}
+
+/** What the heads show that are kept outside the tables. */
+function tellHeads({ checked, faults }: AuditVerification['heads'], print: Printer): void {
+  const rows = faults.map(({ chain_id, seq, reason }) => [chain_id, String(seq), reason]);
+  if (rows.length > 0) print.table(['CHAIN', 'EVENT', 'FAULT OF A KEPT HEAD'], rows);
+  else print.line(`Heads kept outside the tables: ${checked}, and the chains have them`);
 }

@@ -8,6 +8,7 @@ import { type Flight, mayHaveRow } from '../../flight/flight.ts';
 import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { patiently } from '../../record/patiently.ts';
+import { changedAnswer } from '../../record/stored-answer.ts';
 import type { EarlierAnswer } from '../../stage.ts';
 import { asSettled } from './as-settled.ts';
 import { type CallName, nameTaken } from './call-names.ts';
@@ -16,7 +17,7 @@ import { firstCall } from './first-call.ts';
 type Needs = CallRequest & Admitted & Resolved & Validated;
 export type ClaimParts = Pick<
   PipelineParts,
-  'clock' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId' | 'outcomes'
+  'clock' | 'log' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId' | 'outcomes'
 >;
 
 /**
@@ -109,7 +110,10 @@ async function claimName(
     const first = typeof found === 'object' ? await asSettled(parts, found, flight.warnings) : found;
     if (typeof first === 'object') {
       const free = await freeAfter(parts, first, next, holder);
-      if (free === undefined) return { answered: first };
+      if (free === undefined) {
+        const changed = typeof found === 'object' ? await changedAnswer(parts, found, first) : undefined;
+        return changed ?? { answered: first };
+      }
       holder = free;
       continue;
     }

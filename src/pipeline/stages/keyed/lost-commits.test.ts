@@ -42,6 +42,7 @@ function crashingServer() {
     append: (batch, durability) => written(durability, (to) => to.ledger.append(batch, durability)),
     chainHead: (chainId) => stores.ledger.chainHead(chainId),
     findInvocation: (tenantId, invocationId) => stores.ledger.findInvocation(tenantId, invocationId),
+    eventsAbout: (calls) => stores.ledger.eventsAbout(calls),
   };
   const crash = async (): Promise<void> => {
     log = log.slice(0, onDisk);

@@ -143,12 +143,20 @@ describe('VIS-04 the call that came first', () => {
       ['E3804', 1],
     ] as const) {
       const memory = memoryLedgerStore();
-      const { pay, ran, store, parts } = await counting({ side_effect_policy: 'idempotent' }, { store: memory });
+      const { pay, ran, eventsOf, parts } = await counting({ side_effect_policy: 'idempotent' }, { store: memory });
       const first = await pay({ n: 1 });
       const failure = { failed: true, code, message: 'Cut off.' } as const;
-      const { result: _result, ...row } = first;
+      const { result: _result, outputHash: _hash, ...row } = first;
       const cutOff = { ...row, invocationId: 'cut-off', state: 'ABORTED' as const, failure };
-      await store.append({ records: [cutOff], events: [] }, 'synchronous');
+      const [told] = await eventsOf(first.invocationId);
+      const events = ['DECLARED', 'ABORTED'].map((state) => ({
+        id: state,
+        type: 'ai.agent.tool.failed' as const,
+        time: 1,
+        tenantId: 'acme',
+        data: { ...told?.data, invocation_id: 'cut-off', state },
+      }));
+      await parts.ledger.commit({ record: cutOff, events, durability: 'synchronous' });
       const key = `\ntool_idem:11:did:agent:a${first.idempotencyKey}`;
       const probe = { tenantId: 'acme', key, requestHash: '', nonce: 'p', invocationId: 'p' };
       const held = await parts.idempotency.claim(probe, 60_000);

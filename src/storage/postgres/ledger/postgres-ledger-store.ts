@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Pool } from 'pg';
 import type { ChainCheckpoint, LedgerStore } from '../../../audit/ledger-store.port.ts';
 import { columnsOf } from '../calls/call-columns.ts';
@@ -45,7 +45,10 @@ export function postgresLedgerStore(sender: StatementSender, pool: Pool, databas
   };
 }
 
-type ChainReaders = Pick<LedgerStore, 'chainHead' | 'chainIds' | 'chainEvents' | 'addCheckpoint' | 'checkpoints'>;
+type ChainReaders = Pick<
+  LedgerStore,
+  'chainHead' | 'chainIds' | 'chainEvents' | 'addCheckpoint' | 'checkpoints' | 'newestCheckpoint'
+>;
 
 function chainReaders(database: Kysely<Tables>): ChainReaders {
   return {
@@ -62,7 +65,16 @@ function chainReaders(database: Kysely<Tables>): ChainReaders {
           .onConflict((conflict) => conflict.doNothing())
           .execute();
       }),
-    checkpoints: (chainId) => inDatabase('read the checkpoints', () => readCheckpoints(database, chainId)),
+    checkpoints: (chainId) =>
+      inDatabase('read the checkpoints', async () => {
+        const rows = await checkpointRows(database, chainId).orderBy('seq').execute();
+        return rows.map(checkpointOf);
+      }),
+    newestCheckpoint: (chainId) =>
+      inDatabase('read the newest checkpoint', async () => {
+        const row = await checkpointRows(database, chainId).orderBy('seq', 'desc').limit(1).executeTakeFirst();
+        return row && checkpointOf(row);
+      }),
   };
 }
 
@@ -79,20 +91,20 @@ select chain_id from chains where chain_id is not null`.execute(database);
   return rows.map(({ chain_id }) => keyOfText(chain_id));
 }
 
-async function readCheckpoints(database: Kysely<Tables>, chainId: string): Promise<readonly ChainCheckpoint[]> {
-  const rows = await database
-    .selectFrom('sallyport.audit_checkpoints')
-    .selectAll()
-    .where('chain_id', '=', keyText(chainId))
-    .orderBy('seq')
-    .execute();
-  return rows.map(({ chain_id, key_id, seq, ...checkpoint }) => ({
-    chainId: keyOfText(chain_id),
-    seq: Number(seq),
-    ...checkpoint,
-    keyId: keyOfText(key_id),
-  }));
-}
+const checkpointRows = (database: Kysely<Tables>, chainId: string) =>
+  database.selectFrom('sallyport.audit_checkpoints').selectAll().where('chain_id', '=', keyText(chainId));
+
+const checkpointOf = ({
+  chain_id,
+  key_id,
+  seq,
+  ...checkpoint
+}: Selectable<Tables['sallyport.audit_checkpoints']>): ChainCheckpoint => ({
+  chainId: keyOfText(chain_id),
+  seq: Number(seq),
+  ...checkpoint,
+  keyId: keyOfText(key_id),
+});
 
 function sinkPositions(database: Kysely<Tables>): Pick<LedgerStore, 'sinkPosition' | 'setSinkPosition'> {
   const table = 'sallyport.sink_positions';

@@ -3,13 +3,16 @@ import type { Pool } from 'pg';
 import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
 import type { LedgerStore, RowsQuery, StoredRow } from '../../../audit/ledger-store.port.ts';
 import type { CallKey } from '../../../domain/invocation/call-key.ts';
+import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { type CallRow, columnsOf } from '../calls/call-columns.ts';
 import { overGivenRows, queryGivenRows } from '../calls/given-rows.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyOfText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
-import { lookupText } from './append-columns.ts';
+import { type AppendColumn, lookupText, RECORD_COLUMNS } from './append-columns.ts';
 import { type PackedEvents, unpack } from './packed-events.ts';
+
+const KEYS: ReadonlySet<string> = new Set(['tenant_id', 'invocation_id']);
 
 /** What a verification reads: all rows and what is said of them. */
 export function callReaders(
@@ -25,13 +28,43 @@ export function callReaders(
 
 /** In the order of the primary key, whatever the collation of the database is. */
 async function readRows(database: Kysely<Tables>, { after, limit }: RowsQuery): Promise<readonly StoredRow[]> {
-  let rows = database.selectFrom('sallyport.tool_invocations').select(['tenant_id', 'invocation_id', 'record']);
+  let rows = database
+    .selectFrom('sallyport.tool_invocations')
+    .select(['tenant_id', 'invocation_id', 'record'])
+    .select(COMPARED.map(({ name }) => sql<string | boolean | null>`${sql.ref(name)}`.as(`column_${name}` as const)));
   if (after !== undefined) {
     const { tenant, invocation } = columnsOf(after);
     rows = rows.where(sql<boolean>`(tenant_id, invocation_id) > (${tenant}, ${invocation})`);
   }
   const found = await rows.orderBy('tenant_id').orderBy('invocation_id').limit(limit).execute();
-  return found.map(({ record, ...row }) => ({ call: callOf(row), record }));
+  return found.map((row) => {
+    const differing = differingColumns(row);
+    const stored = { call: callOf(row), record: row.record };
+    return differing.length === 0 ? stored : { ...stored, differing };
+  });
+}
+
+/** What rows are looked up by repeats what their records say. Ids are what a row is found by; times and numbers are not compared. */
+const COMPARED = RECORD_COLUMNS.filter(
+  (column) => (column.type === 'text' || column.type === 'boolean') && !KEYS.has(column.name),
+);
+
+function differingColumns(row: { readonly record: InvocationRecord } & Readonly<Record<string, unknown>>): string[] {
+  try {
+    return COMPARED.filter((column) => row[`column_${column.name}`] !== columnOf(column, row.record)).map(
+      ({ name }) => name,
+    );
+  } catch {
+    // A record that is none, or tells of a state that there is not: its reader says so.
+    return [];
+  }
+}
+
+function columnOf({ of, write }: AppendColumn<InvocationRecord>, record: InvocationRecord): string | boolean | null {
+  const value = of(record);
+  if (typeof value === 'boolean') return value;
+  if (typeof value !== 'string') return null;
+  return write === undefined ? value : write(value);
 }
 
 const RECORDED = overGivenRows(

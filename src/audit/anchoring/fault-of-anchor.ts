@@ -1,0 +1,32 @@
+import type { Anchor } from '../../../api/schemas/audit.ts';
+import type { ChainHead } from '../chain.ts';
+import { type CheckpointSigner, isAuthentic } from '../checkpoint.ts';
+import type { LedgerStore } from '../ledger-store.port.ts';
+import { checkpointOf } from './anchor.ts';
+
+/** Why a signed head is none of this layer's, or its chain does not have it any more; undefined when it holds. */
+export async function faultOfAnchor(
+  store: LedgerStore,
+  signer: CheckpointSigner,
+  anchor: Anchor,
+): Promise<string | undefined> {
+  const { chain_id, time } = anchor;
+  if (!(await isAuthentic(signer, checkpointOf(anchor)))) return `the anchor of ${time} is not signed by a known key`;
+  return faultAtHead(store, chain_id, anchor, `was the head at ${time}`);
+}
+
+/**
+ * Whether a chain still has the event that was its head.
+ * @param said what is known of that event, for the words that are returned
+ */
+export async function faultAtHead(
+  store: LedgerStore,
+  chainId: string,
+  { seq, hash }: ChainHead,
+  said: string,
+): Promise<string | undefined> {
+  const [event] = await store.chainEvents(chainId, seq - 1, 1);
+  if (event === undefined || event.chainseq !== seq) return `event ${seq}, which ${said}, is gone`;
+  if (event.chainhash !== hash) return `event ${seq}, which ${said}, has another hash now: the chain was written anew`;
+  return undefined;
+}

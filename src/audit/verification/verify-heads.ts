@@ -1,0 +1,88 @@
+import type { ChainReport, HeadsReport } from '../../../api/schemas/audit.ts';
+import { faultAtHead, faultOfAnchor } from '../anchoring/fault-of-anchor.ts';
+import type { HeadsPlace, KeptHeads } from '../anchoring/kept-heads.ts';
+import type { ChainHead } from '../chain.ts';
+import type { CheckpointSigner } from '../checkpoint.ts';
+import type { LedgerStore } from '../ledger-store.port.ts';
+import type { KeysToVerify } from './verify-keys.ts';
+
+/** What the layer knows of its chain beside the tables. */
+export interface OutsideKnowledge {
+  readonly chainId: string;
+  readonly place: Pick<HeadsPlace, 'read'>;
+  /** The newest event that this process has written. */
+  head(): ChainHead;
+  /** How often heads are signed, ms. */
+  readonly everyMs: number;
+  /** The idempotency keys that calls hold; not looked at when absent. */
+  readonly keys?: Omit<KeysToVerify, 'now'>;
+  /** Epoch ms. */
+  now(): number;
+}
+
+/** What the heads show, and what they cannot. */
+interface VerifiedHeads extends HeadsReport {
+  readonly warnings: string[];
+}
+
+/** Turns of signing that an event may be without a signed head. */
+const TURNS_LATE = 2;
+
+/**
+ * Compares the chains with what is known outside the tables: whoever may only write to the tables can cut a chain, delete
+ * it or write it anew, and delete its signed heads, but not change what is kept elsewhere (AUD-07).
+ * @param last as {@link OutsideKnowledge.head} said before the chains were read
+ */
+export async function verifyHeads(
+  store: LedgerStore,
+  signer: CheckpointSigner,
+  outside: OutsideKnowledge,
+  last: ChainHead,
+  chains: readonly ChainReport[],
+): Promise<VerifiedHeads> {
+  const { chainId } = outside;
+  const faults: HeadsReport['faults'] = [];
+  const warnings = unsigned(outside, chains);
+  const written = last.seq === 0 ? undefined : await faultAtHead(store, chainId, last, WRITTEN_LAST);
+  if (written !== undefined) faults.push({ chain_id: chainId, seq: last.seq, reason: written });
+  const kept = await readKept(outside);
+  if (typeof kept === 'string') faults.push({ chain_id: chainId, seq: 0, reason: kept });
+  if (kept === undefined) warnings.push('No heads are kept outside the tables: the file audit-heads.json is missing.');
+  if (typeof kept !== 'object') return { checked: 0, faults, warnings };
+  const { begun, heads } = kept;
+  if (begun.events > 0)
+    warnings.push(
+      `Heads are kept outside the tables since ${begun.time}, when the chain of this instance had ${begun.events} events: ` +
+        'what was changed before that is not seen by them.',
+    );
+  for (const head of heads) {
+    const reason = (await faultOfAnchor(store, signer, head)) ?? (await deleted(store, head));
+    if (reason !== undefined) faults.push({ chain_id: head.chain_id, seq: head.seq, reason });
+  }
+  return { checked: heads.length, faults, warnings };
+}
+
+const WRITTEN_LAST = 'this layer wrote last';
+
+async function readKept({ place }: OutsideKnowledge): Promise<KeptHeads | string | undefined> {
+  try {
+    return await place.read();
+  } catch (cause) {
+    return `the file audit-heads.json cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+  }
+}
+
+async function deleted(store: LedgerStore, head: KeptHeads['heads'][number]): Promise<string | undefined> {
+  const standing = await store.checkpoints(head.chain_id);
+  if (standing.some(({ seq, hash }) => seq === head.seq && hash === head.hash)) return undefined;
+  return `the signed head of ${head.time} was deleted from the table`;
+}
+
+/** An instance that was killed leaves such events until its next start; whoever deletes signed heads does too. */
+function unsigned({ everyMs, now }: OutsideKnowledge, chains: readonly ChainReport[]): string[] {
+  return chains.flatMap(({ chain_id, unsigned_since: since }) =>
+    since === undefined || now() - Date.parse(since) < TURNS_LATE * everyMs
+      ? []
+      : [`The events of chain ${chain_id} since ${since} are covered by no signed head of the table.`],
+  );
+}

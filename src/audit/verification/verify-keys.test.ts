@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { createKeyVerification } from './verify-keys.ts';
+
+const DAY = 86_400_000;
+const row = (invocationId: string, more: Partial<InvocationRecord> = {}): InvocationRecord => ({
+  invocationId,
+  tenantId: 'acme',
+  agentDid: 'a',
+  toolId: 'pay',
+  door: 'rest',
+  instanceId: 'one',
+  state: 'COMPLETED',
+  idempotencyKey: 'k',
+  acceptedAt: 10 * DAY,
+  warnings: [],
+  ...more,
+});
+
+const verified = async (held: readonly string[], rows: readonly InvocationRecord[]) => {
+  const asked: string[] = [];
+  const verification = createKeyVerification({
+    keys: {
+      holders: async (calls) => {
+        asked.push(...calls.map(({ invocationId }) => invocationId));
+        return calls.filter(({ invocationId }) => held.includes(invocationId));
+      },
+    },
+    ttlMs: DAY,
+    now: () => 10 * DAY + 1,
+  });
+  for (const each of rows) await verification.read([each]);
+  return { warnings: await verification.finish(), asked };
+};
+
+test('PIPE-09 AUD-07 calls that went well and do not hold their key are counted, and the first is named', async () => {
+  const { warnings } = await verified(['held'], [row('held'), row('one'), row('two')]);
+  expect(warnings).toEqual([expect.stringContaining('not hold any more: 2, the first is one of acme.')]);
+});
+
+test('PIPE-09 AUD-07 keys of calls that failed, had none, or whose key may have expired are not asked for', async () => {
+  const rows = [
+    row('failed', { state: 'FAILED' }),
+    row('expired', { acceptedAt: 9 * DAY + 60_001 }),
+    row('just not', { acceptedAt: 9 * DAY + 60_002 }),
+  ];
+  const { idempotencyKey: _none, ...without } = row('without');
+  expect(await verified(['just not'], [...rows, without])).toEqual({ warnings: [], asked: ['just not'] });
+});

@@ -1,0 +1,61 @@
+import { type CallKey, textOfCall } from '../../domain/invocation/call-key.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { ClaimedKeys } from '../ledger-store.port.ts';
+
+/** Calls whose keys are asked for at once; bounds the memory of a verification. */
+const ASKED_AT_ONCE = 10_000;
+/** The clocks of the layer and its database may differ by this, ms. */
+const CLOCKS_APART_MS = 60_000;
+
+/** The keys of calls, and how long they are held. */
+export interface KeysToVerify {
+  readonly keys: ClaimedKeys;
+  /** How long a key is held, ms. */
+  readonly ttlMs: number;
+  /** Epoch ms. */
+  now(): number;
+}
+
+/** Looks for the keys under which calls ran (PIPE-09). */
+export interface KeyVerification {
+  read(records: readonly InvocationRecord[]): Promise<void>;
+  /** What is said of the keys that are missing, in words for an auditor; nothing when there are none. */
+  finish(): Promise<readonly string[]>;
+}
+
+/**
+ * A call that went well holds its key until that expires. One without is no proof that somebody deleted the key: it may have
+ * expired when keys were held for a shorter time.
+ */
+export function createKeyVerification({ keys, ttlMs, now }: KeysToVerify): KeyVerification {
+  let asked: CallKey[] = [];
+  let missing = 0;
+  let first: CallKey | undefined;
+  const ask = async (): Promise<void> => {
+    const holders = new Set((await keys.holders(asked)).map(textOfCall));
+    for (const call of asked) {
+      if (holders.has(textOfCall(call))) continue;
+      missing += 1;
+      first ??= call;
+    }
+    asked = [];
+  };
+  return {
+    async read(records) {
+      const since = now() + CLOCKS_APART_MS - ttlMs;
+      for (const { state, idempotencyKey, acceptedAt, tenantId, invocationId } of records) {
+        if (state !== 'COMPLETED' || idempotencyKey === undefined || acceptedAt <= since) continue;
+        asked.push({ tenantId, invocationId });
+      }
+      if (asked.length >= ASKED_AT_ONCE) await ask();
+    },
+    async finish() {
+      await ask();
+      if (first === undefined) return [];
+      return [
+        `Calls that ran under an idempotency key which they do not hold any more: ${missing}, the first is ` +
+          `${first.invocationId} of ${first.tenantId}. The keys were deleted, or idempotency.ttl_seconds was raised since.`,
+      ];
+    },
+  };
+}
