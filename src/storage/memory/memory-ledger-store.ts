@@ -26,6 +26,7 @@ import {
 import { rowsOfBatch, rowTaken } from '../../domain/invocation/rows-of-batch.ts';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import { createEventsByCall } from './calls/events-by-call.ts';
+import { sinkPositions } from './calls/sink-positions.ts';
 import type { FailedRows } from './outcomes/memory-outcome-store.ts';
 import { createTextLog, type TextLog } from './text-log.ts';
 
@@ -158,18 +159,6 @@ function checkpointsOf(): Pick<FailedRows, 'addCheckpoint' | 'checkpoints' | 'ne
     },
     async newestCheckpoint(chainId) {
       return ofChain(chainId).at(-1);
-    },
-  };
-}
-
-function sinkPositions(): Pick<FailedRows, 'sinkPosition' | 'setSinkPosition'> {
-  const sinks = new Map<string, number>();
-  return {
-    async sinkPosition(sink) {
-      return sinks.get(sink) ?? 0;
-    },
-    async setSinkPosition(sink, position) {
-      sinks.set(sink, position);
     },
   };
 }

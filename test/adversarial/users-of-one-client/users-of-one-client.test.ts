@@ -4,20 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { requestOf } from '../../src/doors/remote/request-of.ts';
-import { LOCAL_CALLER } from '../../src/index.ts';
-import { OPERATIONS, type OperationName } from '../../src/operations/catalogue.ts';
-import { type OpenLayer, openLayer } from '../e2e/layer.fixture.ts';
-import { leaked } from './tenancy/compared.ts';
-import { ATTACKS } from './users-of-one-client/attacks.ts';
-import {
-  absentNames,
-  openShop,
-  type PlantedCalls,
-  plantCalls,
-  type Shop,
-  stateOf,
-} from './users-of-one-client/planted.ts';
+import { requestOf } from '../../../src/doors/remote/request-of.ts';
+import { LOCAL_CALLER } from '../../../src/index.ts';
+import { OPERATIONS, type OperationName } from '../../../src/operations/catalogue.ts';
+import { type OpenLayer, openLayer } from '../../e2e/layer.fixture.ts';
+import { leaked } from '../tenancy/compared.ts';
+import { ATTACKS } from './attacks.ts';
+import { absentNames, openShop, type PlantedCalls, plantCalls, type Shop, stateOf } from './planted.ts';
 
 const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
 const ISSUER = 'https://id.example';

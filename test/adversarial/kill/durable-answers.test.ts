@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../src/index.ts';
-import type { ToolManifest } from '../../src/manifest.ts';
-import { urlOf } from '../../src/storage/postgres/postgres-databases.fixture.ts';
-import { createDatabaseServer, type DatabaseServer } from './kill/database-server.ts';
+import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
+import type { ToolManifest } from '../../../src/manifest.ts';
+import { urlOf } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+import { createDatabaseServer, type DatabaseServer } from './database-server.ts';
 
 const TEST_MS = 120_000;
 const POLICIES = ['pure', 'idempotent', 'compensatable', 'irreversible', undefined] as const;

@@ -1,0 +1,14 @@
+import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
+
+/** Where sinks have read to, in this process. */
+export function sinkPositions(): Pick<LedgerStore, 'sinkPosition' | 'setSinkPosition'> {
+  const sinks = new Map<string, number>();
+  return {
+    async sinkPosition(sink) {
+      return sinks.get(sink) ?? 0;
+    },
+    async setSinkPosition(sink, position) {
+      sinks.set(sink, position);
+    },
+  };
+}
