@@ -184,7 +184,14 @@ check(
   'an audit verification',
   AuditVerification,
   [
-    { whole: true, events: 0, chains: [], calls: { checked: 0, open: 0, gaps: 0, first_gaps: [] } },
+    {
+      whole: true,
+      events: 0,
+      chains: [],
+      calls: { checked: 0, open: 0, gaps: 0, first_gaps: [] },
+      heads: { checked: 0, faults: [] },
+      warnings: [],
+    },
     {
       whole: false,
       events: 2,
@@ -195,6 +202,8 @@ check(
         gaps: 1,
         first_gaps: [{ tenant_id: 'acme', invocation_id: 'call-1', reason: 'it has no row' }],
       },
+      heads: { checked: 1, faults: [] },
+      warnings: ['There is no file of heads.'],
     },
   ],
   [

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLedger } from '../../src/audit/ledger.ts';
+import { manifest, pipeline } from '../../src/pipeline/pipeline.fixture.ts';
 import { playKeys } from '../../src/pipeline/stages/keyed/key-model.fixture.ts';
 import { playNames } from '../../src/pipeline/stages/keyed/name-model.fixture.ts';
+import { systemClock } from '../../src/std/clock.ts';
 import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
 import { openPostgres } from '../../src/storage/postgres/postgres-database.ts';
 import { embeddedDatabases, type TestDatabases } from '../../src/storage/postgres/postgres-databases.fixture.ts';
@@ -39,5 +41,28 @@ test('PIPE-09 ORC-06 over one PostgreSQL each id and each key has one call, on t
   const database = await openPostgres({ connection: await databases.fresh(), poolMax: 4, log: silentLog });
   const { ledgerStore: records, idempotencyStore: idempotency } = database;
   await playNames(async () => ({ records, idempotency }), 8);
+  await database.close();
+});
+
+test('PIPE-09 a key lasts by the clock of the database, whatever the clock of an instance says', async () => {
+  const database = await openPostgres({ connection: await databases.fresh(), poolMax: 4, log: silentLog });
+  const { ledgerStore: records, idempotencyStore: idempotency } = database;
+  let runs = 0;
+  const instance = async (instanceId: string, byMs: number) => {
+    const ledger = await openLedger({ store: records, chainId: instanceId, log: silentLog });
+    const clock = { ...systemClock, now: () => Date.now() + byMs };
+    // Keys last for 60 s here.
+    const made = await pipeline({ ledger, store: records, records, idempotency, instanceId, clock });
+    await made.add(manifest('pay', { side_effect_policy: 'irreversible' }), () => ({ run: ++runs }));
+    return { ...made, ledger };
+  };
+  const instances = [await instance('behind', -300_000), await instance('right', 0), await instance('ahead', 300_000)];
+  for (const [at, first] of instances.entries()) {
+    const request = { tool_id: 'pay', parameters: { n: at }, execution_options: { idempotency_key: `key-${at}` } };
+    await first.call(request);
+    for (const other of instances) expect((await other.call(request)).metadata?.cached).toBe(true);
+  }
+  expect(runs).toBe(3);
+  for (const { ledger } of instances) await ledger.close();
   await database.close();
 });

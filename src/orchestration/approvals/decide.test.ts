@@ -93,14 +93,19 @@ describe('who may decide', () => {
 
   test('the user at the client confirms what needs no approver, of its own agent alone', async () => {
     const made = await office();
-    const client = approver('did:user:u', { roles: ['agent'], via: 'client', agentDid: 'did:agent:a' });
+    const client = approver('did:user:u', {
+      roles: ['agent'],
+      via: 'client',
+      agentDid: 'did:agent:a',
+      userDid: 'did:user:u',
+    });
     const pay = questionOf(await made.ask({ tool_id: 'pay', parameters: { n: 1 } })).approvalId;
     const capability_token = await made.token({ user_did: 'did:user:u' });
     const send = questionOf(await made.ask({ tool_id: 'send', parameters: { n: 2 }, capability_token })).approvalId;
     expect(await codeOf(made.desk.approve({ approvalId: pay, approver: client }))).toBe('E3213');
     const other = { ...client, agentDid: 'did:agent:b' };
     expect(await codeOf(made.desk.approve({ approvalId: send, approver: other }))).toBe('E3213');
-    const another = { ...client, id: 'did:user:v', names: ['did:user:v'] };
+    const another = { ...client, id: 'did:user:v', userDid: 'did:user:v', names: ['did:user:v'] };
     expect(await codeOf(made.desk.approve({ approvalId: send, approver: another }))).toBe('E3213');
     expect(await made.desk.approve({ approvalId: send, approver: client })).toMatchObject({ state: 'approved' });
     await made.desk.idle();
@@ -108,7 +113,12 @@ describe('who may decide', () => {
   });
 
   test('VIS-06 PRM-06 the user at the client confirms for the reasons that are set, and for no others', async () => {
-    const client = approver('did:user:u', { roles: ['agent'], via: 'client', agentDid: 'did:agent:a' });
+    const client = approver('did:user:u', {
+      roles: ['agent'],
+      via: 'client',
+      agentDid: 'did:agent:a',
+      userDid: 'did:user:u',
+    });
     for (const [clientReasons, outcome] of [
       [['requires_confirmation'], { code: 'E3213' }],
       [['trust'], { state: 'approved' }],
