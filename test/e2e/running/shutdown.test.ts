@@ -189,6 +189,31 @@ test('OPS-03 what outlives the grace of its layer is cut with E3811, recorded an
   expect(await statusOf(2)).toMatchObject({ error: { e_code: 'E3811' } });
 }, 120_000);
 
+test('PIPE-09 OPS-03 a call under a key whose connection broke is cut with the grace, and its retry gets that end', async () => {
+  const { url, process: layer } = await serve(0.3);
+  const request = {
+    tool_id: 'pay_irreversible',
+    parameters: { n: 5 },
+    execution_options: { idempotency_key: 'broken' },
+  };
+  const connection = new AbortController();
+  const broken = fetch(`${url}/v1/invocations`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify(request),
+    signal: connection.signal,
+  });
+  await arrived(5);
+  connection.abort();
+  await expect(broken).rejects.toThrow();
+  await ended(layer, 'SIGTERM');
+  asked.clear();
+  await using again = await openAgain();
+  const retried = await again.invoke(request, { token });
+  expect(retried).toMatchObject({ error: { e_code: 'E3804', details: { cut_off_by: 'E3811' } } });
+  expect(asked.size).toBe(0);
+}, 120_000);
+
 test('OPS-03 a stdio client is answered before its layer ends: what runs ends, or is cut with E3811', async () => {
   for (const [grace, ends] of [
     ['60', true],

@@ -109,7 +109,7 @@ async function claimName(
     if (found === 'lost') lost.add(holder.nonce);
     const first = typeof found === 'object' ? await asSettled(parts, found, flight.warnings) : found;
     if (typeof first === 'object') {
-      const free = await freeAfter(parts, first, next, holder);
+      const free = await freeAfter(parts, first, mine, holder);
       if (free === undefined) {
         const changed = typeof found === 'object' ? await changedAnswer(parts, found, first) : undefined;
         return changed ?? { answered: first };
