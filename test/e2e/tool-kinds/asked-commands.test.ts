@@ -19,7 +19,13 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
   let alice: string;
   let agent: string;
   beforeAll(async () => {
-    desk = await openDesk({ settings: { 'shell.asked': ['deletes-by-force'], 'trust.autonomous': 'allow' } });
+    const settings = {
+      'shell.asked': ['deletes-by-force'],
+      'trust.autonomous': 'allow' as const,
+      // Unless the operator says so, no client of an agent is asked about commands.
+      'approvals.client_reasons': ['executor'],
+    };
+    desk = await openDesk({ settings });
     alice = await desk.token(ALICE);
     agent = await desk.token({ paths: [folder], mode: 'rw' });
     await register('remove', ['rm', '-rf', '--', '{path}'], ['path']);
@@ -101,7 +107,8 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
     await deny(asked);
 
     const messages: string[] = [];
-    const client = await desk.mcp(agent, ({ message }) => {
+    const withUser = await desk.token({ paths: [folder], mode: 'rw', user_did: 'did:user:u' });
+    const client = await desk.mcp(withUser, ({ message }) => {
       messages.push(message);
       return { action: 'decline' };
     });

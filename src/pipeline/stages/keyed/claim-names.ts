@@ -1,7 +1,8 @@
 import { type Failure, failure } from '../../../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { isOwner } from '../../../domain/invocation/call-owner.ts';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';
-import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import { type InvocationRecord, nonceOf } from '../../../domain/invocation/record.ts';
 import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
 import type { Admitted, CallRequest, Resolved, Validated } from '../../call.ts';
 import { type Flight, mayHaveRow } from '../../flight/flight.ts';
@@ -37,13 +38,12 @@ export async function claimNames(
   for (const name of names) {
     const wanted = claimOf(parts, call, flight, name, name.kind === 'id' ? name.shown : invocationId);
     const claimed = await claimName(parts, call, flight, { name, mine: wanted, lost });
-    if ('answered' in claimed || 'code' in claimed) return claimed;
+    if (isEnd(claimed)) return claimed;
     freeOnFailure(parts, call, flight, name, claimed);
-    // A row from before the claim, which had run out: its call was another one.
-    const isUsed = name.kind === 'id' && claimed.invocationId === name.shown && (await hasRow(parts, claimed));
-    if (isUsed) return nameTaken(name);
-    invocationId = claimed.invocationId;
-    mine.push(claimed);
+    const free = name.kind === 'id' ? await besideRow(parts, call, flight, name, claimed) : claimed;
+    if (isEnd(free)) return free;
+    invocationId = free.invocationId;
+    mine.push(free);
   }
   flight.confirmClaims = () => confirm(parts, mine);
   return invocationId;
@@ -81,8 +81,41 @@ const claimOf = (
   instanceId,
 });
 
-const hasRow = async ({ records }: ClaimParts, { tenantId, invocationId }: IdempotencyClaim): Promise<boolean> =>
-  (await records.findInvocation(tenantId, invocationId)) !== undefined;
+/** Either the claim that a call may run with, or how it ends without. */
+type Claimed = IdempotencyClaim | Failure | EarlierAnswer;
+
+const isEnd = (claimed: Claimed): claimed is Failure | EarlierAnswer => 'answered' in claimed || 'code' in claimed;
+
+/**
+ * A claim of an id that has a row already: the claim of that call ran out, or a crash of the database lost it. Nobody else
+ * writes the row of an id but who claimed it, so what is found now is all there will be.
+ * @returns the claim, for another row where the call of that one left nothing; what that call answered, where it was the
+ *   same request; else E3802
+ */
+async function besideRow(
+  parts: ClaimParts,
+  call: Needs,
+  flight: Flight,
+  name: CallName,
+  claimed: IdempotencyClaim,
+): Promise<Claimed> {
+  if (claimed.invocationId !== name.shown) return claimed;
+  const row = await parts.records.findInvocation(claimed.tenantId, name.shown);
+  if (row === undefined) return claimed;
+  if (!isSameRequest(row, call)) return nameTaken(name);
+  const holder = { ...claimed, nonce: nonceOf(row) };
+  const first = await earlierCall(parts, call, flight, holder);
+  if ('answer' in first && !leftNothing(first.answer)) return answerWith(parts, first);
+  const own = { ...claimed, invocationId: claimed.nonce };
+  return parts.idempotency.takeOver(own, claimed.nonce, parts.limits.idempotencyTtlMs);
+}
+
+const isSameRequest = (row: InvocationRecord, { principal, tool, inputHash }: Needs): boolean =>
+  isOwner(principal, row) && row.toolId === tool.manifest.tool_id && row.inputHash === inputHash;
+
+/** Whether a call failed before anything of it ran. */
+const leftNothing = ({ state, failure: failed, metadata }: InvocationRecord): boolean =>
+  isFinal(state) && failed !== undefined && metadata?.attempts === 0;
 
 interface Wanted {
   readonly name: CallName;
@@ -97,30 +130,51 @@ async function claimName(
   call: Needs,
   flight: Flight,
   { name, mine, lost }: Wanted,
-): Promise<IdempotencyClaim | Failure | EarlierAnswer> {
+): Promise<Claimed> {
   const { idempotency, limits } = parts;
-  const later = call.request.execution_options?.async_mode === true;
   // The first call may still write a row under the id that its caller chose: another call never does.
   const next = name.kind === 'id' ? { ...mine, invocationId: mine.nonce } : mine;
   let holder = await idempotency.claim(mine, limits.idempotencyTtlMs);
   while (holder.nonce !== mine.nonce) {
     if (holder.requestHash !== mine.requestHash) return nameTaken(name);
-    const found = lost.has(holder.nonce) ? 'lost' : await firstCall(parts, holder, later, flight.controller.signal);
-    if (found === 'lost') lost.add(holder.nonce);
-    const first = typeof found === 'object' ? await asSettled(parts, found, flight.warnings) : found;
-    if (typeof first === 'object') {
-      const free = await freeAfter(parts, first, mine, holder);
-      if (free === undefined) {
-        const changed = typeof found === 'object' ? await changedAnswer(parts, found, first) : undefined;
-        return changed ?? { answered: first };
-      }
-      holder = free;
+    const first = lost.has(holder.nonce) ? LOST : await earlierCall(parts, call, flight, holder);
+    if ('left' in first) {
+      if (first.left === 'lost') lost.add(holder.nonce);
+      holder = await takeOver(parts, next, holder, first.left === 'lost');
       continue;
     }
-    holder = await takeOver(parts, next, holder, first === 'lost');
+    const free = await freeAfter(parts, first.answer, mine, holder);
+    if (free === undefined) return answerWith(parts, first);
+    holder = free;
   }
   return holder;
 }
+
+/** The call that has a claim: its row and what answers others, or why another call may run in its place. */
+type EarlierCall =
+  | { readonly row: InvocationRecord; readonly answer: InvocationRecord }
+  | { readonly left: 'repeatable' | 'lost' };
+
+const LOST: EarlierCall = { left: 'lost' };
+
+async function earlierCall(
+  parts: ClaimParts,
+  call: Needs,
+  { controller, warnings }: Flight,
+  holder: IdempotencyClaim,
+): Promise<EarlierCall> {
+  const later = call.request.execution_options?.async_mode === true;
+  const row = await firstCall(parts, holder, later, controller.signal);
+  if (typeof row !== 'object') return { left: row };
+  const answer = await asSettled(parts, row, warnings);
+  return answer === 'repeatable' ? { left: answer } : { row, answer };
+}
+
+/** Refused where the row is not what the audit says of the call. */
+const answerWith = async (
+  parts: ClaimParts,
+  { row, answer }: Extract<EarlierCall, { readonly answer: unknown }>,
+): Promise<Failure | EarlierAnswer> => (await changedAnswer(parts, row, answer)) ?? { answered: answer };
 
 /**
  * A first call that was refused, or given up by its caller, before anything of it ran left its names free: that is no
@@ -129,11 +183,11 @@ async function claimName(
  */
 async function freeAfter(
   { idempotency, limits }: ClaimParts,
-  { failure: failed, metadata }: InvocationRecord,
+  first: InvocationRecord,
   mine: IdempotencyClaim,
   from: IdempotencyClaim,
 ): Promise<IdempotencyClaim | undefined> {
-  if (failed === undefined || metadata?.attempts !== 0) return undefined;
+  if (!leftNothing(first)) return undefined;
   const now = await idempotency.claim(mine, limits.idempotencyTtlMs);
   return now.nonce === from.nonce ? undefined : now;
 }
@@ -153,7 +207,7 @@ async function takeOver(
   if (!lost || holder.nonce !== mine.nonce) return holder;
   const late = await records.findInvocation(mine.tenantId, from.invocationId);
   // Refused before anything of it ran: its names were free already.
-  if (late === undefined || (isFinal(late.state) && late.metadata?.attempts === 0)) return holder;
+  if (late === undefined || leftNothing(late)) return holder;
   return idempotency.takeOver({ ...mine, nonce: from.nonce, invocationId: from.invocationId }, mine.nonce, ttlMs);
 }
 

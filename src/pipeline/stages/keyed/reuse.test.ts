@@ -168,11 +168,28 @@ describe('PIPE-09 an invocation id', () => {
     expect(runs()).toBe(1);
   });
 
-  test('is not taken where a row has it whose claim has run out', async () => {
-    const { call, store, runs } = await counting({ idempotency: memoryIdempotencyStore() });
-    const { result: _result, ...old } = await call({ tool_id: 'count', parameters: { n: 1 } });
-    await store.append({ records: [{ ...old, invocationId: 'mine' }], events: [] }, 'synchronous');
-    expect((await call(MINE)).failure?.code).toBe('E3802');
+  test('whose claim was lost or ran out is still that of its row', async () => {
+    const { call, runs, parts } = await counting();
+    await call(MINE);
+    const { nonce = '' } = (await parts.records.findInvocation('acme', 'mine')) ?? {};
+    const lose = () => parts.idempotency.release('acme', '\nid:mine', nonce);
+    await lose();
+    expect((await call({ ...MINE, parameters: { n: 2 } })).failure?.code).toBe('E3802');
+    expect(await call(MINE)).toMatchObject({ invocationId: 'mine', result: { runs: 1 }, metadata: { cached: true } });
     expect(runs()).toBe(1);
+  });
+
+  test('whose claim was lost with a call that left nothing is free, and the next call has a row of its own', async () => {
+    const { call, store, runs } = await counting();
+    const { result: _result, outputHash: _hash, ...row } = await call({ tool_id: 'count', parameters: { n: 1 } });
+    const failure = { failed: true, code: 'E3812', message: 'The store was away.' } as const;
+    const metadata = { ...(row.metadata as object), attempts: 0 } as NonNullable<typeof row.metadata>;
+    const left = { ...row, invocationId: 'mine', nonce: 'before', state: 'FAILED' as const, failure, metadata };
+    await store.append({ records: [left], events: [] }, 'synchronous');
+    const again = await call(MINE);
+    expect(again).toMatchObject({ state: 'COMPLETED', result: { runs: 2 } });
+    expect(again.invocationId).not.toBe('mine');
+    expect(await call(MINE)).toMatchObject({ invocationId: again.invocationId, metadata: { cached: true } });
+    expect(runs()).toBe(2);
   });
 });
