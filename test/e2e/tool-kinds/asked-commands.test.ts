@@ -23,7 +23,7 @@ describe.skipIf(!works)(`commands that are asked about${works ? '' : `, skipped:
       'shell.asked': ['deletes-by-force'],
       'trust.autonomous': 'allow' as const,
       // Unless the operator says so, no client of an agent is asked about commands.
-      'approvals.client_reasons': ['executor'],
+      'approvals.client_reasons': ['executor'] as const,
     };
     desk = await openDesk({ settings });
     alice = await desk.token(ALICE);
