@@ -9,7 +9,7 @@ import { faultOfAnchor } from './fault-of-anchor.ts';
 export interface KeptHeads {
   /** When the first was kept, and how many events the chain of the instance had then: 0 on a fresh data folder. */
   readonly begun: { readonly time: string; readonly events: number };
-  /** Of each chain the newest; before it those that the chain no longer had when the next one came. */
+  /** The newest head of each chain; before it, as proofs that the chain was cut, older heads that it had lost by then. */
   readonly heads: readonly Anchor[];
 }
 

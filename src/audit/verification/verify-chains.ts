@@ -64,7 +64,7 @@ async function firstForged(
 interface Walked {
   readonly head: ChainHead;
   readonly events: number;
-  /** Time of the first event behind the last signed head. */
+  /** Time of the first event after the last signed head. */
   readonly unsignedSince?: string;
   readonly flaw?: Flaw;
 }

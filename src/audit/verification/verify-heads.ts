@@ -29,8 +29,8 @@ interface VerifiedHeads extends HeadsReport {
 const TURNS_LATE = 2;
 
 /**
- * Compares the chains with what is known outside the tables: whoever may only write to the tables can cut a chain, delete
- * it or write it anew, and delete its signed heads, but not change what is kept elsewhere (AUD-07).
+ * Compares the chains with the heads that are kept outside the tables (AUD-07). An attacker with write access to the tables
+ * alone can cut a chain, delete it, write it anew and delete its signed heads, but cannot change the heads kept elsewhere.
  * @param last as {@link OutsideKnowledge.head} said before the chains were read
  */
 export async function verifyHeads(
@@ -78,7 +78,7 @@ async function deleted(store: LedgerStore, head: KeptHeads['heads'][number]): Pr
   return `the signed head of ${head.time} was deleted from the table`;
 }
 
-/** An instance that was killed leaves such events until its next start; whoever deletes signed heads does too. */
+/** Chains with old events after their last signed head: left by a killed instance until its next start, or by deleted heads. */
 function unsigned({ everyMs, now }: OutsideKnowledge, chains: readonly ChainReport[]): string[] {
   return chains.flatMap(({ chain_id, unsigned_since: since }) =>
     since === undefined || now() - Date.parse(since) < TURNS_LATE * everyMs

@@ -10,8 +10,6 @@ export interface Attempt {
   readonly start: ChainHead;
   readonly end: ChainHead;
   readonly events: readonly ChainedEvent[];
-  /** Names of its entries. */
-  readonly names: readonly string[];
   /** Names of the calls that it ends. */
   readonly endedCalls: readonly string[];
 }

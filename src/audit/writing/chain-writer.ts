@@ -5,7 +5,7 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { type ChainHead, EMPTY_CHAIN, link } from '../chain.ts';
 import type { Durability, LedgerStore } from '../ledger-store.port.ts';
-import { type Attempt, endedCallOf, nameOf } from './attempt.ts';
+import { endedCallOf } from './attempt.ts';
 import { createDoubts, type Doubts } from './doubts.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 
@@ -39,7 +39,7 @@ export async function openChainWriter({ store, chainId, log, onCommitted }: Chai
   /** Newest link that is on its way. */
   let tip = head;
   let isSure = true;
-  const { add: doubt, passed, settle, isWritten, isOvertaken } = createDoubts();
+  const { add: doubt, passed, settle, isWritten, isLinked, isOvertaken } = createDoubts();
   return {
     head: () => head,
     isSure: () => isSure,
@@ -57,6 +57,8 @@ export async function openChainWriter({ store, chainId, log, onCommitted }: Chai
           continue;
         }
         for (const draft of entry.events) {
+          // The first events of a call come again with its end, where nobody knew that they came through.
+          if (isLinked(draft.id)) continue;
           const event = link(draft, chainId, next);
           events.push(event);
           next = event;
@@ -69,7 +71,7 @@ export async function openChainWriter({ store, chainId, log, onCommitted }: Chai
         await store.append({ records, events, continues: true }, durability);
       } catch (thrown) {
         isSure = false;
-        doubt({ start, end, events, ...namesOf(entries) });
+        doubt({ start, end, events, endedCalls: endedCallsOf(entries) });
         throw thrown;
       }
       head = end;
@@ -88,7 +90,5 @@ export async function openChainWriter({ store, chainId, log, onCommitted }: Chai
   };
 }
 
-function namesOf(entries: readonly LedgerEntry[]): Pick<Attempt, 'names' | 'endedCalls'> {
-  const known = (names: readonly (string | undefined)[]): string[] => names.filter((name) => name !== undefined);
-  return { names: known(entries.map(nameOf)), endedCalls: known(entries.map(endedCallOf)) };
-}
+const endedCallsOf = (entries: readonly LedgerEntry[]): string[] =>
+  entries.map(endedCallOf).filter((call) => call !== undefined);

@@ -12,21 +12,23 @@ export interface Doubts {
    * @returns what came through, in the order of the chain
    */
   settle(head: ChainHead): readonly Attempt[];
-  /** Whether an entry is in by a write that failed as far as anybody knew. Known of the last 1 000 of them. */
+  /** Whether an entry is in the store by a write that failed as far as anybody knew. */
   isWritten(entry: LedgerEntry): boolean;
+  /** The same for one event, by its id. Known of the last 10 000 of them. */
+  isLinked(eventId: string): boolean;
   /** Whether an entry ends a call of which an end was found when doubts were last settled. */
   isOvertaken(entry: LedgerEntry): boolean;
 }
 
 /** Failed writes that may come through yet, at most. More come together only while the store refuses everything. */
 const ATTEMPTS_MAX = 32;
-const WRITTEN_MAX = 1_000;
+const LINKED_MAX = 10_000;
 
 /** There are none at first. */
 export function createDoubts(): Doubts {
   let attempts: readonly Attempt[] = [];
-  /** Names of entries, oldest first. */
-  const written = new Set<string>();
+  /** Ids of events, oldest first. */
+  const linked = new Set<string>();
   let ended: ReadonlySet<string> = new Set();
   return {
     add(attempt) {
@@ -39,16 +41,17 @@ export function createDoubts(): Doubts {
     settle(head) {
       const { came, open } = judge(attempts, head);
       attempts = open;
-      for (const name of came.flatMap(({ names }) => names)) written.add(name);
-      for (const name of written) if (written.size > WRITTEN_MAX) written.delete(name);
+      for (const { events } of came) for (const { id } of events) linked.add(id);
+      for (const id of linked) if (linked.size > LINKED_MAX) linked.delete(id);
       ended = new Set(came.flatMap(({ endedCalls }) => endedCalls));
       return came;
     },
     isWritten(entry) {
-      if (written.size === 0) return false;
+      if (linked.size === 0) return false;
       const name = nameOf(entry);
-      return name !== undefined && written.has(name);
+      return name !== undefined && linked.has(name);
     },
+    isLinked: (eventId) => linked.has(eventId),
     isOvertaken(entry) {
       const call = endedCallOf(entry);
       return call !== undefined && ended.has(call);

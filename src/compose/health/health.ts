@@ -26,7 +26,7 @@ export interface HealthSources {
 export interface WriteBounds {
   /** A write that takes longer counts as failed, in ms. */
   readonly timeoutMs: number;
-  /** For how long a result is told again without another write, in ms: many probes are no load. */
+  /** For how long a result is reused, in ms: many probes cost one write. */
   readonly freshMs: number;
 }
 

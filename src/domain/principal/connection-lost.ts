@@ -1,6 +1,6 @@
 /**
- * Why a door aborts the signal of a caller whose connection ended before the answer. Nobody said that the call is not wanted
- * any more: a call under an idempotency key goes on, and its answer waits for the retry (PIPE-09).
+ * Why a door aborts the signal of a caller whose connection ended before the answer. That is no cancel: a call under an
+ * idempotency key runs to its end, and the retry gets the answer (PIPE-09).
  */
 export class ConnectionLost extends Error {
   constructor() {
