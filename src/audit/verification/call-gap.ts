@@ -42,7 +42,9 @@ export function gapOf(record: InvocationRecord, about: readonly CloudEvent[]): s
 const ENDS: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'DENIED', 'ABORTED']);
 
 function toldTwice(told: readonly CloudEvent[]): string | undefined {
-  const states = told.map(({ data }) => String(data['state']));
+  // One event may stand in two chains: that of an instance, and that of another one which took it for gone.
+  const each = new Map(told.map(({ id, data }) => [id, String(data['state'])]));
+  const states = [...each.values()];
   if (states.filter((state) => state === 'DECLARED').length > 1) return 'the chain tells of two beginnings of it';
   const ends = states.filter((state) => ENDS.has(state));
   if (ends.length > 1 || (ends[0] === 'COMPLETED' && states.includes('ROLLED_BACK')))

@@ -41,7 +41,8 @@ export function createFirstEvents({ commit }: Pick<Ledger, 'commit'>, heldMs = H
       const untold = (): readonly WrittenDraft[] => events;
       const hold = (): void => {
         const run = limit.begin(() => {
-          telling = commit({ record, events, durability: 'asynchronous' }).then(told, untold);
+          // Synchronous: the end does not bring them again, and a crash of the database must not take them back.
+          telling = commit({ record, events, durability: 'synchronous' }).then(told, untold);
         });
         end = () => limit.end(run);
       };

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -73,6 +73,7 @@ export function openTrial(
     ...more,
   };
   const starter = createLayerStarter({ settings, places, folder: own }, program);
+  const starters = [starter];
   const target = createTarget();
   const targets = [target];
   const { stories, release, drain, nextDecision } = startClients(plan, targets);
@@ -86,16 +87,22 @@ export function openTrial(
     },
     async startPeer() {
       const data_folder = join(folder, 'peer');
-      peer = createLayerStarter({ settings: { ...settings, data_folder }, places, folder: own }, program).start();
-      const beside = createTarget();
-      beside.is(await peer.ready);
-      targets.push(beside);
+      // Instances of one layer sign with the same keys.
+      cpSync(join(folder, 'layer', 'keys'), join(data_folder, 'keys'), { recursive: true });
+      const beside = createLayerStarter({ settings: { ...settings, data_folder }, places, folder: own }, program);
+      starters.push(beside);
+      peer = beside.start();
+      const other = createTarget();
+      other.is(await peer.ready);
+      targets.push(other);
     },
     release,
     nextDecision,
     drain,
     judge: (ready, database) => judge(stories, places, ready, database),
-    lines: starter.lines,
+    get lines() {
+      return starters.flatMap(({ lines }) => lines);
+    },
     async [Symbol.asyncDispose]() {
       // Clients that are not through wait from now on.
       for (const each of targets) each.gone();
