@@ -57,15 +57,20 @@ export async function failBatches(
   const entries = flying.flatMap((batch) => batch.entries);
   // A lonely entry has been tried alone.
   const again = flying[0]?.entries.length === 1 ? entries.slice(1) : entries;
+  const others = causeForOthers(cause);
   try {
-    await lookAfter(writer, queue, cause);
+    await lookAfter(writer, queue, others);
     for (const waiting of again) await writeAlone(writer, waiting, queue);
   } catch (lost) {
     log.error('ledger-store-unreachable', { reason: String(lost) });
   }
   // Those that were written meanwhile are resolved already.
-  for (const waiting of unwritten(writer, entries)) waiting.reject(refusal(cause));
+  for (const waiting of unwritten(writer, entries)) waiting.reject(refusal(again.includes(waiting) ? others : cause));
 }
+
+/** A row that is not replaced is a matter of its own entry: the others of the batch learn that they were not written. */
+const causeForOthers = (cause: unknown): unknown =>
+  cause instanceof ToolLayerError && cause.code === 'E3802' ? new Error('another entry was refused', { cause }) : cause;
 
 async function writeAlone(writer: ChainWriter, waiting: Waiting, queue: Waiting[]): Promise<void> {
   if (writer.isWritten(waiting.entry) || writer.isOvertaken(waiting.entry)) return;
@@ -73,7 +78,7 @@ async function writeAlone(writer: ChainWriter, waiting: Waiting, queue: Waiting[
     await writer.write([waiting.entry]);
     waiting.resolve();
   } catch (cause) {
-    await lookAfter(writer, queue, cause);
+    await lookAfter(writer, queue, causeForOthers(cause));
     if (!writer.isWritten(waiting.entry)) waiting.reject(refusal(cause));
   }
 }

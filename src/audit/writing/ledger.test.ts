@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { rowTaken } from '../../domain/invocation/rows-of-batch.ts';
 import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { EMPTY_CHAIN, flawOf, headOf } from '../chain.ts';
@@ -62,6 +63,29 @@ describe('the ledger', () => {
       ['a', 2],
       ['b', 3],
     ]);
+  });
+
+  test('PIPE-09 that a row is another call’s is said to its entry alone, when nobody can look after the others too', async () => {
+    for (const isReachable of [true, false]) {
+      const memory = memoryLedgerStore();
+      let lost = false;
+      const ledger = await open({
+        ...memory,
+        async append(batch, durability) {
+          lost ||= batch.events.some(({ id }) => id === 'bad') && !isReachable;
+          if (batch.events.some(({ id }) => id === 'bad')) throw rowTaken();
+          await memory.append(batch, durability);
+        },
+        chainHead: (chainId) => (lost ? Promise.reject(new Error('unreachable')) : memory.chainHead(chainId)),
+      });
+      const first = ledger.commit({ events: [draft('first')], durability: 'asynchronous' });
+      const ends = await Promise.allSettled(
+        ['a', 'bad', 'b'].map((id) => ledger.commit({ events: [draft(id)], durability: 'asynchronous' })),
+      );
+      await first;
+      const codes = ends.map((end) => (end.status === 'rejected' ? end.reason.code : 'written'));
+      expect(codes).toEqual(isReachable ? ['written', 'E3802', 'written'] : ['E3812', 'E3812', 'E3812']);
+    }
   });
 
   describe('events that a row holds', () => {

@@ -3,7 +3,7 @@ import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { WrittenDraft } from '../../domain/event/event-draft.ts';
-import { isFinal, isLegalTransition } from '../../domain/invocation/lifecycle.ts';
+import { isLegalTransition } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import type { Flight, FlightEnd } from '../flight/flight.ts';
@@ -125,12 +125,12 @@ async function settled(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: E
     entry = { record, events: eventsTo(record), durability };
     await parts.ledger.commit(entry);
   } catch (thrown) {
-    const failed = lasting ? lostOutcome(flight, thrown) : failureOf(thrown);
-    if (failureOf(thrown).code === 'E3802') return asItStands(parts, flight, end, record, lasting ? failed : TAKEN);
     // Its row may say that it runs, and must not say so for ever.
-    const standing = begun && entry !== undefined ? await parts.lateEnds?.write(entry) : undefined;
-    if (standing === undefined) return unrecorded(parts, flight, record, failed);
-    if (!isSameEnd(standing, record)) return asItStands(parts, flight, end, record, failed, standing);
+    const late = begun && entry !== undefined ? parts.lateEnds?.write(entry) : undefined;
+    const standing = (await late) ?? (await takenRow(parts, record, thrown));
+    if (standing === undefined || nonceOf(standing) !== flight.nonce)
+      return unrecorded(parts, flight, record, lasting ? lostOutcome(flight, thrown) : retriable(thrown));
+    if (!isSameEnd(standing, record)) return { ...end, record: standing };
   }
   flight.undo.recorded(parts.log);
   return { ...end, record: end.answered === undefined ? record : repeated(record, end.answered) };
@@ -146,34 +146,29 @@ async function setAside(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: 
     await parts.ledger.commit({ record, events: eventsTo(record), durability: 'synchronous' });
     return { ...end, record };
   } catch (thrown) {
-    const failed = failureOf(thrown);
-    return failed.code === 'E3802'
-      ? asItStands(parts, flight, end, record, TAKEN)
-      : unrecorded(parts, flight, record, failed);
+    const standing = await takenRow(parts, record, thrown);
+    if (standing !== undefined && nonceOf(standing) === flight.nonce) return { ...end, record: standing };
+    return unrecorded(parts, flight, record, retriable(thrown));
   }
 }
 
-const TAKEN = failure('E3811', 'Another call with this id was faster. Nothing of this call is kept: call again.');
-
-/**
- * The end of a call whose row was not replaced. A row of this very call came through before, or went on meanwhile: it is the
- * answer. A row of another call is not: its id was taken after the database had lost the claim of this one.
- */
-async function asItStands(
-  parts: Parts,
-  flight: Flight,
-  end: FlightEnd,
+/** The row that was not replaced: this very call's, which came through before or went on meanwhile, or another call's. */
+async function takenRow(
+  { records }: Parts,
   { tenantId, invocationId }: InvocationRecord,
-  failed: Failure,
-  known?: InvocationRecord,
-): Promise<FlightEnd> {
-  const standing = known ?? (await parts.records.findInvocation(tenantId, invocationId).catch(() => undefined));
-  if (standing !== undefined && nonceOf(standing) === flight.nonce) {
-    if (isFinal(standing.state)) flight.undo.recorded(parts.log);
-    return { ...end, record: standing };
-  }
-  return unrecorded(parts, flight, { ...recordOf(parts, flight, end), invocationId: flight.nonce }, failed);
+  thrown: unknown,
+): Promise<InvocationRecord | undefined> {
+  if (failureOf(thrown).code !== 'E3802') return undefined;
+  return records.findInvocation(tenantId, invocationId).catch(() => undefined);
 }
+
+/** The id of a call is another's when the database lost its claim: then the same request may be made again. */
+const retriable = (thrown: unknown): Failure => {
+  const failed = failureOf(thrown);
+  return failed.code === 'E3802'
+    ? failure('E3811', 'Another call with this id was faster. Nothing of this call is kept: call again.')
+    : failed;
+};
 
 function lostOutcome(flight: Flight, cause: unknown): Failure {
   if (isSafe(flight))

@@ -147,8 +147,10 @@ async function decide(story: CallStory, target: Target, approvalId: string, onDe
   onDecision();
   const answer = await askOnce(ready, ready.operator, 'POST', `/v1/approvals/${approvalId}/${decision}`, reason);
   if (answer === undefined) await sleep(PAUSE_MS);
-  // 409: decided already, by this client before its connection was lost.
-  else if (answer.http === 200 || answer.http === 409) story.decided = decision;
+  // Decided already, by this client before its connection was lost or by its twin: 409, or 404 at an instance that never saw
+  // the approval wait.
+  else if (answer.http === 200 || answer.http === 409 || (answer.http === 404 && story.call.twice))
+    story.decided = decision;
   else if (answer.http < 500) story.faults.push(`the ${decision} was refused: ${JSON.stringify(answer)}`);
 }
 

@@ -85,8 +85,11 @@ function fileFaults(story: CallStory, places: Places): string[] {
 async function lostAnswers({ call, told, accepted }: CallStory, ready: LayerReady): Promise<string[]> {
   const faults: string[] = [];
   const ask = (id: string) => askOnce(ready, ready.tokens[call.client] ?? '', 'GET', `/v1/invocations/${id}`);
+  // What a pure call without a key was told is on record, and on the disk a moment later (adr/0013).
+  const mayBeLost = call.kind === 'pure' && call.names === 'id' && !call.later;
   for (const each of told) {
     const now = await ask(each.invocationId);
+    if (mayBeLost && now?.http === 404) continue;
     if (!isAsTold(now, each)) faults.push(`was told ${JSON.stringify(each)}, and it is ${JSON.stringify(now)}`);
   }
   for (const id of accepted) {
