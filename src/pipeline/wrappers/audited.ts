@@ -121,7 +121,8 @@ async function settled(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: E
   const lasting = begun && flight.attempts > 0;
   let entry: CallEnd | undefined;
   try {
-    const durability = lasting || record.state === 'DENIED' ? 'synchronous' : 'asynchronous';
+    // A row that says that the call runs must not come back by a crash of the database, whether the tool was reached or not.
+    const durability = begun || record.state === 'DENIED' ? 'synchronous' : 'asynchronous';
     entry = { record, events: eventsTo(record), durability };
     await parts.ledger.commit(entry);
   } catch (thrown) {

@@ -192,4 +192,21 @@ describe('PIPE-09 an invocation id', () => {
     expect(await call(MINE)).toMatchObject({ invocationId: again.invocationId, metadata: { cached: true } });
     expect(runs()).toBe(2);
   });
+
+  test('ORC-06 of a call that lost its claim has a durable end: its row said already that it runs', async () => {
+    const store = memoryLedgerStore();
+    const ends: string[] = [];
+    const heard: typeof store = {
+      ...store,
+      async append(batch, durability) {
+        for (const { state } of batch.records) ends.push(`${state} ${durability}`);
+        await store.append(batch, durability);
+      },
+    };
+    const inner = memoryIdempotencyStore();
+    const { call, runs } = await counting({ store: heard, idempotency: { ...inner, find: async () => undefined } });
+    expect((await call(MINE)).failure?.code).toBe('E3811');
+    expect(runs()).toBe(0);
+    expect(ends).toEqual(['EXECUTING synchronous', 'ABORTED synchronous']);
+  });
 });
