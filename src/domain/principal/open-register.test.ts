@@ -34,7 +34,7 @@ test('API-03 a holder at its bound ends its own oldest, by use and not by age', 
   expect([ended, made.size]).toEqual([['second'], 2]);
   entry(A, 'fourth');
   expect([ended, made.size]).toEqual([['second', 'first'], 2]);
-  // What was ended is counted no more, whoever disposes of it later.
+  // An ended entry is not counted any more; disposing of it later changes nothing.
   first[Symbol.dispose]();
   first.touch();
   expect(made.size).toBe(2);

@@ -22,7 +22,7 @@ export interface Client {
   readonly places: Map<string, Disposable>;
 }
 
-/** The client is told of a subject no more. */
+/** Ends the notifications about one subject. */
 export function forget({ seen, places }: Client, subject: string): void {
   seen.delete(subject);
   places.get(subject)?.[Symbol.dispose]();

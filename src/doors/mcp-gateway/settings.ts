@@ -29,7 +29,7 @@ export interface McpSettings {
   readonly confirmationWaitMs: number;
   /** Longest wait for the end of a call that was confirmed, in ms; the call goes on after it. */
   readonly confirmedWaitMs: number;
-  /** Most calls that wait and are told of when their request is repeated; beyond it the holder's own oldest is forgotten. */
+  /** Waiting calls that are remembered, so that a repeated request finds its own; beyond it the holder's oldest is forgotten. */
   readonly waitingCallsMax: number;
   /** The same for one agent and user of a tenant. */
   readonly waitingCallsPerHolderMax: number;

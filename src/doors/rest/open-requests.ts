@@ -67,7 +67,7 @@ export function createOpenRequests(refuse: (response: ServerResponse) => void): 
 
 const STOPPED = 'The layer stopped while the call ran.';
 
-/** What a request is told that comes while the layer stops. */
+/** The refusal of a request that comes while the layer stops. */
 export const layerStops = (): Failure =>
   failure('E3811', 'The layer is stopping and takes no new requests. Call again when it is back.', {
     retryAfterMs: RETRY_MS,

@@ -8,7 +8,7 @@ import { canonicalJson } from '../../std/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { Log } from '../../telemetry/log.ts';
 
-/** What a stored answer is compared with, and where it is told that it was changed. */
+/** The events that a stored answer is compared with, and the log for one that was changed. */
 interface Parts {
   readonly records: Pick<LedgerStore, 'eventsAbout'>;
   readonly log: Log;
@@ -16,7 +16,7 @@ interface Parts {
 
 /**
  * Compares the row of a call with its events before it answers a duplicate (PIPE-09, AUD-07): somebody who can write to the
- * tables would else choose what the caller is told of its own call.
+ * tables could otherwise choose the answer that the caller gets.
  * @param row as it stands
  * @param answer what the duplicate would get: the row, or what was found out about it since
  * @returns why the answer is not given; undefined when nothing speaks against it

@@ -34,7 +34,7 @@ export interface Session {
   hasStream: boolean;
   /** Monotonic ms. */
   usedAt: number;
-  /** Its place among those that are open. */
+  /** Counts the session among the open ones of its holder and tenant. */
   readonly entry: OpenEntry;
 }
 
@@ -45,7 +45,7 @@ export interface Sessions {
   /**
    * Where a bound is reached, the holder's own session that is idle longest ends; of others only one that is idle for
    * longer than it may be.
-   * @param watch makes what the session is told of, given how to tell it; disposed with the session
+   * @param watch subscribes the session to changes, given how to send it a message; disposed with the session
    * @throws ToolLayerError E3803 where there is no room
    */
   create(of: SessionOf, watch: (tell: (text: string) => void) => Promise<Watch>): Promise<Session>;

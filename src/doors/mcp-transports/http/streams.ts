@@ -14,7 +14,7 @@ export interface StreamPlace extends Disposable {
   keep(stream: EventStream, release: () => void, ending?: string): void;
 }
 
-/** The open streams on which changes are told. */
+/** The open streams that carry notifications of changes. */
 export interface Streams {
   /**
    * Takes room for one stream more. Where a bound is reached, the holder's own oldest stream ends.

@@ -120,7 +120,7 @@ const leftNothing = ({ state, failure: failed, metadata }: InvocationRecord): bo
 interface Wanted {
   readonly name: CallName;
   readonly mine: IdempotencyClaim;
-  /** Nonces of calls that are known to have left nothing; those that are found out now are added. */
+  /** Nonces of calls that left no row. Filled while the names of one call are claimed, so that each is waited for once. */
   readonly lost: Set<string>;
 }
 
@@ -178,7 +178,7 @@ const answerWith = async (
 
 /**
  * A first call that was refused, or given up by its caller, before anything of it ran left its names free: that is no
- * answer to others, who did not ask for what it was refused for.
+ * answer to another request, which may lack the reason of that refusal.
  * @returns the claim that stands now; undefined when it is still that call's
  */
 async function freeAfter(
