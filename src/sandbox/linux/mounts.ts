@@ -1,17 +1,29 @@
-import { constants, realpathSync, type Stats, statSync } from 'node:fs';
+import { type BigIntStats, constants, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, normalize } from 'node:path';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 
-/** A mount that exists and may be made. */
+/**
+ * A file or folder of the host that may be mounted, as it was when it was looked at. A tool that may write around it can put
+ * another, or a link, in its place at any time: what is mounted in the end is opened name by name and compared with this
+ * (`stage/`).
+ */
 export interface Mount {
-  /** Real path on the host, without symbolic links. */
-  readonly source: string;
-  /** Where it appears inside. */
-  readonly target: string;
+  /** Real path, without symbolic links; inside it has the same name. */
+  readonly path: string;
   readonly mode: 'ro' | 'rw';
-  /** Which file or folder it is, whatever its path: a sandbox that has it keeps it when another takes its place. */
+  /** Which file or folder it is, whatever its path: `device:inode`. */
   readonly identity: string;
+  readonly isFolder: boolean;
+  /** Read-only, and any uid may read it by its path, so that no rights of the layer are needed for it. */
+  readonly isOpenToAll: boolean;
+  readonly owner: Owner;
+}
+
+/** Uid and gid of a file. */
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
 }
 
 /** The kernel's own file systems; a view of the host's would undo the sandbox. */
@@ -19,48 +31,51 @@ const KERNEL_PATH = /^\/(?:proc|sys|dev)(?:\/|$)/;
 
 /**
  * Checks the mounts of a spec and orders them so that a folder comes before what lies in it.
- * @throws E3105 for a path that does not exist or must not be mounted
+ * @throws E3105 for a path that does not exist, leads through a link, or must not be mounted
  */
 export function resolveMounts(mounts: readonly FilesystemPermission[]): readonly Mount[] {
-  return mounts.map(resolveMount).sort((a, b) => a.target.length - b.target.length);
-}
-
-/** Whether all are read-only and any uid may read them, so that a sandbox needs no rights of the layer for them. */
-export function areOpenToAll(mounts: readonly Mount[]): boolean {
-  return mounts.every(({ source, mode }) => mode === 'ro' && isOpenToAll(source, statSync(source)));
-}
-
-function resolveMount({ path, mode }: FilesystemPermission): Mount {
-  const target = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-  if (!isAbsolute(path) || path.includes('\0') || normalize(target) !== target) {
-    throw refused(path, 'is not an absolute path in its shortest form');
+  const found = new Map<string, Mount>();
+  for (const mount of mounts.map(resolveMount)) {
+    // Of two for one path the later holds, as of two bind mounts.
+    found.set(mount.path, mount);
   }
-  const { source, stats } = look(path);
-  if (source === '/') throw refused(path, 'is the whole file system; name the folders that the tool needs');
-  if (KERNEL_PATH.test(source) || KERNEL_PATH.test(target)) throw refused(path, 'belongs to the kernel');
-  if (!stats.isDirectory() && !stats.isFile()) throw refused(path, 'is neither a folder nor a regular file');
+  return [...found.values()].sort((a, b) => a.path.length - b.path.length);
+}
+
+function resolveMount({ path: given, mode }: FilesystemPermission): Mount {
+  const path = given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given;
+  if (!isAbsolute(path) || path.includes('\0') || normalize(path) !== path) {
+    throw refused(given, 'is not an absolute path in its shortest form');
+  }
+  const { real, stats } = look(path);
+  if (path === '/' || real === '/') throw refused(given, 'is the whole file system; name the folders that the tool needs');
+  if (KERNEL_PATH.test(path) || KERNEL_PATH.test(real)) throw refused(given, 'belongs to the kernel');
+  if (real !== path || stats.isSymbolicLink()) throw refused(given, `is reached through a link. Grant its real path`);
+  if (!stats.isDirectory() && !stats.isFile()) throw refused(given, 'is neither a folder nor a regular file');
   return {
-    source,
-    target,
+    path,
     mode,
     identity: `${stats.dev}:${stats.ino}`,
+    isFolder: stats.isDirectory(),
+    isOpenToAll: mode === 'ro' && isOpenToAll(path, stats),
+    owner: { uid: Number(stats.uid), gid: Number(stats.gid) },
   };
 }
 
-function look(path: string): { source: string; stats: Stats } {
+function look(path: string): { real: string; stats: BigIntStats } {
   try {
-    const source = realpathSync.native(path);
-    return { source, stats: statSync(source) };
+    return { real: realpathSync.native(path), stats: lstatSync(path, { bigint: true }) };
   } catch (cause) {
     throw refused(path, 'does not exist or cannot be reached by the layer', cause);
   }
 }
 
-function isOpenToAll(source: string, stats: Stats): boolean {
+function isOpenToAll(path: string, stats: BigIntStats): boolean {
   const needed = stats.isDirectory() ? constants.S_IROTH | constants.S_IXOTH : constants.S_IROTH;
-  if ((stats.mode & needed) !== needed) return false;
-  for (let folder = dirname(source); folder !== '/'; folder = dirname(folder)) {
-    if ((statSync(folder).mode & constants.S_IXOTH) === 0) return false;
+  if ((Number(stats.mode) & needed) !== needed) return false;
+  for (let folder = dirname(path); folder !== '/'; folder = dirname(folder)) {
+    const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((mode & constants.S_IXOTH) === 0) return false;
   }
   return true;
 }

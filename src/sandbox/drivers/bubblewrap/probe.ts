@@ -7,6 +7,7 @@ import { inheritableDescriptors } from '../../linux/inherited-descriptors.ts';
 import { keepBytes } from '../../linux/kept-bytes.ts';
 import type { ControlGroups } from '../../linux/limits/control-group.ts';
 import { findControlGroups } from '../../linux/limits/find-control-groups.ts';
+import { type CanMap, createMapTrial } from '../../linux/stage/mapped-owner.ts';
 import { sharedUidSlots, type UidSlots } from '../../linux/uid-slots.ts';
 import { createForkServer } from './fork-server/fork-server.ts';
 import { type Launchpad, SHARED_FILES } from './process/launch.ts';
@@ -14,7 +15,7 @@ import { LAUNCHER_COMMAND, LAUNCHER_SOCKETS } from './process/launcher.ts';
 import { createLauncherStock, type LauncherStock } from './process/launcher-stock.ts';
 import { type Architecture, compileFilter } from './seccomp/compile-filter.ts';
 import type { BubblewrapSettings } from './settings.ts';
-import { baseSystemArguments, ETC_FILES, hiddenKernelArguments, kernelArguments } from './view/base-system.ts';
+import { baseSystemArguments, ETC_FILES, kernelArguments } from './view/base-system.ts';
 import { NODE_STUB } from './warm/node-stub.ts';
 
 /** All that a driver needs to start sandboxes on this machine. */
@@ -24,6 +25,7 @@ export interface Workshop {
   /** Present when the layer is root. */
   readonly slots: UidSlots | undefined;
   readonly stock: LauncherStock;
+  readonly canMap: CanMap;
 }
 
 /** A descriptor above this cannot be covered; no program that starts services goes there. */
@@ -52,24 +54,19 @@ export function prepareWorkshop(settings: BubblewrapSettings): Workshop | string
 }
 
 /** A workshop with a stock of launchers that join these groups. */
-export function stocked(parts: Omit<Workshop, 'stock'>, { launchersReady }: BubblewrapSettings): Workshop {
+export function stocked(parts: Omit<Workshop, 'stock' | 'canMap'>, { launchersReady }: BubblewrapSettings): Workshop {
   const { pad, groups, slots } = parts;
-  return { pad, groups, slots, stock: createLauncherStock({ ...pad, groups, slots, ready: launchersReady }) };
+  const stock = createLauncherStock({ ...pad, groups, slots, ready: launchersReady });
+  return { pad, groups, slots, stock, canMap: createMapTrial() };
 }
 
 /** What this machine cannot enforce. */
-export function weaknessesOf({ groups, slots }: Workshop): readonly string[] {
+export function weaknessesOf({ groups }: Workshop): readonly string[] {
   if (groups !== undefined) return [];
-  const weaknesses = [
+  return [
     'No control group is writable: a tool may use whole processor cores, whatever its share.',
     'No control group is writable: memory is bounded by sampling, so a fast tool may pass its limit for some 50 ms.',
     'No control group is writable: processor time and peak memory are sampled, so short calls show too little.',
-  ];
-  if (slots === undefined) return weaknesses;
-  return [
-    ...weaknesses,
-    'No control group is writable and the layer is root: the number of processes of a tool with private or writable ' +
-      'folders is bounded only by sampling.',
   ];
 }
 
@@ -97,7 +94,7 @@ function launchpad(program: string, inherited: readonly number[], architecture: 
   return {
     program,
     inherited,
-    fixed: { baseSystem: baseSystemArguments(), kernel: kernelArguments(), hiddenKernel: hiddenKernelArguments() },
+    fixed: { baseSystem: baseSystemArguments(), kernel: kernelArguments() },
     filter: compileFilter(architecture),
     etcFiles,
     runtimeStub,

@@ -1,12 +1,15 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { EgressRun } from '../../egress-gate.ts';
-import { areOpenToAll, type Mount } from '../../linux/mounts.ts';
+import type { Mount } from '../../linux/mounts.ts';
+import { outsideOf } from '../../linux/stage/mapped-owner.ts';
+import { type Staged, stageCommand, staged, stageFault } from '../../linux/stage/stage.ts';
 import type { StandingSandbox } from '../../warm-pool/warmable-driver.ts';
 import { openListeners } from './network/open-listeners.ts';
 import type { Workshop } from './probe.ts';
 import { type Launch, type Launched, launch } from './process/launch.ts';
 import type { Launcher } from './process/launcher.ts';
+import type { LauncherKind } from './process/launcher-stock.ts';
 import { runSandbox } from './process/sandbox-run.ts';
 import { type FirstProcess, standing } from './process/standing.ts';
 import { SANDBOX_BOUNDS } from './settings.ts';
@@ -25,10 +28,8 @@ export interface SandboxOrder {
 
 /** Starts the command of a spec. @throws E3101 when no sandbox can be made */
 export async function startSandbox(workshop: Workshop, order: SandboxOrder): Promise<SandboxProcess> {
-  const { spec, mounts } = order;
   const made = await makeSandbox(workshop, order, {
-    spec: seenFrom(spec, order.way),
-    mounts,
+    spec: seenFrom(order.spec, order.way),
     hosts: order.way?.view.hosts ?? '',
   });
   return runMade(workshop, made, order);
@@ -44,11 +45,10 @@ export async function standSandbox(
   order: SandboxOrder,
   runtime: Runtime,
 ): Promise<StandingSandbox> {
-  const { spec, mounts, way } = order;
+  const { spec, way } = order;
   const { command, environment, programAt } = runtime;
   const made = await makeSandbox(workshop, order, {
     spec: { ...spec, command, environment },
-    mounts,
     hosts: way?.view.hosts ?? '',
     waiting: { runtimeAt: programAt },
   });
@@ -122,16 +122,17 @@ interface Made {
 }
 
 async function makeSandbox(
-  { pad, stock, slots }: Workshop,
+  workshop: Workshop,
   { spec, mounts, way }: SandboxOrder,
-  inside: Launch,
+  inside: Omit<Launch, 'stage' | 'mounts'>,
 ): Promise<Made> {
+  const { pad, stock } = workshop;
   let launcher: Launcher | undefined;
   try {
-    // Root gives its uid up where the tool needs no file that only root may touch (ADR 0003).
-    launcher = await stock.take(slots !== undefined && areOpenToAll(mounts) ? 'lent' : 'layer');
+    const { kind, stageFor } = await stagePlan(workshop, mounts);
+    launcher = await stock.take(kind);
     const { uid } = launcher;
-    const launched = launch(pad, launcher, inside);
+    const launched = launch(pad, launcher, { ...inside, ...stageFor(launcher) });
     const first = await standing(launched, pad.watch, way && ((pid) => openListeners({ ...pad, ...way, pid, uid })));
     return { launcher, launched, first };
   } catch (error) {
@@ -143,6 +144,36 @@ async function makeSandbox(
     void way?.close();
     throw cannotStart(spec.label, error);
   }
+}
+
+/** An empty folder for the stage: it exists everywhere, no mount may lie in it, and bubblewrap does not look at it. */
+const STAGE_FOLDER = '/sys';
+
+interface Stage {
+  readonly kind: LauncherKind;
+  stageFor(launcher: Launcher): { readonly stage: readonly string[]; readonly mounts: readonly Staged[] };
+}
+
+/** What opens the mounts, and as whom (ADR 0003). */
+async function stagePlan({ slots, canMap }: Workshop, mounts: readonly Mount[]): Promise<Stage> {
+  if (mounts.length === 0) {
+    return { kind: slots === undefined ? 'layer' : 'lent', stageFor: () => ({ stage: [], mounts: [] }) };
+  }
+  const plan = { mounts, folder: STAGE_FOLDER };
+  const onStage = staged(plan);
+  if (slots === undefined) {
+    const stage = stageCommand({ ...plan, mapped: new Set() });
+    return { kind: 'layer', stageFor: () => ({ stage, mounts: onStage }) };
+  }
+  const { owner, mapped } = await outsideOf(mounts, canMap);
+  return {
+    kind: 'staging',
+    stageFor({ lentUid }) {
+      if (lentUid === undefined) throw new Error('a launcher that stages mounts was lent no uid');
+      const outside = owner ?? { uid: lentUid, gid: lentUid };
+      return { stage: stageCommand({ ...plan, outside, mapped }), mounts: onStage };
+    },
+  };
 }
 
 function runMade(
@@ -172,6 +203,8 @@ function seenFrom(spec: SandboxSpec, way: EgressRun | undefined): SandboxSpec {
 
 function cannotStart(label: string, cause: unknown): ToolLayerError {
   if (cause instanceof ToolLayerError) return cause;
+  const fault = cause instanceof Error ? stageFault(cause.message) : undefined;
+  if (fault !== undefined) return fault;
   return new ToolLayerError(
     'E3101',
     `No sandbox could be made for ${label}. The operator finds the cause in the log.`,

@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { EgressRun } from '../../egress-gate.ts';
 import { groupTarget } from '../../linux/crash/crash-watch.ts';
 import type { ControlGroup } from '../../linux/limits/control-group.ts';
 import { INSIDE_ID } from '../../linux/made-up-files.ts';
-import { areOpenToAll, type Mount } from '../../linux/mounts.ts';
+import type { Mount, Owner } from '../../linux/mounts.ts';
+import { outsideOf } from '../../linux/stage/mapped-owner.ts';
+import { type StagePlan, stageCommand, staged } from '../../linux/stage/stage.ts';
 import { UID_SLOTS_MAX } from '../../linux/uid-slots.ts';
 import { type Bundle, makeBundle } from './bundle/bundle.ts';
 import { isFolderInside } from './bundle/folder-inside.ts';
@@ -27,17 +29,19 @@ export interface SandboxOrder {
 
 /** Who a sandbox is, outside and inside. */
 interface Identity {
-  /** Uid and gid outside; undefined for the layer's own. */
+  /** A uid that was lent to it. */
   readonly slot: number | undefined;
-  /** Whether runsc runs without rights of root outside. */
-  readonly rootless: boolean;
-  /** What the tool sees as its own: that of the layer's files (0, without any capability) where it gets them. */
+  /** Uid and gid outside; undefined for the layer's own. */
+  readonly outside: Owner | undefined;
+  /** Mounts that show their owner's files as those of the sandbox. */
+  readonly mapped: ReadonlySet<Mount>;
+  /** What the tool sees as its own: that of the folders' files (0, without any capability) where it gets them. */
   readonly uid: number;
 }
 
 /** Starts the command of a spec. @throws E3101 when no sandbox can be made */
 export async function startSandbox(workshop: Workshop, order: SandboxOrder): Promise<SandboxProcess> {
-  const { spec, way } = order;
+  const { spec, way, mounts } = order;
   let slot: number | undefined;
   let group: ControlGroup | undefined;
   let bundle: Bundle | undefined;
@@ -46,12 +50,15 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
     if (slot !== undefined) workshop.slots?.giveBack(slot);
   };
   try {
-    const identity = identityFor(workshop, order.mounts);
+    const identity = await identityFor(workshop, mounts);
+    const uid = identity.outside?.uid;
     slot = identity.slot;
-    group = workshop.groups.create(limitsAround(spec.limits), slot);
-    bundle = makeBundle(slot);
+    group = workshop.groups.create(limitsAround(spec.limits), uid);
+    bundle = makeBundle(uid);
     const command = await commandOf(workshop, order, identity, bundle);
-    launched = launch({ command, uid: slot, group, inherited: workshop.inherited });
+    // Who opens mounts for another is root until he has.
+    const startsAs = mounts.length === 0 ? uid : undefined;
+    launched = launch({ command, uid: startsAs, group, inherited: workshop.inherited });
     const target = await noted(workshop, launched);
     launched.begin();
     const { state, id } = bundle;
@@ -61,7 +68,7 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
       bundle,
       way,
       limits: spec.limits,
-      ask: () => runsc(workshop.program, [...optionsFor(workshop, state, identity), 'kill', id, 'TERM'], slot),
+      ask: () => runsc(workshop.program, [...optionsFor(workshop, state), 'kill', id, 'TERM'], uid),
       onGone() {
         giveBack();
         workshop.watch.forget(target);
@@ -78,17 +85,16 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
   }
 }
 
-function identityFor({ slots }: Workshop, mounts: readonly Mount[]): Identity {
-  const isOpen = areOpenToAll(mounts);
-  const uid = isOpen ? INSIDE_ID : 0;
+async function identityFor({ slots, canMap }: Workshop, mounts: readonly Mount[]): Promise<Identity> {
+  const uid = mounts.every(({ isOpenToAll }) => isOpenToAll) ? INSIDE_ID : 0;
   // Without slots the layer is no root, or one that may become nobody else.
-  if (slots === undefined) return { slot: undefined, rootless: process.getuid?.() !== 0, uid };
-  if (!isOpen) return { slot: undefined, rootless: false, uid };
+  if (slots === undefined) return { slot: undefined, outside: undefined, mapped: new Set(), uid };
+  const { owner, mapped } = await outsideOf(mounts, canMap);
   const slot = slots.take();
   if (slot === undefined) {
     throw new ToolLayerError('E3101', `More than ${UID_SLOTS_MAX} sandboxes run at once. Try again later.`);
   }
-  return { slot, rootless: true, uid };
+  return { slot, outside: owner ?? { uid: slot, gid: slot }, mapped, uid };
 }
 
 /** The command that becomes the sandbox; writes its configuration. */
@@ -104,29 +110,39 @@ async function commandOf(
   if (!isFolderInside(folder, mounts, shown)) return NO_FOLDER;
   const inside = way === undefined ? undefined : await openWayInside(way, bundle, identity.uid);
   const environment = way === undefined ? spec.environment : { ...way.view.environment, ...spec.environment };
-  const binds = [...shown.map((path) => ({ source: path, target: path })), ...mounts, ...(inside?.binds ?? [])];
-  makeRoot(bundle.root, identity.uid, binds);
-  const plan = { spec: { ...spec, environment }, mounts, uid: identity.uid, root: bundle.root, shown };
+  const onStage = staged({ mounts, folder: bundle.stage });
+  const shownFolders = shown.map((path) => ({ target: path, isFolder: statSync(path).isDirectory() }));
+  const forWay = (inside?.binds ?? []).map(({ source, target }) => ({ target, isFolder: statSync(source).isDirectory() }));
+  makeRoot(bundle.root, identity.uid, [...shownFolders, ...onStage, ...forWay]);
+  const plan = { spec: { ...spec, environment }, mounts: onStage, uid: identity.uid, root: bundle.root, shown };
   bundle.writeConfig(ociConfig({ ...plan, ...(inside === undefined ? {} : { way: inside }) }));
   return [
-    ...(identity.rootless ? AS_ROOT_OF_ITS_OWN : []),
+    ...asRootOfItsOwn({ mounts, folder: bundle.stage, mapped: identity.mapped, inside: 0 }, identity.outside),
     workshop.program,
-    ...optionsFor(workshop, bundle.state, identity),
+    ...optionsFor(workshop, bundle.state),
     ...['--oci-seccomp', `--host-uds=${way === undefined ? 'none' : 'open'}`, `--log=${bundle.log}`],
     ...['run', '--bundle', bundle.folder, bundle.id],
   ];
 }
 
-/** runsc would make this user namespace itself, and then start a second time in it, which takes some 20 ms. */
-const AS_ROOT_OF_ITS_OWN = existsSync('/usr/bin/unshare')
-  ? ['/usr/bin/unshare', '--user', '--map-root-user', '--']
-  : [];
+/**
+ * Opens the mounts, and makes the user namespace in which the launcher is root. runsc would make the latter itself, and then
+ * start a second time in it, which takes some 20 ms.
+ */
+function asRootOfItsOwn(plan: Omit<StagePlan, 'outside'>, outside: Owner | undefined): readonly string[] {
+  if (plan.mounts.length === 0) return isRoot && outside === undefined ? [] : UNSHARE;
+  return outside === undefined ? stageCommand(plan) : [...stageCommand({ ...plan, outside }), ...UNSHARE];
+}
+
+const isRoot = process.getuid?.() === 0;
+const UNSHARE = existsSync('/usr/bin/unshare') ? ['/usr/bin/unshare', '--user', '--map-root-user', '--'] : [];
 
 /** Ends as a launcher does that starts nothing. */
 const NO_FOLDER = ['/bin/sh', '-c', 'echo "the working directory does not exist in the sandbox" >&2; exit 125'];
 
-function optionsFor({ platform }: Workshop, state: string, { rootless }: Identity): readonly string[] {
-  return runscOptions(platform, state, rootless);
+/** Rootless but for a layer that is root and may become nobody else. */
+function optionsFor({ platform, slots }: Workshop, state: string): readonly string[] {
+  return runscOptions(platform, state, !isRoot || slots !== undefined);
 }
 
 /** Lets the crash watch know what has to end with the layer, before it does anything. */

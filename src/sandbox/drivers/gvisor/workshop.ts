@@ -7,6 +7,7 @@ import { type CrashWatch, createCrashWatch } from '../../linux/crash/crash-watch
 import { inheritableDescriptors } from '../../linux/inherited-descriptors.ts';
 import type { ControlGroups } from '../../linux/limits/control-group.ts';
 import { findControlGroups } from '../../linux/limits/find-control-groups.ts';
+import { type CanMap, createMapTrial } from '../../linux/stage/mapped-owner.ts';
 import { sharedUidSlots, type UidSlots } from '../../linux/uid-slots.ts';
 import { shownPaths } from './bundle/root-folder.ts';
 import { GVISOR_BOUNDS, type GvisorPlatform, type GvisorSettings } from './settings.ts';
@@ -26,6 +27,7 @@ export interface Workshop {
   readonly shown: readonly string[];
   readonly watch: CrashWatch;
   readonly inherited: readonly number[];
+  readonly canMap: CanMap;
 }
 
 /** Prepares what the sandboxes share. @returns the workshop, or one sentence that says what is missing */
@@ -52,6 +54,7 @@ export async function prepareWorkshop(settings: GvisorSettings): Promise<Omit<Wo
     slots: sharedUidSlots(),
     shown: shownPaths(),
     watch: createCrashWatch(inherited),
+    canMap: createMapTrial(),
   };
 }
 

@@ -1,4 +1,4 @@
-import { SYSCALL_NUMBERS } from '../seccomp/syscall-numbers.ts';
+import { SYSCALL_NUMBERS } from '../../../linux/syscall-numbers.ts';
 
 /** Descriptor by which the program talks with the layer: the channel of a child process of Node. */
 export const CHANNEL_FD = 3;

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { withCover } from '../../../linux/inherited-descriptors.ts';
 import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
 import { ignoreBrokenPipe } from '../../../linux/tool-pipes.ts';
-import { hasPerl, PERL } from '../perl.ts';
+import { hasPerl, PERL } from '../../../linux/perl.ts';
 import { CHANNEL_FD, callNumbers, FORK_SERVER_PROGRAM } from './fork-server-program.ts';
 import { ForkedProcess } from './forked-process.ts';
 

@@ -3,7 +3,7 @@ import type { InsideListener, InsideView } from '../../../egress-gate.ts';
 import { withCover } from '../../../linux/inherited-descriptors.ts';
 import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
 import { socketAddress } from '../../../linux/socket-address.ts';
-import { hasPerl, PERL } from '../perl.ts';
+import { hasPerl, PERL } from '../../../linux/perl.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { CALL_NUMBERS, LISTENER_PROGRAM } from './listener-program.ts';
 

@@ -3,7 +3,7 @@ import type { SandboxSpec } from '../../../driver.port.ts';
 import { MARK_VARIABLE } from '../../../linux/crash/clear-leftovers.ts';
 import type { CrashTarget } from '../../../linux/crash/crash-watch.ts';
 import type { ControlGroup } from '../../../linux/limits/control-group.ts';
-import type { Mount } from '../../../linux/mounts.ts';
+import type { Staged } from '../../../linux/stage/stage.ts';
 import type { LauncherProcess } from '../fork-server/forked-process.ts';
 import { ETC_FILES, HOSTS_PATH } from '../view/base-system.ts';
 import { bubblewrapArguments, type FixedArguments, OPTIONS_THAT_NEED_ARGUMENTS } from '../view/bubblewrap-arguments.ts';
@@ -26,7 +26,10 @@ export interface Launchpad extends LauncherParts {
 /** One sandbox before it is started. */
 export interface Launch {
   readonly spec: SandboxSpec;
-  readonly mounts: readonly Mount[];
+  /** Command that opens the mounts and becomes what follows it; empty without mounts. */
+  readonly stage: readonly string[];
+  /** What it holds then. */
+  readonly mounts: readonly Staged[];
   /** Names that the sandbox may reach, as lines of /etc/hosts; empty for none. */
   readonly hosts: string;
   /** Set for a sandbox that shall wait for its job: path inside at which it finds the waiting runtime's program. */
@@ -58,10 +61,9 @@ export interface Launched {
 export const SHARED_FILES: readonly string[] = Object.keys(ETC_FILES).filter((path) => path !== HOSTS_PATH);
 
 /** Prepares what a launcher is told. Nothing happens before `begin`. */
-export function launch(pad: Launchpad, { child, pipes, group, uid, target, noted }: Launcher, order: Launch): Launched {
+export function launch(pad: Launchpad, { child, pipes, group, target, noted }: Launcher, order: Launch): Launched {
   const { spec, mounts, hosts } = order;
-  const isHostRoot = (uid ?? process.getuid?.()) === 0;
-  const told = bubblewrapArguments(spec, mounts, pad.fixed, filesOf(order), isHostRoot);
+  const told = bubblewrapArguments(spec, mounts, pad.fixed, filesOf(order));
   const writable = (place: keyof typeof LAUNCHER_FDS): Writable => pipes[LAUNCHER_FDS[place]] as Writable;
   return {
     launcher: child,
@@ -99,7 +101,7 @@ function filesOf({ waiting }: Launch): Record<string, number> {
  * What the shell reads: limits of each process, and then to become bubblewrap. With control groups it is in them already;
  * without, more limits are set inside.
  */
-function orders(pad: Launchpad, { spec, waiting }: Launch, group: ControlGroup | undefined): string {
+function orders(pad: Launchpad, { spec, stage, waiting }: Launch, group: ControlGroup | undefined): string {
   const perProcess = processLimitLines(spec.limits);
   const command =
     group === undefined
@@ -111,7 +113,7 @@ function orders(pad: Launchpad, { spec, waiting }: Launch, group: ControlGroup |
     ...(waiting === undefined ? [job] : []),
     ...(waiting?.runtimeAt === undefined ? [runtime] : []),
   ];
-  const line = [pad.program, ...ownOptions(pad), '--', ...command].map(quoted).join(' ');
+  const line = [...stage, pad.program, ...ownOptions(pad), '--', ...command].map(quoted).join(' ');
   const redirections = [`<&${stdin}`, ...closed.map((descriptor) => `${descriptor}<&-`)].join(' ');
   return [...(group === undefined ? [] : perProcess), `exec ${line} ${redirections}`, ''].join('\n');
 }

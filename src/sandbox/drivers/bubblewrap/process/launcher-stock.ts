@@ -5,8 +5,11 @@ import { UID_SLOTS_MAX, type UidSlots } from '../../../linux/uid-slots.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { type Launcher, type LauncherParts, startLauncher } from './launcher.ts';
 
-/** Under whose uid a sandbox runs outside: the layer's, or one that is lent to it alone (ADR 0003). */
-export type LauncherKind = 'layer' | 'lent';
+/**
+ * Whose rights a launcher has, and whom its sandbox runs as outside: the layer, which is not root, as itself; one that was lent
+ * a uid, as that; or root, which opens the mounts first and then becomes what it was lent (ADR 0003).
+ */
+export type LauncherKind = 'layer' | 'lent' | 'staging';
 
 /** Launchers that were made ahead, and more when they are needed. */
 export interface LauncherStock {
@@ -31,15 +34,19 @@ export interface StockParts extends LauncherParts {
 
 /** The stock of one driver. It is filled again outside the way of a start, and never while the machine is busy. */
 export function createLauncherStock(parts: StockParts): LauncherStock {
-  const waiting: Readonly<Record<LauncherKind, Set<Launcher>>> = { layer: new Set(), lent: new Set() };
+  const waiting: Readonly<Record<LauncherKind, Set<Launcher>>> = {
+    layer: new Set(),
+    lent: new Set(),
+    staging: new Set(),
+  };
   const timers: Partial<Record<LauncherKind | 'refill', NodeJS.Timeout>> = {};
   const asked = new Set<LauncherKind>();
   let closed = false;
   /** A launcher is being made ahead. */
   let filling: Promise<void> | undefined;
 
-  const giveBack = ({ uid }: Launcher): void => {
-    if (uid !== undefined) parts.slots?.giveBack(uid);
+  const giveBack = ({ lentUid }: Launcher): void => {
+    if (lentUid !== undefined) parts.slots?.giveBack(lentUid);
   };
   const drop = async (kind: LauncherKind, launcher: Launcher): Promise<void> => {
     if (!waiting[kind].delete(launcher)) return;
@@ -109,14 +116,14 @@ async function endLauncher(launcher: Launcher): Promise<void> {
 }
 
 async function makeLauncher(parts: StockParts, kind: LauncherKind): Promise<Launcher> {
-  const uid = kind === 'lent' ? parts.slots?.take() : undefined;
-  if (kind === 'lent' && uid === undefined) {
+  const uid = kind === 'layer' ? undefined : parts.slots?.take();
+  if (kind !== 'layer' && uid === undefined) {
     throw new ToolLayerError('E3101', `More than ${UID_SLOTS_MAX} sandboxes run at once. Try again later.`);
   }
   let group: ControlGroup | undefined;
   try {
     group = parts.groups?.create(undefined, uid);
-    return await startLauncher(parts, group, uid);
+    return await startLauncher(parts, group, { lent: uid, startsAs: kind === 'lent' ? uid : undefined });
   } catch (error) {
     if (uid !== undefined) parts.slots?.giveBack(uid);
     void group?.remove();

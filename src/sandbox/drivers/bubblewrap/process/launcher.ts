@@ -57,7 +57,9 @@ export interface Launcher {
   readonly child: LauncherProcess;
   readonly pipes: Pipes;
   readonly group: ControlGroup | undefined;
-  /** Uid and gid outside; the layer's own when undefined. */
+  /** Uid and gid that were lent to it. */
+  readonly lentUid: number | undefined;
+  /** Uid and gid that it has; the layer's own when undefined. */
   readonly uid: number | undefined;
   /** How the crash watch knows it: its process group, in which it is alone. */
   readonly target: CrashTarget;
@@ -77,9 +79,9 @@ type Pipes = readonly (Readable | Writable | null | undefined)[];
 export async function startLauncher(
   parts: LauncherParts,
   group: ControlGroup | undefined,
-  uid: number | undefined,
+  uids: { readonly lent: number | undefined; readonly startsAs: number | undefined },
 ): Promise<Launcher> {
-  const { child, pipes } = await startShell(parts, uid);
+  const { child, pipes } = await startShell(parts, uids.startsAs);
   admit(child, group);
   const joining = (group?.joinFiles ?? []).map((file) => `echo 0 >${quoted(file)} || exit ${LAUNCHER_FAILED}\n`);
   (pipes[LAUNCHER_FDS.orders] as Writable).write(joining.join(''));
@@ -90,7 +92,8 @@ export async function startLauncher(
     child,
     pipes,
     group,
-    uid,
+    lentUid: uids.lent,
+    uid: uids.startsAs,
     target,
     noted,
     waits: () => child.exitCode === null && child.signalCode === null,

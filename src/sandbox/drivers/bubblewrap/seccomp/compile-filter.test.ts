@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { INSTRUCTION_BYTES, OPCODES } from './bpf.ts';
 import { ACTIONS, type Architecture, AUDIT_ARCHITECTURES, compileFilter } from './compile-filter.ts';
 import { ALLOWED, REFUSED, RULES } from './policy.ts';
-import { SYSCALL_NUMBERS } from './syscall-numbers.ts';
+import { SYSCALL_NUMBERS } from '../../../linux/syscall-numbers.ts';
 
 const EPERM = ACTIONS.refuse | 1;
 const ENOSYS = ACTIONS.refuse | 38;

@@ -12,18 +12,6 @@ export const ETC_FILES: Readonly<Record<string, string>> = madeUpFiles();
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
 
-/** Parts of /proc that show the kernel to the uid 0 of the host, which a sandbox with the layer's own folders has. */
-const KERNEL_VIEWS = [
-  'slabinfo',
-  'timer_list',
-  'vmallocinfo',
-  'pagetypeinfo',
-  'kcore',
-  'kallsyms',
-  'keys',
-  'sched_debug',
-];
-
 /** Arguments of bubblewrap for the read-only system. Looked up once: a host does not merge its /usr while we run. */
 export function baseSystemArguments(): readonly string[] {
   return [
@@ -44,13 +32,6 @@ export function kernelArguments(): readonly string[] {
     // One scratch space with one size. The shared memory of POSIX is files in it.
     ...['--symlink', '/tmp', '/dev/shm'],
   ];
-}
-
-/** Arguments that hide parts of /proc; needed only where the tool has the uid of root outside. */
-export function hiddenKernelArguments(): readonly string[] {
-  const views = KERNEL_VIEWS.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
-  // A device file behind a mount without devices cannot be opened by anyone.
-  return views.flatMap((path) => ['--ro-bind', '/dev/null', path]);
 }
 
 function rootArguments(path: string): string[] {

@@ -1,7 +1,7 @@
 import { MiB } from '../../../../std/bytes.ts';
 import type { SandboxSpec } from '../../../driver.port.ts';
 import { DEFAULT_PATH, INSIDE_ID } from '../../../linux/made-up-files.ts';
-import type { Mount } from '../../../linux/mounts.ts';
+import type { Staged } from '../../../linux/stage/stage.ts';
 
 /** Where a tool starts whose spec names no working directory. */
 export const DEFAULT_FOLDER = '/tmp';
@@ -16,21 +16,19 @@ export const OPTIONS_THAT_NEED_ARGUMENTS = ['--hostname', 'sandbox'];
 export interface FixedArguments {
   readonly baseSystem: readonly string[];
   readonly kernel: readonly string[];
-  readonly hiddenKernel: readonly string[];
 }
 
 /**
  * The arguments of one sandbox. They hold the environment, so they travel over a pipe (`--args`), never on a command
  * line that other users of the machine can read.
+ * @param mounts what the stage holds; each has its mode already
  * @param files descriptors of files to make, by path inside
- * @param isHostRoot whether the tool has the uid of root outside, although none of its rights
  */
 export function bubblewrapArguments(
   spec: SandboxSpec,
-  mounts: readonly Mount[],
+  mounts: readonly Staged[],
   fixed: FixedArguments,
   files: Readonly<Record<string, number>>,
-  isHostRoot: boolean,
 ): readonly string[] {
   const diskBytes = Math.max(1, spec.limits.diskMb) * MiB;
   return [
@@ -40,11 +38,10 @@ export function bubblewrapArguments(
     ...fixed.baseSystem,
     ...fileArguments(files, (path) => !isScratch(path)),
     ...fixed.kernel,
-    ...(isHostRoot ? fixed.hiddenKernel : []),
     ...['--perms', '1777', '--size', String(diskBytes), '--tmpfs', '/tmp'],
     ...fileArguments(files, isScratch),
-    ...mounts.flatMap(({ source, target, mode }) => [mode === 'rw' ? '--bind' : '--ro-bind', source, target]),
-    // The root is a tmpfs without a size, and the host's uid 0 may write to /proc/sys even without capabilities.
+    ...mounts.flatMap(({ source, target }) => ['--bind', source, target]),
+    // The root is a tmpfs without a size, and nobody needs to write to /proc.
     ...['--remount-ro', '/', '--remount-ro', '/proc'],
     ...['--chdir', spec.workingDirectory ?? DEFAULT_FOLDER, '--clearenv'],
     ...Object.entries({ PATH: DEFAULT_PATH, ...spec.environment }).flatMap((pair) => ['--setenv', ...pair]),

@@ -24,9 +24,8 @@ export function programFault(spec: SandboxSpec, mounts: readonly Mount[]): 126 |
 }
 
 function hostPath(path: string, mounts: readonly Mount[]): string[] {
-  const mount = mounts.findLast(({ target }) => isWithin(path, target));
-  if (mount !== undefined) return [join(mount.source, path.slice(mount.target.length))];
-  return BASE.some((folder) => isWithin(path, folder)) ? [path] : [];
+  const shown = [...mounts.map((mount) => mount.path), ...BASE];
+  return shown.some((folder) => isWithin(path, folder)) ? [path] : [];
 }
 
 function isWithin(path: string, folder: string): boolean {

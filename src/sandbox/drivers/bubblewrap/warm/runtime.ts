@@ -1,6 +1,6 @@
 import type { SandboxSpec } from '../../../driver.port.ts';
 import type { Mount } from '../../../linux/mounts.ts';
-import { hasPerl, PERL } from '../perl.ts';
+import { hasPerl, PERL } from '../../../linux/perl.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { NODE_STUB_AT } from './node-stub.ts';
 import { PROGRAM_STUB } from './program-stub.ts';
@@ -45,7 +45,7 @@ export function keyOf(spec: SandboxSpec, mounts: readonly Mount[], runtime: Runt
   return JSON.stringify([
     runtime.kind,
     Object.entries(runtime.environment).sort(),
-    mounts.map(({ source, target, mode, identity }) => [source, target, mode, identity]),
+    mounts.map(({ path, mode, identity }) => [path, mode, identity]),
     spec.network.map(({ host, port }) => `${host}:${port}`).sort(),
     // Sizes and limits of processes are set before anything runs.
     isCounted ? [diskMb, cpuSecondsMax, networkBandwidthMbps] : spec.limits,

@@ -24,6 +24,8 @@ export interface Bundle {
   readonly log: string;
   /** Root file system of the sandbox; whoever makes the bundle fills it. */
   readonly root: string;
+  /** An empty folder over which the launcher mounts its stage. */
+  readonly stage: string;
   writeConfig(config: object): void;
   /** What runsc complained of; empty when it did not. */
   complaint(): Promise<string>;
@@ -45,6 +47,8 @@ export function makeBundle(uid: number | undefined): Bundle {
   mkdirSync(state, OWNER_ONLY);
   // Who forwards inside is another uid; on the host nobody gets as far as here.
   mkdirSync(way, PASSABLE);
+  const stage = inside('mounts');
+  mkdirSync(stage, PASSABLE);
   for (const path of [folder, state, way]) give(path);
   const log = inside('log');
   return {
@@ -55,6 +59,7 @@ export function makeBundle(uid: number | undefined): Bundle {
     hosts: inside('hosts'),
     log,
     root: inside('root'),
+    stage,
     writeConfig(config) {
       writeFileSync(inside('config.json'), JSON.stringify(config), { mode: 0o600 });
       give(inside('config.json'));

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Mount } from '../../../linux/mounts.ts';
 
 /** Folders that are made inside. */
@@ -12,9 +11,8 @@ const MADE = /^\/(?:tmp|dev|dev\/shm|proc|sys|etc|run)?$/;
 export function isFolderInside(path: string, mounts: readonly Mount[], shown: readonly string[]): boolean {
   if (MADE.test(path)) return true;
   if (!path.startsWith('/')) return false;
-  const mount = mounts.findLast(({ target }) => isWithin(path, target));
-  if (mount !== undefined) return isFolder(join(mount.source, path.slice(mount.target.length)));
-  if (mounts.some(({ target }) => isWithin(target, path))) return true;
+  if (mounts.some((mount) => isWithin(path, mount.path))) return isFolder(path);
+  if (mounts.some((mount) => isWithin(mount.path, path))) return true;
   const links = ['/bin', '/sbin', '/lib', '/lib32', '/lib64'];
   return [...shown, ...links].some((folder) => isWithin(path, folder)) && isFolder(path);
 }

@@ -1,7 +1,7 @@
 import { MiB } from '../../../../std/bytes.ts';
 import type { SandboxSpec } from '../../../driver.port.ts';
 import { DEFAULT_PATH } from '../../../linux/made-up-files.ts';
-import type { Mount } from '../../../linux/mounts.ts';
+import type { Staged } from '../../../linux/stage/stage.ts';
 import { GVISOR_BOUNDS } from '../settings.ts';
 import { deniedCalls } from './denied-calls.ts';
 
@@ -10,7 +10,8 @@ export const DEFAULT_FOLDER = '/tmp';
 /** What the configuration of one sandbox is written from. */
 export interface BundlePlan {
   readonly spec: SandboxSpec;
-  readonly mounts: readonly Mount[];
+  /** What the stage holds; each has its mode already, which the host's kernel keeps. */
+  readonly mounts: readonly Staged[];
   /** Uid that the tool sees as its own. */
   readonly uid: number;
   /** Folder of the root file system. */
@@ -100,7 +101,7 @@ function mountsOf({ spec, mounts, shown, way }: BundlePlan): readonly object[] {
     scratch('/tmp'),
     scratch('/dev/shm'),
     ...shown.map((path) => bind(path, path, 'ro')),
-    ...mounts.map(({ source, target, mode }) => bind(source, target, mode)),
+    ...mounts.map(({ source, target }) => bind(source, target, 'rw')),
     ...(way?.binds ?? []).map(({ source, target }) => bind(source, target, 'ro')),
   ];
 }

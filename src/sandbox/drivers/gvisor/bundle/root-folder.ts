@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   readlinkSync,
   rmdirSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -58,16 +57,20 @@ export function shownPaths(): readonly string[] {
  * @param uid what the tool sees as its own
  * @param binds what of the host is bound over it
  */
-export function makeRoot(root: string, uid: number, binds: readonly { source: string; target: string }[]): void {
+export function makeRoot(
+  root: string,
+  uid: number,
+  binds: readonly { readonly target: string; readonly isFolder: boolean }[],
+): void {
   mkdirSync(root, { mode: 0o755 });
   for (const name of MOUNT_POINTS) mkdirSync(join(root, name));
   for (const path of [...ROOTS, ZONE].filter(isLink)) makeIn(root, path, (at) => symlinkSync(readlinkSync(path), at));
   for (const [path, text] of Object.entries(madeUpFiles(uid))) makeIn(root, path, (at) => writeFileSync(at, text));
-  for (const { source, target } of binds) {
+  for (const { target, isFolder } of binds) {
     // What lies in another mount has its place there.
     const isPlaced = binds.some((other) => target.startsWith(`${other.target}/`)) || existsSync(join(root, target));
     if (isPlaced) continue;
-    if (statSync(source).isDirectory()) mkdirSync(join(root, target), { recursive: true });
+    if (isFolder) mkdirSync(join(root, target), { recursive: true });
     else makeIn(root, target, (at) => writeFileSync(at, ''));
   }
 }

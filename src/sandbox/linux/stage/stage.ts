@@ -1,0 +1,101 @@
+import { constants } from 'node:fs';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { Mount, Owner } from '../mounts.ts';
+import { PERL } from '../perl.ts';
+import { SYSCALL_NUMBERS } from '../syscall-numbers.ts';
+import { STAGE_PROGRAM } from './stage-program.ts';
+
+/** What a launcher finds on its stage: copies of the mounts, opened race-free (ADR 0014). */
+export interface StagePlan {
+  readonly mounts: readonly Mount[];
+  /** An existing folder that the launcher does not need; what lies in it is hidden from the launcher. */
+  readonly folder: string;
+  /** Whom the launcher becomes; itself, in a user namespace of its own, when absent. */
+  readonly outside?: Owner;
+  /** Uid and gid that one who stays himself has in that namespace. Default: his own. */
+  readonly inside?: number;
+  /** Mounts that show the files of their owner as those of `outside`, which needs a file system that can (`mapped-owner.ts`). */
+  readonly mapped: ReadonlySet<Mount>;
+}
+
+/** A mount on the stage that lies in no other; those inside it are mounted in it already. */
+export interface Staged {
+  /** Where it lies on the stage. */
+  readonly source: string;
+  /** Where it belongs inside. */
+  readonly target: string;
+  readonly isFolder: boolean;
+}
+
+/** Calls that perl has no words for, in the order of the program's arguments. */
+const CALLS = [
+  'mount',
+  'mount_setattr',
+  'move_mount',
+  'open_tree',
+  'openat',
+  'setgroups',
+  'setresgid',
+  'setresuid',
+  'unshare',
+] as const;
+
+/** The command line that makes a stage and then becomes what follows it. */
+export function stageCommand(plan: StagePlan): readonly string[] {
+  const { mounts, folder, outside, mapped } = plan;
+  const inside = plan.inside ?? process.getuid?.() ?? 0;
+  const numbers = [constants.O_NOFOLLOW, constants.O_DIRECTORY, ...CALLS.map(callNumber)];
+  const whose = [outside?.uid ?? -1, outside?.gid ?? -1, inside];
+  const fields = mounts.flatMap((mount) => {
+    const top = topOf(mounts, mount);
+    const { path, identity, isFolder, mode, owner } = mount;
+    const place = top === undefined ? ['-1', ''] : [`${mounts.indexOf(top)}`, path.slice(top.path.length + 1)];
+    const shownAs = mapped.has(mount) ? `${owner.uid}:${owner.gid}` : '-';
+    return [path, identity, isFolder ? 'd' : 'f', mode, ...place, shownAs];
+  });
+  const told = [...numbers, folder, ...whose, mounts.length, ...fields, 0];
+  return [PERL, '-e', STAGE_PROGRAM, ...told.map(String)];
+}
+
+/** What a launcher has to mount, with all that is mounted in it, so that a sandbox sees the mounts. */
+export function staged({ mounts, folder }: Pick<StagePlan, 'mounts' | 'folder'>): readonly Staged[] {
+  return mounts.flatMap((mount, index) =>
+    topOf(mounts, mount) === undefined
+      ? [{ source: `${folder}/${index}`, target: mount.path, isFolder: mount.isFolder }]
+      : [],
+  );
+}
+
+/** The outermost mount that another lies in. */
+function topOf(mounts: readonly Mount[], { path }: Mount): Mount | undefined {
+  return mounts.find((other) => path.startsWith(`${other.path}/`));
+}
+
+function callNumber(name: (typeof CALLS)[number]): number {
+  const { arch } = process;
+  return (arch === 'x64' || arch === 'arm64' ? SYSCALL_NUMBERS[name]?.[arch] : undefined) ?? -1;
+}
+
+/** What the program says when it fails. */
+const COMPLAINT = /^stage: (?<kind>\w+) -?\d+ (?<text>.*)$/m;
+
+/** Whether the kernel refused to mount what was found, and not something before that. */
+export function isMountRefused(said: string): boolean {
+  return COMPLAINT.exec(said)?.groups?.['kind'] === 'mount';
+}
+
+/**
+ * The refusal that a launcher's last words mean; undefined when they are not those of the stage.
+ * @param said what it wrote to its standard error
+ */
+export function stageFault(said: string): ToolLayerError | undefined {
+  const { kind, text = '' } = COMPLAINT.exec(said)?.groups ?? {};
+  if (kind === undefined) return undefined;
+  const cause = new Error(said);
+  if (kind === 'moved') {
+    const message = `The sandbox cannot see ${text}: something else took its place while the call began. Try again.`;
+    return new ToolLayerError('E3105', message, { cause, details: { path: text } });
+  }
+  const hint = kind === 'system' ? '' : ' Folders of tools need Linux 5.12 or newer.';
+  return new ToolLayerError('E3101', `The sandbox cannot be made: its folders cannot be mounted.${hint}`, { cause });
+}
