@@ -3,6 +3,7 @@ import { isAsStrong } from './choose-driver.ts';
 import { contractCases } from './conformance/contract-cases.ts';
 import type { Dialect } from './conformance/dialect.ts';
 import { endsCases } from './conformance/ends-cases.ts';
+import { exchangeCases } from './conformance/exchange-cases.ts';
 import { filesCases } from './conformance/files-cases.ts';
 import { hostDialect } from './conformance/host-dialect.ts';
 import { limitsCases } from './conformance/limits-cases.ts';
@@ -45,6 +46,7 @@ export function sandboxDriverConformance(
   const check = checkWith(test, adapter, open);
   contractCases(check, dialect);
   filesCases(check, dialect);
+  exchangeCases(check, dialect);
   limitsCases(check, dialect);
   endsCases(check, dialect);
 }

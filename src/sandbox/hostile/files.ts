@@ -12,9 +12,19 @@ export const FILE_PROGRAMS: readonly HostileProgram[] = [
   ),
   // Devices of a kernel of its own are files in its memory.
   ownKernelMay(sh('writes /dev/hostile', ': 2>/dev/null >/dev/hostile')),
+  // Those of a kernel of its own are nobody else's.
+  ownKernelMay(
+    sh(
+      'changes a device',
+      'for name in null zero full random urandom; do chmod 666 /dev/$name && exit 0; done; exit 1',
+    ),
+  ),
   sh('changes the passwords', 'echo x >>/etc/passwd || echo x >/etc/shadow'),
   ...['/proc/kcore', '/proc/kmsg', '/proc/timer_list', '/proc/vmallocinfo', '/proc/slabinfo', '/proc/keys'].map(
     (path) => sh(`reads ${path}`, `head -c 1 ${path} | grep -q .`),
+  ),
+  ...['/proc/kpagecount', '/proc/kpageflags', '/proc/kpagecgroup'].map((path) =>
+    sh(`reads ${path}`, `test "$(head -c 8 ${path} | wc -c)" -gt 0`),
   ),
   sh('reads disks and memory', anyOf('/dev/mem', '/dev/kmem', '/dev/vda', '/dev/sda', '/dev/kvm')),
   sh('reads host accounts', `cat /etc/shadow || { ${anyOf('/root*/*', '/root*/.[a-z]*', '/home/*')}; }`),

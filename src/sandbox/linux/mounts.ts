@@ -48,7 +48,8 @@ function resolveMount({ path: given, mode }: FilesystemPermission): Mount {
     throw refused(given, 'is not an absolute path in its shortest form');
   }
   const { real, stats } = look(path);
-  if (path === '/' || real === '/') throw refused(given, 'is the whole file system; name the folders that the tool needs');
+  if (path === '/' || real === '/')
+    throw refused(given, 'is the whole file system; name the folders that the tool needs');
   if (KERNEL_PATH.test(path) || KERNEL_PATH.test(real)) throw refused(given, 'belongs to the kernel');
   if (real !== path || stats.isSymbolicLink()) throw refused(given, `is reached through a link. Grant its real path`);
   if (!stats.isDirectory() && !stats.isFile()) throw refused(given, 'is neither a folder nor a regular file');

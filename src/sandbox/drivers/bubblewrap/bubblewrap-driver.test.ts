@@ -149,6 +149,24 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
     expect((await outputOf(child)).split('\n').sort().join(' ')).toBe(' 1000 CapEff:\t0000000000000000 true true 0');
   });
 
+  test.runIf(isRoot)('SBX-01 a layer that is an ordinary user shows no more than was granted either', async () => {
+    const child = runLayer(
+      `${START}
+      const [{ checkWith }, { exchangeCases }, { filesCases }, { hostDialect }] = await Promise.all(
+        ['suite', 'exchange-cases', 'files-cases', 'host-dialect'].map((name) =>
+          import(${JSON.stringify(join(import.meta.dirname, '../../conformance'))} + '/' + name + '.ts')));
+      const cases = [];
+      const check = checkWith((name, run) => cases.push({ name, run }), 'a', async () => ({ driver, async close() {} }));
+      exchangeCases(check, hostDialect);
+      filesCases(check, hostDialect);
+      const failed = [];
+      for (const { name, run } of cases) await run().catch((error) => failed.push(name + error));
+      console.log(cases.length > 8, failed.join());`,
+      { uid: 65_534 },
+    );
+    expect(await outputOf(child)).toBe('true \n');
+  });
+
   test.runIf(isRoot)('SBX-04 an ordinary user needs no privilege for a way out, not even at low ports', async () => {
     const client =
       'use IO::Socket; my $s = IO::Socket::INET->new("granted.test:80") or die; print defined($s->getline) ? "?" : "there"';

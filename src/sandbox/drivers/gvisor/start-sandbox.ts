@@ -112,7 +112,10 @@ async function commandOf(
   const environment = way === undefined ? spec.environment : { ...way.view.environment, ...spec.environment };
   const onStage = staged({ mounts, folder: bundle.stage });
   const shownFolders = shown.map((path) => ({ target: path, isFolder: statSync(path).isDirectory() }));
-  const forWay = (inside?.binds ?? []).map(({ source, target }) => ({ target, isFolder: statSync(source).isDirectory() }));
+  const forWay = (inside?.binds ?? []).map(({ source, target }) => ({
+    target,
+    isFolder: statSync(source).isDirectory(),
+  }));
   makeRoot(bundle.root, identity.uid, [...shownFolders, ...onStage, ...forWay]);
   const plan = { spec: { ...spec, environment }, mounts: onStage, uid: identity.uid, root: bundle.root, shown };
   bundle.writeConfig(ociConfig({ ...plan, ...(inside === undefined ? {} : { way: inside }) }));

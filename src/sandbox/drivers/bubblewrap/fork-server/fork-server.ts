@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { withCover } from '../../../linux/inherited-descriptors.ts';
 import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
-import { ignoreBrokenPipe } from '../../../linux/tool-pipes.ts';
 import { hasPerl, PERL } from '../../../linux/perl.ts';
+import { ignoreBrokenPipe } from '../../../linux/tool-pipes.ts';
 import { CHANNEL_FD, callNumbers, FORK_SERVER_PROGRAM } from './fork-server-program.ts';
 import { ForkedProcess } from './forked-process.ts';
 

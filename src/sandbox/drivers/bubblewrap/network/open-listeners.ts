@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { InsideListener, InsideView } from '../../../egress-gate.ts';
 import { withCover } from '../../../linux/inherited-descriptors.ts';
 import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
-import { socketAddress } from '../../../linux/socket-address.ts';
 import { hasPerl, PERL } from '../../../linux/perl.ts';
+import { socketAddress } from '../../../linux/socket-address.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { CALL_NUMBERS, LISTENER_PROGRAM } from './listener-program.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { SYSCALL_NUMBERS } from '../../../linux/syscall-numbers.ts';
 import { INSTRUCTION_BYTES, OPCODES } from './bpf.ts';
 import { ACTIONS, type Architecture, AUDIT_ARCHITECTURES, compileFilter } from './compile-filter.ts';
 import { ALLOWED, REFUSED, RULES } from './policy.ts';
-import { SYSCALL_NUMBERS } from '../../../linux/syscall-numbers.ts';
 
 const EPERM = ACTIONS.refuse | 1;
 const ENOSYS = ACTIONS.refuse | 38;

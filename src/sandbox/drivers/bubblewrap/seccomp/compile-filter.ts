@@ -1,6 +1,6 @@
+import { SYSCALL_NUMBERS } from '../../../linux/syscall-numbers.ts';
 import { branch, encode, give, type Instruction, load } from './bpf.ts';
 import { ALLOWED, type ArgumentRule, type ArgumentTest, REFUSED, type Refusal, RULES } from './policy.ts';
-import { SYSCALL_NUMBERS } from '../../../linux/syscall-numbers.ts';
 
 /** Processors that the filter knows. */
 export type Architecture = 'x64' | 'arm64';

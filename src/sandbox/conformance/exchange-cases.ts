@@ -1,0 +1,100 @@
+import { equal, ok, rejects } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import { isAsStrong } from '../choose-driver.ts';
+import type { Dialect } from './dialect.ts';
+import type { Check, Sandboxes } from './suite.ts';
+
+type Shell = NonNullable<Dialect['sh']>;
+
+/** Pauses of the neighbour between two exchanges, in microseconds. */
+const PAUSES_US = [0, 200, 20_000];
+/** Starts for each pause; of a driver that starts a kernel of its own, fewer. */
+const STARTS = { quick: 30, slow: 6 };
+
+/**
+ * Exchanges two names in a tight loop, as a tool that may write around a granted folder can. Numbers of renameat2, whose flag 2
+ * is RENAME_EXCHANGE; -100 is AT_FDCWD.
+ */
+const NEIGHBOUR = `my ($call, $pause, $one, $other) = @ARGV; $| = 1; print "begun\\n";
+for (;;) { syscall($call + 0, -100, $one, -100, $other, 2); select(undef, undef, undef, $pause / 1e6) if $pause > 0 }`;
+const RENAMEAT2: Readonly<Partial<Record<NodeJS.Architecture, number>>> = { x64: 316, arm64: 276 };
+
+/** A sandbox never sees more than was granted, whatever somebody does to the granted folder meanwhile. */
+export function exchangeCases(check: Check, dialect: Dialect): void {
+  check(
+    'a granted folder that has become a link, or lies behind one, is refused',
+    async ({ driver, start, folder }) => {
+      if (!driver.supports.mounts) return;
+      const { sub } = planted(folder);
+      renameSync(sub, join(folder, 'moved'));
+      symlinkSync(join(folder, 'outside'), sub);
+      for (const path of [sub, join(sub, 'deep')]) {
+        await rejects(start(dialect.nothing, { mounts: [{ path, mode: 'rw' }] }), { code: 'E3105' }, path);
+      }
+    },
+  );
+
+  for (const pause of PAUSES_US) {
+    check.with(
+      dialect.sh,
+      `nothing outside a grant is seen while its folder and a link take turns, every ${pause} µs`,
+      async (sandboxes, sh) => {
+        const call = RENAMEAT2[process.arch];
+        if (!sandboxes.driver.supports.mounts || call === undefined) return;
+        const { work, sub, link, outside } = planted(sandboxes.folder);
+        const neighbour = spawn('/usr/bin/perl', ['-e', NEIGHBOUR, `${call}`, `${pause}`, sub, link]);
+        try {
+          await once(neighbour.stdout, 'data');
+          const { quick, slow } = STARTS;
+          const starts = isAsStrong(sandboxes.driver.isolation, 'user_kernel') ? slow : quick;
+          for (let count = 0; count < starts; count += 1) {
+            for (const mounts of grantsOf(work, sub)) await lookAround(sandboxes, sh, sub, mounts);
+          }
+        } finally {
+          neighbour.kill('SIGKILL');
+        }
+        equal(existsSync(join(outside, 'planted')), false, 'a file was written outside the grant');
+        ok(readdirSync(outside).length === 2);
+      },
+    );
+  }
+}
+
+/** `sub` is what is granted, `link` leads from beside it to `outside`, which nobody granted. */
+function planted(folder: string): { work: string; sub: string; link: string; outside: string } {
+  const [work, outside] = [join(folder, 'work'), join(folder, 'outside')];
+  const [sub, link] = [join(work, 'sub'), join(work, 'link')];
+  for (const made of [work, sub, join(sub, 'deep'), outside, join(outside, 'deep')]) mkdirSync(made);
+  writeFileSync(join(outside, 'secret'), 'SECRET');
+  symlinkSync(outside, link);
+  return { work, sub, link, outside };
+}
+
+function grantsOf(work: string, sub: string): readonly (readonly FilesystemPermission[])[] {
+  return [
+    [{ path: sub, mode: 'rw' }],
+    [
+      { path: work, mode: 'rw' },
+      { path: sub, mode: 'ro' },
+    ],
+  ];
+}
+
+/** The start may be refused, as long as nothing is seen that was not granted. */
+async function lookAround(
+  { run }: Sandboxes,
+  sh: Shell,
+  sub: string,
+  mounts: readonly FilesystemPermission[],
+): Promise<void> {
+  const script = 'cat "$1/secret"; : >"$1/planted"';
+  const seen = await run(sh(script, sub), { mounts }).catch((refusal: unknown) => {
+    equal((refusal as { code?: string }).code, 'E3105');
+    return undefined;
+  });
+  equal(seen?.stdout ?? '', '', 'a file outside the grant was read');
+}
