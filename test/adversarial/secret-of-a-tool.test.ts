@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, type Log } from '../../src/index.ts';
 import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { hostileManifest, scriptIn, UNASKED } from './hostile-calls.ts';
+import { hostileManifest, scriptIn, UNASKED } from './sandboxes/hostile-calls.ts';
 
 const SECRET = 'planted-4f1c-for-one-tool';
 /** Says that it runs, and then what it was given. */

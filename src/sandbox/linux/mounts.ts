@@ -39,8 +39,24 @@ export function resolveMounts(mounts: readonly FilesystemPermission[]): readonly
     // Of two for one path the later holds, as of two bind mounts.
     found.set(mount.path, mount);
   }
-  return [...found.values()].sort((a, b) => a.path.length - b.path.length);
+  return [...found.values()].sort(byLength);
 }
+
+/**
+ * The mounts, and the folders of the base system that some of them lie in: what is mounted in those has to be mounted by
+ * descriptor too.
+ * @param shown paths of the host that every tool sees, read-only
+ */
+export function withSurroundings(mounts: readonly Mount[], shown: readonly string[]): readonly Mount[] {
+  const around = shown.filter((folder) => mounts.some(({ path }) => path.startsWith(`${folder}/`)));
+  if (around.length === 0) return mounts;
+  const own = new Set(mounts.map(({ path }) => path));
+  const added = around.filter((path) => !own.has(path) && realpathSync.native(path) === path);
+  const open = added.map((path): Mount => ({ ...resolveMount({ path, mode: 'ro' }), isOpenToAll: true }));
+  return [...mounts, ...open].sort(byLength);
+}
+
+const byLength = (a: Mount, b: Mount): number => a.path.length - b.path.length;
 
 function resolveMount({ path: given, mode }: FilesystemPermission): Mount {
   const path = given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given;

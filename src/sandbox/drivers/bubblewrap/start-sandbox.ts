@@ -1,7 +1,7 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { EgressRun } from '../../egress-gate.ts';
-import type { Mount } from '../../linux/mounts.ts';
+import { type Mount, withSurroundings } from '../../linux/mounts.ts';
 import { outsideOf } from '../../linux/stage/mapped-owner.ts';
 import { type Staged, stageCommand, staged, stageFault } from '../../linux/stage/stage.ts';
 import type { StandingSandbox } from '../../warm-pool/warmable-driver.ts';
@@ -13,6 +13,7 @@ import type { LauncherKind } from './process/launcher-stock.ts';
 import { runSandbox } from './process/sandbox-run.ts';
 import { type FirstProcess, standing } from './process/standing.ts';
 import { SANDBOX_BOUNDS } from './settings.ts';
+import { SHOWN_PATHS } from './view/base-system.ts';
 import { programFault } from './view/find-program.ts';
 import { jobText } from './warm/job.ts';
 import { type JobReport, readJobReport } from './warm/job-report.ts';
@@ -155,10 +156,11 @@ interface Stage {
 }
 
 /** What opens the mounts, and as whom (ADR 0003). */
-async function stagePlan({ slots, canMap }: Workshop, mounts: readonly Mount[]): Promise<Stage> {
-  if (mounts.length === 0) {
+async function stagePlan({ slots, canMap }: Workshop, granted: readonly Mount[]): Promise<Stage> {
+  if (granted.length === 0) {
     return { kind: slots === undefined ? 'layer' : 'lent', stageFor: () => ({ stage: [], mounts: [] }) };
   }
+  const mounts = withSurroundings(granted, SHOWN_PATHS);
   const plan = { mounts, folder: STAGE_FOLDER };
   const onStage = staged(plan);
   if (slots === undefined) {

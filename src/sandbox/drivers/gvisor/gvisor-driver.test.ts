@@ -52,7 +52,7 @@ const withPrivateFolder = (driver: OpenedDriver['driver']) => async (): Promise<
 
 describe.skipIf(!probed.works)(`gVisor${probed.works ? '' : `, skipped: ${probed.problem}`}`, () => {
   sandboxDriverConformance(test, 'gVisor', opened(gvisor));
-  // Without folders they run in test/adversarial/hostile-programs.test.ts.
+  // Without folders they run in test/adversarial/sandboxes/hostile-programs.test.ts.
   sandboxContainmentConformance(test, 'gVisor with a private folder', withPrivateFolder(gvisor));
   sandboxEgressConformance(test, 'gVisor', (gate) => opened(createGvisorDriver({}, gate))());
 

@@ -5,7 +5,7 @@ import type { EgressRun } from '../../egress-gate.ts';
 import { groupTarget } from '../../linux/crash/crash-watch.ts';
 import type { ControlGroup } from '../../linux/limits/control-group.ts';
 import { INSIDE_ID } from '../../linux/made-up-files.ts';
-import type { Mount, Owner } from '../../linux/mounts.ts';
+import { type Mount, type Owner, withSurroundings } from '../../linux/mounts.ts';
 import { outsideOf } from '../../linux/stage/mapped-owner.ts';
 import { type StagePlan, stageCommand, staged } from '../../linux/stage/stage.ts';
 import { UID_SLOTS_MAX } from '../../linux/uid-slots.ts';
@@ -110,7 +110,8 @@ async function commandOf(
   if (!isFolderInside(folder, mounts, shown)) return NO_FOLDER;
   const inside = way === undefined ? undefined : await openWayInside(way, bundle, identity.uid);
   const environment = way === undefined ? spec.environment : { ...way.view.environment, ...spec.environment };
-  const onStage = staged({ mounts, folder: bundle.stage });
+  const around = withSurroundings(mounts, shown);
+  const onStage = staged({ mounts: around, folder: bundle.stage });
   const shownFolders = shown.map((path) => ({ target: path, isFolder: statSync(path).isDirectory() }));
   const forWay = (inside?.binds ?? []).map(({ source, target }) => ({
     target,
@@ -120,7 +121,7 @@ async function commandOf(
   const plan = { spec: { ...spec, environment }, mounts: onStage, uid: identity.uid, root: bundle.root, shown };
   bundle.writeConfig(ociConfig({ ...plan, ...(inside === undefined ? {} : { way: inside }) }));
   return [
-    ...asRootOfItsOwn({ mounts, folder: bundle.stage, mapped: identity.mapped, inside: 0 }, identity.outside),
+    ...asRootOfItsOwn({ mounts: around, folder: bundle.stage, mapped: identity.mapped, inside: 0 }, identity.outside),
     workshop.program,
     ...optionsFor(workshop, bundle.state),
     ...['--oci-seccomp', `--host-uds=${way === undefined ? 'none' : 'open'}`, `--log=${bundle.log}`],

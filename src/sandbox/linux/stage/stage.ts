@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { Mount, Owner } from '../mounts.ts';
-import { PERL } from '../perl.ts';
+import { hasPerl, PERL } from '../perl.ts';
 import { SYSCALL_NUMBERS } from '../syscall-numbers.ts';
 import { STAGE_PROGRAM } from './stage-program.ts';
 
@@ -40,8 +40,14 @@ const CALLS = [
   'unshare',
 ] as const;
 
-/** The command line that makes a stage and then becomes what follows it. */
+/**
+ * The command line that makes a stage and then becomes what follows it.
+ * @throws E3101 where perl is missing
+ */
 export function stageCommand(plan: StagePlan): readonly string[] {
+  if (!hasPerl()) {
+    throw new ToolLayerError('E3101', `${PERL} is missing, so tools get no folders. Type: apt-get install perl-base`);
+  }
   const { mounts, folder, outside, mapped } = plan;
   const inside = plan.inside ?? process.getuid?.() ?? 0;
   const numbers = [constants.O_NOFOLLOW, constants.O_DIRECTORY, ...CALLS.map(callNumber)];

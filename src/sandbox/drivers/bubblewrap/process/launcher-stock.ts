@@ -34,11 +34,7 @@ export interface StockParts extends LauncherParts {
 
 /** The stock of one driver. It is filled again outside the way of a start, and never while the machine is busy. */
 export function createLauncherStock(parts: StockParts): LauncherStock {
-  const waiting: Readonly<Record<LauncherKind, Set<Launcher>>> = {
-    layer: new Set(),
-    lent: new Set(),
-    staging: new Set(),
-  };
+  const waiting = noLaunchers();
   const timers: Partial<Record<LauncherKind | 'refill', NodeJS.Timeout>> = {};
   const asked = new Set<LauncherKind>();
   let closed = false;
@@ -106,6 +102,10 @@ export function createLauncherStock(parts: StockParts): LauncherStock {
       await Promise.all(kinds.flatMap((kind) => [...waiting[kind]].map((launcher) => drop(kind, launcher))));
     },
   };
+}
+
+function noLaunchers(): Readonly<Record<LauncherKind, Set<Launcher>>> {
+  return { layer: new Set(), lent: new Set(), staging: new Set() };
 }
 
 /** Ends one that waits, or has ended by itself. */

@@ -12,6 +12,9 @@ export const ETC_FILES: Readonly<Record<string, string>> = madeUpFiles();
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
 
+/** What of the host every tool sees; links are not meant. */
+export const SHOWN_PATHS: readonly string[] = ['/usr', ...ROOTS, ...SHOWN_ETC];
+
 /** Arguments of bubblewrap for the read-only system. Looked up once: a host does not merge its /usr while we run. */
 export function baseSystemArguments(): readonly string[] {
   return [

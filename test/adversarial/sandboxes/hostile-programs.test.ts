@@ -5,15 +5,15 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type CollectedOutput, collectOutput } from '../../src/sandbox/collect-output.ts';
-import { isContained } from '../../src/sandbox/driver.conformance.ts';
-import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../src/sandbox/driver.port.ts';
-import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { createGvisorDriver } from '../../src/sandbox/drivers/gvisor/gvisor-driver.ts';
-import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, HOSTILE_RUNS, type HostileRun } from '../../src/sandbox/hostile-programs.ts';
-import { runtimeMounts } from '../../src/sandbox/runtime-mounts.ts';
-import { KiB, MiB } from '../../src/std/bytes.ts';
-import { hostState, leftSince } from './host-state.ts';
+import { type CollectedOutput, collectOutput } from '../../../src/sandbox/collect-output.ts';
+import { isContained } from '../../../src/sandbox/driver.conformance.ts';
+import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../../src/sandbox/driver.port.ts';
+import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { createGvisorDriver } from '../../../src/sandbox/drivers/gvisor/gvisor-driver.ts';
+import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, HOSTILE_RUNS, type HostileRun } from '../../../src/sandbox/hostile-programs.ts';
+import { runtimeMounts } from '../../../src/sandbox/runtime-mounts.ts';
+import { KiB, MiB } from '../../../src/std/bytes.ts';
+import { hostState, leftSince } from '../host-state.ts';
 
 const DRIVERS: readonly SandboxDriver[] = [createBubblewrapDriver(), createGvisorDriver()];
 /** Programs at once; more would measure the machine. */

@@ -11,12 +11,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { FilesystemPermission, IsolationLevel, ToolManifest } from '../../api/schemas/tool-manifest.ts';
-import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../src/index.ts';
-import type { SandboxDriver } from '../../src/sandbox/driver.port.ts';
-import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { createGvisorDriver } from '../../src/sandbox/drivers/gvisor/gvisor-driver.ts';
+import type { FilesystemPermission, IsolationLevel, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
+import type { SandboxDriver } from '../../../src/sandbox/driver.port.ts';
+import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { createGvisorDriver } from '../../../src/sandbox/drivers/gvisor/gvisor-driver.ts';
 import { UNASKED } from './hostile-calls.ts';
 
 /** How long a neighbour exchanges folders in each trial. */
