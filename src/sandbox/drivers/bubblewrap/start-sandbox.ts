@@ -2,13 +2,13 @@ import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { EgressRun } from '../../egress-gate.ts';
 import { type Mount, withSurroundings } from '../../linux/mounts.ts';
-import { outsideOf } from '../../linux/stage/mapped-owner.ts';
-import { type Staged, stageCommand, staged, stageFault } from '../../linux/stage/stage.ts';
+import { type Outside, outsideOf } from '../../linux/stage/mapped-owner.ts';
+import { type Staged, staged, stageFault, stageOrder } from '../../linux/stage/stage.ts';
 import type { StandingSandbox } from '../../warm-pool/warmable-driver.ts';
 import { openListeners } from './network/open-listeners.ts';
 import type { Workshop } from './probe.ts';
 import { type Launch, type Launched, launch } from './process/launch.ts';
-import type { Launcher } from './process/launcher.ts';
+import { joined, LAUNCHER_COMMAND, type Launcher } from './process/launcher.ts';
 import type { LauncherKind } from './process/launcher-stock.ts';
 import { runSandbox } from './process/sandbox-run.ts';
 import { type FirstProcess, standing } from './process/standing.ts';
@@ -130,10 +130,10 @@ async function makeSandbox(
   const { pad, stock } = workshop;
   let launcher: Launcher | undefined;
   try {
-    const { kind, stageFor } = await stagePlan(workshop, mounts);
+    const { kind, isOwners, stageFor } = await stagePlan(workshop, mounts);
     launcher = await stock.take(kind);
     const { uid } = launcher;
-    const launched = launch(pad, launcher, { ...inside, ...stageFor(launcher) });
+    const launched = launch(pad, isOwners ? joined(launcher) : launcher, { ...inside, ...stageFor(launcher) });
     const first = await standing(launched, pad.watch, way && ((pid) => openListeners({ ...pad, ...way, pid, uid })));
     return { launcher, launched, first };
   } catch (error) {
@@ -147,36 +147,39 @@ async function makeSandbox(
   }
 }
 
-/** An empty folder for the stage: it exists everywhere, no mount may lie in it, and bubblewrap does not look at it. */
-const STAGE_FOLDER = '/sys';
+/** bubblewrap itself covers this folder while it works, so it exists, and nothing in it is needed but what is on the stage. */
+const STAGE_FOLDER = '/tmp';
 
 interface Stage {
   readonly kind: LauncherKind;
-  stageFor(launcher: Launcher): { readonly stage: readonly string[]; readonly mounts: readonly Staged[] };
+  /** Whether it becomes the folders' owner, and not what it was lent. */
+  readonly isOwners: boolean;
+  stageFor(launcher: Launcher): { readonly stage: Buffer | undefined; readonly mounts: readonly Staged[] };
 }
 
 /** What opens the mounts, and as whom (ADR 0003). */
 async function stagePlan({ slots, canMap }: Workshop, granted: readonly Mount[]): Promise<Stage> {
   if (granted.length === 0) {
-    return { kind: slots === undefined ? 'layer' : 'lent', stageFor: () => ({ stage: [], mounts: [] }) };
+    return { kind: 'plain', isOwners: false, stageFor: () => ({ stage: undefined, mounts: [] }) };
   }
   const mounts = withSurroundings(granted, SHOWN_PATHS);
   const plan = { mounts, folder: STAGE_FOLDER };
   const onStage = staged(plan);
-  if (slots === undefined) {
-    const stage = stageCommand({ ...plan, mapped: new Set() });
-    return { kind: 'layer', stageFor: () => ({ stage, mounts: onStage }) };
-  }
-  const { owner, mapped } = await outsideOf(mounts, canMap);
+  const { owner, mapped } = slots === undefined ? NOBODY_ELSE : await outsideOf(mounts, canMap);
   return {
     kind: 'staging',
+    isOwners: owner !== undefined,
     stageFor({ lentUid }) {
-      if (lentUid === undefined) throw new Error('a launcher that stages mounts was lent no uid');
-      const outside = owner ?? { uid: lentUid, gid: lentUid };
-      return { stage: stageCommand({ ...plan, outside, mapped }), mounts: onStage };
+      const lent = lentUid === undefined ? undefined : { uid: lentUid, gid: lentUid };
+      const outside = owner ?? lent;
+      const stage = stageOrder({ ...plan, mapped, ...(outside === undefined ? {} : { outside }) }, LAUNCHER_COMMAND);
+      return { stage, mounts: onStage };
     },
   };
 }
+
+/** A layer that is not root has no rights to lose. */
+const NOBODY_ELSE: Outside = { mapped: new Set() };
 
 function runMade(
   { pad, stock }: Workshop,

@@ -26,7 +26,9 @@ test.runIf(canTry)('SBX-03 a tool with a writable folder of root is not root out
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-rights-'));
   writeFileSync(join(folder, 'old'), 'old', { mode: 0o600 });
   await using running = await driver.start(
-    spec(`cd ${folder}; echo new >>old; echo ready; read forever # of-root-${process.pid}`, { mounts: [{ path: folder, mode: 'rw' }] }),
+    spec(`cd ${folder}; echo new >>old; echo ready; read forever # of-root-${process.pid}`, {
+      mounts: [{ path: folder, mode: 'rw' }],
+    }),
   );
   await new Promise((resolve) => running.stdout.once('data', resolve));
   const uids = uidsOf(`of-root-${process.pid}`);

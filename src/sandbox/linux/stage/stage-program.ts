@@ -18,32 +18,57 @@
  * with MOVE_MOUNT_T_EMPTY_PATH; mount_setattr 0x9000 AT_EMPTY_PATH|AT_RECURSIVE, attributes 1 read-only, 6 no set-uid and
  * no devices, 0x100000 MOUNT_ATTR_IDMAP; -100 AT_FDCWD.
  */
-export const STAGE_PROGRAM = String.raw`
-my ($nofollow, $directory, $mount, $setattr, $move, $open_tree, $openat, $setgroups, $setresgid, $setresuid, $unshare) =
-  map { $_ + 0 } splice(@ARGV, 0, 11);
-my ($stage, $uid, $gid, $inside, $count) = splice(@ARGV, 0, 5);
-$_ += 0 for $uid, $gid, $inside;
-my $path_only = 010000000 | 02000000 | $nofollow;
+const STAGE = String.raw`
+my ($nofollow, $directory, $mount, $setattr, $move, $open_tree, $openat, $setgroups, $setresgid, $setresuid, $unshare);
+my ($path_only, $stage, $uid, $gid, %namespaces);
 my $none = '';
-my %namespaces;
 
-my ($own_uid, $own_gid) = ($<, $( + 0);
-my $space = $uid < 0 ? 0x10020000 : 0x20000;
-syscall($unshare, $space) == 0 or fail('system', -1, "no mount namespace: $!");
-if ($uid < 0) {
-  put('/proc/self/setgroups', 'deny');
-  put('/proc/self/uid_map', "$inside $own_uid 1");
-  put('/proc/self/gid_map', "$inside $own_gid 1");
+sub stage {
+  ($nofollow, $directory, $mount, $setattr, $move, $open_tree, $openat, $setgroups, $setresgid, $setresuid, $unshare) =
+    map { $_ + 0 } splice(@_, 0, 11);
+  ($stage, $uid, $gid, my ($inside, $count)) = splice(@_, 0, 5);
+  $_ += 0 for $uid, $gid;
+  $path_only = 010000000 | 02000000 | $nofollow;
+  leave_the_host($inside);
+  # All of them before the stage stands, which may hide some.
+  my @found = map { [open_mount($_, splice(@_, 0, 7))] } 0 .. $count - 1;
+  raise_stage();
+  put_mount($_, @{ $found[$_] }) for 0 .. $count - 1;
+  my $covers = shift;
+  put_cover($_, splice(@_, 0, 4)) for 0 .. $covers - 1;
+  become_tool_owner() if $uid >= 0;
+  return @_;
 }
-my ($root, $kind, $options) = ('/', 'tmpfs', 'mode=0755,size=1m');
-syscall($mount, $none, $root, 0, 0x84000, 0) == 0 or fail('system', -1, "mounts of the host would be shared: $!");
-syscall($mount, $kind, $stage, $kind, 6, $options) == 0 or fail('system', -1, "no stage: $!");
 
-for my $index (0 .. $count - 1) {
-  my ($path, $identity, $type, $mode, $in, $rest, $owner) = splice(@ARGV, 0, 7);
-  my $found = find_in($root, $path, $type, $identity) // fail('moved', $index, $path);
+sub leave_the_host {
+  my ($inside) = @_;
+  my ($own_uid, $own_gid) = ($<, $( + 0);
+  my $spaces = $uid < 0 ? 0x10020000 : 0x20000;
+  syscall($unshare, $spaces) == 0 or fail('system', -1, "no mount namespace: $!");
+  if ($uid < 0) {
+    put('/proc/self/setgroups', 'deny');
+    put('/proc/self/uid_map', "$inside $own_uid 1");
+    put('/proc/self/gid_map', "$inside $own_gid 1");
+  }
+  my $root = '/';
+  syscall($mount, $none, $root, 0, 0x84000, 0) == 0 or fail('system', -1, "mounts of the host would be shared: $!");
+}
+
+sub raise_stage {
+  my ($kind, $options) = ('tmpfs', 'mode=0755,size=1m');
+  syscall($mount, $kind, $stage, $kind, 6, $options) == 0 or fail('system', -1, "no stage: $!");
+}
+
+sub open_mount {
+  my ($index, $path, $identity, $type, $mode, $in, $rest, $owner) = @_;
+  my $found = find_in('/', $path, $type, $identity) // fail('moved', $index, $path);
   my $tree = copy_of($found) // fail('mount', $index, "$path cannot be mounted: $!");
   set_up($tree, $mode eq 'ro' ? 7 : 6, $owner) or fail('mount', $index, "$path cannot be mounted so: $!");
+  return ($tree, $path, $identity, $type, $in, $rest);
+}
+
+sub put_mount {
+  my ($index, $tree, $path, $identity, $type, $in, $rest) = @_;
   if ($in < 0) {
     my $place = "$stage/$index";
     $type eq 'd' ? mkdir($place) : open(my $made, '>', $place);
@@ -54,9 +79,8 @@ for my $index (0 .. $count - 1) {
   }
 }
 
-my $covers = shift @ARGV;
-for my $index (0 .. $covers - 1) {
-  my ($in, $rest, $identity, $type) = splice(@ARGV, 0, 4);
+sub put_cover {
+  my ($index, $in, $rest, $identity, $type) = @_;
   my $place = find_in("$stage/$in", $rest, $type, $identity) // fail('moved', $index, $rest);
   my $empty = "$stage/empty-$type";
   if ($type eq 'd') { mkdir($empty, 0555) } else { open(my $made, '>', $empty); chmod(0, $empty) }
@@ -65,12 +89,15 @@ for my $index (0 .. $covers - 1) {
   syscall($move, fileno $tree, $none, fileno $place, $none, 0x44) == 0 or fail('cover', $index, $!);
 }
 
-if ($uid >= 0) {
+sub become_tool_owner {
   syscall($setgroups, 0, 0) == 0 && syscall($setresgid, $gid, $gid, $gid) == 0 && syscall($setresuid, $uid, $uid, $uid) == 0
     or fail('system', -1, "uid $uid cannot be taken: $!");
 }
-{ no warnings; exec { $ARGV[0] } @ARGV }
-fail('system', -1, "$ARGV[0] cannot be started: $!");
+
+sub run {
+  { no warnings; exec { $_[0] } @_ }
+  fail('system', -1, "$_[0] cannot be started: $!");
+}
 
 sub fail { print STDERR "stage: @_\n"; exit 125 }
 
@@ -138,3 +165,18 @@ sub namespace_of {
   return $namespaces{$owner};
 }
 `;
+
+/** The program for one launcher: makes the stage, and becomes the command. */
+export const STAGE_PROGRAM = `${STAGE}run(stage(@ARGV));`;
+
+/**
+ * Defines `await_stage`, for a launcher that was made before anybody knew what for: it waits at its standard input for the number
+ * of bytes and a line feed, and then the arguments, with a NUL behind each. What follows there is for the command.
+ */
+export const AWAIT_STAGE = `${STAGE}${String.raw`sub await_stage {
+  my ($length, $told) = ('', '');
+  while ($length !~ /\n/) { sysread(STDIN, $length, 1, length $length) or exit 125 }
+  while (length $told < $length) { sysread(STDIN, $told, $length - length $told, length $told) or exit 125 }
+  run(stage(split(/\0/, $told)));
+}
+`}`;

@@ -3,7 +3,7 @@ import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { Mount, Owner } from '../mounts.ts';
 import { hasPerl, PERL } from '../perl.ts';
 import { SYSCALL_NUMBERS } from '../syscall-numbers.ts';
-import { STAGE_PROGRAM } from './stage-program.ts';
+import { AWAIT_STAGE, STAGE_PROGRAM } from './stage-program.ts';
 
 /** What a launcher finds on its stage: copies of the mounts, opened race-free (ADR 0014). */
 export interface StagePlan {
@@ -45,9 +45,29 @@ const CALLS = [
  * @throws E3101 where perl is missing
  */
 export function stageCommand(plan: StagePlan): readonly string[] {
-  if (!hasPerl()) {
-    throw new ToolLayerError('E3101', `${PERL} is missing, so tools get no folders. Type: apt-get install perl-base`);
-  }
+  checkPerl();
+  return [PERL, '-e', STAGE_PROGRAM, ...stageArguments(plan)];
+}
+
+/** The command line of a launcher that waits for its stage, see `stageOrder`. */
+export const AWAIT_STAGE_COMMAND = [PERL, '-e', `${AWAIT_STAGE}await_stage();`] as const;
+
+/**
+ * What such a launcher is told: to make the stage, and to become a command that reads what follows.
+ * @throws E3101 where perl is missing
+ */
+export function stageOrder(plan: StagePlan, command: readonly string[]): Buffer {
+  checkPerl();
+  const told = Buffer.from([...stageArguments(plan), ...command].map((text) => `${text}\0`).join(''));
+  return Buffer.concat([Buffer.from(`${told.length}\n`), told]);
+}
+
+function checkPerl(): void {
+  if (hasPerl()) return;
+  throw new ToolLayerError('E3101', `${PERL} is missing, so tools get no folders. Type: apt-get install perl-base`);
+}
+
+function stageArguments(plan: StagePlan): readonly string[] {
   const { mounts, folder, outside, mapped } = plan;
   const inside = plan.inside ?? process.getuid?.() ?? 0;
   const numbers = [constants.O_NOFOLLOW, constants.O_DIRECTORY, ...CALLS.map(callNumber)];
@@ -59,8 +79,7 @@ export function stageCommand(plan: StagePlan): readonly string[] {
     const shownAs = mapped.has(mount) ? `${owner.uid}:${owner.gid}` : '-';
     return [path, identity, isFolder ? 'd' : 'f', mode, ...place, shownAs];
   });
-  const told = [...numbers, folder, ...whose, mounts.length, ...fields, 0];
-  return [PERL, '-e', STAGE_PROGRAM, ...told.map(String)];
+  return [...numbers, folder, ...whose, mounts.length, ...fields, 0].map(String);
 }
 
 /** What a launcher has to mount, with all that is mounted in it, so that a sandbox sees the mounts. */

@@ -1,3 +1,4 @@
+import { AWAIT_STAGE } from '../../../linux/stage/stage-program.ts';
 import { SYSCALL_NUMBERS } from '../../../linux/syscall-numbers.ts';
 
 /** Descriptor by which the program talks with the layer: the channel of a child process of Node. */
@@ -11,14 +12,14 @@ const LOOK_SECONDS = 1;
  * large one is not (ADR 0012). It loads no module, since that takes longer than its own start.
  *
  * Arguments: numbers of the calls of `CALLS`; how many sockets each process gets, at its descriptors from 0; the first of the
- * files that it gets after them, each opened anew, and how many; then the command. An order is a line `[id,uid]`, a uid of -1
- * for the layer's own. Answers are lines of JSON: `"ready"`, `[id,pid]`, the sockets one by one in the form in which a child
+ * files that it gets after them, each opened anew, and how many; then the command. An order is a line `[id,uid,stages]`, a uid of
+ * -1 for the layer's own, and 1 for one that makes a stage before it becomes the command that it is told. Answers are lines of JSON: `"ready"`, `[id,pid]`, the sockets one by one in the form in which a child
  * process of Node sends one (a line with the descriptor beside it), `[id,"fault"]`; and of each end `{"ended":pid,"status":n}`.
  *
  * Numbers of Linux: family 1 is AF_UNIX, type 1 SOCK_STREAM; fcntl 2 is F_SETFD, 1 is FD_CLOEXEC, fcntl 4 is F_SETFL,
  * 2048 is O_NONBLOCK, which Node takes for granted; waitpid 1 is WNOHANG; error 4 is EINTR.
  */
-export const FORK_SERVER_PROGRAM = String.raw`
+export const FORK_SERVER_PROGRAM = `${AWAIT_STAGE}${String.raw`
 my ($dup3, $fcntl, $sendmsg, $setgroups, $setresgid, $setresuid, $setsid, $sockets, $first, $files, @command) = @ARGV;
 %ENV = ();
 $^F = 2;
@@ -48,11 +49,11 @@ for (;;) {
   my $read = sysread($layer, $orders, 65536, length $orders);
   exit 1 if !defined $read and $! != 4;
   exit if defined $read and $read == 0;
-  while ($orders =~ s/^([^\n]*)\n//) { begin($1, $2 + 0) if $1 =~ /^\[(\d+),(-?\d+)\]$/ }
+  while ($orders =~ s/^([^\n]*)\n//) { begin($1, $2 + 0, $3) if $1 =~ /^\[(\d+),(-?\d+),([01])\]$/ }
 }
 
 sub begin {
-  my ($id, $uid) = @_;
+  my ($id, $uid, $stages) = @_;
   my (@ours, @theirs);
   for (1 .. $sockets) {
     socketpair(my $our, my $their, 1, 1, 0) or return tell_layer(qq([$id,"no socket: $!"]));
@@ -66,14 +67,14 @@ sub begin {
   }
   my $pid = fork();
   return tell_layer(qq([$id,"no process: $!"])) unless defined $pid;
-  become($uid, @theirs) if $pid == 0;
+  become($uid, $stages, @theirs) if $pid == 0;
   $running{$pid} = 1;
   tell_layer("[$id,$pid]");
   tell_layer(qq({"cmd":"NODE_HANDLE","type":"net.Socket","msg":$id}), $_) for @ours;
 }
 
 sub become {
-  my ($uid, @descriptors) = @_;
+  my ($uid, $stages, @descriptors) = @_;
   syscall($setsid);
   if ($uid >= 0) {
     syscall($setgroups, 0, 0) == 0 or exit 125;
@@ -83,6 +84,8 @@ sub become {
   for my $place (0 .. $#descriptors) {
     syscall($dup3, fileno($descriptors[$place]), $place, 0) == $place or exit 125;
   }
+  $SIG{CHLD} = 'DEFAULT';
+  await_stage() if $stages;
   { no warnings; exec { $command[0] } @command }
   exit 125;
 }
@@ -98,7 +101,7 @@ sub tell_layer {
   do { $sent = syscall($sendmsg, ${CHANNEL_FD}, $message, 0) } while ($sent < 0 and $! == 4);
   $sent == length $text or exit 1;
 }
-`;
+`}`;
 
 /** Calls that perl has no words for, in the order of the program's arguments. */
 const CALLS = ['dup3', 'fcntl', 'sendmsg', 'setgroups', 'setresgid', 'setresuid', 'setsid'] as const;

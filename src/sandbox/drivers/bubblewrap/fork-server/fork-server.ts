@@ -18,10 +18,11 @@ export interface ForkServer {
   /**
    * Starts the command of the server. The first use starts the server, and whoever asks before it is ready gets nothing.
    * @param uid uid and gid; the layer's own when undefined
+   * @param stages whether it shall wait for a stage first, and then become what it is told (`stageOrder`). Default false
    * @returns undefined when there is no server (yet): the layer then has to start the process itself
    * @throws Error when the system refuses, or the server does not answer
    */
-  fork(uid: number | undefined): Promise<Forked> | undefined;
+  fork(uid: number | undefined, stages?: boolean): Promise<Forked> | undefined;
 }
 
 /** A process that was started, and the other ends of its sockets, in their order. */
@@ -55,13 +56,13 @@ export function createForkServer(parts: ForkServerParts): ForkServer {
     gone.lost();
   };
   return {
-    fork(uid) {
+    fork(uid, stages = false) {
       if (command === undefined) return undefined;
       if (server === undefined) {
         server = new RunningServer(startServer(command, parts), parts);
         for (const event of ['exit', 'error', 'disconnect']) server.process.on(event, lost(server));
       }
-      return server.isReady ? server.fork(uid) : undefined;
+      return server.isReady ? server.fork(uid, stages) : undefined;
     },
   };
 }
@@ -106,7 +107,7 @@ class RunningServer {
     child.channel?.unref();
   }
 
-  fork(uid: number | undefined): Promise<Forked> {
+  fork(uid: number | undefined, stages: boolean): Promise<Forked> {
     this.#last += 1;
     const id = this.#last;
     // One that takes so long is asked for nothing more until it is heard again; what it has started lives on.
@@ -117,7 +118,7 @@ class RunningServer {
     const order: Order = { ...Promise.withResolvers<Forked>(), pipes: [], late };
     this.#orders.set(id, order);
     this.#hold(true);
-    this.process.send([id, uid ?? -1], (error) => {
+    this.process.send([id, uid ?? -1, stages ? 1 : 0], (error) => {
       if (error) this.#fail(id, error);
     });
     return order.promise;

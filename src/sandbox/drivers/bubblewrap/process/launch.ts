@@ -26,8 +26,8 @@ export interface Launchpad extends LauncherParts {
 /** One sandbox before it is started. */
 export interface Launch {
   readonly spec: SandboxSpec;
-  /** Command that opens the mounts and becomes what follows it; empty without mounts. */
-  readonly stage: readonly string[];
+  /** What a launcher is told that waits for its stage; undefined without mounts. */
+  readonly stage: Buffer | undefined;
   /** What it holds then. */
   readonly mounts: readonly Staged[];
   /** Names that the sandbox may reach, as lines of /etc/hosts; empty for none. */
@@ -61,7 +61,11 @@ export interface Launched {
 export const SHARED_FILES: readonly string[] = Object.keys(ETC_FILES).filter((path) => path !== HOSTS_PATH);
 
 /** Prepares what a launcher is told. Nothing happens before `begin`. */
-export function launch(pad: Launchpad, { child, pipes, group, target, noted }: Launcher, order: Launch): Launched {
+export function launch(
+  pad: Launchpad,
+  { child, pipes, group, joining, target, noted }: Launcher,
+  order: Launch,
+): Launched {
   const { spec, mounts, hosts } = order;
   const told = bubblewrapArguments(spec, mounts, pad.fixed, filesOf(order));
   const writable = (place: keyof typeof LAUNCHER_FDS): Writable => pipes[LAUNCHER_FDS[place]] as Writable;
@@ -76,7 +80,8 @@ export function launch(pad: Launchpad, { child, pipes, group, target, noted }: L
     status: readStatusPipe(pipes[LAUNCHER_FDS.status] as Readable),
     job: pipes[LAUNCHER_FDS.job] as Readable & Writable,
     begin() {
-      writable('orders').end(orders(pad, order, group));
+      if (order.stage !== undefined) writable('orders').write(order.stage);
+      writable('orders').end(joining + orders(pad, order, group));
       writable('arguments').end(`${told.join('\0')}\0`);
       writable('hosts').end(`${ETC_FILES[HOSTS_PATH]}${hosts}`);
       // While the shell becomes bubblewrap: nothing foreign runs before it gets the filter.
@@ -101,7 +106,7 @@ function filesOf({ waiting }: Launch): Record<string, number> {
  * What the shell reads: limits of each process, and then to become bubblewrap. With control groups it is in them already;
  * without, more limits are set inside.
  */
-function orders(pad: Launchpad, { spec, stage, waiting }: Launch, group: ControlGroup | undefined): string {
+function orders(pad: Launchpad, { spec, waiting }: Launch, group: ControlGroup | undefined): string {
   const perProcess = processLimitLines(spec.limits);
   const command =
     group === undefined
@@ -113,7 +118,7 @@ function orders(pad: Launchpad, { spec, stage, waiting }: Launch, group: Control
     ...(waiting === undefined ? [job] : []),
     ...(waiting?.runtimeAt === undefined ? [runtime] : []),
   ];
-  const line = [...stage, pad.program, ...ownOptions(pad), '--', ...command].map(quoted).join(' ');
+  const line = [pad.program, ...ownOptions(pad), '--', ...command].map(quoted).join(' ');
   const redirections = [`<&${stdin}`, ...closed.map((descriptor) => `${descriptor}<&-`)].join(' ');
   return [...(group === undefined ? [] : perProcess), `exec ${line} ${redirections}`, ''].join('\n');
 }

@@ -5,11 +5,8 @@ import { UID_SLOTS_MAX, type UidSlots } from '../../../linux/uid-slots.ts';
 import { SANDBOX_BOUNDS } from '../settings.ts';
 import { type Launcher, type LauncherParts, startLauncher } from './launcher.ts';
 
-/**
- * Whose rights a launcher has, and whom its sandbox runs as outside: the layer, which is not root, as itself; one that was lent
- * a uid, as that; or root, which opens the mounts first and then becomes what it was lent (ADR 0003).
- */
-export type LauncherKind = 'layer' | 'lent' | 'staging';
+/** For sandboxes without folders, or for those with, which need a stage first. */
+export type LauncherKind = 'plain' | 'staging';
 
 /** Launchers that were made ahead, and more when they are needed. */
 export interface LauncherStock {
@@ -105,7 +102,7 @@ export function createLauncherStock(parts: StockParts): LauncherStock {
 }
 
 function noLaunchers(): Readonly<Record<LauncherKind, Set<Launcher>>> {
-  return { layer: new Set(), lent: new Set(), staging: new Set() };
+  return { plain: new Set(), staging: new Set() };
 }
 
 /** Ends one that waits, or has ended by itself. */
@@ -116,14 +113,15 @@ async function endLauncher(launcher: Launcher): Promise<void> {
 }
 
 async function makeLauncher(parts: StockParts, kind: LauncherKind): Promise<Launcher> {
-  const uid = kind === 'layer' ? undefined : parts.slots?.take();
-  if (kind !== 'layer' && uid === undefined) {
+  const uid = parts.slots?.take();
+  if (parts.slots !== undefined && uid === undefined) {
     throw new ToolLayerError('E3101', `More than ${UID_SLOTS_MAX} sandboxes run at once. Try again later.`);
   }
+  const stages = kind === 'staging';
   let group: ControlGroup | undefined;
   try {
     group = parts.groups?.create(undefined, uid);
-    return await startLauncher(parts, group, { lent: uid, startsAs: kind === 'lent' ? uid : undefined });
+    return await startLauncher(parts, group, { lentUid: uid, uid: stages ? undefined : uid, stages });
   } catch (error) {
     if (uid !== undefined) parts.slots?.giveBack(uid);
     void group?.remove();

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { type CrashTarget, type CrashWatch, groupTarget } from '../../../linux/crash/crash-watch.ts';
@@ -7,6 +8,7 @@ import { withCover } from '../../../linux/inherited-descriptors.ts';
 import { type KeptBytes, withDescriptors } from '../../../linux/kept-bytes.ts';
 import type { ControlGroup } from '../../../linux/limits/control-group.ts';
 import { signal } from '../../../linux/signal.ts';
+import { AWAIT_STAGE_COMMAND } from '../../../linux/stage/stage.ts';
 import { takePipes } from '../../../linux/tool-pipes.ts';
 import type { ForkServer } from '../fork-server/fork-server.ts';
 import type { LauncherProcess } from '../fork-server/forked-process.ts';
@@ -50,7 +52,7 @@ export interface LauncherParts {
 }
 
 /**
- * A shell that waits for its orders and then becomes bubblewrap: in its control groups, under its uid, with all pipes, and
+ * A shell, or what becomes one once it has a stage, that waits for its orders and then becomes bubblewrap: in its control groups, under its uid, with all pipes, and
  * noted with the crash watch. It was made before anything of a spec was known, so it may wait for any.
  */
 export interface Launcher {
@@ -61,6 +63,8 @@ export interface Launcher {
   readonly lentUid: number | undefined;
   /** Uid and gid that it has; the layer's own when undefined. */
   readonly uid: number | undefined;
+  /** What the shell has to be told first: to join the control group. Empty when it has been told. */
+  readonly joining: string;
   /** How the crash watch knows it: its process group, in which it is alone. */
   readonly target: CrashTarget;
   /** Resolves when the note holds; rejects when there is no watch. */
@@ -73,18 +77,30 @@ export interface Launcher {
   discard(): void;
 }
 
+/** How a launcher starts. */
+export interface LauncherStart {
+  readonly lentUid: number | undefined;
+  /** Uid and gid; the layer's own when undefined. */
+  readonly uid: number | undefined;
+  /** Whether it waits for a stage before it becomes the shell. */
+  readonly stages: boolean;
+}
+
 type Pipes = readonly (Readable | Writable | null | undefined)[];
 
 /** Starts a launcher. @throws the system's error when no process can be made */
 export async function startLauncher(
   parts: LauncherParts,
   group: ControlGroup | undefined,
-  uids: { readonly lent: number | undefined; readonly startsAs: number | undefined },
+  { lentUid, uid, stages }: LauncherStart,
 ): Promise<Launcher> {
-  const { child, pipes } = await startShell(parts, uids.startsAs);
+  const { child, pipes } = await startShell(parts, uid, stages);
   admit(child, group);
-  const joining = (group?.joinFiles ?? []).map((file) => `echo 0 >${quoted(file)} || exit ${LAUNCHER_FAILED}\n`);
-  (pipes[LAUNCHER_FDS.orders] as Writable).write(joining.join(''));
+  const joining = (group?.joinFiles ?? [])
+    .map((file) => `echo 0 >${quoted(file)} || exit ${LAUNCHER_FAILED}\n`)
+    .join('');
+  // There is no shell yet in one that waits for its stage.
+  if (!stages) (pipes[LAUNCHER_FDS.orders] as Writable).write(joining);
   const target = groupTarget(child.pid);
   const noted = parts.watch.note(target);
   noted.catch(() => {});
@@ -92,8 +108,9 @@ export async function startLauncher(
     child,
     pipes,
     group,
-    lentUid: uids.lent,
-    uid: uids.startsAs,
+    lentUid,
+    uid,
+    joining: stages ? joining : '',
     target,
     noted,
     waits: () => child.exitCode === null && child.signalCode === null,
@@ -113,21 +130,21 @@ interface Shell {
   readonly pipes: Pipes;
 }
 
-async function startShell(parts: LauncherParts, uid: number | undefined): Promise<Shell> {
+async function startShell(parts: LauncherParts, uid: number | undefined, stages: boolean): Promise<Shell> {
   try {
-    const forked = await parts.forkServer.fork(uid);
+    const forked = await parts.forkServer.fork(uid, stages);
     if (forked !== undefined) return forked;
   } catch {
     // Whatever ails the server: the layer does it itself, or says why not.
   }
-  return spawnShell(parts, uid);
+  return spawnShell(parts, uid, stages ? AWAIT_STAGE_COMMAND : LAUNCHER_COMMAND);
 }
 
 async function spawnShell(
   { nothing, runtimeStub, etcFiles, inherited }: LauncherParts,
   uid: number | undefined,
+  [program, ...rest]: readonly [string, ...string[]],
 ): Promise<Shell> {
-  const [program, ...rest] = LAUNCHER_COMMAND;
   const sockets = Array.from({ length: LAUNCHER_SOCKETS }, () => 'pipe' as const);
   const child = withDescriptors([nothing, runtimeStub, ...etcFiles], ([cover, ...files]) =>
     spawn(program, rest, {
@@ -142,6 +159,12 @@ async function spawnShell(
   const { pid } = child;
   if (pid === undefined) throw (await once(child, 'error'))[0];
   return { child: Object.assign(child, { pid }), pipes: takePipes(child) };
+}
+
+/** Moves a launcher into its control group whose later uid may not do so itself, as it would for its own. */
+export function joined(launcher: Launcher): Launcher {
+  for (const file of launcher.group?.joinFiles ?? []) writeFileSync(file, String(launcher.child.pid));
+  return { ...launcher, joining: '' };
 }
 
 /** The launcher waits for its orders, so nothing was started yet that would have to be admitted too. */
