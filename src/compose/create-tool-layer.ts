@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { TokenMintRequest, TokenMintResponse } from '../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest, ToolInvokeResponse } from '../../api/schemas/invocation.ts';
@@ -16,7 +17,8 @@ import type { AssembledLayer } from './assemble.ts';
 import { type FunctionTools, functionTools } from './function-tools.ts';
 import { circuitTermsFrom } from './parts/from-settings/circuit-terms.ts';
 import { redactFields, redactorOf } from './parts/from-settings/redactor.ts';
-import { readSettings } from './read-settings.ts';
+import { ownPlaces } from './parts/own-places.ts';
+import { readSettings, settingsFileOf } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
 
@@ -69,11 +71,12 @@ export const LOCAL_CALLER: Caller = { door: 'library', local: true };
  */
 export async function createToolLayer(options: ToolLayerOptions = {}): Promise<EmbeddedToolLayer> {
   const { environment = process.env, clock = systemClock } = options;
-  const given = readSettings({
+  const sources = {
     environment,
     ...(options.settingsFile === undefined ? {} : { file: options.settingsFile }),
     ...(options.settings === undefined ? {} : { given: options.settings }),
-  });
+  };
+  const given = readSettings(sources);
   // Before anything is started for them.
   circuitTermsFrom(given);
   const settings = { ...given, data_folder: await openDataFolder(given['data_folder']) };
@@ -93,6 +96,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
   const { onStage, hooks } = options;
   const assembled = await assemble({
     settings,
+    closed: ownPlaces(settings, settingsFileOf(sources)),
     environment,
     clock,
     log,
@@ -142,7 +146,8 @@ async function openDataFolder(folder: string): Promise<string> {
   const path = resolve(folder);
   try {
     await makeFolder(path);
-    return path;
+    // What sandboxes may not see is told by its real path.
+    return await realpath(path);
   } catch (cause) {
     throw new ToolLayerError(
       'E3812',

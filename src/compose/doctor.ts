@@ -92,7 +92,7 @@ async function checkSandboxes(settings: Settings): Promise<DoctorFinding[]> {
   await using opened = new AsyncDisposableStack();
   const named = settings['sandbox.drivers'];
   const names = [...named, ...MACHINE_DRIVERS.filter((name) => !named.includes(name))];
-  const drivers = [...openSandboxes(opened, { ...settings, 'sandbox.drivers': names }).drivers, createWasmDriver()];
+  const drivers = [...openSandboxes(opened, { ...settings, 'sandbox.drivers': names }, []).drivers, createWasmDriver()];
   const findings = await Promise.all(drivers.map((driver) => checkDriver(driver, named[0] === driver.name)));
   for (const driver of drivers) if (Symbol.asyncDispose in driver) opened.use(driver as AsyncDisposable);
   return findings.flat();

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import { SETTINGS, type Setting, type Settings } from './settings.ts';
@@ -13,6 +13,11 @@ export interface SettingSources {
 
 /** File that is read when none is named. */
 const DEFAULT_FILE = 'sallyport.toml';
+
+/** The settings file that is read, which may be missing when it was named; undefined when there is none. */
+export function settingsFileOf({ file, environment = process.env }: SettingSources): string | undefined {
+  return file ?? environment['SALLYPORT_CONFIG'] ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined);
+}
 
 /**
  * All settings, checked.

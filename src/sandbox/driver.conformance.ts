@@ -1,5 +1,6 @@
 import { ok } from 'node:assert/strict';
 import { isAsStrong } from './choose-driver.ts';
+import { closedCases, type OpenClosed } from './conformance/closed-cases.ts';
 import { contractCases } from './conformance/contract-cases.ts';
 import type { Dialect } from './conformance/dialect.ts';
 import { endsCases } from './conformance/ends-cases.ts';
@@ -31,6 +32,15 @@ export function sandboxContainmentConformance(test: Test, adapter: string, open:
 export function isContained(program: HostileProgram, driver: SandboxDriver, answer: string): boolean {
   if (answer === 'contained\n') return true;
   return program.ownKernelMay === true && isAsStrong(driver.isolation, 'user_kernel') && answer === 'ESCAPED\n';
+}
+
+/** What every driver with `supports.mounts` keeps from sandboxes: what the layer it works for has for itself. */
+export function sandboxClosedConformance(test: Test, adapter: string, open: OpenClosed): void {
+  closedCases(
+    checkWith(test, adapter, () => open([])),
+    open,
+    hostDialect,
+  );
 }
 
 /**

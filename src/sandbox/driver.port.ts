@@ -42,6 +42,11 @@ export interface SandboxSpec {
   /** Host paths visible inside under the same name, beside the driver's read-only base system. */
   readonly mounts: readonly FilesystemPermission[];
   /**
+   * Folders of the layer's own that are mounted too, read-only: the files of a skill. `mounts` may not name them, whoever asked
+   * for those.
+   */
+  readonly own?: readonly string[];
+  /**
    * Reachable addresses, under their own names and ports and without any setting inside. Exact hosts; `*.name`, `*` and
    * port 0 (any) reach clients that use a proxy only. A driver without `supports.egress` refuses a spec that names any.
    */
@@ -114,7 +119,7 @@ export interface SandboxDriver {
   /**
    * Starts the command.
    * @throws E3101 when no sandbox can be made, or none of the isolation that the spec asks for, saying what to install; E3104 for network it cannot grant; E3105 for a
-   *   mount that does not exist
+   *   mount that does not exist, is reached through a link, or is a place of the layer's own
    */
   start(spec: SandboxSpec): Promise<SandboxProcess>;
 }

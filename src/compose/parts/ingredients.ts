@@ -9,6 +9,8 @@ import type { DatabaseServer } from '../start-database.ts';
 /** What the layer is made from. */
 export interface Ingredients {
   readonly settings: Settings;
+  /** Absolute paths that no tool may see (`ownPlaces`). */
+  readonly closed: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly log: Log;

@@ -27,11 +27,18 @@ interface OpenedDriver {
 }
 
 /** What opens one driver. What it keeps is closed with the layer. */
-type Open = (settings: Settings, gate: EgressGate, opened: AsyncDisposableStack) => OpenedDriver;
+type Open = (from: From, opened: AsyncDisposableStack) => OpenedDriver;
+
+interface From {
+  readonly settings: Settings;
+  readonly gate: EgressGate;
+  /** Absolute paths that no sandbox sees. */
+  readonly closed: readonly string[];
+}
 
 const DRIVERS: Readonly<Record<string, Open>> = {
-  bubblewrap(settings, gate, opened) {
-    const driver = createBubblewrapDriver({ launchersReady: settings['sandbox.warm_launchers'] }, gate);
+  bubblewrap({ settings, gate, closed }, opened) {
+    const driver = createBubblewrapDriver({ launchersReady: settings['sandbox.warm_launchers'], closed }, gate);
     const pool = createWarmPool(driver, {
       settings: {
         standingMax: settings['sandbox.warm_max'],
@@ -43,12 +50,14 @@ const DRIVERS: Readonly<Record<string, Open>> = {
     opened.defer(() => pool.close());
     return { calls: pool, servers: driver };
   },
-  gvisor: (settings, gate) => ({ calls: createGvisorDriver({ program: settings['sandbox.gvisor_program'] }, gate) }),
-  qemu: (settings) => ({
+  gvisor: ({ settings, gate, closed }) => ({
+    calls: createGvisorDriver({ program: settings['sandbox.gvisor_program'], closed }, gate),
+  }),
+  qemu: ({ settings }) => ({
     calls: createQemuDriver({ ...guestOf(settings), accelerator: settings['sandbox.qemu_accelerator'] }),
   }),
-  firecracker: (settings, gate) => ({ calls: createFirecrackerDriver(guestOf(settings), gate) }),
-  kubernetes(settings, _gate, opened) {
+  firecracker: ({ settings, gate }) => ({ calls: createFirecrackerDriver(guestOf(settings), gate) }),
+  kubernetes({ settings }, opened) {
     const driver = createKubernetesDriver(poolOf(settings));
     opened.defer(() => driver.close());
     return { calls: driver };
@@ -57,16 +66,17 @@ const DRIVERS: Readonly<Record<string, Open>> = {
 
 /**
  * Makes the drivers that the settings name. None of them is looked at before a call or a probe needs it.
+ * @param closed absolute paths that no sandbox sees
  * @throws ToolLayerError E3801 for a driver that there is none of, or that lacks a setting
  */
-export function openSandboxes(opened: AsyncDisposableStack, settings: Settings): Sandboxes {
+export function openSandboxes(opened: AsyncDisposableStack, settings: Settings, closed: readonly string[]): Sandboxes {
   const gate = createEgressGate();
   const names = settings['sandbox.drivers'];
   if (names.length === 0)
     throw new ToolLayerError('E3801', 'sandbox.drivers names no driver. Leave it out for the default.');
   const found = names.map((name) => {
     const open = Object.hasOwn(DRIVERS, name) ? DRIVERS[name] : undefined;
-    if (open !== undefined) return open(settings, gate, opened);
+    if (open !== undefined) return open({ settings, gate, closed }, opened);
     const known = Object.keys(DRIVERS).join(', ');
     throw new ToolLayerError('E3801', `sandbox.drivers names ${JSON.stringify(name)}; there are ${known}.`);
   });

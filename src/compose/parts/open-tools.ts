@@ -34,13 +34,13 @@ import type { Storage } from './open-storage.ts';
 /** What finds tools and what runs them. Questions of upstreams to people go to `onElicitation`. */
 export async function openTools(
   opened: AsyncDisposableStack,
-  { settings, environment, clock, log, native }: Ingredients,
+  { settings, closed, environment, clock, log, native }: Ingredients,
   { database }: Storage,
   onElicitation: ElicitationDesk,
 ) {
   const schemas = createSchemaValidator({ coercion: coercionOf(settings) });
   const secrets = await openSecrets(settings, environment, clock);
-  const { driver, servers, drivers } = openSandboxes(opened, settings);
+  const { driver, servers, drivers } = openSandboxes(opened, settings, closed);
   const interpreter = opened.use(createWasmDriver());
   // One way out for everything that the layer itself asks for over HTTP (EXT-03).
   const guard = createEgressGuard();
@@ -69,7 +69,7 @@ export async function openTools(
     namedBy: (tenantId) => skillHashes(registry, tenantId),
   });
   const fileSettings = fileSettingsOf(settings);
-  const fileExecutor = createFileExecutor({ clock, settings: fileSettings, closed: [settings.data_folder] });
+  const fileExecutor = createFileExecutor({ clock, settings: fileSettings, closed });
   const executors = createCompositeExecutor([
     withModules(native, {
       interpreter,

@@ -126,7 +126,8 @@ function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpe
       PATH: `${dirname(node)}:${SYSTEM_PATH}`,
     },
     workingDirectory: folder,
-    mounts: [...runtimeMounts([node]), ...call.grant.filesystem, { path: folder, mode: 'ro' }],
+    mounts: [...runtimeMounts([node]), ...call.grant.filesystem],
+    own: [folder],
     network: call.grant.network,
     ...(isolation === undefined ? {} : { isolation }),
     limits: {

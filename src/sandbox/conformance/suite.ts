@@ -73,7 +73,8 @@ async function runCase(open: Open, run: (sandboxes: Sandboxes) => Promise<void>)
   }
 }
 
-function sandboxesOf({ driver, mounts = [], traces = hostProcesses }: OpenedDriver, folder: string): Sandboxes {
+/** The sandboxes of a case over an opened driver. */
+export function sandboxesOf({ driver, mounts = [], traces = hostProcesses }: OpenedDriver, folder: string): Sandboxes {
   const start: Sandboxes['start'] = (command, changes = {}) =>
     driver.start({
       label: 'suite',

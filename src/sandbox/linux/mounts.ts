@@ -18,6 +18,8 @@ export interface Mount {
   /** Read-only, and any uid may read it by its path, so that no rights of the layer are needed for it. */
   readonly isOpenToAll: boolean;
   readonly owner: Owner;
+  /** Set for what is the layer's own; it may lie in what is covered. */
+  readonly isOwn?: boolean;
 }
 
 /** Uid and gid of a file. */

@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import {
   type OpenedDriver,
+  sandboxClosedConformance,
   sandboxContainmentConformance,
   sandboxDriverConformance,
 } from '../../driver.conformance.ts';
@@ -47,6 +48,7 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
   // What contains a program does not depend on how limits are enforced.
   sandboxContainmentConformance(test, 'bubblewrap', opened(withGroups));
   sandboxContainmentConformance(test, 'bubblewrap with a private folder', withPrivateFolder(withGroups));
+  sandboxClosedConformance(test, 'bubblewrap', (closed) => opened(createBubblewrapDriver({ closed }))());
   sandboxEgressConformance(test, 'bubblewrap', (gate) => opened(createBubblewrapDriver({}, gate))());
   sandboxEgressConformance(test, 'bubblewrap with a private folder', (gate) =>
     withPrivateFolder(createBubblewrapDriver({ controlGroups: false }, gate))(),

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { DriverProbe, SandboxSpec } from '../../driver.port.ts';
 import type { EgressGate, EgressRun } from '../../egress-gate.ts';
-import { type Mount, resolveMounts } from '../../linux/mounts.ts';
+import { type View, viewOf } from '../../linux/closed-places.ts';
 import { checkUsable } from '../../linux/usable-spec.ts';
 import type { WarmableDriver, WarmPlan } from '../../warm-pool/warmable-driver.ts';
 import { listenerProblem } from './network/open-listeners.ts';
@@ -18,6 +18,7 @@ import { keyOf, runtimeFor } from './warm/runtime.ts';
  * @param gate lets sandboxes out to what their spec names; without one, a spec that names an address is refused
  */
 export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {}, gate?: EgressGate): WarmableDriver {
+  const { closed } = { ...BUBBLEWRAP_DEFAULTS, ...settings };
   let known: Promise<Readiness> | undefined;
   let workshop: Workshop | undefined;
   const ready = (): Promise<Readiness> => {
@@ -34,15 +35,16 @@ export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {
     probe: async () => (await ready()).probe,
     async start(spec) {
       checkUsable(spec);
-      const mounts = resolveMounts(spec.mounts);
+      const view = viewOf(spec, closed);
       const { probe } = await ready();
       if (workshop === undefined) throw new ToolLayerError('E3101', `No sandbox can be made. ${probe.problem ?? ''}`);
-      return startSandbox(workshop, { spec, mounts, way: openWay(gate, spec) });
+      return startSandbox(workshop, { spec, ...view, way: openWay(gate, spec) });
     },
     plan(spec) {
       checkUsable(spec);
-      const mounts = resolveMounts(spec.mounts);
-      return workshop === undefined ? undefined : planFor(workshop, spec, mounts, gate);
+      const lookAround = (): View => viewOf(spec, closed);
+      const view = lookAround();
+      return workshop === undefined ? undefined : planFor(workshop, spec, { ...view, lookAround }, gate);
     },
     async close() {
       await (await known)?.workshop?.stock.close();
@@ -53,7 +55,7 @@ export function createBubblewrapDriver(settings: Partial<BubblewrapSettings> = {
 function planFor(
   workshop: Workshop,
   spec: SandboxSpec,
-  mounts: readonly Mount[],
+  { mounts, lookAround }: View & { readonly lookAround: () => View },
   gate: EgressGate | undefined,
 ): WarmPlan | undefined {
   const runtime = runtimeFor(spec);
@@ -72,10 +74,10 @@ function planFor(
   return {
     key,
     async stand() {
-      const found = resolveMounts(bare.mounts);
+      const found = lookAround();
       // A folder may have taken the place of another since the call that asked for it.
-      if (keyOf(bare, found, runtime, isCounted) !== key) throw unusable('its folders have changed');
-      return standSandbox(workshop, { spec: bare, mounts: found, way: openWay(gate, bare) }, runtime);
+      if (keyOf(bare, found.mounts, runtime, isCounted) !== key) throw unusable('its folders have changed');
+      return standSandbox(workshop, { spec: bare, ...found, way: openWay(gate, bare) }, runtime);
     },
   };
 }
@@ -121,7 +123,7 @@ async function works(workshop: Workshop, hasGate: boolean): Promise<Readiness> {
 /** What went wrong in a trial run; undefined when nothing did. */
 async function complaintOfTrial(workshop: Workshop): Promise<string | undefined> {
   try {
-    const trial = await startSandbox(workshop, { spec: TRIAL, mounts: [], way: undefined });
+    const trial = await startSandbox(workshop, { spec: TRIAL, mounts: [], covers: [], way: undefined });
     const [exit, complaint] = await Promise.all([trial.exited, text(trial.stderr), text(trial.stdout)]);
     return exit.code === 0 ? undefined : complaint;
   } catch (error) {

@@ -9,9 +9,16 @@ export interface BubblewrapSettings {
    * Default 0. Each is an idle shell in its control groups; with any, the driver has to be closed.
    */
   readonly launchersReady: number;
+  /** Absolute paths that are the layer's own and that no sandbox sees. Default none. */
+  readonly closed: readonly string[];
 }
 
-export const BUBBLEWRAP_DEFAULTS: BubblewrapSettings = { program: 'bwrap', controlGroups: true, launchersReady: 0 };
+export const BUBBLEWRAP_DEFAULTS: BubblewrapSettings = {
+  program: 'bwrap',
+  controlGroups: true,
+  launchersReady: 0,
+  closed: [],
+};
 
 /** Bounds that nobody needs to choose. */
 export const SANDBOX_BOUNDS = {

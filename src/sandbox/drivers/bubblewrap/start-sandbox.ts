@@ -1,6 +1,7 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { EgressRun } from '../../egress-gate.ts';
+import type { Cover, View } from '../../linux/closed-places.ts';
 import { type Mount, withSurroundings } from '../../linux/mounts.ts';
 import { type Outside, outsideOf } from '../../linux/stage/mapped-owner.ts';
 import { type Staged, staged, stageFault, stageOrder } from '../../linux/stage/stage.ts';
@@ -23,6 +24,7 @@ import type { Runtime } from './warm/runtime.ts';
 export interface SandboxOrder {
   readonly spec: SandboxSpec;
   readonly mounts: readonly Mount[];
+  readonly covers: readonly Cover[];
   /** Undefined for a sandbox that reaches nothing. */
   readonly way: EgressRun | undefined;
 }
@@ -124,13 +126,13 @@ interface Made {
 
 async function makeSandbox(
   workshop: Workshop,
-  { spec, mounts, way }: SandboxOrder,
+  { spec, mounts, covers, way }: SandboxOrder,
   inside: Omit<Launch, 'stage' | 'mounts'>,
 ): Promise<Made> {
   const { pad, stock } = workshop;
   let launcher: Launcher | undefined;
   try {
-    const { kind, isOwners, stageFor } = await stagePlan(workshop, mounts);
+    const { kind, isOwners, stageFor } = await stagePlan(workshop, { mounts, covers });
     launcher = await stock.take(kind);
     const { uid } = launcher;
     const launched = launch(pad, isOwners ? joined(launcher) : launcher, { ...inside, ...stageFor(launcher) });
@@ -158,12 +160,12 @@ interface Stage {
 }
 
 /** What opens the mounts, and as whom (ADR 0003). */
-async function stagePlan({ slots, canMap }: Workshop, granted: readonly Mount[]): Promise<Stage> {
+async function stagePlan({ slots, canMap }: Workshop, { mounts: granted, covers }: View): Promise<Stage> {
   if (granted.length === 0) {
     return { kind: 'plain', isOwners: false, stageFor: () => ({ stage: undefined, mounts: [] }) };
   }
   const mounts = withSurroundings(granted, SHOWN_PATHS);
-  const plan = { mounts, folder: STAGE_FOLDER };
+  const plan = { mounts, covers, folder: STAGE_FOLDER };
   const onStage = staged(plan);
   const { owner, mapped } = slots === undefined ? NOBODY_ELSE : await outsideOf(mounts, canMap);
   return {

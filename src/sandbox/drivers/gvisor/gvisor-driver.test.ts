@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import {
   type OpenedDriver,
+  sandboxClosedConformance,
   sandboxContainmentConformance,
   sandboxDriverConformance,
 } from '../../driver.conformance.ts';
@@ -54,6 +55,7 @@ describe.skipIf(!probed.works)(`gVisor${probed.works ? '' : `, skipped: ${probed
   sandboxDriverConformance(test, 'gVisor', opened(gvisor));
   // Without folders they run in test/adversarial/sandboxes/hostile-programs.test.ts.
   sandboxContainmentConformance(test, 'gVisor with a private folder', withPrivateFolder(gvisor));
+  sandboxClosedConformance(test, 'gVisor', (closed) => opened(createGvisorDriver({ closed }))());
   sandboxEgressConformance(test, 'gVisor', (gate) => opened(createGvisorDriver({}, gate))());
 
   const spec = (script: string, more: Partial<SandboxSpec> = {}): SandboxSpec => ({

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { DriverProbe, SandboxDriver, SandboxSpec } from '../../driver.port.ts';
 import type { EgressGate, EgressRun } from '../../egress-gate.ts';
-import { resolveMounts } from '../../linux/mounts.ts';
+import { viewOf } from '../../linux/closed-places.ts';
 import { checkUsable } from '../../linux/usable-spec.ts';
 import { GVISOR_BOUNDS, GVISOR_DEFAULTS, type GvisorPlatform, type GvisorSettings } from './settings.ts';
 import { startSandbox, wayProblem } from './start-sandbox.ts';
@@ -14,6 +14,7 @@ import { prepareWorkshop, type Workshop } from './workshop.ts';
  * @param gate lets sandboxes out to what their spec names; without one, a spec that names an address is refused
  */
 export function createGvisorDriver(settings: Partial<GvisorSettings> = {}, gate?: EgressGate): SandboxDriver {
+  const { closed } = { ...GVISOR_DEFAULTS, ...settings };
   let known: Promise<Readiness> | undefined;
   const ready = (): Promise<Readiness> => {
     known ??= examine({ ...GVISOR_DEFAULTS, ...settings }, gate !== undefined);
@@ -26,12 +27,12 @@ export function createGvisorDriver(settings: Partial<GvisorSettings> = {}, gate?
     probe: async () => (await ready()).probe,
     async start(spec) {
       checkUsable(spec);
-      const mounts = resolveMounts(spec.mounts);
+      const view = viewOf(spec, closed);
       const { workshop, probe } = await ready();
       if (workshop === undefined) {
         throw new ToolLayerError('E3101', `No gVisor sandbox can be made. ${probe.problem ?? ''}`);
       }
-      return startSandbox(workshop, { spec, mounts, way: openWay(gate, spec) });
+      return startSandbox(workshop, { spec, ...view, way: openWay(gate, spec) });
     },
   };
 }
@@ -86,7 +87,7 @@ function works(workshop: Workshop, said: string, hasGate: boolean): Readiness {
 }
 
 async function tryOut(workshop: Workshop): Promise<{ said: string } | { complaint: string }> {
-  const trial = await startSandbox(workshop, { spec: TRIAL, mounts: [], way: undefined });
+  const trial = await startSandbox(workshop, { spec: TRIAL, mounts: [], covers: [], way: undefined });
   const late = setTimeout(() => trial.kill(), GVISOR_BOUNDS.trialTimeoutMs);
   const [exit, said, complaint] = await Promise.all([trial.exited, text(trial.stdout), text(trial.stderr)]);
   clearTimeout(late);

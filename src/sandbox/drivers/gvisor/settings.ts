@@ -10,9 +10,11 @@ export interface GvisorSettings {
    * is not tried unless it is named: on machines that only seem to have it, it hangs.
    */
   readonly platforms: readonly GvisorPlatform[];
+  /** Absolute paths that are the layer's own and that no sandbox sees. Default none. */
+  readonly closed: readonly string[];
 }
 
-export const GVISOR_DEFAULTS: GvisorSettings = { program: 'runsc', platforms: ['systrap', 'ptrace'] };
+export const GVISOR_DEFAULTS: GvisorSettings = { program: 'runsc', platforms: ['systrap', 'ptrace'], closed: [] };
 
 /** Bounds that nobody needs to choose. */
 export const GVISOR_BOUNDS = {

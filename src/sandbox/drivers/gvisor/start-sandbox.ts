@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { EgressRun } from '../../egress-gate.ts';
+import type { Cover } from '../../linux/closed-places.ts';
 import { groupTarget } from '../../linux/crash/crash-watch.ts';
 import type { ControlGroup } from '../../linux/limits/control-group.ts';
 import { INSIDE_ID } from '../../linux/made-up-files.ts';
@@ -23,6 +24,7 @@ import { runsc, runscOptions, type Workshop } from './workshop.ts';
 export interface SandboxOrder {
   readonly spec: SandboxSpec;
   readonly mounts: readonly Mount[];
+  readonly covers: readonly Cover[];
   /** Undefined for a sandbox that reaches nothing. */
   readonly way: EgressRun | undefined;
 }
@@ -100,7 +102,7 @@ async function identityFor({ slots, canMap }: Workshop, mounts: readonly Mount[]
 /** The command that becomes the sandbox; writes its configuration. */
 async function commandOf(
   workshop: Workshop,
-  { spec, mounts, way }: SandboxOrder,
+  { spec, mounts, covers, way }: SandboxOrder,
   identity: Identity,
   bundle: Bundle,
 ): Promise<readonly string[]> {
@@ -121,7 +123,10 @@ async function commandOf(
   const plan = { spec: { ...spec, environment }, mounts: onStage, uid: identity.uid, root: bundle.root, shown };
   bundle.writeConfig(ociConfig({ ...plan, ...(inside === undefined ? {} : { way: inside }) }));
   return [
-    ...asRootOfItsOwn({ mounts: around, folder: bundle.stage, mapped: identity.mapped, inside: 0 }, identity.outside),
+    ...asRootOfItsOwn(
+      { mounts: around, covers, folder: bundle.stage, mapped: identity.mapped, inside: 0 },
+      identity.outside,
+    ),
     workshop.program,
     ...optionsFor(workshop, bundle.state),
     ...['--oci-seccomp', `--host-uds=${way === undefined ? 'none' : 'open'}`, `--log=${bundle.log}`],

@@ -65,6 +65,7 @@ export function createMapTrial(): CanMap {
 async function tryOut(mount: Mount): Promise<boolean> {
   const [program = '', ...rest] = stageCommand({
     mounts: [mount],
+    covers: [],
     folder: STAGE_OF_TRIAL,
     outside: NOBODY,
     mapped: new Set([mount]),

@@ -5,10 +5,10 @@
  * somebody exchanges on the way can only make it fail. It loads no module, since that takes longer than its own start.
  *
  * Arguments: numbers of the calls of `CALLS`; path of the stage; uid and gid to become, -1 to stay who one is; uid to be
- * inside a user namespace of its own, for one who stays who he is; how many mounts; of each: path, identity, `d` or `f`,
+ * inside a user namespace of its own, for one who stays who he is; how many mounts, and how many of those, the last, are put over covers; of each: path, identity, `d` or `f`,
  * `ro` or `rw`, index of the mount that it lies in (-1 for none) and the path from there, owner that it shall have instead of
  * the uid to become (`uid:gid`, `-` for nobody); how many covers; of each: index of the mount that it lies in and the path
- * from there, identity, `d` or `f`; then the command.
+ * from there, identity, `d` or `f`, folder to make in it for a mount over it (may be empty); then the command.
  *
  * What goes wrong is one line, `stage: KIND INDEX TEXT`, and the exit code 125. Kinds: moved, mount, cover, system.
  *
@@ -26,16 +26,17 @@ my $none = '';
 sub stage {
   ($nofollow, $directory, $mount, $setattr, $move, $open_tree, $openat, $setgroups, $setresgid, $setresuid, $unshare) =
     map { $_ + 0 } splice(@_, 0, 11);
-  ($stage, $uid, $gid, my ($inside, $count)) = splice(@_, 0, 5);
+  ($stage, $uid, $gid, my ($inside, $count, $over)) = splice(@_, 0, 6);
   $_ += 0 for $uid, $gid;
   $path_only = 010000000 | 02000000 | $nofollow;
   leave_the_host($inside);
   # All of them before the stage stands, which may hide some.
   my @found = map { [open_mount($_, splice(@_, 0, 7))] } 0 .. $count - 1;
   raise_stage();
-  put_mount($_, @{ $found[$_] }) for 0 .. $count - 1;
+  put_mount($_, 0, @{ $found[$_] }) for 0 .. $count - $over - 1;
   my $covers = shift;
-  put_cover($_, splice(@_, 0, 4)) for 0 .. $covers - 1;
+  put_cover($_, splice(@_, 0, 5)) for 0 .. $covers - 1;
+  put_mount($_, 1, @{ $found[$_] }) for $count - $over .. $count - 1;
   become_tool_owner() if $uid >= 0;
   return @_;
 }
@@ -68,25 +69,45 @@ sub open_mount {
 }
 
 sub put_mount {
-  my ($index, $tree, $path, $identity, $type, $in, $rest) = @_;
+  my ($index, $over, $tree, $path, $identity, $type, $in, $rest) = @_;
   if ($in < 0) {
     my $place = "$stage/$index";
     $type eq 'd' ? mkdir($place) : open(my $made, '>', $place);
     syscall($move, fileno $tree, $none, -100, $place, 4) == 0 or fail('mount', $index, "$path: $!");
   } else {
-    my $place = find_in("$stage/$in", $rest, $type, $identity) // fail('moved', $index, $path);
+    my $place = $over ? find("$stage/$in", $rest, $type) : find_in("$stage/$in", $rest, $type, $identity);
+    $place // fail('moved', $index, $path);
     syscall($move, fileno $tree, $none, fileno $place, $none, 0x44) == 0 or fail('mount', $index, "$path: $!");
   }
 }
 
 sub put_cover {
-  my ($index, $in, $rest, $identity, $type) = @_;
+  my ($index, $in, $rest, $identity, $type, $made_in) = @_;
+  pin_way("$stage/$in", $rest);
   my $place = find_in("$stage/$in", $rest, $type, $identity) // fail('moved', $index, $rest);
-  my $empty = "$stage/empty-$type";
-  if ($type eq 'd') { mkdir($empty, 0555) } else { open(my $made, '>', $empty); chmod(0, $empty) }
+  my $empty = "$stage/cover-$index";
+  if ($type eq 'd') {
+    mkdir($empty);
+    my $made = $empty;
+    mkdir($made .= "/$_") for split(m{/}, $made_in);
+  } else {
+    open(my $made, '>', $empty);
+    chmod(0, $empty);
+  }
   my $tree = copy_of(open_at(-100, $empty, 0)) // fail('cover', $index, $!);
   set_up($tree, 7, '-') or fail('cover', $index, $!);
   syscall($move, fileno $tree, $none, fileno $place, $none, 0x44) == 0 or fail('cover', $index, $!);
+}
+
+# A folder that is a mount point cannot be renamed from inside, and with it what lies in it.
+sub pin_way {
+  my ($from, $rest) = @_;
+  my @names = split(m{/}, $rest);
+  for my $last (0 .. $#names - 1) {
+    my $folder = find($from, join('/', @names[0 .. $last]), 'd') // fail('moved', -1, $rest);
+    my $tree = copy_of($folder) // fail('cover', -1, $!);
+    syscall($move, fileno $tree, $none, fileno $folder, $none, 0x44) == 0 or fail('cover', -1, $!);
+  }
 }
 
 sub become_tool_owner {
@@ -119,14 +140,19 @@ sub open_at {
   return handle_of(syscall($openat, $folder, $name, $path_only | $flags, 0));
 }
 
-sub find_in {
-  my ($from, $path, $type, $identity) = @_;
+sub find {
+  my ($from, $path, $type) = @_;
   my $found = open_at(-100, $from, 0);
   my @names = grep { $_ ne '' } split(m{/}, $path);
   while ($found && defined(my $name = shift @names)) {
     $found = open_at(fileno $found, $name, @names || $type eq 'd' ? $directory : 0);
   }
-  return undef unless $found;
+  return $found;
+}
+
+sub find_in {
+  my ($from, $path, $type, $identity) = @_;
+  my $found = find($from, $path, $type) // return undef;
   my ($device, $inode) = stat $found;
   return "$device:$inode" eq $identity ? $found : undef;
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { Cover } from '../closed-places.ts';
 import type { Mount, Owner } from '../mounts.ts';
 import { hasPerl, PERL } from '../perl.ts';
 import { SYSCALL_NUMBERS } from '../syscall-numbers.ts';
@@ -8,6 +9,8 @@ import { AWAIT_STAGE, STAGE_PROGRAM } from './stage-program.ts';
 /** What a launcher finds on its stage: copies of the mounts, opened race-free (ADR 0014). */
 export interface StagePlan {
   readonly mounts: readonly Mount[];
+  /** What of them is seen as empty. */
+  readonly covers: readonly Cover[];
   /** An existing folder that the launcher does not need; what lies in it is hidden from the launcher. */
   readonly folder: string;
   /** Whom the launcher becomes; itself, in a user namespace of its own, when absent. */
@@ -68,7 +71,7 @@ function checkPerl(): void {
 }
 
 function stageArguments(plan: StagePlan): readonly string[] {
-  const { mounts, folder, outside, mapped } = plan;
+  const { mounts, covers, folder, outside, mapped } = plan;
   const inside = plan.inside ?? process.getuid?.() ?? 0;
   const numbers = [constants.O_NOFOLLOW, constants.O_DIRECTORY, ...CALLS.map(callNumber)];
   const whose = [outside?.uid ?? -1, outside?.gid ?? -1, inside];
@@ -79,7 +82,17 @@ function stageArguments(plan: StagePlan): readonly string[] {
     const shownAs = mapped.has(mount) ? `${owner.uid}:${owner.gid}` : '-';
     return [path, identity, isFolder ? 'd' : 'f', mode, ...place, shownAs];
   });
-  return [...numbers, folder, ...whose, mounts.length, ...fields, 0].map(String);
+  const own = mounts.filter(({ isOwn }) => isOwn === true);
+  const madeIn = (cover: string): string =>
+    own.find(({ path }) => path.startsWith(`${cover}/`))?.path.slice(cover.length + 1) ?? '';
+  const covered = covers.flatMap(({ path, identity, isFolder }) => {
+    const top = topOf(mounts, { path });
+    return top === undefined
+      ? []
+      : [[`${mounts.indexOf(top)}`, path.slice(top.path.length + 1), identity, isFolder ? 'd' : 'f', madeIn(path)]];
+  });
+  const told = [...numbers, folder, ...whose, mounts.length, own.length, ...fields, covered.length, ...covered.flat()];
+  return told.map(String);
 }
 
 /** What a launcher has to mount, with all that is mounted in it, so that a sandbox sees the mounts. */
@@ -92,7 +105,7 @@ export function staged({ mounts, folder }: Pick<StagePlan, 'mounts' | 'folder'>)
 }
 
 /** The outermost mount that another lies in. */
-function topOf(mounts: readonly Mount[], { path }: Mount): Mount | undefined {
+function topOf(mounts: readonly Mount[], { path }: Pick<Mount, 'path'>): Mount | undefined {
   return mounts.find((other) => path.startsWith(`${other.path}/`));
 }
 
