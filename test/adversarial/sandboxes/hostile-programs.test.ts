@@ -10,7 +10,12 @@ import { isContained } from '../../../src/sandbox/driver.conformance.ts';
 import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../../src/sandbox/driver.port.ts';
 import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import { createGvisorDriver } from '../../../src/sandbox/drivers/gvisor/gvisor-driver.ts';
-import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, HOSTILE_RUNS, type HostileRun } from '../../../src/sandbox/hostile-programs.ts';
+import {
+  HOSTILE_LIMITS,
+  HOSTILE_PROGRAMS,
+  HOSTILE_RUNS,
+  type HostileRun,
+} from '../../../src/sandbox/hostile-programs.ts';
 import { runtimeMounts } from '../../../src/sandbox/runtime-mounts.ts';
 import { KiB, MiB } from '../../../src/std/bytes.ts';
 import { hostState, leftSince } from '../host-state.ts';
