@@ -10,16 +10,23 @@ import type { Executor } from './executor.port.ts';
 export interface CompositeExecutor extends Omit<Executor, 'kind' | 'takesVariables'> {
   /** The executors in the order in which they are asked. */
   readonly chain: readonly Executor[];
-  /** The first executor that owns the tool, or E3901 naming the kinds that there are. */
+  /** The first executor that owns the tool, E3901 naming the kinds that there are, or the refusal of the machine. */
   executorOf(tool: ToolVersion): Executor | Failure;
 }
+
+/** Why a tool does not run on this machine; undefined when it does. */
+type Refusal = (tool: ToolVersion) => Failure | undefined;
 
 /**
  * Puts executors into a chain; the first that owns a tool runs it. A tool that nobody owns is refused with E3901, never
  * tried, needs no confirmation of its own (there is nothing to confirm) and is not retryable.
  * @param chain in the order in which they are asked; two of one kind are allowed
+ * @param refusal asked before the owner is looked for
  */
-export function createCompositeExecutor(chain: readonly Executor[]): CompositeExecutor {
+export function createCompositeExecutor(
+  chain: readonly Executor[],
+  refusal: Refusal = () => undefined,
+): CompositeExecutor {
   const executors = [...chain];
   const kinds = [...new Set(executors.map(({ kind }) => kind))].join(', ') || 'none';
 
@@ -27,7 +34,8 @@ export function createCompositeExecutor(chain: readonly Executor[]): CompositeEx
     for (const executor of executors) if (executor.owns(tool)) return executor;
     return undefined;
   };
-  const executorOf = (tool: ToolVersion): Executor | Failure => ownerOf(tool) ?? nobody(tool.manifest, kinds);
+  const executorOf = (tool: ToolVersion): Executor | Failure =>
+    refusal(tool) ?? ownerOf(tool) ?? nobody(tool.manifest, kinds);
   const ownerOrThrow = (tool: ToolVersion): Executor => {
     const owner = executorOf(tool);
     if (isFailure(owner)) throw ToolLayerError.of(owner);

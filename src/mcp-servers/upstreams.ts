@@ -8,7 +8,7 @@ import type { Clock } from '../std/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { UpstreamCallResult } from './connection/link.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
-import { type KeptUpstream, keepUpstream } from './connection/per-caller/keep-upstream.ts';
+import { type KeptUpstream, keepUpstream, type UpstreamChecks } from './connection/per-caller/keep-upstream.ts';
 import { isListedByOperator } from './connection/per-caller/own-listing.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
@@ -95,7 +95,7 @@ export interface Upstreams {
 }
 
 /** What the upstreams stand on. */
-export interface UpstreamsParts {
+export interface UpstreamsParts extends UpstreamChecks {
   /** Starts every stdio server. */
   readonly driver: SandboxDriver;
   readonly store: UpstreamStore;

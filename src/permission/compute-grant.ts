@@ -4,7 +4,10 @@ import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { type Failure, failure, isFailure } from '../domain/error/failure.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
+import { boundsOfContext } from './grant/bounds.ts';
 import { effectiveLimits, type LayerLimits } from './grant/effective-limits.ts';
+import { normalHost } from './grant/host-pattern.ts';
+import { normalPath } from './grant/normal-path.ts';
 import { narrowed, outsideBounds } from './grant/outside-bounds.ts';
 import { linksAmong, type RealPath, realPathOf } from './grant/real-path.ts';
 import { wantedBy } from './grant/wanted.ts';
@@ -98,6 +101,44 @@ function newGrant(question: GrantQuestion): Grant | Failure {
   const plain: Grant = { filesystem, network, credentials, limits };
   // Without violations each link leads to a place that could be told.
   return links === undefined ? plain : { ...plain, links: links as ReadonlyMap<string, string> };
+}
+
+/**
+ * The first of the permissions that an agent sandbox context does not allow, for what runs without a capability token; undefined
+ * when it allows all.
+ * @returns E3105 for a path, E3104 for an address
+ */
+export function outsideAgent(
+  { filesystem, network }: Pick<Grant, 'filesystem' | 'network'>,
+  context: AgentSandboxContext,
+): Failure | undefined {
+  const { allowsPath, allowsAddress, allowed } = boundsOfContext(context);
+  for (const { path, mode } of filesystem) {
+    const normal = normalPath(path);
+    if (normal !== undefined && allowsPath({ path: normal, mode })) continue;
+    return failure(
+      'E3105',
+      `The mount ${path} (${mode}) is none that the operator of this machine allows (agent.mounts).`,
+      {
+        details: { path },
+      },
+    );
+  }
+  for (const { host, port } of network) {
+    const isPattern = host.includes('*');
+    const isAllowed = isPattern
+      ? allowed === undefined || allowed.hosts.some((other) => other === '*' || other === host)
+      : allowsAddress({ host: normalHost(host) ?? host, port });
+    if (isAllowed) continue;
+    return failure(
+      'E3104',
+      `The host ${host} is none that the operator of this machine allows (agent.allowed_hosts).`,
+      {
+        details: { host, port },
+      },
+    );
+  }
+  return undefined;
 }
 
 function foreignContext(claims: CapabilityClaims, contexts: readonly AgentSandboxContext[]): Failure | undefined {

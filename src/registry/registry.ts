@@ -18,7 +18,12 @@ import { dependencyJudge } from './versions/lifecycle/judge-dependencies.ts';
 import { manifestWarnings, stepWarning } from './versions/lifecycle/manifest-warnings.ts';
 import { type MoveDetails, moveVersions, removeTools, type VersionMove } from './versions/lifecycle/move-version.ts';
 import { type Registered, registerVersions } from './versions/lifecycle/register-versions.ts';
-import { type RegistryParts, type RegistryState, registryState } from './versions/lifecycle/registry-state.ts';
+import {
+  checksOf,
+  type RegistryParts,
+  type RegistryState,
+  registryState,
+} from './versions/lifecycle/registry-state.ts';
 import { RETENTION } from './versions/lifecycle/retention.ts';
 import type { ListFilter } from './versions/tool-index.ts';
 import type { Found } from './versions/version-set.ts';
@@ -178,7 +183,7 @@ function lookingAgain(state: RegistryState): Registry['lookAgain'] {
 }
 
 function check(state: RegistryState, tenantId: string, given: unknown): CheckedManifest {
-  const manifest = checkManifest(given, state);
+  const manifest = checkManifest(given, checksOf(state, tenantId));
   if (isFailure(manifest)) return { failure: manifest, warnings: [] };
   const tenant = state.catalogue.get(tenantId);
   const warnings = dependencyJudge(tenant, [manifest]).judge(manifest);

@@ -27,6 +27,7 @@ import { createSchemaValidator, type SchemaValidator } from '../../validation/sc
 import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import type { Ingredients } from './ingredients.ts';
+import { type MachineBounds, machineBounds } from './machine-bounds.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
@@ -41,6 +42,7 @@ export async function openTools(
   const schemas = createSchemaValidator({ coercion: coercionOf(settings) });
   const secrets = await openSecrets(settings, environment, clock);
   const { driver, servers, drivers } = openSandboxes(opened, settings, closed);
+  const bounds = machineBounds(settings);
   const interpreter = opened.use(createWasmDriver());
   // One way out for everything that the layer itself asks for over HTTP (EXT-03).
   const guard = createEgressGuard();
@@ -49,6 +51,7 @@ export async function openTools(
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const upstreams = createUpstreams({
     driver: servers,
+    checkDefinition: bounds.checkUpstream,
     store: database.upstreamStore,
     quarantine,
     secrets,
@@ -70,22 +73,25 @@ export async function openTools(
   });
   const fileSettings = fileSettingsOf(settings);
   const fileExecutor = createFileExecutor({ clock, settings: fileSettings, closed });
-  const executors = createCompositeExecutor([
-    withModules(native, {
-      interpreter,
-      processes: driver,
-      checkSource: interpreter.checkSource,
-      ...(settings['functions.folder'] === '' ? {} : { folder: resolve(settings['functions.folder']) }),
-    }),
-    shell,
-    opened.use(createHttpExecutor({ clock, outbound })),
-    fileExecutor,
-    opened.use(createWebExecutor({ clock, outbound, settings: webSettingsOf(settings) })),
-    createMcpExecutor(upstreams),
-    createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen() }),
-    createComposioExecutor({ outbound, clock }),
-  ]);
-  const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors });
+  const executors = createCompositeExecutor(
+    [
+      withModules(native, {
+        interpreter,
+        processes: driver,
+        checkSource: interpreter.checkSource,
+        ...(settings['functions.folder'] === '' ? {} : { folder: resolve(settings['functions.folder']) }),
+      }),
+      shell,
+      opened.use(createHttpExecutor({ clock, outbound })),
+      fileExecutor,
+      opened.use(createWebExecutor({ clock, outbound, settings: webSettingsOf(settings) })),
+      createMcpExecutor(upstreams),
+      createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen() }),
+      createComposioExecutor({ outbound, clock }),
+    ],
+    bounds.refusal,
+  );
+  const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors, bounds });
   return {
     schemas,
     secrets,
@@ -105,15 +111,17 @@ interface RegistryIngredients extends Pick<Ingredients, 'clock' | 'log'> {
   readonly store: Storage['database']['toolStore'];
   readonly schemas: SchemaValidator;
   readonly executors: CompositeExecutor;
+  readonly bounds: MachineBounds;
 }
 
-function registryOf(settings: Settings, { clock, log, store, schemas, executors }: RegistryIngredients) {
+function registryOf(settings: Settings, { clock, log, store, schemas, executors, bounds }: RegistryIngredients) {
   return createRegistry({
     store,
     clock,
     log,
     compileSchema: (schema) => schemas.inspect(schema),
-    configFaults: (manifest) => [
+    configFaults: (manifest, tenantId) => [
+      ...bounds.faults(manifest, tenantId),
       ...executors.configFaults(manifest),
       ...pathMarkFaults(manifest),
       ...circuitFaults(manifest),

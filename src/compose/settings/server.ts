@@ -129,6 +129,14 @@ export const SERVER_SETTINGS = [
     sentence: 'Tenant that the command line and an embedding program act for.',
   },
   {
+    key: 'tenant.may_run_programs',
+    variable: 'SALLYPORT_TENANT_MAY_RUN_PROGRAMS',
+    type: 'list',
+    default: [],
+    sentence:
+      'Tenants beside tenant.default and tenant.catalog whose stdio upstreams, shell tools and skills may start programs of this machine; * for all.',
+  },
+  {
     key: 'tenant.catalog',
     variable: 'SALLYPORT_TENANT_CATALOG',
     type: 'string',

@@ -1,3 +1,4 @@
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { OutboundHttp } from '../../../external/outbound-http.ts';
 import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
 import { type HttpLinkParts, openHttpLink } from '../../http/http-link.ts';
@@ -15,10 +16,16 @@ export interface KeptUpstream extends Omit<Supervised, 'connect'> {
   connect(operator: SecretCaller): Promise<ToolListing>;
 }
 
+/** What the machine lets upstreams have. */
+export interface UpstreamChecks {
+  /** Asked before each connection. @throws ToolLayerError for what its operator does not allow this tenant's upstream */
+  readonly checkDefinition?: (tenantId: string, definition: UpstreamDefinition) => void;
+}
+
 /** What an upstream is kept with. */
 export interface KeptUpstreamParts extends Omit<SupervisedParts, 'open'> {
   readonly tenantId: string;
-  readonly link: StdioLinkParts & HttpLinkParts;
+  readonly link: StdioLinkParts & HttpLinkParts & Pick<UpstreamChecks, 'checkDefinition'>;
   /** A way out for one caller's connection alone; see `UpstreamsParts.callerOutbound`. */
   readonly callerOutbound?: (() => OutboundHttp) | undefined;
 }
@@ -41,11 +48,13 @@ export function keepUpstream(parts: KeptUpstreamParts): KeptUpstream {
   return new PerCallerUpstream({ ...parts, listing, open: (secrets, options) => openCallers(parts, secrets, options) });
 }
 
-function openLink(
-  { tenantId, definition: { name, transport } }: KeptUpstreamParts,
+async function openLink(
+  { tenantId, definition }: KeptUpstreamParts,
   link: KeptUpstreamParts['link'],
   options: Options,
 ): Promise<Link> {
+  link.checkDefinition?.(tenantId, definition);
+  const { name, transport } = definition;
   return transport.type === 'stdio'
     ? openStdioLink(link, tenantId, name, transport, options)
     : openHttpLink(link, tenantId, name, transport, options);

@@ -8,7 +8,7 @@ import { versionBelow, versionsOf } from '../catalogue.ts';
 import { dependencyJudge } from './judge-dependencies.ts';
 import { manifestWarnings } from './manifest-warnings.ts';
 import { step } from './move-version.ts';
-import type { RegistryState } from './registry-state.ts';
+import { checksOf, type RegistryState } from './registry-state.ts';
 import { retireVersions } from './retire-versions.ts';
 
 /** Most manifests that one bulk registration takes; more are refused with E3810. */
@@ -57,7 +57,7 @@ function judgeAll(
   manifests: readonly unknown[],
   by: string | undefined,
 ): readonly (Candidate | Failure)[] {
-  const checked = manifests.map((manifest) => checkManifest(manifest, state));
+  const checked = manifests.map((manifest) => checkManifest(manifest, checksOf(state, tenantId)));
   const sound = checked.filter((one): one is ToolManifest => !isFailure(one));
   const dependencies = dependencyJudge(state.catalogue.get(tenantId), sound);
   return checked.map((manifest) => {

@@ -1,3 +1,5 @@
+import type { Fault } from '../../../../api/schemas/error.ts';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 import type { Clock } from '../../../std/clock.ts';
 import type { Log } from '../../../telemetry/log.ts';
@@ -9,7 +11,9 @@ import type { Retention } from './retention.ts';
 import { createUses, type Uses } from './uses.ts';
 
 /** What the registry stands on. */
-export interface RegistryParts extends ManifestChecks {
+export interface RegistryParts extends Pick<ManifestChecks, 'compileSchema'> {
+  /** Faults of `executor`, with pointers from the manifest's root, for the tenant that registers it. */
+  readonly configFaults: (manifest: ToolManifest, tenantId: string) => readonly Fault[];
   readonly store: ToolStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -103,4 +107,12 @@ function putAll(
     }
   }
   return changed;
+}
+
+/** What manifests of one tenant are judged by. */
+export function checksOf(
+  { compileSchema, configFaults }: Pick<RegistryParts, 'compileSchema' | 'configFaults'>,
+  tenantId: string,
+): ManifestChecks {
+  return { compileSchema, configFaults: (manifest) => configFaults(manifest, tenantId) };
 }
