@@ -16,8 +16,8 @@ import { redactedLog } from '../telemetry/redacted-log.ts';
 import type { AssembledLayer } from './assemble.ts';
 import { type FunctionTools, functionTools } from './function-tools.ts';
 import { circuitTermsFrom } from './parts/from-settings/circuit-terms.ts';
+import { ownPlaces } from './parts/from-settings/own-places.ts';
 import { redactFields, redactorOf } from './parts/from-settings/redactor.ts';
-import { ownPlaces } from './parts/own-places.ts';
 import { readSettings, settingsFileOf } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
@@ -84,7 +84,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
   const fields = redactFields(redactor);
   const log =
     options.log === undefined ? createPinoLog(settings['log.level'], fields) : redactedLog(options.log, fields);
-  const { server, waiting } = startDatabase(settings, log);
+  const { server, waiting, socketFolder } = startDatabase(settings, log);
   // Most of the code is loaded while the database starts: that takes other processes, and longer.
   await waiting;
   const [{ assemble }, { createOperations }, { followUpstreams }] = await Promise.all([
@@ -96,7 +96,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
   const { onStage, hooks } = options;
   const assembled = await assemble({
     settings,
-    closed: ownPlaces(settings, settingsFileOf(sources)),
+    closed: ownPlaces(settings, settingsFileOf(sources), socketFolder),
     environment,
     clock,
     log,

@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from '../storage/postgres/embedded-postgres.ts';
+import { socketFolderOf, startEmbeddedPostgres } from '../storage/postgres/embedded-postgres.ts';
 import type { PostgresConnection, SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Settings } from './settings.ts';
@@ -17,6 +17,8 @@ export interface StartingDatabase {
   readonly server: Promise<DatabaseServer>;
   /** Resolves when nothing is left to do but to wait for the server: the time for work of one's own. Never rejects. */
   readonly waiting: Promise<void>;
+  /** Folder of the embedded server's socket, which may lie outside of the data folder. */
+  readonly socketFolder?: string;
 }
 
 /** Starts the embedded PostgreSQL, unless the settings name another. */
@@ -34,5 +36,5 @@ export function startDatabase(settings: Settings, log: Log): StartingDatabase {
     () => onWaiting(),
     () => onWaiting(),
   );
-  return { server, waiting };
+  return { server, waiting, socketFolder: socketFolderOf(settings['data_folder']) };
 }

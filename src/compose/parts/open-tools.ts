@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
 import { createComposioExecutor } from '../../executors/composio/composio-executor.ts';
 import { type CompositeExecutor, createCompositeExecutor } from '../../executors/composite.ts';
@@ -26,8 +26,8 @@ import { createWasmDriver } from '../../sandbox/drivers/wasm/wasm-driver.ts';
 import { createSchemaValidator, type SchemaValidator } from '../../validation/schema-validator.ts';
 import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
+import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
 import type { Ingredients } from './ingredients.ts';
-import { type MachineBounds, machineBounds } from './machine-bounds.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
@@ -47,7 +47,6 @@ export async function openTools(
   // One way out for everything that the layer itself asks for over HTTP (EXT-03).
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
-  const client = { name: 'sallyport', version: VERSION };
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const upstreams = createUpstreams({
     driver: servers,
@@ -57,7 +56,7 @@ export async function openTools(
     secrets,
     log,
     clock,
-    client,
+    client: { name: 'sallyport', version: VERSION },
     outbound,
     onElicitation,
     // Callers with connections of their own share no socket either (PRM-11).
@@ -65,21 +64,19 @@ export async function openTools(
   });
   opened.defer(() => upstreams.close());
   const { shell, shellPolicy } = await openShell(opened, { settings, log }, driver);
-  // Absolute: sandboxes see the folder of a skill under its own path.
-  const skillFiles = createSkillFolders(resolve(settings['data_folder'], 'skills'), {
+  const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     contents: database.skillContents,
     clock,
     namedBy: (tenantId) => skillHashes(registry, tenantId),
   });
-  const fileSettings = fileSettingsOf(settings);
-  const fileExecutor = createFileExecutor({ clock, settings: fileSettings, closed });
+  const fileExecutor = createFileExecutor({ clock, settings: fileSettingsOf(settings), closed });
   const executors = createCompositeExecutor(
     [
       withModules(native, {
         interpreter,
         processes: driver,
         checkSource: interpreter.checkSource,
-        ...(settings['functions.folder'] === '' ? {} : { folder: resolve(settings['functions.folder']) }),
+        ...modulesOf(settings),
       }),
       shell,
       opened.use(createHttpExecutor({ clock, outbound })),
@@ -106,6 +103,10 @@ export async function openTools(
     fileExecutor,
   };
 }
+
+/** The operator's folder of modules, if there is one. */
+const modulesOf = (settings: Settings): { readonly folder?: string } =>
+  settings['functions.folder'] === '' ? {} : { folder: resolve(settings['functions.folder']) };
 
 interface RegistryIngredients extends Pick<Ingredients, 'clock' | 'log'> {
   readonly store: Storage['database']['toolStore'];

@@ -1,10 +1,9 @@
 import { equal, ok, rejects } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 import { isAsStrong } from '../choose-driver.ts';
+import { exchangingNeighbour } from '../linux/exchanging-neighbour.ts';
 import type { Dialect } from './dialect.ts';
 import type { Check, Sandboxes } from './suite.ts';
 
@@ -16,14 +15,6 @@ const PAUSES_US = [0, 200, 20_000];
 const RUNS = { quick: 15, slow: 3 };
 /** Starts until then: most are refused, since a link is in the place of the folder half the time. */
 const STARTS_MAX = 5_000;
-
-/**
- * Exchanges two names in a tight loop, as a tool that may write around a granted folder can. Numbers of renameat2, whose flag 2
- * is RENAME_EXCHANGE; -100 is AT_FDCWD.
- */
-const NEIGHBOUR = `my ($call, $pause, $one, $other) = @ARGV; $| = 1; print "begun\\n";
-for (;;) { syscall($call + 0, -100, $one, -100, $other, 2); select(undef, undef, undef, $pause / 1e6) if $pause > 0 }`;
-const RENAMEAT2: Readonly<Partial<Record<NodeJS.Architecture, number>>> = { x64: 316, arm64: 276 };
 
 /** A sandbox never sees more than was granted, whatever somebody does to the granted folder meanwhile. */
 export function exchangeCases(check: Check, dialect: Dialect): void {
@@ -45,12 +36,10 @@ export function exchangeCases(check: Check, dialect: Dialect): void {
       dialect.sh,
       `nothing outside a grant is seen while its folder and a link take turns, every ${pause} µs`,
       async (sandboxes, sh) => {
-        const call = RENAMEAT2[process.arch];
-        if (!sandboxes.driver.supports.mounts || call === undefined) return;
+        if (!sandboxes.driver.supports.mounts) return;
         const { work, sub, link, outside } = planted(sandboxes.folder);
-        const neighbour = spawn('/usr/bin/perl', ['-e', NEIGHBOUR, `${call}`, `${pause}`, sub, link]);
-        try {
-          await once(neighbour.stdout, 'data');
+        {
+          using _neighbour = await exchangingNeighbour(sub, link, pause);
           const wanted = isAsStrong(sandboxes.driver.isolation, 'user_kernel') ? RUNS.slow : RUNS.quick;
           for (const mounts of grantsOf(work, sub)) {
             let ran = 0;
@@ -59,8 +48,6 @@ export function exchangeCases(check: Check, dialect: Dialect): void {
             }
             equal(ran, wanted, 'too few sandboxes ran at all');
           }
-        } finally {
-          neighbour.kill('SIGKILL');
         }
         equal(existsSync(join(outside, 'planted')), false, 'a file was written outside the grant');
         ok(readdirSync(outside).length === 2);

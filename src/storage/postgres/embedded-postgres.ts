@@ -15,10 +15,12 @@ import {
   stopOrphan,
 } from './embedded/server-process.ts';
 import { serverArguments } from './embedded/server-settings.ts';
-import { openSocketFolder, SOCKET_PORT } from './embedded/socket-folder.ts';
+import { openSocketFolder, SOCKET_PORT, socketFolderOf } from './embedded/socket-folder.ts';
 import { codeOf, folderError } from './embedded/start-problem.ts';
 import { supervise } from './embedded/supervisor.ts';
 import type { SocketConnection } from './postgres-connection.ts';
+
+export { socketFolderOf };
 
 /** Longest start, with recovery after a crash, when the caller names none. */
 const START_TIMEOUT_MS = 60_000;

@@ -25,8 +25,7 @@ export interface SocketFolder {
  * @throws E3812 folder-unusable when somebody else made a folder of this name
  */
 export async function openSocketFolder(dataFolder: string, uid: number | undefined): Promise<SocketFolder> {
-  const inside = join(dataFolder, 'socket');
-  const path = fits(inside) ? inside : outside(dataFolder);
+  const path = socketFolderOf(dataFolder);
   const found = await make(path, uid);
   const owner = uid ?? process.getuid?.();
   if (!found.isDirectory() || found.uid !== owner || (found.mode & 0o077) !== 0) {
@@ -48,6 +47,12 @@ async function make(path: string, uid: number | undefined): Promise<Stats> {
   } catch (cause) {
     throw folderError(path, cause);
   }
+}
+
+/** Where the socket of a data folder's server lies: in it, or outside of it when its path is too long for a socket. */
+export function socketFolderOf(dataFolder: string): string {
+  const inside = join(dataFolder, 'socket');
+  return fits(inside) ? inside : outside(dataFolder);
 }
 
 function outside(dataFolder: string): string {

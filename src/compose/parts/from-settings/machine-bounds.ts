@@ -1,12 +1,12 @@
-import type { Fault } from '../../../api/schemas/error.ts';
-import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import { type Failure, failure } from '../../domain/error/failure.ts';
-import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import type { ToolVersion } from '../../domain/tool/tool-version.ts';
-import { outsideAgent } from '../../permission/compute-grant.ts';
-import type { Settings } from '../settings.ts';
-import { agentContextOf } from './from-settings/agent-bounds.ts';
+import type { Fault } from '../../../../api/schemas/error.ts';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import { type Failure, failure } from '../../../domain/error/failure.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
+import { outsideAgent } from '../../../permission/compute-grant.ts';
+import type { Settings } from '../../settings.ts';
+import { agentContextOf } from './agent-bounds.ts';
 
 /** Kinds of executor that start programs of this machine. */
 const PROGRAM_KINDS: ReadonlySet<string> = new Set(['shell', 'skill']);

@@ -1,12 +1,17 @@
 import { resolve } from 'node:path';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../../settings.ts';
 
 /**
  * Absolute paths of what is the layer's own, there already or not: no sandbox and no file tool sees them, whatever was granted.
  * @param settings with an absolute data folder
  * @param settingsFile the file that was read, if one was
+ * @param socketFolder where the embedded database is reached, if there is one
  */
-export function ownPlaces(settings: Settings, settingsFile: string | undefined): readonly string[] {
+export function ownPlaces(
+  settings: Settings,
+  settingsFile: string | undefined,
+  socketFolder: string | undefined,
+): readonly string[] {
   const named = [
     settings['approvals.file'],
     settings['hooks.file'],
@@ -18,6 +23,7 @@ export function ownPlaces(settings: Settings, settingsFile: string | undefined):
     settings['audit.anchor_file'],
     settings['tokens.public_key_file'],
     settingsFile ?? '',
+    socketFolder ?? '',
   ];
   return [settings['data_folder'], ...named].filter((path) => path !== '').map((path) => resolve(path));
 }
