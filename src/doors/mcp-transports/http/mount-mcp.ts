@@ -121,6 +121,9 @@ async function answerPost(exchange: HttpExchange, endpoint: Endpoint): Promise<v
   }
 }
 
+/** HTTP statuses of bodies that were not read. */
+const BODY_STATUSES: Readonly<Record<string, number>> = { E3810: 413, E3212: 401, E3803: 503 };
+
 /** The message in the body; undefined when the request was refused instead. */
 async function readMessage(exchange: HttpExchange, bytesMax: number): Promise<RpcMessage | undefined> {
   const { headers, request } = exchange;
@@ -136,8 +139,8 @@ async function readMessage(exchange: HttpExchange, bytesMax: number): Promise<Rp
   try {
     bytes = await readBody(request, bytesMax);
   } catch (thrown) {
-    const tooLarge = thrown instanceof ToolLayerError && thrown.code === 'E3810';
-    exchange.refuse(tooLarge ? 413 : 400, RPC.invalidRequest, failureOf(thrown).message);
+    const status = (thrown instanceof ToolLayerError ? BODY_STATUSES[thrown.code] : undefined) ?? 400;
+    exchange.refuse(status, RPC.invalidRequest, failureOf(thrown).message);
     return undefined;
   }
   const read = readWireJson(bytes);
