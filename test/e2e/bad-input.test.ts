@@ -1,5 +1,6 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -132,8 +133,14 @@ describe('schemas and patterns of strangers', () => {
 });
 
 describe('upstreams that misbehave', () => {
+  let beside: string;
+  beforeAll(async () => {
+    beside = await mkdtemp(join(tmpdir(), 'bad-input-'));
+  });
+  afterAll(() => rm(beside, { recursive: true }));
   const script = async (name: string, body: string): Promise<string> => {
-    const path = join(open.folder, name);
+    // Beside the data folder, which no upstream sees.
+    const path = join(beside, name);
     await writeFile(path, body);
     return path;
   };

@@ -84,7 +84,7 @@ test.runIf(canTry)(
     // ramfs has no id-mapped mounts; the namespace takes it away again.
     const script = `mount -t ramfs ramfs ${folder} && chmod 755 ${folder} && exec "$@"`;
     const child = spawn(
-      'unshare',
+      '/usr/bin/unshare',
       ['--mount', '/bin/sh', '-c', script, 'sh', process.execPath, '--input-type=module', '-e', program],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );

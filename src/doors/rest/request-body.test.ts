@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { failureOf } from '../domain/error/tool-layer-error.ts';
-import { KiB, MiB } from '../std/bytes.ts';
-import { BODY_BOUNDS, readBody } from './request-body.ts';
+import { failureOf } from '../../domain/error/tool-layer-error.ts';
+import { KiB, MiB } from '../../std/bytes.ts';
+import { BODY_BOUNDS, readBody } from '../request-body.ts';
 
 const BODY_BYTES_MAX = 1 * MiB;
 const CONNECTIONS = 6;
@@ -82,7 +82,7 @@ test.each([
   ['with one', TOKEN, 'E3810'],
 ])('what surrounds the bytes of a body is counted too, %s', async (_, headers, code) => {
   const socket = await post(`${headers}transfer-encoding: chunked\r\n`);
-  await pour(socket, `1;extension=${'a'.repeat(200)}\r\nx\r\n`, 16 * 1024);
+  await pour(socket, `1;extension=${'a'.repeat(200)}\r\nx\r\n`, 16 * KiB);
   while (ends.length === 0) await sleep(10);
   expect(ends).toEqual([code]);
 });
