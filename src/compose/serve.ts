@@ -56,6 +56,7 @@ export async function serve(
     settings: {
       bodyBytesMax,
       allowedHosts,
+      bodiesBytesMax: settings['server.bodies_bytes_max'],
       documentBytesMax: bodyBytesMax * 16,
       closeGraceMs: settings['shutdown.grace_seconds'] * 1000,
       ...streamBounds(settings),
@@ -67,6 +68,7 @@ export async function serve(
     resource,
     log,
     onStop: rest.onStop,
+    bodies: rest.bodies,
     settings: { ...streamBounds(settings), ...sessionBounds(settings) },
   };
   mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });

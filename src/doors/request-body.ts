@@ -1,144 +1,135 @@
 // Hot path: every POST goes through here.
 import type { IncomingMessage } from 'node:http';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
-import { KiB, MiB } from '../std/bytes.ts';
-import { presentedCredential } from './bearer.ts';
-
-/** Bounds of bodies that nobody needs to choose. */
-export const BODY_BOUNDS = {
-  /** Bytes of a body whose request shows no credential: it can be answered, and is no way to fill memory. */
-  strangerBytesMax: 16 * KiB,
-  /**
-   * Bytes of all bodies that are being received at once, in this process. A body that came in one piece, as small ones do, is
-   * not among them.
-   */
-  allBytesMax: 64 * MiB,
-  /** Bytes that one body may take on the wire beyond its own bound: sizes and extensions of chunks. */
-  framingBytesMax: 64 * KiB,
-  /** First buffer of a body whose length is not said. */
-  firstBytes: 16 * KiB,
-} as const;
+import { KiB } from '../std/bytes.ts';
+import { GrowingBuffer } from '../std/growing-buffer.ts';
+import type { BodyBudget, BodyShare } from './body-budget.ts';
 
 /** How long a client may go on sending a body that was refused, before its connection is cut. In ms. */
 const LINGER_MS = 1_000;
+/** Largest body of a sender whose credential was not looked at yet, in bytes: one that holds a token of 16 KiB fits. */
+export const UNKNOWN_BODY_BYTES_MAX = 64 * KiB;
+/**
+ * What chunks may cost on the wire beside twice what they carry, in bytes: what was received and is not parsed yet counts
+ * among it.
+ */
+const FRAMING_SLACK_BYTES = 256 * KiB;
 
-/** When a client may try again for which there was no room, in ms. */
-const OVERLOADED_RETRY_MS = 1_000;
-
-/** Memory is the process's, so all bodies of all doors are counted together. */
-const received = { bytes: 0 };
+/** How a body is read. */
+export interface BodyTerms {
+  /** Bodies beyond it are refused as soon as that is known: by Content-Length before the first byte. */
+  readonly bytesMax: number;
+  readonly budget: BodyBudget;
+  /**
+   * Rejects when the sender's credential is not good. Asked before a body that is larger than UNKNOWN_BODY_BYTES_MAX or
+   * does not say how large it is, and when there is no room for bodies of unknown senders.
+   */
+  readonly admit: () => Promise<unknown>;
+  /** Whether `admit` is asked before every body. Default false: small ones may hold the credential themselves. */
+  readonly admitFirst?: boolean;
+}
 
 /**
- * Reads a request's body whole, into one buffer that grows: pieces of one byte cost no more than their bytes.
- * @param bytesMax bodies beyond it are refused as soon as that is known: by Content-Length before the first byte
- * @throws ToolLayerError E3810 when larger; E3212 when larger than a body without a credential may be; E3803 when too much is
- *   being received at once; E3801 when the connection ended inside the body
+ * Reads a request's body whole. What is refused is not kept, and its connection is cut when it goes on for long.
+ * @throws ToolLayerError E3810 when larger; E3801 when the connection ended inside the body; E3803 when the bodies being
+ * read take all the room there is; and what `admit` rejects with
  */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const isStranger = presentedCredential(request.headers) === undefined;
-    const limit = isStranger ? Math.min(bytesMax, BODY_BOUNDS.strangerBytesMax) : bytesMax;
-    const declared = Number(request.headers['content-length'] ?? 0);
-    const body = createGrowingBody(declared, limit);
-    const wireBytesMax = request.socket.bytesRead + limit + BODY_BOUNDS.framingBytesMax;
-    const refuse = (refusal: ToolLayerError): void => {
-      request.off('data', onData);
-      body.drop();
-      discardRest(request);
-      reject(refusal);
-    };
-    const onData = (chunk: Buffer): void => {
-      const tooLong = body.length + chunk.length > limit || request.socket.bytesRead > wireBytesMax;
-      if (tooLong) refuse(tooLarge(limit, isStranger && limit < bytesMax));
-      else if (!body.add(chunk)) refuse(overloaded());
-    };
-    if (declared > limit) {
-      refuse(tooLarge(limit, isStranger && declared <= bytesMax));
-      return;
+export async function readBody(request: IncomingMessage, terms: BodyTerms): Promise<Buffer> {
+  const { budget, bytesMax } = terms;
+  const declared = declaredLength(request);
+  try {
+    if (declared !== undefined && declared > bytesMax) throw tooLarge(bytesMax);
+    const isSmall = declared !== undefined && declared <= UNKNOWN_BODY_BYTES_MAX;
+    if (isSmall && terms.admitFirst !== true && budget.unknown.hasRoom(declared)) {
+      return await collect(request, declared, budget.unknown, bytesMax, tooLarge);
     }
+    const refused = await terms.admit().then(
+      () => undefined,
+      (thrown: unknown) => ({ thrown }),
+    );
+    if (refused === undefined) return await collect(request, declared, budget.known, bytesMax, tooLarge);
+    if (terms.admitFirst === true || declared !== undefined) throw refused.thrown;
+    // The credential may be in the body, as long as that is small.
+    const most = Math.min(bytesMax, UNKNOWN_BODY_BYTES_MAX);
+    return await collect(request, undefined, budget.unknown, most, () => refused.thrown);
+  } catch (thrown) {
+    discardRest(request);
+    throw thrown;
+  }
+}
+
+/** Undefined for a body in chunks; 0 where there is none. */
+function declaredLength({ headers }: IncomingMessage): number | undefined {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
+}
+
+function collect(
+  request: IncomingMessage,
+  declared: number | undefined,
+  share: BodyShare,
+  bytesMax: number,
+  refuse: (bytesMax: number) => unknown,
+): Promise<Buffer> {
+  let taken = declared ?? 0;
+  share.take(taken);
+  const { socket } = request;
+  const wireStart = socket.bytesRead;
+  const isFramedTooMuch = (bytes: number): boolean =>
+    declared === undefined && socket.bytesRead - wireStart > 2 * bytes + FRAMING_SLACK_BYTES;
+  let whole: Buffer | undefined;
+  const held = new GrowingBuffer();
+  const take = (bytes: number): void => {
+    share.take(bytes);
+    taken += bytes;
+  };
+  const read = new Promise<Buffer>((resolve, reject) => {
+    const onData = (chunk: Buffer): void => {
+      // The common case first: all of it at once.
+      if (chunk.length === declared) {
+        whole = chunk;
+        return;
+      }
+      try {
+        // Chunks may cost more than what they carry: what came over the wire is bounded too.
+        const bytes = held.length + chunk.length;
+        if (bytes > bytesMax || isFramedTooMuch(bytes)) throw refuse(bytesMax);
+        if (declared === undefined) take(chunk.length);
+        held.add(chunk);
+      } catch (thrown) {
+        request.off('data', onData);
+        reject(thrown);
+      }
+    };
     request.on('data', onData);
-    request.on('end', () => resolve(body.take()));
-    request.on('close', () => {
-      body.drop();
+    request.once('end', () => resolve(whole ?? held.bytes()));
+    request.once('close', () => {
       // It closes after every request too: making an error then would cost more than reading the body.
       if (!request.complete) reject(new ToolLayerError('E3801', 'The request ended early.'));
     });
+    // It may have gone while its credential was looked at.
+    if (request.destroyed && !request.complete) reject(new ToolLayerError('E3801', 'The request ended early.'));
   });
+  return read.finally(() => share.give(taken));
 }
 
-interface GrowingBody {
-  readonly length: number;
-  /** False when there is no room for it. */
-  add(chunk: Buffer): boolean;
-  /** What came; nothing is held any more. */
-  take(): Buffer;
-  drop(): void;
-}
+const tooLarge = (bytesMax: number): ToolLayerError =>
+  new ToolLayerError(
+    'E3810',
+    `The request body is larger than ${bytesMax} bytes, or comes in chunks that are much too small. Send less in one request, or larger chunks.`,
+  );
 
-/** The first piece is kept as it came, since most bodies are one; with the second begins a buffer of its own. */
-function createGrowingBody(declared: number, limit: number): GrowingBody {
-  let bytes: Buffer = Buffer.alloc(0);
-  let length = 0;
-  let held = 0;
-  const hold = (size: number): boolean => {
-    if (received.bytes - held + size > BODY_BOUNDS.allBytesMax) return false;
-    received.bytes += size - held;
-    held = size;
-    return true;
-  };
-  const drop = (): void => {
-    bytes = Buffer.alloc(0);
-    hold(0);
-  };
-  return {
-    get length() {
-      return length;
-    },
-    add(chunk) {
-      if (length === 0) bytes = chunk;
-      else {
-        const needed = length + chunk.length;
-        if (held === 0 || needed > bytes.length) {
-          const size = Math.min(limit, Math.max(declared, needed, 2 * length, BODY_BOUNDS.firstBytes));
-          if (!hold(size)) return false;
-          const larger = Buffer.allocUnsafeSlow(size);
-          bytes.copy(larger, 0, 0, length);
-          bytes = larger;
-        }
-        chunk.copy(bytes, length);
-      }
-      length += chunk.length;
-      return true;
-    },
-    take() {
-      const whole = bytes.subarray(0, length);
-      drop();
-      return whole;
-    },
-    drop,
-  };
-}
-
-/** The rest of a body is thrown away for a moment, so that the client can read the answer, then the connection is cut. */
-function discardRest(request: IncomingMessage): void {
+/**
+ * The rest of a body is thrown away for a moment, so that the client can read the answer, then the connection is cut.
+ */
+export function discardRest(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) {
+    request.resume();
+    return;
+  }
   const { socket } = request;
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   const keep = (): void => clearTimeout(cut);
   request.once('end', keep);
   socket.once('close', keep);
   request.resume();
-}
-
-function tooLarge(bytesMax: number, needsToken: boolean): ToolLayerError {
-  return needsToken
-    ? new ToolLayerError(
-        'E3212',
-        `The request carries no credential, and a body of more than ${bytesMax} bytes. Send a token as "Authorization: Bearer <token>".`,
-      )
-    : new ToolLayerError('E3810', `The request body is larger than ${bytesMax} bytes. Send less in one request.`);
-}
-
-function overloaded(): ToolLayerError {
-  const message = 'The layer is receiving as many bytes of requests as it may. Try again in a moment.';
-  return new ToolLayerError('E3803', message, { retryAfterMs: OVERLOADED_RETRY_MS });
 }

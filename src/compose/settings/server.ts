@@ -43,6 +43,16 @@ export const SERVER_SETTINGS = [
     sentence: 'Largest body of a request; imports of documents may be 16 times as large.',
   },
   {
+    key: 'server.bodies_bytes_max',
+    variable: 'SALLYPORT_BODIES_BYTES_MAX',
+    type: 'integer',
+    unit: 'bytes',
+    minimum: 1 * MiB,
+    default: 64 * MiB,
+    sentence:
+      'Bodies of requests that are being read at once, together; a quarter is for senders whose credential was not looked at yet. Beyond it requests are refused with E3803 and Retry-After.',
+  },
+  {
     key: 'server.allowed_hosts',
     variable: 'SALLYPORT_ALLOWED_HOSTS',
     type: 'list',

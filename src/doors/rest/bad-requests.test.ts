@@ -80,7 +80,8 @@ describe('bodies', () => {
       () => 413,
     );
     expect(status).toBe(413);
-    expect(running.layer.asked).toEqual([]);
+    // Nothing but who sends so much.
+    expect(running.layer.asked.filter(({ operation }) => operation !== 'token.inspect')).toEqual([]);
   });
 
   it('a member that says something else than the address is refused, not overridden', async () => {

@@ -3,6 +3,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { type BodyBudget, createBodyBudget } from '../body-budget.ts';
 import { createProtectedResource, type ProtectedResource } from '../protected-resource.ts';
 import { answerClientError } from './client-error.ts';
 import { createDirectPosts, type DirectPosts } from './direct-posts.ts';
@@ -34,6 +35,8 @@ export interface RestDoor {
   readonly app: FastifyInstance;
   /** Where they add what need not go through the framework. */
   readonly direct: DirectPosts;
+  /** Room for the bodies of all requests together. */
+  readonly bodies: BodyBudget;
   /** Calls back when the door begins to stop; streams that last as long as their clients end then. */
   readonly onStop: OpenRequests['onStop'];
   /**
@@ -60,8 +63,9 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
   const refuse = refuseMisuse(app, guard, resource, parts.log);
   const requests = createOpenRequests((response) => sendProblem(response, layerStops(), resource));
   const direct = createDirectPosts(app, requests.admit, (request) => guard(request) === undefined);
-  addOperationRoutes(app, parts.layer, resource, settings);
-  addDirectInvocation(direct, parts.layer, resource, settings, refuse);
+  const bodies = createBodyBudget(settings.bodiesBytesMax);
+  addOperationRoutes(app, parts.layer, resource, settings, bodies);
+  addDirectInvocation(direct, parts.layer, resource, settings, refuse, bodies);
   addInvocationStream(app, parts.layer, settings, requests.onStop);
   addOwnRoutes(app, parts.layer, parts.openApi, resource);
 
@@ -69,6 +73,7 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
   return {
     app,
     direct,
+    bodies,
     onStop: requests.onStop,
     listen: async (port) => {
       await listenOn(app, host, port);

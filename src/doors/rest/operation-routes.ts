@@ -13,9 +13,10 @@ import {
 } from '../../operations/catalogue.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { presentedCredential } from '../bearer.ts';
+import type { BodyBudget } from '../body-budget.ts';
 import { requestEnd } from '../http-answer.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
-import { readBody } from '../request-body.ts';
+import { type BodyTerms, readBody, UNKNOWN_BODY_BYTES_MAX } from '../request-body.ts';
 import { readWireJson } from '../wire-json.ts';
 import type { DirectPosts } from './direct-posts.ts';
 import { createInputReader } from './input-of-request.ts';
@@ -26,17 +27,30 @@ import type { RestSettings } from './settings.ts';
 type Params = Readonly<Record<string, string>>;
 type Query = Readonly<Record<string, unknown>>;
 
+/** Calls may carry their token in the body, and are refused on record: their bodies are looked at, when small. */
+const TOKEN_IN_BODY: ReadonlySet<string> = new Set([OPERATIONS['tool.invoke'].path, OPERATIONS['tool.dry_run'].path]);
+
 /** One route per row of the operation table. */
 export function addOperationRoutes(
   app: FastifyInstance,
   layer: ToolLayer,
   resource: ProtectedResource,
   settings: Pick<RestSettings, 'bodyBytesMax' | 'documentBytesMax'>,
+  budget: BodyBudget,
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
-    const carriesDocument = request.routeOptions.url?.startsWith('/v1/imports/') === true;
-    return readJson(payload, carriesDocument ? settings.documentBytesMax : settings.bodyBytesMax);
+    const { url } = request.routeOptions;
+    const carriesDocument = url?.startsWith('/v1/imports/') === true;
+    const bytesMax = carriesDocument ? settings.documentBytesMax : settings.bodyBytesMax;
+    const token = presentedCredential(payload.headers);
+    const caller: Caller = { door: 'rest', ...(token === undefined ? {} : { token }) };
+    return readJson(payload, {
+      bytesMax: request.is404 ? Math.min(bytesMax, UNKNOWN_BODY_BYTES_MAX) : bytesMax,
+      budget,
+      admit: () => layer.ask('token.inspect', {}, caller),
+      admitFirst: !request.is404 && token === undefined && !(url !== undefined && TOKEN_IN_BODY.has(url)),
+    });
   });
   for (const name of Object.keys(OPERATIONS) as OperationName[]) addRoute(app, layer, resource, name);
 }
@@ -59,8 +73,8 @@ function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedRes
 }
 
 /** @returns undefined for an empty body */
-async function readJson(payload: IncomingMessage, bytesMax: number): Promise<unknown> {
-  const bytes = await readBody(payload, bytesMax);
+async function readJson(payload: IncomingMessage, terms: BodyTerms): Promise<unknown> {
+  const bytes = await readBody(payload, terms);
   if (bytes.length === 0) return undefined;
   const read = readWireJson(bytes);
   if (!read.ok) throw ToolLayerError.of(read.failure);
@@ -74,13 +88,17 @@ export function addDirectInvocation(
   resource: ProtectedResource,
   { bodyBytesMax }: Pick<RestSettings, 'bodyBytesMax'>,
   refuse: RefuseThrown,
+  budget: BodyBudget,
 ): void {
   const entry = OPERATIONS['tool.invoke'];
   const reader = createInputReader(entry);
   direct.add(entry.path, async (request, response) => {
     try {
-      const input = reader.fromBody({}, await readJson(request, bodyBytesMax)) as OperationInput<'tool.invoke'>;
-      sendInvocation(response, await layer.ask('tool.invoke', input, callerOf(request, response)), resource);
+      const caller = callerOf(request, response);
+      const admit = () => layer.ask('token.inspect', {}, caller);
+      const body = await readJson(request, { bytesMax: bodyBytesMax, budget, admit });
+      const input = reader.fromBody({}, body) as OperationInput<'tool.invoke'>;
+      sendInvocation(response, await layer.ask('tool.invoke', input, caller), resource);
     } catch (thrown) {
       refuse(thrown, request, response, entry.path);
     }

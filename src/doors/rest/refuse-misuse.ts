@@ -4,6 +4,7 @@ import { type Failure, failure } from '../../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
+import { discardRest } from '../request-body.ts';
 import { sendProblem } from './reply.ts';
 import type { RequestGuard } from './request-guard.ts';
 import { type KnownRoute, OPERATION_ROUTES, OWN_ROUTES, refuseRoute } from './route-table.ts';
@@ -35,7 +36,10 @@ export function refuseMisuse(
   app.addHook('onRequest', (request, reply, done) => {
     const refused = guard(request.raw);
     if (refused === undefined) done();
-    else problem(reply, refused.failed, refused.status);
+    else {
+      problem(reply, refused.failed, refused.status);
+      discardRest(request.raw);
+    }
   });
 
   const known = [...OPERATION_ROUTES, ...OWN_ROUTES, ...MCP_ROUTES];

@@ -1,4 +1,5 @@
 import { KiB, MiB } from '../../std/bytes.ts';
+import { BODIES_BYTES_MAX } from '../body-budget.ts';
 
 /** What can be set of the REST door. */
 export interface RestSettings {
@@ -6,6 +7,8 @@ export interface RestSettings {
   readonly bodyBytesMax: number;
   /** Largest body that carries a whole foreign document (imports), in bytes. */
   readonly documentBytesMax: number;
+  /** Bytes of all bodies that are being read at once, of all doors on this address; a quarter is for senders not known yet. */
+  readonly bodiesBytesMax: number;
   /** Largest request head: the request line and all headers, in bytes. A capability token of 16 KiB fits. */
   readonly headBytesMax: number;
   /** How long a client may take to send a request, in ms. */
@@ -41,6 +44,7 @@ export interface RestSettings {
 export const REST_DEFAULTS: RestSettings = {
   bodyBytesMax: 1 * MiB,
   documentBytesMax: 16 * MiB,
+  bodiesBytesMax: BODIES_BYTES_MAX,
   headBytesMax: 32 * KiB,
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 65_000,

@@ -3,6 +3,7 @@ import { Readable, type Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { GrowingBuffer } from '../../std/growing-buffer.ts';
 import { codeOf } from './network-failures.ts';
 
 /** A body, or its beginning. */
@@ -56,16 +57,14 @@ function codingsOf(header: string | undefined): string[] {
 
 function plain(message: IncomingMessage, bytesMax: number): Promise<ReceivedBody> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const held = new GrowingBuffer();
     message.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes <= bytesMax) return;
-      resolve({ body: Buffer.concat(chunks).subarray(0, bytesMax), truncated: true });
+      held.add(chunk);
+      if (held.length <= bytesMax) return;
+      resolve({ body: held.bytes().subarray(0, bytesMax), truncated: true });
       message.destroy();
     });
-    message.once('end', () => resolve({ body: Buffer.concat(chunks), truncated: false }));
+    message.once('end', () => resolve({ body: held.bytes(), truncated: false }));
     // Stays, since a message may report more than one error.
     message.on('error', reject);
     message.once('close', () => {
@@ -92,16 +91,14 @@ async function decoded(
       yield chunk;
     }
   };
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const held = new GrowingBuffer();
   const collect = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      done(bytes > bodyBytesMax ? new Full() : null);
+      held.add(chunk);
+      done(held.length > bodyBytesMax ? new Full() : null);
     },
   });
-  const whole = (): Buffer => Buffer.concat(chunks).subarray(0, bodyBytesMax);
+  const whole = (): Buffer => held.bytes().subarray(0, bodyBytesMax);
   try {
     await pipeline([Readable.from(bounded(message)), ...decoders.map((make) => make()), collect]);
     return { body: whole(), truncated: false };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../../../telemetry/log.ts';
+import type { BodyBudget } from '../../body-budget.ts';
 import type { McpServer } from '../../mcp-server.ts';
 import type { ProtectedResource } from '../../protected-resource.ts';
 import type { TransportSettings } from '../settings.ts';
@@ -15,6 +16,8 @@ export interface Endpoint {
   readonly resource: ProtectedResource;
   readonly log: Log;
   readonly settings: TransportSettings;
+  /** Room for the bodies of requests, shared with the other doors of the address. */
+  readonly bodies: BodyBudget;
   readonly sessions: Sessions;
   readonly streams: Streams;
 }

@@ -1,8 +1,10 @@
 // Hot path: every MCP request over HTTP passes here.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { failureOf } from '../../../domain/error/tool-layer-error.ts';
+import { createBodyBudget } from '../../body-budget.ts';
 import { classify, RPC, type RpcMessage } from '../../json-rpc.ts';
+import type { McpServer } from '../../mcp-server.ts';
 import { createProtectedResource } from '../../protected-resource.ts';
 import { readBody } from '../../request-body.ts';
 import { readWireJson } from '../../wire-json.ts';
@@ -16,7 +18,9 @@ import { createSessions } from './sessions.ts';
 import { createStreams } from './streams.ts';
 
 /** What an MCP endpoint over HTTP needs. */
-export interface McpEndpoint extends Pick<Endpoint, 'serverOf' | 'log'>, Partial<Pick<Endpoint, 'resource'>> {
+export interface McpEndpoint
+  extends Pick<Endpoint, 'serverOf' | 'log'>,
+    Partial<Pick<Endpoint, 'resource' | 'bodies'>> {
   /** Path of the address; a query is for `serverOf` to read. */
   readonly path: string;
   readonly settings?: Partial<TransportSettings>;
@@ -39,6 +43,7 @@ export function mountMcp(app: FastifyInstance, { path, settings: given, direct, 
   const settings = { ...TRANSPORT_DEFAULTS, ...given };
   const endpoint = {
     resource: createProtectedResource(),
+    bodies: createBodyBudget(),
     ...parts,
     path,
     settings,
@@ -104,7 +109,7 @@ function refuseThrown(thrown: unknown, exchange: HttpExchange, { log }: Endpoint
 
 async function answerPost(exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
   const server = endpoint.serverOf(exchange.request);
-  const message = await readMessage(exchange, endpoint.settings.messageBytesMax);
+  const message = await readMessage(exchange, server, endpoint);
   if (message === undefined) return;
   switch (message.kind) {
     case 'invalid':
@@ -121,11 +126,12 @@ async function answerPost(exchange: HttpExchange, endpoint: Endpoint): Promise<v
   }
 }
 
-/** HTTP statuses of bodies that were not read. */
-const BODY_STATUSES: Readonly<Record<string, number>> = { E3810: 413, E3212: 401, E3803: 503 };
-
 /** The message in the body; undefined when the request was refused instead. */
-async function readMessage(exchange: HttpExchange, bytesMax: number): Promise<RpcMessage | undefined> {
+async function readMessage(
+  exchange: HttpExchange,
+  server: McpServer,
+  { settings, bodies }: Endpoint,
+): Promise<RpcMessage | undefined> {
   const { headers, request } = exchange;
   if (!acceptsBoth(headers.accept)) {
     exchange.refuse(406, RPC.invalidRequest, 'The header Accept must list application/json and text/event-stream.');
@@ -137,10 +143,10 @@ async function readMessage(exchange: HttpExchange, bytesMax: number): Promise<Rp
   }
   let bytes: Buffer;
   try {
-    bytes = await readBody(request, bytesMax);
+    const admit = () => server.holderOf(exchange.caller);
+    bytes = await readBody(request, { bytesMax: settings.messageBytesMax, budget: bodies, admit });
   } catch (thrown) {
-    const status = (thrown instanceof ToolLayerError ? BODY_STATUSES[thrown.code] : undefined) ?? 400;
-    exchange.refuse(status, RPC.invalidRequest, failureOf(thrown).message);
+    refuseBody(thrown, exchange, server);
     return undefined;
   }
   const read = readWireJson(bytes);
@@ -148,6 +154,17 @@ async function readMessage(exchange: HttpExchange, bytesMax: number): Promise<Rp
   const unreadable = read.refusal === 'syntax' || read.refusal === 'encoding';
   exchange.refuse(400, unreadable ? RPC.parseError : RPC.invalidRequest, read.failure.message);
   return undefined;
+}
+
+/** Too large, too early, or of a sender whose credential is not good. */
+function refuseBody(thrown: unknown, exchange: HttpExchange, server: McpServer): void {
+  const { code, message, retryAfterMs } = failureOf(thrown);
+  if (code === 'E3801' || code === 'E3810') {
+    exchange.refuse(code === 'E3810' ? 413 : 400, RPC.invalidRequest, message);
+  } else if (code === 'E3803') {
+    const after = String(Math.ceil((retryAfterMs ?? 1_000) / 1_000));
+    exchange.refuse(503, RPC.internalError, message, null, ['retry-after', after]);
+  } else exchange.answer(server.explain(null, thrown));
 }
 
 function isJson(contentType: string | undefined): boolean {
