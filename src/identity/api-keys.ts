@@ -38,6 +38,8 @@ export interface ApiKeyParts {
   readonly log: Log;
   /** Default 400. */
   readonly followMs?: number;
+  /** Called after each look at the store, and after each revocation of this instance. */
+  readonly onLook?: () => void;
 }
 
 /** A key that is to be made. */
@@ -104,7 +106,7 @@ export function isApiKey(presented: string): boolean {
 
 /** Knows no keys until `start`. */
 export function createApiKeys(parts: ApiKeyParts): ApiKeys {
-  const { store, clock, log, followMs = FOLLOW_MS } = parts;
+  const { store, clock, log, followMs = FOLLOW_MS, onLook } = parts;
   const state: State = {
     ...parts,
     byHash: new Map(),
@@ -117,6 +119,7 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
     read: (revision) => store.changedSince(revision),
     take: ({ keys }) => {
       for (const key of keys) take(state, key);
+      onLook?.();
     },
     intervalMs: followMs,
     event: 'api-keys-not-followed',
@@ -141,6 +144,7 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
     async revoke(tenantId, id) {
       const revoked = await store.revoke(tenantId, id, clock.now());
       if (revoked !== undefined) take(state, revoked);
+      onLook?.();
       return revoked;
     },
     list: (tenantId) => store.list(tenantId),

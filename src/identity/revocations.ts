@@ -25,6 +25,8 @@ export interface RevocationParts {
   readonly log: Log;
   /** Default 400. */
   readonly followMs?: number;
+  /** Called after each look at the store, and after each revocation of this instance: what is revoked may have changed. */
+  readonly onLook?: () => void;
 }
 
 /** What is to be revoked. */
@@ -61,11 +63,14 @@ export interface Revocations extends AsyncDisposable {
 
 /** Knows nothing until `start`. */
 export function createRevocations(parts: RevocationParts): Revocations {
-  const { store, clock, log, followMs = FOLLOW_MS } = parts;
+  const { store, clock, log, followMs = FOLLOW_MS, onLook } = parts;
   const index = revocationIndex();
   const follower = createFollower({
     read: (revision) => store.changedSince(revision),
-    take: ({ revocations }) => index.take(revocations),
+    take({ revocations }) {
+      index.take(revocations);
+      onLook?.();
+    },
     intervalMs: followMs,
     event: 'revocations-not-followed',
     log,
@@ -83,6 +88,7 @@ export function createRevocations(parts: RevocationParts): Revocations {
       if (revocation.kind === 'token' && index.size() >= REVOKED_TOKENS_MAX) throw tooMany();
       const kept = await store.put(storedOf(revocation, clock.now()));
       index.add(kept);
+      onLook?.();
       return kept;
     },
     async lift(tenantId, id) {

@@ -42,6 +42,8 @@ export interface IdentityParts extends AsyncDisposable {
   readonly identifyAgain: IdentifyAgain;
   /** Whether a token or key that was shown earlier was revoked since. */
   readonly wasRevoked: (claims: CapabilityClaims) => boolean;
+  /** Calls back several times a second, and at once when this instance revokes something. */
+  onRevocations(listener: () => void): void;
   readonly signer: CheckpointSigner;
   readonly operations: IdentityOperationParts;
   /** An admin's API key that only this process knows, until it ends: for the file by which its owner finds it. */
@@ -76,9 +78,13 @@ export async function openIdentity(
     ...(accessTokens === undefined ? {} : { accessTokens }),
   };
   const { revocationStore, apiKeyStore } = await opening;
-  const revocations = opened.use(createRevocations({ store: revocationStore, clock, log }));
+  const listeners = new Set<() => void>();
+  const onLook = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const revocations = opened.use(createRevocations({ store: revocationStore, clock, log, onLook }));
   const { isRevoked } = revocations;
-  const apiKeys = opened.use(createApiKeys({ store: apiKeyStore, isRevoked, clock, log }));
+  const apiKeys = opened.use(createApiKeys({ store: apiKeyStore, isRevoked, clock, log, onLook }));
   const wasRevoked = (claims: CapabilityClaims): boolean => isRevoked(claims) || apiKeys.isRevoked(claims);
   await Promise.all([revocations.start(), apiKeys.start()]);
   const authenticator = createAuthenticator(createTokenVerifier({ ...trust, isRevoked }), apiKeys);
@@ -95,6 +101,7 @@ export async function openIdentity(
     }),
     identifyAgain: createIdentifyAgain(wasRevoked, { defaultTrust: settings['trust.default'] }),
     wasRevoked,
+    onRevocations: (listener) => void listeners.add(listener),
     signer: checkpointSigner(keyRing),
     operations: {
       mintToken: (request) => mint.mint(request),

@@ -35,6 +35,7 @@ export async function openPipeline(
   const { identity, policies, instanceId, ledger } = foundation;
   const { database } = foundation.storage;
   const running = new RunningCalls();
+  identity.onRevocations(() => running.stopRevoked(identity.wasRevoked));
   // Closed once no call runs any more.
   const lateEnds = opened.use(createLateEnds({ ledger, records: database.ledgerStore, log }));
   opened.defer(() => running.drain(settings['shutdown.grace_seconds'] * 1000));

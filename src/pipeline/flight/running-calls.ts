@@ -1,3 +1,4 @@
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Flight } from './flight.ts';
 import { type RecordWatch, recordWatch } from './record-watch.ts';
@@ -87,6 +88,21 @@ export class RunningCalls {
     if (taken <= 1) this.#perAgent.delete(agent);
     else this.#perAgent.set(agent, taken - 1);
     for (const listener of this.#listeners) listener(agent);
+  }
+
+  /**
+   * Stops the calls whose token or key was revoked since they began, as cancelled (E3805); what they hold open ends with them. Looked
+   * at again and again, so that a call that began beside a revocation is found too.
+   */
+  stopRevoked(wasRevoked: (claims: CapabilityClaims) => boolean): void {
+    for (const { call, controller } of this.#flights.values()) {
+      if (call.claims === undefined || controller.signal.aborted || !wasRevoked(call.claims)) continue;
+      controller.abort(
+        new ToolLayerError('E3805', 'The call was cancelled: the token or key that it was made with was revoked.', {
+          details: { cancelled_by: 'revocation' },
+        }),
+      );
+    }
   }
 
   /** Waits until nothing runs, `graceMs` at most; then stops what still does and waits for its end. */

@@ -4,14 +4,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, statfs } from 'node:fs/promises';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 
-/** The same on every architecture that Node runs on; Node does not name it. */
-const O_PATH = 0o10000000;
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
+const { O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 
-/** Holds whatever stands there without opening it: no FIFO waits, no device acts, no link is followed. */
-export const PROBE = O_PATH | O_NOFOLLOW;
-/** The same for what must be a folder. */
-export const PROBE_FOLDER = PROBE | O_DIRECTORY;
 /** For reading what a probe found. */
 export const READ = constants.O_RDONLY | O_NONBLOCK | O_NOCTTY;
 /** For making a file that must not be there. */

@@ -4,7 +4,8 @@ import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, readlink, statfs } from 'node:fs/promises';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { abortReason } from '../../abort-reason.ts';
-import { type Handles, PROBE, PROBE_FOLDER } from './handles.ts';
+import { PROBE, PROBE_FOLDER } from '../../folder-handle.ts';
+import type { Handles } from './handles.ts';
 import { codeOf, fault, forbidden, osFault, outside, shown } from './refusals.ts';
 import { isWritable, leadsToRoot, type Root, rootAt } from './roots.ts';
 

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { type FileHandle, opendir } from 'node:fs/promises';
-import { PROBE_FOLDER } from '../confinement/handles.ts';
+import { PROBE_FOLDER } from '../../folder-handle.ts';
 import { codeOf, fault, shown } from '../confinement/refusals.ts';
 import type { Place } from '../confinement/resolve-place.ts';
 import { type FileTask, stopWhenAborted } from './file-task.ts';

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir } from 'node:fs/promises';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
-import { PROBE_FOLDER } from '../confinement/handles.ts';
+import { PROBE_FOLDER } from '../../folder-handle.ts';
 import { codeOf, conflict, fault, outside, shown } from '../confinement/refusals.ts';
 import { type Place, resolvePlace } from '../confinement/resolve-place.ts';
 import type { WriteParameters } from '../parameters.ts';

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { fillCommand, parseTemplate } from './argument-template.ts';
 
@@ -50,6 +51,17 @@ test.each<[string, readonly string[], Record<string, unknown>]>([
       }),
     }),
   );
+});
+
+test('EXE-02 an argument is as long as Linux takes, in bytes, and no longer', () => {
+  const longest = 'x'.repeat(131_071);
+  expect(fill(['p', '{a}'], { a: longest })).toEqual(['p', longest]);
+  expect(spawnSync('true', [longest]).status).toBe(0);
+  expect(spawnSync('true', [`${longest}x`]).error).toMatchObject({ code: 'E2BIG' });
+  for (const a of [`${longest}x`, '€'.repeat(43_691), [longest, `${longest}x`]])
+    expect(() => fill(['p', '{a}'], { a })).toThrow(/131072|131073/);
+  expect(() => fill(['p', '--b={a}'], { a: longest })).toThrow(/takes 131071/);
+  expect(() => fill(['p', '{a}'], { a: Array.from({ length: 9 }, () => longest) })).toThrow(/takes 1048576/);
 });
 
 test('a manifest may allow a leading dash, never a NUL character', () => {

@@ -1,5 +1,6 @@
 // Hot path: fills the command of every call.
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { KiB } from '../../../std/bytes.ts';
 import { pointerTo } from '../../../std/json-pointer.ts';
 
 /** A text with the places of parameters in it. */
@@ -40,7 +41,8 @@ export function fixedText({ literals, names }: Template): string | undefined {
 /**
  * Fills a command. An argument is left out when a parameter in it was not given.
  * @param allowDash whether a value may look like an option
- * @throws E3505 for a value with a NUL character, and for one that would be read as an option
+ * @throws E3505 for a value with a NUL character, one that would be read as an option, one longer than 128 KiB, and
+ *   more than 1 MiB of arguments
  */
 export function fillCommand(
   templates: readonly Template[],
@@ -57,11 +59,41 @@ export function fillCommand(
       continue;
     }
     for (const argument of fill(template, parameters)) {
+      checkLength(argument, template.names);
       if (!dashIsText && looksLikeOption(argument, template)) throw refusedDash(template.names[0] ?? '');
       command.push(argument);
     }
   }
+  checkTotal(command, templates);
   return command;
+}
+
+/**
+ * Most bytes of one argument: Linux starts no program with a longer one (MAX_ARG_STRLEN, 32 pages with the NUL at its end).
+ */
+const ARGUMENT_BYTES_MAX = 128 * KiB - 1;
+
+/** Most bytes of all arguments together: half of what Linux takes (ARG_MAX), since variables and the sandbox need room too. */
+const COMMAND_BYTES_MAX = 1024 * KiB;
+
+/** @throws E3505 for an argument that Linux starts no program with; its length counts in bytes of UTF-8 */
+function checkLength(argument: string, [name = '']: readonly string[]): void {
+  // A UTF-16 unit takes 3 bytes at most.
+  if (argument.length * 3 <= ARGUMENT_BYTES_MAX) return;
+  const bytes = Buffer.byteLength(argument);
+  if (bytes <= ARGUMENT_BYTES_MAX) return;
+  const message = `makes an argument of ${bytes} bytes, and a program takes ${ARGUMENT_BYTES_MAX} in one`;
+  throw refused(name, message, 'Make it shorter, or let the tool read it from its input (stdin) or a file.');
+}
+
+/** @throws E3505 for more arguments than Linux starts a program with */
+function checkTotal(command: readonly string[], templates: readonly Template[]): void {
+  let bytes = 0;
+  for (const argument of command) bytes += Buffer.byteLength(argument) + 1;
+  if (bytes <= COMMAND_BYTES_MAX) return;
+  const [name = ''] = templates.flatMap(({ names }) => names);
+  const message = `and the others make a command of ${bytes} bytes, and a program takes ${COMMAND_BYTES_MAX}`;
+  throw refused(name, message, 'Ask for less at once, or let the tool read it from its input (stdin) or a file.');
 }
 
 /** The text of a parameter: a string as it is, anything else as JSON. Undefined when it was not given or is null. */

@@ -5,7 +5,8 @@ import { realPathOf } from '../../../permission/compute-grant.ts';
 
 /**
  * The folders of a grant, each of which still leads where it led when it was granted: a tool that may write around it
- * could have put a link in its place since.
+ * could have put a link in its place since. Compared by text, for an early and clear refusal: between this look and the start
+ * a link can come, so what holds is the sandbox, which mounts no link, and the snapshot, which opens none.
  * @throws E3105 for one that does not
  */
 export function checkedMounts({ filesystem, links }: Grant): readonly FilesystemPermission[] {

@@ -9,7 +9,7 @@ const [, , tree = '', snapshots = '', restores = ''] = process.argv;
 const folder = await openSnapshotFolder(snapshots, silentLog);
 await using kept = await folder.make([tree]);
 const signal = new AbortController().signal;
-const snapshot = await takeSnapshot({ paths: [tree], globs: ['**'], bytesMax: 0, pack: kept.pack, signal });
+await using snapshot = await takeSnapshot({ paths: [tree], globs: ['**'], bytesMax: 0, pack: kept.pack, signal });
 for (let at = 0; at < 300; at += 2) {
   writeFileSync(join(tree, `f${at}`), 'changed');
   rmSync(join(tree, `f${at + 1}`));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, type FileHandle, lstat, rename, rmdir, unlink } from 'node:fs/promises';
+import { at, codeOf, namesIn, openFolder, type RawName } from '../../folder-handle.ts';
 import { TRANSACTION_BOUNDS } from '../settings.ts';
-import { at, codeOf, namesIn, openFolder, type RawName } from './folder-handle.ts';
 import type { Scope } from './scope.ts';
 import { below, type Place } from './snapshot.ts';
 

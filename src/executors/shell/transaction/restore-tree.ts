@@ -14,11 +14,12 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { KiB } from '../../../std/bytes.ts';
+import { at, codeOf, makeFile, namesIn, openFolder, openPath, type RawName } from '../../folder-handle.ts';
 import { TRANSACTION_BOUNDS } from '../settings.ts';
-import { at, codeOf, makeFile, namesIn, openFolder, openPath, type RawName } from './folder-handle.ts';
 import { removeTree, temporaryName } from './remove-tree.ts';
 import { type Scope, scopeOf } from './scope.ts';
 import {
+  AnotherFolder,
   below,
   type Content,
   type Entry,
@@ -47,18 +48,33 @@ const CHUNK_BYTES = 256 * KiB;
 
 /**
  * Makes every secured tree what it was: files that differ are made anew beside their place and renamed over it, what was not
- * there is removed, what is untouched stays untouched. Begun again after it was cut off, it ends the same.
- * @throws Error when it cannot be finished; what was done so far stays
+ * there is removed, what is untouched stays untouched. Begun again after it was cut off, it ends the same. All is done below
+ * the descriptors of the secured folders, so whatever takes their places meanwhile is not touched.
+ * @throws AnotherFolder before anything is done; Error when it cannot be finished, and what was done so far stays
  */
 export async function restoreTree(snapshot: Snapshot, pack: FileHandle): Promise<void> {
-  for (const root of snapshot.roots) await restoreRoot(snapshot, root, pack);
+  await using opened = new AsyncDisposableStack();
+  const roots: [SecuredRoot, FileHandle][] = [];
+  for (const secured of snapshot.roots) roots.push([secured, opened.use(await openSecured(secured))]);
+  for (const [secured, root] of roots) await restoreRoot(snapshot, secured, root, pack);
 }
 
-async function restoreRoot(snapshot: Snapshot, secured: SecuredRoot, pack: FileHandle): Promise<void> {
-  await using root = await openPath(secured.path);
+async function openSecured(secured: SecuredRoot): Promise<FileHandle> {
+  const root = await openPath(secured.path).catch((cause: unknown) => {
+    throw new AnotherFolder(secured.path, { cause });
+  });
   const stats = await root.stat({ bigint: true });
-  if (String(stats.dev) !== secured.dev || String(stats.ino) !== secured.ino)
-    throw new Error(`${secured.path} is another folder than the one that was secured`);
+  if (String(stats.dev) === secured.dev && String(stats.ino) === secured.ino) return root;
+  await root.close();
+  throw new AnotherFolder(secured.path);
+}
+
+async function restoreRoot(
+  snapshot: Snapshot,
+  secured: SecuredRoot,
+  root: FileHandle,
+  pack: FileHandle,
+): Promise<void> {
   const restoring: Restoring = { snapshot, scope: scopeOf(snapshot.globs), pack, root, placed: new Map() };
   const isWhole = secured.only === undefined;
   if (isWhole) await chmod(at(root), secured.marks.mode | 0o700);

@@ -1,5 +1,5 @@
 import { Minimatch } from 'minimatch';
-import { type RawName, shownName } from './folder-handle.ts';
+import { type RawName, shownName } from '../../folder-handle.ts';
 
 /** Which files below a granted folder are secured. */
 export interface Scope {

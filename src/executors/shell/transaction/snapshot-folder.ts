@@ -6,6 +6,7 @@ import { makeFolder } from '../../../std/make-folder.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { restoreTree } from './restore-tree.ts';
 import { NotSecured, type Snapshot } from './snapshot.ts';
+import type { HeldSnapshot } from './take-snapshot.ts';
 
 /** Contents of the secured files, one behind the other. */
 const PACK = 'contents';
@@ -19,8 +20,11 @@ export interface KeptSnapshot extends AsyncDisposable {
   readonly pack: FileHandle;
   /** Where it lies. */
   readonly path: string;
-  /** Makes the tree what it was. A layer that is killed meanwhile finishes it at its next start. */
-  restore(snapshot: Snapshot): Promise<void>;
+  /**
+   * Makes the tree what it was. A layer that is killed meanwhile finishes it at its next start.
+   * @throws AnotherFolder when nothing was done
+   */
+  restore(held: HeldSnapshot): Promise<void>;
 }
 
 /** Where snapshots are while their commands run. */
@@ -59,7 +63,7 @@ async function newSnapshot(path: string, log: Log): Promise<KeptSnapshot> {
   return {
     pack,
     path,
-    async restore(snapshot) {
+    async restore({ snapshot }) {
       failed = true;
       await writeJournal(path, snapshot);
       await restoreTree(snapshot, pack);

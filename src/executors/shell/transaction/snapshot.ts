@@ -1,4 +1,4 @@
-import type { RawName } from './folder-handle.ts';
+import type { RawName } from '../../folder-handle.ts';
 import type { Scope } from './scope.ts';
 
 /** By what a file is known that nobody touched: every change of content or rights moves `ctime`, which no program can set. */
@@ -37,7 +37,7 @@ export interface Content {
 
 /** One granted folder, or the one granted file in it. */
 export interface SecuredRoot {
-  /** Real path of the folder. */
+  /** Path of the folder as it was granted, without links. */
   readonly path: string;
   readonly only?: RawName;
   readonly dev: string;
@@ -63,6 +63,16 @@ export class NotSecured extends Error {
   constructor(why: string, extras: { readonly cause?: unknown; readonly bytesMax?: number } = {}) {
     super(why, { cause: extras.cause });
     this.bytesMax = extras.bytesMax;
+  }
+}
+
+/** At its path is another folder than the one that was secured, or a link; nothing was restored. */
+export class AnotherFolder extends Error {
+  override name = 'AnotherFolder';
+  readonly path: string;
+  constructor(path: string, extras: { readonly cause?: unknown } = {}) {
+    super(`${path} is another folder than the one that was secured`, extras);
+    this.path = path;
   }
 }
 

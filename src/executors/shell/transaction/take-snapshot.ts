@@ -1,8 +1,7 @@
 import type { BigIntStats } from 'node:fs';
-import { type FileHandle, lstat, readlink, realpath, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, readlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { KiB } from '../../../std/bytes.ts';
-import { TRANSACTION_BOUNDS } from '../settings.ts';
 import {
   at,
   codeOf,
@@ -13,7 +12,8 @@ import {
   type RawName,
   rawName,
   shownName,
-} from './folder-handle.ts';
+} from '../../folder-handle.ts';
+import { TRANSACTION_BOUNDS } from '../settings.ts';
 import { type Scope, scopeOf } from './scope.ts';
 import {
   below,
@@ -32,7 +32,7 @@ import {
 
 /** What is secured, and into what. */
 export interface SnapshotOrder {
-  /** Granted rw paths. */
+  /** Granted rw paths, absolute and without links: one that leads through a link now is not what was granted. */
   readonly paths: readonly string[];
   readonly globs: readonly string[];
   /** 0: no bound. */
@@ -56,11 +56,16 @@ const CHUNK_BYTES = 256 * KiB;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 const BLOCK_BYTES = 512;
 
+/** A snapshot, and the very folders that it is of: as long as they are held, no other folder can have their numbers. */
+export interface HeldSnapshot extends AsyncDisposable {
+  readonly snapshot: Snapshot;
+}
+
 /**
- * Reads a tree and keeps what is in it.
+ * Reads a tree and keeps what is in it. Each granted folder is opened name by name, never through a link.
  * @throws NotSecured when not all of it can be had; the reason of the signal when that is aborted
  */
-export async function takeSnapshot(order: SnapshotOrder): Promise<Snapshot> {
+export async function takeSnapshot(order: SnapshotOrder): Promise<HeldSnapshot> {
   const takenAt = Date.now();
   const contents: Content[] = [];
   const taking: Taking = {
@@ -72,33 +77,61 @@ export async function takeSnapshot(order: SnapshotOrder): Promise<Snapshot> {
     bytes: 0,
     position: 0,
   };
+  await using opened = new AsyncDisposableStack();
+  const granted: GrantedPlace[] = [];
+  for (const path of new Set(order.paths)) {
+    const place = await openGranted(path);
+    opened.use(place.folder);
+    granted.push(place);
+  }
+  const paths = outermost(order.paths);
   const roots: SecuredRoot[] = [];
-  for (const path of outermost(await Promise.all(order.paths.map((each) => realPath(each)))))
-    roots.push(await takeRoot(taking, path));
-  return { takenAt, globs: order.globs, roots, contents };
+  for (const place of granted) if (paths.includes(place.granted)) roots.push(await takeRoot(taking, place));
+  const held = opened.move();
+  return {
+    snapshot: { takenAt, globs: order.globs, roots, contents },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
 }
 
-async function realPath(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (cause) {
-    throw new NotSecured(`${path} cannot be reached`, { cause });
-  }
+/** A granted folder, held; or the folder in which the one granted file is. */
+interface GrantedPlace {
+  readonly granted: string;
+  /** Of the folder. */
+  readonly path: string;
+  readonly folder: FileHandle;
+  readonly only?: RawName;
 }
+
+async function openGranted(path: string): Promise<GrantedPlace> {
+  try {
+    return { granted: path, path, folder: await openPath(path) };
+  } catch (cause) {
+    if (codeOf(cause) !== 'ENOTDIR') throw unreachable(path, cause);
+  }
+  const [parent, only] = [dirname(path), rawName(basename(path))];
+  const folder = await openPath(parent).catch((cause: unknown) => {
+    throw unreachable(path, cause);
+  });
+  // Looked at without following it: a link in the place of the folder is no granted file.
+  const stats = await lstat(at(folder, only)).catch(() => undefined);
+  if (stats?.isFile() === true) return { granted: path, path: parent, folder, only };
+  await folder.close();
+  throw unreachable(path);
+}
+
+const unreachable = (path: string, cause?: unknown): NotSecured =>
+  new NotSecured(`${path} cannot be reached, or leads through a link`, { cause });
 
 /** A folder within another is secured with it. */
 const outermost = (paths: readonly string[]): readonly string[] =>
   [...new Set(paths)].filter((path) => !paths.some((other) => other !== path && path.startsWith(`${other}/`)));
 
-async function takeRoot(taking: Taking, path: string): Promise<SecuredRoot> {
-  const isFolder = (await stat(path)).isDirectory();
-  const folderPath = isFolder ? path : dirname(path);
-  await using folder = await openPath(folderPath);
+async function takeRoot(taking: Taking, { path, folder, only }: GrantedPlace): Promise<SecuredRoot> {
   const stats = await folder.stat({ bigint: true });
-  const only = isFolder ? undefined : rawName(basename(path));
   const entries = await takeFolder(taking, folder, stats.dev, TOP, only);
   const { dev, ino } = stampOf(stats);
-  return { path: folderPath, ...(only === undefined ? {} : { only }), dev, ino, marks: marksOf(stats), entries };
+  return { path, ...(only === undefined ? {} : { only }), dev, ino, marks: marksOf(stats), entries };
 }
 
 async function takeFolder(

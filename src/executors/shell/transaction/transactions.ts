@@ -4,9 +4,9 @@ import type { Log } from '../../../telemetry/log.ts';
 import type { ExecutorCall } from '../../executor.port.ts';
 import type { RollbackCause, ShellConfig, TransactionConfig } from '../shell-config.ts';
 import { createScopeTurns, type ScopeTurns } from './scope-turns.ts';
-import { NotSecured, type Snapshot } from './snapshot.ts';
+import { AnotherFolder, NotSecured } from './snapshot.ts';
 import type { KeptSnapshot, SnapshotFolder } from './snapshot-folder.ts';
-import { takeSnapshot } from './take-snapshot.ts';
+import { type HeldSnapshot, takeSnapshot } from './take-snapshot.ts';
 
 /** What holds where a manifest does not speak of transactions. */
 export interface TransactionSettings {
@@ -109,16 +109,14 @@ interface Order {
 async function secured(parts: TransactionParts, turns: ScopeTurns, order: Order): Promise<Transaction> {
   const { call, terms, paths, signal } = order;
   const { filesystem, links } = call.grant;
-  const endTurn = await turns.take(
-    paths.map((path) => links?.get(path) ?? path),
-    signal,
-  );
+  const endTurn = await turns.take(paths, signal);
   let kept: KeptSnapshot | undefined;
   try {
-    kept = await parts.folder.make(filesystem.map(({ path }) => links?.get(path) ?? path));
+    // Where links led when the grant was made, too: what a command may see must not hold the snapshot.
+    kept = await parts.folder.make(filesystem.flatMap(({ path }) => [path, links?.get(path) ?? path]));
     const { globs, bytesMax } = terms;
-    const snapshot = await takeSnapshot({ paths, globs, bytesMax, pack: kept.pack, signal });
-    return transaction(parts, order, kept, snapshot, endTurn);
+    const held = await takeSnapshot({ paths, globs, bytesMax, pack: kept.pack, signal });
+    return transaction(parts, order, kept, held, endTurn);
   } catch (thrown) {
     await kept?.[Symbol.asyncDispose]();
     endTurn();
@@ -131,7 +129,7 @@ function transaction(
   { log }: TransactionParts,
   { call, terms }: Order,
   kept: KeptSnapshot,
-  snapshot: Snapshot,
+  held: HeldSnapshot,
   endTurn: () => void,
 ): Transaction {
   return {
@@ -139,7 +137,7 @@ function transaction(
       if (!terms.ends.has(end)) return false;
       const fields = { invocation_id: call.invocationId, tool_id: call.tool.manifest.tool_id, end };
       try {
-        await kept.restore(snapshot);
+        await kept.restore(held);
       } catch (cause) {
         log.error('rollback-failed', { ...fields, reason: String(cause), path: kept.path });
         throw notTakenBack(end, cause);
@@ -150,6 +148,7 @@ function transaction(
     },
     async [Symbol.asyncDispose]() {
       try {
+        await held[Symbol.asyncDispose]();
         await kept[Symbol.asyncDispose]();
       } finally {
         endTurn();
@@ -177,9 +176,17 @@ function refused(why: string, cause: unknown): ToolLayerError {
   return new ToolLayerError('E3102', message, { cause, details: { limit: 'snapshot', max_snapshot_bytes: bytesMax } });
 }
 
-const notTakenBack = (end: CommandEnd, cause: unknown): ToolLayerError =>
-  new ToolLayerError(
+function notTakenBack(end: CommandEnd, cause: unknown): ToolLayerError {
+  if (cause instanceof AnotherFolder) {
+    const message = `The command failed, and nothing that it changed was taken back: another folder, or a link, is at ${cause.path} now. Look at its files before you call again; the operator finds the snapshot named in the log.`;
+    return new ToolLayerError('E3804', message, {
+      cause,
+      details: { rollback: 'refused', path: cause.path, end },
+    });
+  }
+  return new ToolLayerError(
     'E3804',
     'The command failed, and not all that it changed could be taken back. Look at its files before you call again; the operator finds the snapshot named in the log.',
     { cause, details: { rollback: 'failed', end } },
   );
+}

@@ -49,8 +49,16 @@ export async function secure(
 ): Promise<{ readonly snapshot: Snapshot; restore(): Promise<void> } & AsyncDisposable> {
   const pack: FileHandle = await open(join(scratch, 'pack'), 'w+');
   try {
-    const snapshot = await takeSnapshot({ paths, globs, bytesMax, pack, signal: never });
-    return { snapshot, restore: () => restoreTree(snapshot, pack), [Symbol.asyncDispose]: () => pack.close() };
+    const held = await takeSnapshot({ paths, globs, bytesMax, pack, signal: never });
+    const { snapshot } = held;
+    return {
+      snapshot,
+      restore: () => restoreTree(snapshot, pack),
+      async [Symbol.asyncDispose]() {
+        await held[Symbol.asyncDispose]();
+        await pack.close();
+      },
+    };
   } catch (thrown) {
     await pack.close();
     throw thrown;

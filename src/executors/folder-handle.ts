@@ -6,7 +6,10 @@ import { type FileHandle, open, readdir } from 'node:fs/promises';
 
 /** The same on every architecture that Node runs on; Node does not name it. */
 const O_PATH = 0o10000000;
-const FOLDER = O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY;
+/** Holds whatever stands there without opening it: no FIFO waits, no device acts, no link is followed. */
+export const PROBE = O_PATH | constants.O_NOFOLLOW;
+/** The same for what must be a folder. */
+export const PROBE_FOLDER = PROBE | constants.O_DIRECTORY;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const MAKE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
@@ -25,7 +28,8 @@ export function at({ fd }: FileHandle, name: RawName = ''): Buffer {
 }
 
 /** Opens a folder of that name, never through a link. */
-export const openFolder = (folder: FileHandle, name: RawName): Promise<FileHandle> => open(at(folder, name), FOLDER);
+export const openFolder = (folder: FileHandle, name: RawName): Promise<FileHandle> =>
+  open(at(folder, name), PROBE_FOLDER);
 
 /** Opens a file to read it, never through a link, and never waiting for what is no file. */
 export const openToRead = (folder: FileHandle, name: RawName): Promise<FileHandle> => open(at(folder, name), READ);
@@ -33,9 +37,9 @@ export const openToRead = (folder: FileHandle, name: RawName): Promise<FileHandl
 /** Makes a file that must not be there, for its owner alone. */
 export const makeFile = (folder: FileHandle, name: RawName): Promise<FileHandle> => open(at(folder, name), MAKE, 0o600);
 
-/** Opens an absolute path of real names from the root on. */
+/** Opens the folder at an absolute path of real names, from the root on. @throws ENOTDIR or ELOOP for a link on the way */
 export async function openPath(path: string): Promise<FileHandle> {
-  let folder = await open('/', FOLDER);
+  let folder = await open('/', PROBE_FOLDER);
   for (const part of rawName(path).split('/')) {
     if (part === '') continue;
     try {
