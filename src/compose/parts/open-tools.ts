@@ -52,6 +52,7 @@ export async function openTools(
   const upstreams = createUpstreams({
     driver: servers,
     checkDefinition: bounds.checkUpstream,
+    checkShown: bounds.checkShown,
     store: database.upstreamStore,
     quarantine,
     secrets,
@@ -64,7 +65,7 @@ export async function openTools(
     callerOutbound: () => createOutboundHttp({ guard }),
   });
   opened.defer(() => upstreams.close());
-  const { shell, shellPolicy } = await openShell(opened, { settings, log }, driver);
+  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, driver);
   // Absolute: sandboxes see the folder of a skill under its own path.
   const skillFiles = createSkillFolders(resolve(settings['data_folder'], 'skills'), {
     contents: database.skillContents,

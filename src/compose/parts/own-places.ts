@@ -12,6 +12,7 @@ export function ownPlaces(settings: Settings, settingsFile: string | undefined):
     settings['hooks.file'],
     settings['oauth.exchange_file'],
     settings['permission.policies_folder'],
+    settings['sandbox.kubernetes_kubeconfig'],
     settings['sandbox.microvm_folder'],
     settings['shell.policy_file'],
     settings['shell.snapshot_folder'],

@@ -25,6 +25,8 @@ export interface TransactionParts {
   readonly folder: SnapshotFolder;
   readonly log: Log;
   readonly settings?: TransactionSettings;
+  /** Absolute paths of what is the layer's own: a folder around one is never copied nor restored. */
+  readonly closed?: readonly string[];
 }
 
 /** How a command ended: by its exit code, or otherwise. */
@@ -115,6 +117,7 @@ async function secured(parts: TransactionParts, turns: ScopeTurns, order: Order)
   );
   let kept: KeptSnapshot | undefined;
   try {
+    keepOff(parts.closed ?? [], order);
     kept = await parts.folder.make(filesystem.map(({ path }) => links?.get(path) ?? path));
     const { globs, bytesMax } = terms;
     const snapshot = await takeSnapshot({ paths, globs, bytesMax, pack: kept.pack, signal });
@@ -125,6 +128,16 @@ async function secured(parts: TransactionParts, turns: ScopeTurns, order: Order)
     if (signal.aborted) throw signal.reason;
     return withoutSnapshot(parts, order, thrown);
   }
+}
+
+/**
+ * A restore would set keys, revocations and the database back with the files of the command.
+ * @throws NotSecured
+ */
+function keepOff(closed: readonly string[], { call, paths }: Order): void {
+  const real = paths.map((path) => call.grant.links?.get(path) ?? path);
+  const around = real.find((path) => closed.some((place) => place === path || place.startsWith(`${path}/`)));
+  if (around !== undefined) throw new NotSecured(`what is the layer's own lies in ${around}`);
 }
 
 function transaction(
