@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import { SETTINGS, type Setting, type Settings } from './settings.ts';
@@ -14,9 +14,9 @@ export interface SettingSources {
 /** File that is read when none is named. */
 const DEFAULT_FILE = 'sallyport.toml';
 
-/** The settings file that is read, which may be missing when it was named; undefined when there is none. */
-export function settingsFileOf({ file, environment = process.env }: SettingSources): string | undefined {
-  return file ?? environment['SALLYPORT_CONFIG'] ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined);
+/** The settings file that is read now or, once somebody makes it, at the next start. */
+export function settingsFileOf({ file, environment = process.env }: SettingSources): string {
+  return file ?? environment['SALLYPORT_CONFIG'] ?? DEFAULT_FILE;
 }
 
 /**

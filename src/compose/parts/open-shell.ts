@@ -17,7 +17,7 @@ import type { Ingredients } from './ingredients.ts';
  */
 export async function openShell(
   opened: AsyncDisposableStack,
-  { settings, log }: Pick<Ingredients, 'settings' | 'log'>,
+  { settings, log, closed }: Pick<Ingredients, 'settings' | 'log' | 'closed'>,
   driver: SandboxDriver,
 ): Promise<{ readonly shell: Executor; readonly shellPolicy: ShellPolicy }> {
   const policy = createShellPolicy(commandPolicyOf(settings));
@@ -27,7 +27,7 @@ export async function openShell(
     settings['shell.snapshot_folder'] || join(settings.data_folder, 'snapshots'),
     log,
   );
-  const transactions = createTransactions({ folder, log, settings: transactionSettingsOf(settings) });
+  const transactions = createTransactions({ folder, log, settings: transactionSettingsOf(settings), closed });
   return { shell: createShellExecutor({ driver, policy, transactions }), shellPolicy: policy };
 }
 

@@ -51,6 +51,7 @@ export async function openTools(
   const upstreams = createUpstreams({
     driver: servers,
     checkDefinition: bounds.checkUpstream,
+    checkShown: bounds.checkShown,
     store: database.upstreamStore,
     quarantine,
     secrets,
@@ -63,7 +64,7 @@ export async function openTools(
     callerOutbound: () => createOutboundHttp({ guard }),
   });
   opened.defer(() => upstreams.close());
-  const { shell, shellPolicy } = await openShell(opened, { settings, log }, driver);
+  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, driver);
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     contents: database.skillContents,
     clock,

@@ -169,13 +169,15 @@ export const CALLS_SETTINGS = [
     variable: 'SALLYPORT_AGENT_ALLOWED_HOSTS',
     type: 'list',
     default: ['*'],
-    sentence: 'Hosts that tools of any agent may reach; the token narrows them further.',
+    sentence:
+      'Hosts that tools of any agent and upstreams may reach, the loopback included; the token of a call narrows them further.',
   },
   {
     key: 'agent.mounts',
     variable: 'SALLYPORT_AGENT_MOUNTS',
     type: 'list',
     default: ['/:rw'],
-    sentence: 'Paths, each with :ro or :rw, that tools of any agent may see; the token narrows them further.',
+    sentence:
+      'Paths, each with :ro or :rw, that tools of any agent may see, and upstreams with their code and folder; the token of a call narrows them further.',
   },
 ] as const satisfies readonly Setting[];

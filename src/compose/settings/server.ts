@@ -144,7 +144,7 @@ export const SERVER_SETTINGS = [
     type: 'list',
     default: [],
     sentence:
-      'Tenants beside tenant.default and tenant.catalog whose stdio upstreams, shell tools and skills may start programs of this machine; * for all.',
+      'Tenants beside tenant.default and tenant.catalog whose stdio upstreams, shell tools, skills and modules in processes of their own may start programs of this machine; * for all.',
   },
   {
     key: 'tenant.catalog',

@@ -19,6 +19,9 @@ export const UPSTREAM_LIMITS = {
   diskMb: 256,
 } as const;
 
+/** Refuses paths that a server would see read-only. @throws ToolLayerError */
+export type CheckShown = (paths: readonly string[]) => void;
+
 const INTERPRETER = /^(?:node|nodejs|bun|deno|python[0-9.]*|ruby|perl)$/;
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 
@@ -26,12 +29,14 @@ const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
  * The sandbox of a stdio upstream: its program and the code it starts, its folder read-only, its mounts, its network,
  * and nothing else of this machine.
  * @param environment the definition's `env` with secrets filled in
+ * @param checkShown told what is shown beside the mounts, for the definition's program, code and folder; throws to refuse it
  * @throws E3801 when program, package or folder is not there; E3105 when a mount is not
  */
 export function sandboxSpecOf(
   label: string,
   transport: StdioTransport,
   environment: Readonly<Record<string, string>>,
+  checkShown?: CheckShown,
 ): SandboxSpec {
   const { cwd } = transport;
   if (cwd !== undefined) checkFolder(cwd);
@@ -50,8 +55,10 @@ export function sandboxSpecOf(
       'ro',
     );
   }
-  for (const path of codeOf(command, cwd)) show(codeRoots(path, home), 'ro');
-  if (cwd !== undefined && !isBaseSystem(cwd)) show([cwd], 'ro');
+  const code = codeOf(command, cwd).flatMap((path) => codeRoots(path, home));
+  const folder = cwd === undefined || isBaseSystem(cwd) ? [] : [cwd];
+  checkShown?.([...code.filter((path) => !isPackageOfLayer(path)), ...folder]);
+  show([...code, ...folder], 'ro');
   for (const { path, mode } of transport.mounts ?? []) show([checkMount(path)], mode);
 
   return {
@@ -84,6 +91,11 @@ function commandOf(
   const program = findProgram(command, cwd, searchPath);
   // A link to a Node elsewhere would need that place to be visible too; a virtual environment's Python needs its link.
   return [isNode(program) ? realpathSync(program) : program, ...args];
+}
+
+/** What `npx` found among the packages that came with the layer. */
+function isPackageOfLayer(path: string): boolean {
+  return basename(path) === 'node_modules' && import.meta.dirname.startsWith(`${dirname(path)}/`);
 }
 
 /** Node needs no more than its own folder, whatever it lies in. */

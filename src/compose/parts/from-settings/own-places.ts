@@ -17,6 +17,7 @@ export function ownPlaces(
     settings['hooks.file'],
     settings['oauth.exchange_file'],
     settings['permission.policies_folder'],
+    settings['sandbox.kubernetes_kubeconfig'],
     settings['sandbox.microvm_folder'],
     settings['shell.policy_file'],
     settings['shell.snapshot_folder'],

@@ -25,6 +25,8 @@ export interface TransactionParts {
   readonly folder: SnapshotFolder;
   readonly log: Log;
   readonly settings?: TransactionSettings;
+  /** Absolute paths of what is the layer's own: a folder around one is never copied nor restored. */
+  readonly closed?: readonly string[];
 }
 
 /** How a command ended: by its exit code, or otherwise. */
@@ -112,6 +114,7 @@ async function secured(parts: TransactionParts, turns: ScopeTurns, order: Order)
   const endTurn = await turns.take(paths, signal);
   let kept: KeptSnapshot | undefined;
   try {
+    keepOff(parts.closed ?? [], order);
     // Where links led when the grant was made, too: what a command may see must not hold the snapshot.
     kept = await parts.folder.make(filesystem.flatMap(({ path }) => [path, links?.get(path) ?? path]));
     const { globs, bytesMax } = terms;
@@ -123,6 +126,16 @@ async function secured(parts: TransactionParts, turns: ScopeTurns, order: Order)
     if (signal.aborted) throw signal.reason;
     return withoutSnapshot(parts, order, thrown);
   }
+}
+
+/**
+ * A restore would set keys, revocations and the database back with the files of the command.
+ * @throws NotSecured
+ */
+function keepOff(closed: readonly string[], { call, paths }: Order): void {
+  const real = paths.map((path) => call.grant.links?.get(path) ?? path);
+  const around = real.find((path) => closed.some((place) => place === path || place.startsWith(`${path}/`)));
+  if (around !== undefined) throw new NotSecured(`what is the layer's own lies in ${around}`);
 }
 
 function transaction(

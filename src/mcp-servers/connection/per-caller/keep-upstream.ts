@@ -20,6 +20,8 @@ export interface KeptUpstream extends Omit<Supervised, 'connect'> {
 export interface UpstreamChecks {
   /** Asked before each connection. @throws ToolLayerError for what its operator does not allow this tenant's upstream */
   readonly checkDefinition?: (tenantId: string, definition: UpstreamDefinition) => void;
+  /** Asked with the paths of programs, code and folders before each start of a stdio server. @throws ToolLayerError */
+  readonly checkShown?: StdioLinkParts['checkShown'];
 }
 
 /** What an upstream is kept with. */
