@@ -86,6 +86,7 @@ describe.skipIf(!probed.works)('without control groups', () => {
     });
     running.stdin.end();
     expect(await text(running.stdout)).toBe('1000000\n');
+    expect((await running.exited).weakerLimits).toEqual(['memory', 'cpu', 'usage']);
   });
 
   test.runIf(isRoot)('SBX-03 the same holds for a layer that is an ordinary user', { timeout: 60_000 }, async () => {
