@@ -11,7 +11,15 @@ export const Health = Type.Object(
     uptime_seconds: Type.Number(),
     parts: Type.Record(
       Type.String(),
-      Type.Object({ ok: Type.Boolean(), message: Type.Optional(Type.String()) }, { additionalProperties: false }),
+      Type.Object(
+        {
+          ok: Type.Boolean(),
+          message: Type.Optional(Type.String()),
+          /** Of the sandbox: limits that this machine cannot keep in full. Absent when all are. */
+          weaker_limits: Type.Optional(Type.Array(Type.String())),
+        },
+        { additionalProperties: false },
+      ),
     ),
   },
   { additionalProperties: false },

@@ -155,6 +155,12 @@ export const ExecutionMetadata = Type.Object(
       Type.Array(FailedAttempt, { description: 'Present when there was more than one attempt.' }),
     ),
     cached: Type.Boolean(),
+    weaker_limits: Type.Optional(
+      Type.Array(Type.Enum(['memory', 'cpu', 'processes', 'usage']), {
+        description:
+          'Limits that could not be kept in full where the tool ran, for example because there are no control groups. Absent when all were.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -38,6 +38,8 @@ export interface ExecutorCall {
   /** 1 for the first attempt. */
   readonly attempt: number;
   readonly onProgress?: (progress: Progress) => void;
+  /** Told what a run used as soon as it is over, also when it failed; the figures of an outcome are the same. */
+  readonly onUsage?: (usage: Usage) => void;
   /** Told when the executor has taken back what a failed run changed, before it throws: the call ends as rolled back. */
   readonly onRolledBack?: () => void;
   /** For changes that this layer takes back; absent where it keeps no journal. */

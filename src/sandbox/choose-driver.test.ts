@@ -110,3 +110,20 @@ test('a driver with an image of its own runs only tools that ask for what it giv
   await chooseDriver([image]).start(spec);
   expect(started).toEqual(['image', 'image']);
 });
+
+test('SBX-03 a limit that is required and weaker here refuses the sandbox, and the probe says so', async () => {
+  const started: string[] = [];
+  const plain = driversThat(started)('plain', 'namespaces');
+  const weak: SandboxDriver = {
+    ...plain,
+    probe: async () => ({ works: true, weaknesses: [], weakerLimits: ['memory', 'cpu'] }),
+  };
+  const chosen = chooseDriver([weak], 'namespaces', ['memory']);
+  await expect(chosen.start(spec)).rejects.toMatchObject({
+    code: 'E3101',
+    message: expect.stringContaining('sandbox.require_limits in full here: memory'),
+  });
+  expect(await chosen.probe()).toMatchObject({ works: false, weakerLimits: ['memory', 'cpu'] });
+  await chooseDriver([weak], 'namespaces', ['processes']).start(spec);
+  expect(started).toEqual(['plain']);
+});

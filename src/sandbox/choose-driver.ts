@@ -3,6 +3,7 @@ import {
   type DriverProbe,
   ISOLATION_LEVELS,
   type IsolationLevel,
+  type LimitName,
   type SandboxDriver,
   type SandboxSpec,
 } from './driver.port.ts';
@@ -12,8 +13,13 @@ import {
  * can do what it needs and works on this machine. None below it is ever tried (SBX-02).
  * @param drivers most preferred first; at least one
  * @param atLeast what stands between any tool and the host, whatever its spec says; default `namespaces`
+ * @param required limits without which nothing runs where they cannot be kept in full; default none
  */
-export function chooseDriver(drivers: readonly SandboxDriver[], atLeast: IsolationLevel = 'namespaces'): SandboxDriver {
+export function chooseDriver(
+  drivers: readonly SandboxDriver[],
+  atLeast: IsolationLevel = 'namespaces',
+  required: readonly LimitName[] = [],
+): SandboxDriver {
   // Where nothing else is configured, the operator's tools are those of the image.
   const imagesOnly = drivers.every(({ supports }) => supports.programs !== 'host');
   const wanted = (spec: SandboxSpec): IsolationLevel => stronger(atLeast, spec.isolation ?? atLeast);
@@ -25,12 +31,14 @@ export function chooseDriver(drivers: readonly SandboxDriver[], atLeast: Isolati
       mounts: drivers.some(({ supports }) => supports.mounts),
       programs: 'host',
     },
-    probe: () => firstProbe(drivers),
+    probe: () => firstProbe(drivers, required),
     async start(spec) {
       const level = wanted(spec);
       const unfits: Unfit[] = [];
       for (const driver of drivers) {
-        const unfit = unfitFor(driver, spec, level, imagesOnly) ?? (await driver.probe().then(brokenBy));
+        const unfit =
+          unfitFor(driver, spec, level, imagesOnly) ??
+          (await driver.probe().then((probe) => brokenBy(probe, required)));
         if (unfit === undefined) return driver.start(spec);
         unfits.push({ ...unfit, why: `${driver.name}: ${unfit.why}` });
       }
@@ -74,8 +82,15 @@ function unfitFor(
   return undefined;
 }
 
-function brokenBy({ works, problem }: DriverProbe): Unfit | undefined {
-  return works ? undefined : { why: problem ?? 'it does not work here', broken: true };
+function brokenBy(
+  { works, problem, weakerLimits = [] }: DriverProbe,
+  required: readonly LimitName[],
+): Unfit | undefined {
+  if (!works) return { why: problem ?? 'it does not work here', broken: true };
+  const missing = required.filter((name) => weakerLimits.includes(name));
+  if (missing.length === 0) return undefined;
+  const why = `it cannot keep these limits of sandbox.require_limits in full here: ${missing.join(', ')}`;
+  return { why, broken: true };
 }
 
 /** Where the strong enough drivers lack the same, calling again changes nothing: it is the tool's permission that cannot be given. */
@@ -96,9 +111,13 @@ function noDriver(unfits: readonly Unfit[], spec: SandboxSpec, level: IsolationL
   return new ToolLayerError('E3101', `${where} See sallyport doctor.`, { details: { isolation: level } });
 }
 
-/** That of the first driver that works, or of the first of all. */
-async function firstProbe(drivers: readonly SandboxDriver[]): Promise<DriverProbe> {
+/** That of the first driver that works and keeps what is required, or of the first of all. */
+async function firstProbe(drivers: readonly SandboxDriver[], required: readonly LimitName[]): Promise<DriverProbe> {
   const probes = await Promise.all(drivers.map((driver) => driver.probe()));
-  const found = probes.find(({ works }) => works) ?? probes[0];
-  return found ?? { works: false, problem: 'No sandbox driver is configured.', weaknesses: [] };
+  const found = probes.find((probe) => brokenBy(probe, required) === undefined) ?? probes[0];
+  if (found === undefined) return { works: false, problem: 'No sandbox driver is configured.', weaknesses: [] };
+  const unfit = brokenBy(found, required);
+  return unfit === undefined || !found.works
+    ? found
+    : { ...found, works: false, problem: `${drivers[0]?.name}: ${unfit.why}.` };
 }

@@ -29,6 +29,13 @@ export interface SandboxLimits {
   readonly networkBandwidthMbps?: number;
 }
 
+/**
+ * Limits that a machine may be too weak to keep in full: memory and cpu may be passed for a moment or as a share, processes may be
+ * more, and usage may show too little.
+ */
+export const LIMIT_NAMES = ['memory', 'cpu', 'processes', 'usage'] as const;
+export type LimitName = (typeof LIMIT_NAMES)[number];
+
 /** What runs in a sandbox, and all it can see. */
 export interface SandboxSpec {
   /** Shown in the driver's messages; never trusted. */
@@ -72,6 +79,8 @@ export interface SandboxExit {
   readonly lost?: true;
   readonly cpuMs: number;
   readonly memoryPeakMb: number;
+  /** Limits that were weaker than asked; absent when all were kept in full. */
+  readonly weakerLimits?: readonly LimitName[];
   /** What went in and out; present when the spec named addresses. */
   readonly network?: EgressUsage;
 }
@@ -95,6 +104,8 @@ export interface DriverProbe {
   readonly problem?: string;
   /** Limits that this machine cannot enforce, each in one sentence. */
   readonly weaknesses: readonly string[];
+  /** Names of the limits that are weaker here; absent when none is. */
+  readonly weakerLimits?: readonly LimitName[];
 }
 
 /** What a driver can do beside running a program with nothing. */

@@ -107,6 +107,8 @@ async function within(write: Promise<Part>, ms: number): Promise<Part> {
 }
 
 async function sandboxPart(driver: SandboxDriver): Promise<Part> {
-  const { works, problem } = await driver.probe();
-  return works ? { ok: true } : { ok: false, message: problem ?? `${driver.name} does not work here` };
+  const { works, problem, weakerLimits } = await driver.probe();
+  const weaker = weakerLimits === undefined ? {} : { weaker_limits: [...weakerLimits] };
+  if (works) return { ok: true, ...weaker };
+  return { ...weaker, ok: false, message: problem ?? `${driver.name} does not work here` };
 }

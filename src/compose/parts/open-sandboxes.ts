@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { chooseDriver } from '../../sandbox/choose-driver.ts';
-import type { SandboxDriver } from '../../sandbox/driver.port.ts';
+import { LIMIT_NAMES, type LimitName, type SandboxDriver } from '../../sandbox/driver.port.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import { createGvisorDriver } from '../../sandbox/drivers/gvisor/gvisor-driver.ts';
 import { createKubernetesDriver } from '../../sandbox/drivers/kubernetes/kubernetes-driver.ts';
@@ -83,7 +83,21 @@ export function openSandboxes(opened: AsyncDisposableStack, settings: Settings, 
   const atLeast = settings['sandbox.isolation'];
   const drivers = found.map(({ calls }) => calls);
   const servers = found.map(({ calls, servers: own = calls }) => own);
-  return { drivers, driver: chooseDriver(drivers, atLeast), servers: chooseDriver(servers, atLeast) };
+  const required = requiredLimits(settings['sandbox.require_limits']);
+  return {
+    drivers,
+    driver: chooseDriver(drivers, atLeast, required),
+    servers: chooseDriver(servers, atLeast, required),
+  };
+}
+
+function requiredLimits(names: readonly string[]): readonly LimitName[] {
+  return names.map((name) => {
+    const found = LIMIT_NAMES.find((known) => known === name);
+    if (found !== undefined) return found;
+    const known = LIMIT_NAMES.join(', ');
+    throw new ToolLayerError('E3801', `sandbox.require_limits names ${JSON.stringify(name)}; there are ${known}.`);
+  });
 }
 
 function guestOf(settings: Settings): { readonly kernel: string; readonly initrd: string } {

@@ -57,6 +57,14 @@ export const SANDBOX_SETTINGS = [
     sentence: 'The least that stands between any sandboxed program and the host, whatever its tool asks for.',
   },
   {
+    key: 'sandbox.require_limits',
+    variable: 'SALLYPORT_SANDBOX_REQUIRE_LIMITS',
+    type: 'list',
+    default: [],
+    sentence:
+      'Limits without which no tool runs in a sandbox where they cannot be kept in full, of memory, cpu, processes and usage; calls are then refused (E3101). /healthz and sallyport doctor name those that are weaker here.',
+  },
+  {
     key: 'sandbox.gvisor_program',
     variable: 'SALLYPORT_SANDBOX_GVISOR_PROGRAM',
     type: 'string',

@@ -1,9 +1,13 @@
+import type { ExecutionMetadata } from '../../../api/schemas/invocation.ts';
+
 /** What one execution used. Figures that an executor cannot measure are 0. */
 export interface Usage {
   readonly cpuMillicoreSeconds: number;
   readonly memoryPeakMb: number;
   readonly networkBytesSent: number;
   readonly networkBytesReceived: number;
+  /** Limits that could not be kept in full where it ran, by name; absent when all were. */
+  readonly weakerLimits?: Readonly<NonNullable<ExecutionMetadata['weaker_limits']>>;
 }
 
 /** Nothing measured. */

@@ -3,10 +3,11 @@ import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { hideSecrets } from '../../external/hide-secrets.ts';
 import { isAsStrong } from '../../sandbox/choose-driver.ts';
 import { collectOutput } from '../../sandbox/collect-output.ts';
-import type { IsolationLevel, SandboxDriver, SandboxExit, SandboxSpec } from '../../sandbox/driver.port.ts';
+import type { IsolationLevel, SandboxDriver, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { usageOf } from '../usage-of.ts';
 import { moduleConfigOf } from './module-config.ts';
 import { moduleResultOf } from './module-outcome.ts';
 import { INTERPRETER_PROGRAM } from './module-programs/interpreter-program.ts';
@@ -51,11 +52,13 @@ export async function runModule(
     });
     running.stdin.end(input);
     const [exit, output] = await Promise.all([running.exited, collected]);
+    const usage = usageOf(exit);
+    call.onUsage?.(usage);
     if (signal.aborted) throw abortReason(signal);
     const hide = hideSecrets(call.secrets);
     const hidden = { ...output, stdout: hide(output.stdout), stderr: hide(output.stderr) };
     const result = moduleResultOf({ toolId: call.tool.manifest.tool_id, exit, output: hidden, limits: spec.limits });
-    return { result, usage: usageOf(exit) };
+    return { result, usage };
   } finally {
     signal.removeEventListener('abort', stop);
   }
@@ -110,9 +113,4 @@ function limitsOf({ grant }: ExecutorCall): SandboxSpec['limits'] {
     // All the time that the share gives until the end; where no share can be enforced, this holds alone.
     cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
   };
-}
-
-function usageOf({ cpuMs, memoryPeakMb }: SandboxExit): ExecutorOutcome['usage'] {
-  // One ms of a whole core is one thousandth of a core for a second.
-  return { cpuMillicoreSeconds: cpuMs, memoryPeakMb, networkBytesSent: 0, networkBytesReceived: 0 };
 }

@@ -3,10 +3,11 @@ import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
 import { hideSecrets } from '../../external/hide-secrets.ts';
 import { type CollectedOutput, collectOutput, type OutputBounds } from '../../sandbox/collect-output.ts';
-import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../sandbox/driver.port.ts';
+import type { SandboxDriver, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { abortReason } from '../abort-reason.ts';
 import { environmentRefusal } from '../call-environment.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { usageOf } from '../usage-of.ts';
 import { configFaults } from './config-faults.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import { resultOf, type ShellEnd } from './shell-outcome.ts';
@@ -70,10 +71,12 @@ async function runTool(
   const bounds = boundsOf(plan, call.grant.limits.outputBytesMax);
   await using transaction = await transactions?.begin(call, spec.command, signal);
   const { exit, output } = await runProgram(driver, { spec, bounds, input: inputOf(plan, call) }, signal);
+  const usage = usageOf(exit);
+  call.onUsage?.(usage);
   const end = { exit, output: withoutSecrets(output, call), limits: spec.limits };
   try {
     if (signal.aborted) throw abortReason(signal);
-    return { result: resultOf(plan, end), usage: usageOf(exit) };
+    return { result: resultOf(plan, end), usage };
   } catch (failed) {
     if (transaction === undefined) throw failed;
     throw await settleFailure(transaction, commandEndOf(plan, end, signal), failed);
@@ -116,14 +119,4 @@ function boundsOf({ config }: ShellPlan, outputBytesMax: number): OutputBounds {
 function withoutSecrets(output: CollectedOutput, { secrets }: ExecutorCall): CollectedOutput {
   const hide = hideSecrets(secrets);
   return { ...output, stdout: hide(output.stdout), stderr: hide(output.stderr) };
-}
-
-function usageOf({ cpuMs, memoryPeakMb, network }: SandboxExit): ExecutorOutcome['usage'] {
-  return {
-    // One ms of a whole core is one thousandth of a core for a second.
-    cpuMillicoreSeconds: cpuMs,
-    memoryPeakMb,
-    networkBytesSent: network?.bytesSent ?? 0,
-    networkBytesReceived: network?.bytesReceived ?? 0,
-  };
 }

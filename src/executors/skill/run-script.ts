@@ -4,12 +4,13 @@ import { type Failure, failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { hideSecrets } from '../../external/hide-secrets.ts';
 import { collectOutput } from '../../sandbox/collect-output.ts';
-import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../sandbox/driver.port.ts';
+import type { SandboxDriver, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
 import type { CommandFinding, CommandScreen } from '../../screens/check-command.ts';
 import { abortReason } from '../abort-reason.ts';
 import { blockedFailure, questionOf, unconfirmedFailure } from '../command-verdict.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { usageOf } from '../usage-of.ts';
 import { isShell, type Starter, starterOf } from './script-command.ts';
 import { scriptResult } from './script-outcome.ts';
 import { SKILL_RUN_BOUNDS } from './settings.ts';
@@ -65,10 +66,12 @@ export async function runScript(
     running.stdin.on('error', ignore);
     running.stdin.end(run.task.stdin);
     const [exit, output] = await Promise.all([running.exited, collected]);
+    const usage = usageOf(exit);
+    run.call.onUsage?.(usage);
     if (signal.aborted) throw abortReason(signal);
     const hide = hideSecrets(run.call.secrets);
     const shown = { ...output, stdout: hide(output.stdout), stderr: hide(output.stderr) };
-    return { result: scriptResult(run.task.script.path, exit, shown, spec.limits), usage: usageOf(exit) };
+    return { result: scriptResult(run.task.script.path, exit, shown, spec.limits), usage };
   } finally {
     signal.removeEventListener('abort', stop);
   }
@@ -144,16 +147,6 @@ function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpe
 function notStartable(path: string): ToolLayerError {
   const message = `Nothing says what starts ${path}: it has no #! line that can be read, and its name does not tell. Add one and import the skill again.`;
   return new ToolLayerError('E3008', message);
-}
-
-function usageOf({ cpuMs, memoryPeakMb, network }: SandboxExit): ExecutorOutcome['usage'] {
-  return {
-    // One ms of a whole core is one thousandth of a core for a second.
-    cpuMillicoreSeconds: cpuMs,
-    memoryPeakMb,
-    networkBytesSent: network?.bytesSent ?? 0,
-    networkBytesReceived: network?.bytesReceived ?? 0,
-  };
 }
 
 /** A script that reads no input says nothing by it. */

@@ -5,6 +5,7 @@ import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
 import type { Failure } from '../../domain/error/failure.ts';
 import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { Usage } from '../../domain/invocation/usage.ts';
 import type { GivenApproval, WaitFor, WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { HookVerdict } from '../../hooks/hook.ts';
@@ -104,6 +105,8 @@ export interface Flight {
   deadline: Deadline | undefined;
   /** What the tool said last of how far it is. */
   progress: Progress | undefined;
+  /** What the last attempt used, also one that failed; undefined while none was measured. */
+  usage: Usage | undefined;
   /** Moves the call to its next state. A promise when a durable write has to come first (system design §4). */
   enter(state: LifecycleState): Promise<void> | undefined;
 }
@@ -151,6 +154,7 @@ export function newFlight(request: CallRequest, startedAt: number, rehearsal = f
     trialFailed: false,
     deadline: undefined,
     progress: undefined,
+    usage: undefined,
     enter: () => undefined,
   };
 }

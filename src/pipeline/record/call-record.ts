@@ -128,7 +128,7 @@ function metadataOf(
   flight: Flight,
   { state, waits }: FlightEnd,
 ): ExecutionMetadata {
-  const usage = flight.call.ran?.usage ?? NO_USAGE;
+  const usage = flight.call.ran?.usage ?? flight.usage ?? NO_USAGE;
   const started = flight.transitions[0]?.at ?? clock.now();
   const metadata: ExecutionMetadata = {
     duration_ms: Math.round((clock.monotonic() - flight.startedAt) * 1000) / 1000,
@@ -142,6 +142,7 @@ function metadataOf(
     attempts: flight.attempts,
     cached: false,
   };
+  if (usage.weakerLimits !== undefined) metadata.weaker_limits = [...usage.weakerLimits];
   if (flight.failedAttempts !== undefined) metadata.failed_attempts = flight.failedAttempts.map(attemptOf);
   if (state !== 'EXECUTING' && waits === undefined)
     metadata.completed_at = isoTime(flight.transitions.at(-1)?.at ?? started);

@@ -33,6 +33,9 @@ export function executorCall(call: Call, flight: Flight, parts?: RecordingParts)
     secrets: call.secrets ?? NO_SECRETS,
     attempt: flight.attempts,
     ...(environment === undefined ? {} : { environment }),
+    onUsage(usage) {
+      flight.usage = usage;
+    },
     // It is done already: what is left is to say so (PIPE-03).
     onRolledBack: () => flight.undo.sayRolledBack(),
     ...(parts?.transactions === undefined ? {} : changing(parts.transactions, parts, call, flight)),

@@ -6,7 +6,14 @@ import { type View, viewOf } from '../../linux/closed-places.ts';
 import { checkUsable } from '../../linux/usable-spec.ts';
 import type { WarmableDriver, WarmPlan } from '../../warm-pool/warmable-driver.ts';
 import { listenerProblem } from './network/open-listeners.ts';
-import { explainFailure, prepareWorkshop, stocked, type Workshop, weaknessesOf } from './probe.ts';
+import {
+  explainFailure,
+  prepareWorkshop,
+  stocked,
+  WEAKER_WITHOUT_GROUPS,
+  type Workshop,
+  weaknessesOf,
+} from './probe.ts';
 import { bubblewrapVersion } from './process/bubblewrap-version.ts';
 import { BUBBLEWRAP_DEFAULTS, type BubblewrapSettings } from './settings.ts';
 import { standSandbox, startSandbox } from './start-sandbox.ts';
@@ -117,7 +124,13 @@ async function works(workshop: Workshop, hasGate: boolean): Promise<Readiness> {
   const version = await bubblewrapVersion(workshop.pad.program);
   const closed = hasGate ? listenerProblem() : undefined;
   const weaknesses = [...weaknessesOf(workshop), ...(closed === undefined ? [] : [closed])];
-  return { probe: { works: true, ...(version === undefined ? {} : { version }), weaknesses }, workshop };
+  const probe: DriverProbe = {
+    works: true,
+    ...(version === undefined ? {} : { version }),
+    weaknesses,
+    ...(workshop.groups === undefined ? { weakerLimits: WEAKER_WITHOUT_GROUPS } : {}),
+  };
+  return { probe, workshop };
 }
 
 /** What went wrong in a trial run; undefined when nothing did. */

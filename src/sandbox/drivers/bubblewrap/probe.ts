@@ -1,5 +1,6 @@
 import { accessSync, constants, openSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import type { LimitName } from '../../driver.port.ts';
 import { clearLeftovers } from '../../linux/crash/clear-leftovers.ts';
 import { createCrashWatch } from '../../linux/crash/crash-watch.ts';
 import { ownMark } from '../../linux/crash/layer-mark.ts';
@@ -60,6 +61,9 @@ export function stocked(parts: Omit<Workshop, 'stock' | 'canMap'>, { launchersRe
   return { pad, groups, slots, stock, canMap: createMapTrial() };
 }
 
+/** Limits that are weaker without control groups. */
+export const WEAKER_WITHOUT_GROUPS: readonly LimitName[] = ['memory', 'cpu', 'usage'];
+
 /** What this machine cannot enforce. */
 export function weaknessesOf({ groups }: Workshop): readonly string[] {
   if (groups !== undefined) return [];
@@ -96,6 +100,7 @@ function launchpad(program: string, inherited: readonly number[], architecture: 
     inherited,
     fixed: { baseSystem: baseSystemArguments(), kernel: kernelArguments() },
     filter: compileFilter(architecture),
+    uncountedFilter: compileFilter(architecture, false),
     etcFiles,
     runtimeStub,
     nothing,

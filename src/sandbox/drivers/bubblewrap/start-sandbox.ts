@@ -7,7 +7,7 @@ import { type Outside, outsideOf } from '../../linux/stage/mapped-owner.ts';
 import { type Staged, staged, stageFault, stageOrder } from '../../linux/stage/stage.ts';
 import type { StandingSandbox } from '../../warm-pool/warmable-driver.ts';
 import { openListeners } from './network/open-listeners.ts';
-import type { Workshop } from './probe.ts';
+import { WEAKER_WITHOUT_GROUPS, type Workshop } from './probe.ts';
 import { type Launch, type Launched, launch } from './process/launch.ts';
 import { joined, LAUNCHER_COMMAND, type Launcher } from './process/launcher.ts';
 import type { LauncherKind } from './process/launcher-stock.ts';
@@ -184,7 +184,7 @@ async function stagePlan({ slots, canMap }: Workshop, { mounts: granted, covers 
 const NOBODY_ELSE: Outside = { mapped: new Set() };
 
 function runMade(
-  { pad, stock }: Workshop,
+  { pad, stock, groups }: Workshop,
   { launcher, launched, first }: Made,
   { spec, mounts, way }: SandboxOrder,
   report?: JobReport,
@@ -195,6 +195,7 @@ function runMade(
     way,
     ...(report === undefined ? {} : { report }),
     limits: spec.limits,
+    ...(groups === undefined ? { weakerLimits: WEAKER_WITHOUT_GROUPS } : {}),
     programFault: () => programFault(spec, mounts),
     onGone() {
       stock.giveBack(launcher);

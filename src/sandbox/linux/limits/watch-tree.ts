@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { SandboxExit, SandboxLimits } from '../../driver.port.ts';
 import { readText } from './group-folder.ts';
+import { heldElsewhereMb } from './held-elsewhere.ts';
 
 /** How often the tree is looked at. What lives shorter is not seen. */
 const SAMPLE_MS = 50;
@@ -39,7 +40,7 @@ export function watchTree(root: number, limits: SandboxLimits, end: () => void, 
   };
   const sample = (): void => {
     const pids = treeOf(root);
-    const memoryMb = sum(pids, ownMemoryMb);
+    const memoryMb = sum(pids, ownMemoryMb) + heldElsewhereMb(root, limits);
     watch.memoryPeakMb = Math.max(watch.memoryPeakMb, memoryMb);
     watch.cpuMs = Math.max(watch.cpuMs, sum(pids, cpuMsOf) - usedMs);
     // The root is bubblewrap's own first process.

@@ -224,3 +224,19 @@ test('the server keeps no layer from its end, unless it shall stay for a process
   expect(layer.exitCode).toBe(0);
   await untilGone(pids);
 });
+
+test('SBX-08 a server that stands still costs one order, is ended, and another takes its place', async () => {
+  const server = createForkServer(partsOf('read -r end; exit 7', { answerTimeoutMs: 1_000, silenceMs: 200 }));
+  const before = await forked(server);
+  const stopped = parentOf(before.child.pid);
+  process.kill(stopped, 'SIGSTOP');
+  await expect(server.fork(undefined)).rejects.toThrow('does not answer');
+  const next = await forked(server);
+  expect(parentOf(next.child.pid)).not.toBe(stopped);
+  // Whoever waits for what the old one started learns of an end.
+  expect(await endOf(before)).toEqual([null, 'SIGKILL']);
+  await untilGone([stopped]);
+  for (const pipe of before.pipes) pipe.destroy();
+  next.pipes[0]?.end('\n');
+  expect(await endOf(next)).toEqual([7, null]);
+});

@@ -9,6 +9,8 @@ import { ForkedProcess } from './forked-process.ts';
 
 /** A busy machine may take long; what waits for the order waits no longer than for bubblewrap itself. */
 const ANSWER_TIMEOUT_MS = 10_000;
+/** One that stands still longer cannot tell how what it started ended, so calls would wait for it. */
+const SILENCE_MS = 10_000;
 
 /**
  * A small process beside the layer that starts processes for it, each at the head of a session of its own. When the layer does
@@ -43,11 +45,13 @@ export interface ForkServerParts {
   readonly nothing: KeptBytes;
   /** Name or path of perl. Default `/usr/bin/perl`. */
   readonly perl?: string;
-  /** How long an order may take. Default 10 s. */
+  /** How long an order may take; then another server takes the place of this one. Default 10 s. */
   readonly answerTimeoutMs?: number;
+  /** How long a server that was replaced may stay silent before it is ended, with all that it started. Default 10 s. */
+  readonly silenceMs?: number;
 }
 
-/** The fork server of one driver. One that was ended by somebody is started anew with the next use. */
+/** The fork server of one driver. One that was ended by somebody, or did not answer once, is replaced with the next use. */
 export function createForkServer(parts: ForkServerParts): ForkServer {
   const command = perlCommand(parts);
   let server: RunningServer | undefined;
@@ -58,7 +62,7 @@ export function createForkServer(parts: ForkServerParts): ForkServer {
   return {
     fork(uid, stages = false) {
       if (command === undefined) return undefined;
-      if (server === undefined) {
+      if (server === undefined || server.isRetired) {
         server = new RunningServer(startServer(command, parts), parts);
         for (const event of ['exit', 'error', 'disconnect']) server.process.on(event, lost(server));
       }
@@ -84,6 +88,10 @@ interface Order extends PromiseWithResolvers<Forked> {
 class RunningServer {
   readonly process: ChildProcess;
   isReady = false;
+  /** It did not answer in time, and is asked for nothing more. */
+  isRetired = false;
+  #silence: NodeJS.Timeout | undefined;
+  readonly #silenceMs: number;
   readonly #sockets: number;
   readonly #answerTimeoutMs: number;
   readonly #orders = new Map<number, Order>();
@@ -93,15 +101,22 @@ class RunningServer {
 
   constructor(
     child: ChildProcess,
-    { sockets, answerTimeoutMs = ANSWER_TIMEOUT_MS }: Pick<ForkServerParts, 'sockets' | 'answerTimeoutMs'>,
+    {
+      sockets,
+      answerTimeoutMs = ANSWER_TIMEOUT_MS,
+      silenceMs = SILENCE_MS,
+    }: Pick<ForkServerParts, 'sockets' | 'answerTimeoutMs' | 'silenceMs'>,
   ) {
     this.process = child;
     this.#sockets = sockets;
     this.#answerTimeoutMs = answerTimeoutMs;
+    this.#silenceMs = silenceMs;
     child.on('message', (told, socket) => {
       this.isReady = true;
+      clearTimeout(this.#silence);
       if (socket instanceof Socket) this.#take(Number(told), socket);
       else this.#hear(told as Told);
+      this.#endIfIdle();
     });
     child.unref();
     child.channel?.unref();
@@ -110,9 +125,8 @@ class RunningServer {
   fork(uid: number | undefined, stages: boolean): Promise<Forked> {
     this.#last += 1;
     const id = this.#last;
-    // One that takes so long is asked for nothing more until it is heard again; what it has started lives on.
     const late = setTimeout(() => {
-      this.isReady = false;
+      this.#retire();
       this.#fail(id, new Error('the fork server does not answer'));
     }, this.#answerTimeoutMs);
     const order: Order = { ...Promise.withResolvers<Forked>(), pipes: [], late };
@@ -124,9 +138,22 @@ class RunningServer {
     return order.promise;
   }
 
+  /** What it has started lives on as long as it is heard again soon; nobody would learn of its end otherwise. */
+  #retire(): void {
+    if (this.isRetired) return;
+    this.isRetired = true;
+    this.#silence = setTimeout(() => this.process.kill('SIGKILL'), this.#silenceMs);
+  }
+
+  /** A server that was replaced is kept for what it started, no longer. */
+  #endIfIdle(): void {
+    if (this.isRetired && this.#orders.size === 0 && this.#running.size === 0) this.process.kill('SIGKILL');
+  }
+
   /** Nothing more is heard of what it started; the kernel ends bubblewrap with it, and the end of its pipes a launcher. */
   lost(): void {
     this.isReady = false;
+    clearTimeout(this.#silence);
     for (const id of this.#orders.keys()) this.#fail(id, new Error('the fork server has ended'));
     for (const child of this.#running.values()) child.ended(undefined);
     this.#running.clear();

@@ -19,6 +19,8 @@ export interface Launchpad extends LauncherParts {
   readonly fixed: FixedArguments;
   /** The system call filter, as bubblewrap reads it. */
   readonly filter: Uint8Array;
+  /** The same for sandboxes without control groups. */
+  readonly uncountedFilter: Uint8Array;
   /** Names the layer on the command line of its sandboxes. */
   readonly mark: string;
 }
@@ -87,7 +89,7 @@ export function launch(
       // While the shell becomes bubblewrap: nothing foreign runs before it gets the filter.
       if (order.waiting === undefined) group?.bound(spec.limits);
     },
-    release: () => writable('filter').end(pad.filter),
+    release: () => writable('filter').end(group === undefined ? pad.uncountedFilter : pad.filter),
     abandon() {
       for (const pipe of pipes) pipe?.destroy();
     },

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import type { SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
+import type { LimitName, SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
 import { EGRESS_DEFAULTS, type EgressRun } from '../../../egress-gate.ts';
 import { startOf } from '../../../linux/crash/layer-mark.ts';
 import { childrenOf, type TreeWatch, watchTree } from '../../../linux/limits/watch-tree.ts';
@@ -20,6 +20,8 @@ export interface RunParts extends Launched {
   /** Undefined for a sandbox that reaches nothing. */
   readonly way: EgressRun | undefined;
   readonly limits: SandboxLimits;
+  /** What the exit says of them; absent when all are kept in full. */
+  readonly weakerLimits?: readonly LimitName[];
   /** Exit code for a tool that could not be started because of its program; undefined when something else failed. */
   readonly programFault: () => number | undefined;
   /** What became of the job of a sandbox that stood before it had one; undefined for one that began with its tool. */
@@ -138,6 +140,7 @@ function exitOf(parts: RunParts, end: LauncherEnd, killed: boolean, watch: TreeW
     ...(limit === undefined ? {} : { violation: limit }),
     cpuMs,
     memoryPeakMb: usage?.memoryPeakMb ?? watch?.memoryPeakMb ?? 0,
+    ...(parts.weakerLimits === undefined ? {} : { weakerLimits: parts.weakerLimits }),
     ...(parts.way === undefined ? {} : { network: parts.way.usage() }),
   };
 }

@@ -1,6 +1,14 @@
 import { SYSCALL_NUMBERS } from '../../../linux/syscall-numbers.ts';
 import { branch, encode, give, type Instruction, load } from './bpf.ts';
-import { ALLOWED, type ArgumentRule, type ArgumentTest, REFUSED, type Refusal, RULES } from './policy.ts';
+import {
+  ALLOWED,
+  type ArgumentRule,
+  type ArgumentTest,
+  REFUSED,
+  type Refusal,
+  RULES,
+  UNCOUNTED_RULES,
+} from './policy.ts';
 
 /** Processors that the filter knows. */
 export type Architecture = 'x64' | 'arm64';
@@ -12,7 +20,12 @@ export const AUDIT_ARCHITECTURES = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as c
 export const ACTIONS = { allow: 0x7fff_0000, kill: 0x8000_0000, refuse: 0x0005_0000 } as const;
 
 /** Error numbers, equal on both processors. */
-export const ERROR_NUMBERS: Readonly<Record<Refusal, number>> = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 };
+export const ERROR_NUMBERS: Readonly<Record<Refusal, number>> = {
+  EPERM: 1,
+  ENOSYS: 38,
+  EAFNOSUPPORT: 97,
+  unheeded: 0,
+};
 
 /** Byte offsets in `struct seccomp_data`. */
 const NUMBER_AT = 0;
@@ -32,9 +45,11 @@ interface NumberRange {
 /**
  * The allow list of `policy.ts` as a program for the kernel: a call in another calling convention ends the process, a
  * call that nobody named is answered as unknown (ENOSYS).
+ * @param isCounted whether control groups count the memory that the kernel holds for a tool. Default true; otherwise more is
+ *   refused (`UNCOUNTED_RULES`)
  */
-export function compileFilter(architecture: Architecture): Buffer {
-  const calls = decide(rangesOf(architecture));
+export function compileFilter(architecture: Architecture, isCounted = true): Buffer {
+  const calls = decide(rangesOf(architecture, isCounted));
   const known = [load(NUMBER_AT), ...(architecture === 'x64' ? killX32(calls) : calls)];
   return encode([
     load(ARCHITECTURE_AT),
@@ -57,7 +72,7 @@ function decide(ranges: readonly NumberRange[]): readonly Instruction[] {
   return branch('jumpIfAtLeast', pivot, decide(upper), decide(ranges.slice(0, middle)));
 }
 
-function rangesOf(architecture: Architecture): NumberRange[] {
+function rangesOf(architecture: Architecture, isCounted: boolean): NumberRange[] {
   const byNumber = new Map<number, { key: string; code: readonly Instruction[] }>();
   const put = (name: string, key: string, code: readonly Instruction[]): void => {
     const number = SYSCALL_NUMBERS[name]?.[architecture];
@@ -65,7 +80,8 @@ function rangesOf(architecture: Architecture): NumberRange[] {
   };
   for (const name of ALLOWED) put(name, 'allow', give(ACTIONS.allow));
   for (const name of REFUSED) put(name, 'EPERM', refusal('EPERM'));
-  for (const [name, rule] of Object.entries(RULES)) put(name, name, ruleCode(rule));
+  for (const [name, rule] of Object.entries(isCounted ? RULES : { ...RULES, ...UNCOUNTED_RULES }))
+    put(name, name, ruleCode(rule));
   return mergeRuns(byNumber);
 }
 

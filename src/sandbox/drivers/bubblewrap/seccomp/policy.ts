@@ -47,8 +47,8 @@ export interface ArgumentTest {
   readonly anyBit?: number;
 }
 
-/** Errors by which a call is refused. */
-export type Refusal = 'EPERM' | 'ENOSYS' | 'EAFNOSUPPORT';
+/** Errors by which a call is refused; one that is not heeded seems to have worked. */
+export type Refusal = 'EPERM' | 'ENOSYS' | 'EAFNOSUPPORT' | 'unheeded';
 
 /** A call that is allowed only for some arguments: refused when all of `refuseWhen` hold, or one of `allowOnlyWhen` does not. */
 export interface ArgumentRule {
@@ -110,6 +110,27 @@ export const RULES: Readonly<Record<string, ArgumentRule>> = {
       { argument: 3, anyBit: SET_ID_BITS },
     ],
     refusal: 'EPERM',
+  },
+};
+
+/** SO_SNDBUF and SO_RCVBUF at the level SOL_SOCKET. */
+const SOL_SOCKET = 1;
+const BUFFER_SIZES = [7, 8];
+const F_SETPIPE_SZ = 1031;
+
+/**
+ * Further rules where there are no control groups: memory that belongs to no process is not to be had, and buffers of the
+ * kernel keep their size. Who asks for larger socket buffers seems to get them, as the kernel does it beyond its own bound.
+ */
+export const UNCOUNTED_RULES: Readonly<Record<string, ArgumentRule>> = {
+  memfd_create: { refuseWhen: [], refusal: 'ENOSYS' },
+  fcntl: { refuseWhen: [{ argument: 1, oneOf: [F_SETPIPE_SZ] }], refusal: 'EPERM' },
+  setsockopt: {
+    refuseWhen: [
+      { argument: 1, oneOf: [SOL_SOCKET] },
+      { argument: 2, oneOf: BUFFER_SIZES },
+    ],
+    refusal: 'unheeded',
   },
 };
 

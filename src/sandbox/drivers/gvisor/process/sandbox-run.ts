@@ -126,6 +126,7 @@ function exitOf(
     ...(end.lost === true && limit !== undefined ? { signal: 'SIGKILL' } : end),
     ...(limit === undefined ? {} : { violation: limit }),
     cpuMs: usage.cpuMs,
+    weakerLimits: ['processes'],
     memoryPeakMb: usage.memoryPeakMb,
     ...(way === undefined ? {} : { network: way.usage() }),
   };
