@@ -34,6 +34,7 @@ export interface SandboxLimits {
  * more, and usage may show too little.
  */
 export const LIMIT_NAMES = ['memory', 'cpu', 'processes', 'usage'] as const;
+/** One of them. */
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
 /** What runs in a sandbox, and all it can see. */

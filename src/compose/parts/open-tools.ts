@@ -18,7 +18,7 @@ import { createEnvironmentSecretStore } from '../../external/secret-stores/envir
 import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
 import type { ElicitationDesk } from '../../mcp-servers/elicitation.port.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
-import { createUpstreams } from '../../mcp-servers/upstreams.ts';
+import { createUpstreams, type Upstreams, type UpstreamsParts } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
 import { createRegistry, type Registry } from '../../registry/registry.ts';
 import type { SkillPackage } from '../../registry/skill-package.ts';
@@ -44,11 +44,11 @@ export async function openTools(
   const { driver, servers, drivers } = openSandboxes(opened, settings, closed);
   const bounds = machineBounds(settings);
   const interpreter = opened.use(createWasmDriver());
-  // One way out for everything that the layer itself asks for over HTTP (EXT-03).
+  // One way out for all that the layer itself asks for over HTTP (EXT-03).
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
-  const upstreams = createUpstreams({
+  const upstreams = openUpstreams(opened, {
     driver: servers,
     checkDefinition: bounds.checkUpstream,
     checkShown: bounds.checkShown,
@@ -63,7 +63,6 @@ export async function openTools(
     // Callers with connections of their own share no socket either (PRM-11).
     callerOutbound: () => createOutboundHttp({ guard }),
   });
-  opened.defer(() => upstreams.close());
   const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, driver);
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
     contents: database.skillContents,
@@ -103,6 +102,10 @@ export async function openTools(
     skillFiles,
     fileExecutor,
   };
+}
+
+function openUpstreams(opened: AsyncDisposableStack, parts: UpstreamsParts): Upstreams {
+  return opened.adopt(createUpstreams(parts), (upstreams) => upstreams.close());
 }
 
 /** The operator's folder of modules, if there is one. */

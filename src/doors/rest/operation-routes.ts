@@ -13,9 +13,9 @@ import {
 } from '../../operations/catalogue.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { presentedCredential } from '../bearer.ts';
-import type { BodyBudget } from '../body-budget.ts';
 import { requestEnd } from '../http-answer.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
+import type { BodyBudget } from '../request-body.ts';
 import { type BodyTerms, readBody, UNKNOWN_BODY_BYTES_MAX } from '../request-body.ts';
 import { readWireJson } from '../wire-json.ts';
 import type { DirectPosts } from './direct-posts.ts';

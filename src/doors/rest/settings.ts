@@ -1,5 +1,5 @@
 import { KiB, MiB } from '../../std/bytes.ts';
-import { BODIES_BYTES_MAX } from '../body-budget.ts';
+import { BODIES_BYTES_MAX } from '../request-body.ts';
 
 /** What can be set of the REST door. */
 export interface RestSettings {

@@ -3,7 +3,7 @@ import { Readable, type Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import { GrowingBuffer } from '../../std/growing-buffer.ts';
+import { GrowingBuffer } from '../../std/web/growing-buffer.ts';
 import { codeOf } from './network-failures.ts';
 
 /** A body, or its beginning. */

@@ -1,4 +1,4 @@
-import { GrowingBuffer } from '../growing-buffer.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 
 /**
  * The body of an answer, when it has no more than so many bytes.

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../../../telemetry/log.ts';
-import type { BodyBudget } from '../../body-budget.ts';
 import type { McpServer } from '../../mcp-server.ts';
 import type { ProtectedResource } from '../../protected-resource.ts';
+import type { BodyBudget } from '../../request-body.ts';
 import type { TransportSettings } from '../settings.ts';
 import type { Sessions } from './sessions.ts';
 import type { Streams } from './streams.ts';

@@ -2,11 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { failureOf } from '../../../domain/error/tool-layer-error.ts';
-import { createBodyBudget } from '../../body-budget.ts';
 import { classify, RPC, type RpcMessage } from '../../json-rpc.ts';
 import type { McpServer } from '../../mcp-server.ts';
 import { createProtectedResource } from '../../protected-resource.ts';
-import { readBody } from '../../request-body.ts';
+import { createBodyBudget, readBody } from '../../request-body.ts';
 import { readWireJson } from '../../wire-json.ts';
 import { isModern } from '../modern-envelope.ts';
 import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';

@@ -1,4 +1,5 @@
 import { readFileSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { MiB } from '../../../std/bytes.ts';
 import type { SandboxLimits } from '../../driver.port.ts';
 import { readText } from './group-folder.ts';
@@ -19,7 +20,7 @@ export function heldElsewhereMb(first: number, { diskMb }: Pick<SandboxLimits, '
 /** Zero until the sandbox has its scratch space: the folder of that name is the host's before. */
 function scratchBytes(first: number, diskMb: number): number {
   try {
-    const { type, blocks, bfree, bsize } = statfsSync(`/proc/${first}/root/tmp`);
+    const { type, blocks, bfree, bsize } = statfsSync(join('/proc', `${first}`, 'root', 'tmp'));
     const isOurs = type === TMPFS && blocks * bsize === Math.max(1, diskMb) * MiB;
     return isOurs ? (blocks - bfree) * bsize : 0;
   } catch {

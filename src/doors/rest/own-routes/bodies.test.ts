@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { KiB, MiB } from '../../std/bytes.ts';
-import { manifestOf } from '../tool-layer.fixture.ts';
-import { type RunningDoor, startRestDoor } from './rest-door.fixture.ts';
+import { KiB, MiB } from '../../../std/bytes.ts';
+import { manifestOf } from '../../tool-layer.fixture.ts';
+import { type RunningDoor, startRestDoor } from '../rest-door.fixture.ts';
 
 let running: RunningDoor;
 const sockets: Socket[] = [];
