@@ -20,7 +20,14 @@ const story = tellStory();
 const folder = await mkdtemp(join(tmpdir(), 'sallyport-tool-registry-'));
 try {
   await using helpDesk = await startHelpDesk();
-  await using layer = await createToolLayer({ settings: { data_folder: folder, 'audit.checkpoint_seconds': 1 } });
+  await using layer = await createToolLayer({
+    settings: {
+      data_folder: folder,
+      'audit.checkpoint_seconds': 1,
+      // Tenants other than the machine's own start programs only when its operator names them.
+      'tenant.may_run_programs': ['north', 'south'],
+    },
+  });
   await using server = await serve(layer, { port: 0 });
   const parts: RegistryParts = {
     story,

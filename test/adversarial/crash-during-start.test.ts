@@ -54,15 +54,24 @@ describe.skipIf(!probe.works)(`a layer that is killed${probe.works ? '' : `, ski
   test('SBX-08 bubblewrap without a layer ends when it never got its arguments', async () => {
     // Not in /tmp, which a launcher covers while it works.
     const folder = mkdtempSync('/var/tmp/crash-');
-    chmodSync(folder, 0o755);
+    chmodSync(folder, 0o777);
     const program = join(folder, 'bwrap');
     const mark = newMark();
     // The layer is gone before bubblewrap begins.
-    const lines = ['#!/bin/sh', `case "$*" in *${mark}*) kill -s KILL $PPID; sleep 0.1 ;; esac`, 'exec bwrap "$@"', ''];
+    const lines = [
+      '#!/bin/sh',
+      `case "$*" in *${mark}*) : >${folder}/begins; while test -d /proc/$(cat ${folder}/pid); do sleep 0.02; done ;; esac`,
+      'exec bwrap "$@"',
+      '',
+    ];
     writeFileSync(program, lines.join('\n'), { mode: 0o755 });
     const layer = await startLayer(mark, 'tool with a writable folder', program);
+    writeFileSync(join(folder, 'pid'), String(layer.pid));
     const ended = once(layer, 'exit');
     layer.stdin.write('go');
+    // Whoever becomes bubblewrap may not signal the layer.
+    await until(() => existsSync(join(folder, 'begins')));
+    layer.kill('SIGKILL');
     expect((await ended)[1]).toBe('SIGKILL');
     expect(await survivorsAtLast()).toEqual([]);
     rmSync(folder, { recursive: true });

@@ -27,8 +27,20 @@ import type { RestSettings } from './settings.ts';
 type Params = Readonly<Record<string, string>>;
 type Query = Readonly<Record<string, unknown>>;
 
-/** Calls may carry their token in the body, and are refused on record: their bodies are looked at, when small. */
-const TOKEN_IN_BODY: ReadonlySet<string> = new Set([OPERATIONS['tool.invoke'].path, OPERATIONS['tool.dry_run'].path]);
+/** How the framework writes the address of an operation. */
+const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+/**
+ * Routes whose bodies are looked at without a credential, when small: calls, which may carry their token in it and are refused on
+ * record, and what is open to everybody, such as the answer to a notice.
+ */
+const TOKEN_IN_BODY: ReadonlySet<string> = new Set(
+  [
+    OPERATIONS['tool.invoke'],
+    OPERATIONS['tool.dry_run'],
+    ...Object.values<OperationEntry>(OPERATIONS).filter(({ access }) => access === 'open'),
+  ].map(({ path }) => routeOf(path)),
+);
 
 /** One route per row of the operation table. */
 export function addOperationRoutes(
@@ -68,8 +80,7 @@ function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedRes
     if (name === 'tool.invoke') sendInvocation(reply.raw, answer as ToolInvokeResponse, resource);
     else sendJson(reply.raw, statusOf(entry, answer), answer);
   };
-  const url = entry.path.replaceAll(/\{(\w+)\}/g, ':$1');
-  app.route({ method: entry.method, url, handler, exposeHeadRoute: entry.method === 'GET' });
+  app.route({ method: entry.method, url: routeOf(entry.path), handler, exposeHeadRoute: entry.method === 'GET' });
 }
 
 /** @returns undefined for an empty body */

@@ -22,7 +22,7 @@ let second: OpenLayer;
 beforeAll(async () => {
   databases = await embeddedDatabases(true);
   const connection = await databases.fresh();
-  const settings = { 'database.url': 'url' in connection ? connection.url : '' };
+  const settings = { 'database.url': 'url' in connection ? connection.url : '', 'tenant.may_run_programs': ['*'] };
   first = await openLayer(settings);
   second = await openLayer(settings);
   await first.layer.ask('tools.import-skill', { files: SKILL }, OPERATOR);
