@@ -37,7 +37,7 @@ export function errorsDocument(): string {
   );
 }
 
-/** docs/lifecycle.md: the states of an invocation. */
+/** docs/calls/lifecycle.md: the states of an invocation. */
 export function lifecycleDocument(): string {
   const states = Object.keys(TRANSITIONS) as (keyof typeof TRANSITIONS)[];
   return document(

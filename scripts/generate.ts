@@ -22,7 +22,7 @@ export async function staleDocuments(): Promise<string[]> {
 async function generatedDocuments(): Promise<Map<string, string>> {
   const documents = new Map([
     ['docs/errors.md', errorsDocument()],
-    ['docs/lifecycle.md', lifecycleDocument()],
+    ['docs/calls/lifecycle.md', lifecycleDocument()],
     ['docs/operations.md', operationsDocument()],
     ['src/detectors/injection/lexer/lexer.generated.ts', await lexerModule()],
   ]);
