@@ -1,5 +1,4 @@
-import { startEmbeddedPostgres } from '../../src/storage/postgres/embedded-postgres.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import { createDatabaseServer } from '../../src/storage/postgres/embedded/database-server.fixture.ts';
 import { ensurePeers } from '../peers/installed.ts';
 
 const PACKAGE = '@dbos-inc/dbos-sdk';
@@ -45,8 +44,9 @@ export async function dbosPeer(dataFolder: string, tell: (line: string) => void)
   if (found === undefined) return { name: `${NAME} (not installed)`, [Symbol.asyncDispose]: async () => undefined };
   const { DBOS } = found;
   await using opened = new AsyncDisposableStack();
-  const { connection } = opened.use(await startEmbeddedPostgres({ dataFolder, log: silentLog }));
-  const { socketFolder, port, user } = connection;
+  const server = opened.adopt(await createDatabaseServer(dataFolder), ({ stop }) => stop());
+  await server.start();
+  const { socketFolder, port, user } = server.connection;
   DBOS.setConfig({
     name: 'sallyport-bench',
     systemDatabaseUrl: `postgresql://${user}@localhost/dbos?host=${encodeURIComponent(socketFolder)}&port=${port}`,

@@ -8,6 +8,7 @@ import { createWasmDriver } from '../sandbox/drivers/wasm/wasm-driver.ts';
 import { MiB } from '../std/bytes.ts';
 import { makeFolder } from '../std/make-folder.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
+import { serverFacts } from '../storage/postgres/server-facts.ts';
 import { settingsOf } from './open-layer.ts';
 import { checkPolicies } from './parts/open-policies.ts';
 import { openSandboxes } from './parts/open-sandboxes.ts';
@@ -56,12 +57,25 @@ function checkSettings(options: LayerOptions): [Settings | undefined, DoctorFind
 
 async function checkDatabase(settings: Settings): Promise<DoctorFinding> {
   const name = 'PostgreSQL';
-  if (settings['database.url'] !== '') return { name, state: 'ok', message: 'a server of your own (database.url)' };
+  const url = settings['database.url'];
+  if (url !== '') return checkOwnServer(name, url);
   try {
     await locateBinaries(`${process.platform}-${process.arch}`);
     return { name, state: 'ok', message: 'embedded' };
   } catch (thrown) {
     return { name, state: 'failed', message: failureOf(thrown).message, hint: 'Or set SALLYPORT_DATABASE_URL.' };
+  }
+}
+
+async function checkOwnServer(name: string, url: string): Promise<DoctorFinding> {
+  try {
+    const { version, isSuperuser } = await serverFacts({ url });
+    const server = `${version}, a server of your own (database.url)`;
+    if (!isSuperuser) return { name, state: 'ok', message: server };
+    const message = `${server}; the layer is superuser there: whoever gets its password may start programs on that machine`;
+    return { name, state: 'absent', message, hint: 'Give it a role that owns the schema sallyport and nothing else.' };
+  } catch (thrown) {
+    return { name, state: 'failed', message: failureOf(thrown).message, hint: 'Correct database.url.' };
   }
 }
 

@@ -2,12 +2,14 @@ import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../telemetry/log.ts';
+import { LAYER_ROLE, passwordOf, restrictAccess } from './embedded/access.ts';
 import { locateBinaries } from './embedded/binaries.ts';
-import { ensureCluster, SERVER_USER } from './embedded/cluster.ts';
+import { ensureCluster } from './embedded/cluster.ts';
 import { claimFolder, inUse } from './embedded/holder.ts';
 import { isAlive, isServerOf } from './embedded/processes.ts';
 import { chooseUser } from './embedded/run-as.ts';
 import {
+  DATABASE,
   type ServerCommand,
   type ServerProcess,
   ServerStillEnding,
@@ -70,10 +72,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await ensureCluster(clusterFolder, binaries, runAs, onWaiting);
   const socket = await openSocketFolder(dataFolder, runAs.uid);
   opened.defer(socket.remove);
+  const password = await passwordOf(dataFolder);
   const { postgres } = binaries;
   const args = serverArguments(clusterFolder, socket.path);
   const start = () =>
-    startAlone({ postgres, args, clusterFolder, runAs, startTimeoutMs, log, pidFileIsVoid: false, onWaiting });
+    startAlone(
+      { postgres, args, clusterFolder, runAs, startTimeoutMs, log, pidFileIsVoid: false, onWaiting },
+      password,
+    );
   const server = supervise(await start(), start, log);
   opened.defer(server.stop);
 
@@ -83,7 +89,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     closing ??= open.disposeAsync();
     return closing;
   };
-  const connection = { socketFolder: socket.path, port: SOCKET_PORT, user: SERVER_USER, database: 'postgres' };
+  const connection = {
+    socketFolder: socket.path,
+    port: SOCKET_PORT,
+    user: LAYER_ROLE,
+    password,
+    database: DATABASE,
+  };
   return { connection, pid: server.pid, close, [Symbol.asyncDispose]: close };
 }
 
@@ -112,7 +124,7 @@ async function makeFolders(path: string): Promise<void> {
 }
 
 /** Starts the server once no earlier one is left. The folder is claimed, so an earlier one has lost its layer. */
-async function startAlone(command: ServerCommand): Promise<ServerProcess> {
+async function startAlone(command: ServerCommand, password: string): Promise<ServerProcess> {
   const { clusterFolder, log } = command;
   const pid = await pidInFile(clusterFolder);
   const isServer = pid !== undefined && (await isServerOf(pid, clusterFolder));
@@ -124,6 +136,7 @@ async function startAlone(command: ServerCommand): Promise<ServerProcess> {
   const deadline = performance.now() + EARLIER_SERVER_MS;
   for (;;) {
     try {
+      await restrictAccess({ ...command, pidFileIsVoid }, password);
       return await startServer({ ...command, pidFileIsVoid });
     } catch (error) {
       if (!(error instanceof ServerStillEnding)) throw error;

@@ -1,11 +1,13 @@
 import { Client, type PoolConfig } from 'pg';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 
-/** A server on a Unix socket of this machine, without a password: the socket's folder decides who may use it. */
+/** A server on a Unix socket of this machine. */
 export interface SocketConnection {
   readonly socketFolder: string;
   readonly port: number;
   readonly user: string;
+  /** Secret; absent for a server that asks for none. */
+  readonly password?: string;
   readonly database: string;
 }
 
@@ -23,8 +25,8 @@ export type PostgresConnection = SocketConnection | UrlConnection;
  */
 export function poolTarget(connection: PostgresConnection): PoolConfig {
   if ('socketFolder' in connection) {
-    const { socketFolder: host, port, user, database } = connection;
-    return { host, port, user, database };
+    const { socketFolder: host, ...rest } = connection;
+    return { host, ...rest };
   }
   const { url: connectionString } = connection;
   if (!/^postgres(?:ql)?:\/\//.test(connectionString)) throw notAnAddress();

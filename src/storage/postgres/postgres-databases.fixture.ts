@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { silentLog } from '../../telemetry/log.ts';
-import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import { createDatabaseServer } from './embedded/database-server.fixture.ts';
 import type { PostgresConnection, SocketConnection } from './postgres-connection.ts';
 import { openPostgres } from './postgres-database.ts';
 
@@ -19,8 +19,11 @@ export interface TestDatabases {
 /** Databases of an embedded server in a temporary folder; `asUrl` gives their connections as URLs. */
 export async function embeddedDatabases(asUrl = false): Promise<TestDatabases> {
   const dataFolder = await mkdtemp(join(tmpdir(), 'sallyport-databases-'));
-  const server = await startEmbeddedPostgres({ dataFolder, log: silentLog });
-  const { connection } = server;
+  const server = await createDatabaseServer(dataFolder);
+  await server.start();
+  // As little as a role may have that makes databases: the layer asks for no more.
+  await run(server.connection, "create role tester login createdb password 'its word'");
+  const connection = { ...server.connection, user: 'tester', password: 'its word' };
   const databases = await databasesOf(connection, (database) => {
     const own = { ...connection, database };
     return asUrl ? { url: urlOf(own) } : own;
@@ -29,7 +32,7 @@ export async function embeddedDatabases(asUrl = false): Promise<TestDatabases> {
     ...databases,
     async close() {
       await databases.close();
-      await server.close();
+      await server.stop();
       await rm(dataFolder, { recursive: true });
     },
   };
@@ -45,8 +48,9 @@ export function databasesAt(url: string): Promise<TestDatabases> {
 }
 
 /** The URL of a database behind a socket. */
-export function urlOf({ socketFolder, port, user, database }: SocketConnection): string {
-  return `postgresql:///${database}?host=${encodeURIComponent(socketFolder)}&port=${port}&user=${user}`;
+export function urlOf({ socketFolder, port, user, password = '', database }: SocketConnection): string {
+  const query = new URLSearchParams({ host: socketFolder, port: String(port), user, password });
+  return `postgresql:///${database}?${query}`;
 }
 
 async function databasesOf(

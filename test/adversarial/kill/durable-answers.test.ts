@@ -1,12 +1,14 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
 import type { ToolManifest } from '../../../src/manifest.ts';
-import { urlOf } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
-import { createDatabaseServer, type DatabaseServer } from './database-server.ts';
+import {
+  createDatabaseServer,
+  type DatabaseServer,
+} from '../../../src/storage/postgres/embedded/database-server.fixture.ts';
+import { clientOf, urlOf } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
 
 const TEST_MS = 120_000;
 const POLICIES = ['pure', 'idempotent', 'compensatable', 'irreversible', undefined] as const;
@@ -72,9 +74,7 @@ async function crash(): Promise<void> {
 
 /** State of a call’s row as the database has it after a crash; undefined for none. */
 async function stateOnDisk(invocationId: string): Promise<string | undefined> {
-  const { socketFolder: host, port, user, database } = server.connection;
-  const client = new Client({ host, port, user, database });
-  await client.connect();
+  const client = await clientOf(server.connection);
   try {
     const { rows } = await client.query<{ state: string }>(
       'select state from sallyport.tool_invocations where invocation_id = $1',

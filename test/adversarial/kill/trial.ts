@@ -2,9 +2,10 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Settings } from '../../../src/index.ts';
 import type { SocketConnection } from '../../../src/storage/postgres/postgres-connection.ts';
+import { clientOf } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
 import type { Chance } from './chance.ts';
 import { type CallStory, makeCall } from './clients.ts';
 import { createLayerStarter, type LayerProcess, type LayerReady } from './layer-process.ts';
@@ -167,9 +168,7 @@ async function judge(
   ready: LayerReady,
   connection: SocketConnection,
 ): Promise<Judgement> {
-  const { socketFolder: host, port, user, database: name } = connection;
-  const database = new Client({ host, port, user, database: name });
-  await database.connect();
+  const database = await clientOf(connection);
   try {
     const faults = [...(await restOf(database)), ...(await faultsOf({ stories, places, ready }))];
     const unknown = await unknownOutcomes(database);

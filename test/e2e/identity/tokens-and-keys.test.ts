@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToolLayer, type EmbeddedToolLayer, serve, silentLog } from '../../../src/index.ts';
+import { urlOf } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from '../layer.fixture.ts';
 
 const LOCAL = { door: 'library', local: true } as const;
@@ -85,9 +86,7 @@ describe('revocation', () => {
   test('PRM-01 what one instance revokes, another on the same database refuses within a second', async () => {
     const { embeddedDatabase } = layer;
     if (embeddedDatabase === undefined) throw new Error('no embedded database');
-    const { socketFolder, port, user, database } = embeddedDatabase;
-    const url = `postgresql:///${database}?host=${encodeURIComponent(socketFolder)}&port=${port}&user=${user}`;
-    const settings = { data_folder: `${opened.folder}/other`, 'database.url': url };
+    const settings = { data_folder: `${opened.folder}/other`, 'database.url': urlOf(embeddedDatabase) };
     const other = await createToolLayer({ settings, log: silentLog, environment: {} });
     try {
       const token = (await other.mintToken({})).capability_token;

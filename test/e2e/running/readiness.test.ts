@@ -22,20 +22,24 @@ async function ready(): Promise<object> {
   return (await response.json()) as object;
 }
 
+/** The layer's connections, so that it makes new ones, to which the role's settings apply. */
+const CONNECT_ANEW =
+  'select pg_terminate_backend(pid) from pg_stat_activity where usename = current_user and pid <> pg_backend_pid()';
+
 const polled = () => expect.poll(ready, { timeout: 20_000 });
 const READY = { status: 'ready', ready: true };
 
 test('OPS-03 where nothing can be written the layer is not ready, and says why', async () => {
   await polled().toEqual(READY);
-  await database.query('alter system set default_transaction_read_only = on');
-  await database.query('select pg_reload_conf()');
+  await database.query('alter role current_user set default_transaction_read_only = on');
+  await database.query(CONNECT_ANEW);
   await polled().toMatchObject({ ready: false, status: 'degraded', reason: expect.stringContaining('read-only') });
   const health = await fetch(`${open.server.url}/healthz`);
   expect(health.status).toBe(503);
   expect(await health.json()).toMatchObject({ parts: { database: { ok: false } } });
   await database.query('set default_transaction_read_only = off');
-  await database.query('alter system reset default_transaction_read_only');
-  await database.query('select pg_reload_conf()');
+  await database.query('alter role current_user reset default_transaction_read_only');
+  await database.query(CONNECT_ANEW);
   await polled().toEqual(READY);
 });
 

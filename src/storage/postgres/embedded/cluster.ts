@@ -7,8 +7,8 @@ import type { PostgresBinaries } from './binaries.ts';
 import { giveTo, identity, letThrough, type RunAs } from './run-as.ts';
 import { codeOf, folderError, startError, USE_A_SERVER } from './start-problem.ts';
 
-/** The one role of the embedded server; the socket's folder decides who can be it. */
-export const SERVER_USER = 'sallyport';
+/** Who made the cluster and may do everything: nobody can connect as this role (see access.ts). */
+export const SUPERUSER = 'sallyport';
 
 /** Longest that initdb may take. */
 const INITDB_TIMEOUT_MS = 120_000;
@@ -80,8 +80,8 @@ async function initdb(folder: string, binaries: PostgresBinaries, runAs: RunAs):
 }
 
 const INITDB_ARGUMENTS = [
-  `--username=${SERVER_USER}`,
-  '--auth-local=trust',
+  `--username=${SUPERUSER}`,
+  '--auth-local=reject',
   '--auth-host=reject',
   '--encoding=UTF8',
   '--locale=C',

@@ -10,6 +10,9 @@ import { hasEnded } from './processes.ts';
 import { identity, type RunAs } from './run-as.ts';
 import { codeOf, startError, USE_A_SERVER } from './start-problem.ts';
 
+/** The database that holds the layer's schema. */
+export const DATABASE = 'postgres';
+
 /** A running server. */
 export interface ServerProcess {
   readonly pid: number;
@@ -67,16 +70,8 @@ export class ServerStillEnding extends Error {
  * @throws ServerStillEnding; E3812 server-failed or disk-full with the server's own words
  */
 export async function startServer(command: ServerCommand): Promise<ServerProcess> {
-  const { runAs, clusterFolder, log } = command;
-  const pidFile = command.pidFileIsVoid ? 'void' : '';
-  const args = ['-c', SCRIPT, 'sh', clusterFolder, pidFile, ...runAs.prefix, command.postgres, ...command.args];
-  const child = spawn('/bin/sh', args, {
-    ...identity(runAs),
-    env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    // In a session of its own: Ctrl-C in a terminal is for the layer, which then stops the server when it is done.
-    detached: true,
-  });
+  const { log } = command;
+  const child = spawnLocked(command, command.args, 'ignore');
   const lines: string[] = [];
   const ended = watch(child, lines, log);
   const stop = () => stopServer(child, ended);
@@ -92,6 +87,43 @@ export async function startServer(command: ServerCommand): Promise<ServerProcess
   for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
   return { pid: child.pid ?? 0, ended, stop };
 }
+
+/** Starts PostgreSQL under the lock of its folder, to end with this process. */
+function spawnLocked(command: ServerCommand, serverArgs: readonly string[], input: 'ignore' | 'pipe'): ChildProcess {
+  const { runAs, clusterFolder } = command;
+  const pidFile = command.pidFileIsVoid ? 'void' : '';
+  const args = ['-c', SCRIPT, 'sh', clusterFolder, pidFile, ...runAs.prefix, command.postgres, ...serverArgs];
+  return spawn('/bin/sh', args, {
+    ...identity(runAs),
+    env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
+    stdio: [input, 'ignore', 'pipe', 'pipe'],
+    // In a session of its own: Ctrl-C in a terminal is for the layer, which then stops the server when it is done.
+    detached: true,
+  });
+}
+
+/**
+ * Runs statements as the superuser in a process that takes no connections, and ends it.
+ * @param statements each on one line, without a semicolon at its end
+ * @throws ServerStillEnding; E3812 server-failed or disk-full with the server's own words
+ */
+export async function runSingleUser(command: ServerCommand, statements: readonly string[]): Promise<void> {
+  const args = ['--single', ...command.args, ...SINGLE_USER_SETTINGS, DATABASE];
+  const child = spawnLocked(command, args, 'pipe');
+  const lines: string[] = [];
+  const ended = watch(child, lines, command.log);
+  // A server that has ended reads no more; its exit says why.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(statements.map((statement) => `${statement}\n`).join(''));
+  command.onWaiting();
+  const slow = setTimeout(() => child.kill('SIGKILL'), command.startTimeoutMs);
+  const how = await ended;
+  clearTimeout(slow);
+  if (child.exitCode !== 0) throw explain(new Error(how), command, child.exitCode, lines);
+}
+
+/** A password of the layer's is 256 random bits: nobody guesses it, and stretching it would only slow down connections. */
+const SINGLE_USER_SETTINGS = ['-c', 'exit_on_error=on', '-c', 'scram_iterations=1'];
 
 function watch(child: ChildProcess, lines: string[], log: Log): Promise<string> {
   const guard = child.stdio[3];

@@ -10,6 +10,8 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   port: String(SOCKET_PORT),
   unix_socket_permissions: '0700',
   max_connections: String(CONNECTIONS_MAX),
+  // Nobody connects as the superuser.
+  superuser_reserved_connections: '0',
   // Small when idle: no workers that nothing needs.
   shared_buffers: '32MB',
   io_method: 'sync',

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import { silentLog } from '../../telemetry/log.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
-import { run } from './postgres-databases.fixture.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { silentLog } from '../../../telemetry/log.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded-postgres.ts';
+import { run } from '../postgres-databases.fixture.ts';
 
 const isRoot = process.getuid?.() === 0;
 const isLinux = process.platform === 'linux';
@@ -43,7 +43,7 @@ afterEach(async () => {
   await rm(parent, { recursive: true, force: true });
   expect(left, 'processes left behind').toEqual([]);
   expect(
-    files.filter((name) => name !== 'postgres'),
+    files.filter((name) => !['postgres', 'postgres.password'].includes(name)),
     'files left beside the cluster',
   ).toEqual([]);
 });
@@ -54,7 +54,7 @@ const start = (changes: { dataFolder?: string; platform?: string } = {}): Promis
 /** A cluster that was stopped cleanly, without the time that making one takes. */
 async function madeCluster(): Promise<void> {
   await mkdir(dataFolder);
-  await promisify(execFile)('cp', ['-a', join(template, 'postgres'), dataFolder]);
+  await promisify(execFile)('cp', ['-a', `${template}/.`, dataFolder]);
 }
 
 /** Expects that a start fails with a problem, and that the message says certain words. */
@@ -68,10 +68,10 @@ async function expectRefused(starting: Promise<EmbeddedPostgres>, problem: strin
 describe('start and stop', () => {
   test('the first start makes a cluster, a later one finds what was written', async () => {
     const first = await start();
-    await run(first.connection, 'create table kept as select 42 as answer');
+    await run(first.connection, 'create schema sallyport; create table sallyport.kept as select 42 as answer');
     await Promise.all([first.close(), first.close()]);
     await using second = await start();
-    expect(await run(second.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await run(second.connection, 'select answer from sallyport.kept')).toEqual([{ answer: 42 }]);
     expect(await run(second.connection, 'show listen_addresses')).toEqual([{ listen_addresses: '' }]);
     expect(await run(second.connection, 'show fsync')).toEqual([{ fsync: 'on' }]);
   });
@@ -103,11 +103,11 @@ describe('start and stop', () => {
   test('a server that ends by itself is started again and recovers', async () => {
     await madeCluster();
     await using server = await start();
-    await run(server.connection, 'create table kept as select 42 as answer');
+    await run(server.connection, 'create schema sallyport; create table sallyport.kept as select 42 as answer');
     const pid = server.pid();
     process.kill(pid ?? 0, 'SIGKILL');
     while (server.pid() === pid || server.pid() === undefined) await sleep(10);
-    expect(await run(server.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await run(server.connection, 'select answer from sallyport.kept')).toEqual([{ answer: 42 }]);
   });
 });
 
@@ -115,22 +115,22 @@ describe.runIf(isLinux)('crashes', () => {
   test('after SIGKILL of the layer the server goes too, and the next start finds what was acknowledged', async () => {
     await madeCluster();
     const holder = await holderProcess();
-    await run(holder.connection, 'create table kept as select 42 as answer');
+    await run(holder.connection, 'create schema sallyport; create table sallyport.kept as select 42 as answer');
     await kill(holder.child);
     await using server = await start();
-    expect(await run(server.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await run(server.connection, 'select answer from sallyport.kept')).toEqual([{ answer: 42 }]);
     expect(server.pid()).not.toBe(holder.pid);
   });
 
   test('after SIGKILL of layer and server the next start recovers', async () => {
     await madeCluster();
     const holder = await holderProcess();
-    await run(holder.connection, 'create table kept as select 42 as answer');
+    await run(holder.connection, 'create schema sallyport; create table sallyport.kept as select 42 as answer');
     const killed = kill(holder.child);
     process.kill(holder.pid, 'SIGKILL');
     await killed;
     await using server = await start();
-    expect(await run(server.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await run(server.connection, 'select answer from sallyport.kept')).toEqual([{ answer: 42 }]);
   });
 
   test('a server that outlived its layer is stopped by the next start', async () => {
@@ -303,7 +303,7 @@ describe.runIf(isRoot && isLinux)('users', () => {
   });
 });
 
-const IMPORT = `import { startEmbeddedPostgres } from ${JSON.stringify(new URL('./embedded-postgres.ts', import.meta.url))};
+const IMPORT = `import { startEmbeddedPostgres } from ${JSON.stringify(new URL('../embedded-postgres.ts', import.meta.url))};
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const starting = startEmbeddedPostgres({ dataFolder: process.argv[1], log });`;
 

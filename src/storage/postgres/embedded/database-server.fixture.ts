@@ -1,19 +1,16 @@
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { locateBinaries } from '../../../src/storage/postgres/embedded/binaries.ts';
-import { ensureCluster, SERVER_USER } from '../../../src/storage/postgres/embedded/cluster.ts';
-import { hasEnded } from '../../../src/storage/postgres/embedded/processes.ts';
-import { chooseUser } from '../../../src/storage/postgres/embedded/run-as.ts';
-import {
-  type ServerProcess,
-  ServerStillEnding,
-  startServer,
-} from '../../../src/storage/postgres/embedded/server-process.ts';
-import { serverArguments } from '../../../src/storage/postgres/embedded/server-settings.ts';
-import { openSocketFolder, SOCKET_PORT } from '../../../src/storage/postgres/embedded/socket-folder.ts';
-import type { SocketConnection } from '../../../src/storage/postgres/postgres-connection.ts';
-import { silentLog } from '../../../src/telemetry/log.ts';
+import { silentLog } from '../../../telemetry/log.ts';
+import type { SocketConnection } from '../postgres-connection.ts';
+import { locateBinaries } from './binaries.ts';
+import { ensureCluster, SUPERUSER } from './cluster.ts';
+import { hasEnded } from './processes.ts';
+import { chooseUser } from './run-as.ts';
+import { DATABASE, type ServerProcess, ServerStillEnding, startServer } from './server-process.ts';
+import { serverArguments } from './server-settings.ts';
+import { openSocketFolder, SOCKET_PORT } from './socket-folder.ts';
 
-/** A PostgreSQL of its own that nobody starts again but the test. */
+/** A PostgreSQL of its own that nobody starts again but the test, whose superuser needs no password. */
 export interface DatabaseServer {
   readonly connection: SocketConnection;
   start(): Promise<void>;
@@ -37,6 +34,7 @@ export async function createDatabaseServer(
   const binaries = await locateBinaries(`${process.platform}-${process.arch}`);
   const runAs = await chooseUser(clusterFolder, binaries.postgres);
   await ensureCluster(clusterFolder, binaries, runAs, () => undefined);
+  await writeFile(`${clusterFolder}/pg_hba.conf`, 'local all all trust\n');
   const socket = await openSocketFolder(folder, runAs.uid);
   const more = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = {
@@ -62,7 +60,7 @@ export async function createDatabaseServer(
     }
   };
   return {
-    connection: { socketFolder: socket.path, port: SOCKET_PORT, user: SERVER_USER, database: 'postgres' },
+    connection: { socketFolder: socket.path, port: SOCKET_PORT, user: SUPERUSER, database: DATABASE },
     start,
     async kill() {
       if (running === undefined) return;
