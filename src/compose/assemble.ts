@@ -41,8 +41,6 @@ const QUARANTINE_FOLLOW_MS = 30_000;
 export interface AssembledLayer {
   readonly parts: OperationParts;
   readonly embeddedDatabase?: SocketConnection;
-  /** As {@link IdentityParts.operatorKey}. */
-  readonly operatorKey: () => string;
   /** Where the user at an MCP client confirms calls; absent where no call can wait. */
   readonly confirmations: ClientConfirmations | undefined;
   /** The signal of the caller of a call that runs. */
@@ -127,7 +125,6 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       refusedAsks,
     },
     ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
-    operatorKey: identity.operatorKey,
     drain: health.drain,
     confirmations: orchestration.confirmations,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,

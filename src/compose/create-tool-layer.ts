@@ -8,7 +8,7 @@ import { createNativeExecutor, type NativeExecutor } from '../executors/native/n
 import type { Hook } from '../hooks/hook.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
-import { makeFolder } from '../std/make-folder.ts';
+import { makeFolder } from '../std/files/make-folder.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createPinoLog } from '../telemetry/pino-log.ts';
@@ -19,6 +19,7 @@ import { circuitTermsFrom } from './parts/from-settings/circuit-terms.ts';
 import { ownPlaces } from './parts/from-settings/own-places.ts';
 import { redactFields, redactorOf } from './parts/from-settings/redactor.ts';
 import { readSettings, settingsFileOf } from './read-settings.ts';
+import { localSocketFolder } from './running-layer/local-socket.ts';
 import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
 
@@ -47,8 +48,6 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   readonly log: Log;
   /** How to reach the embedded database, for its owner; absent with a database of the user's own. */
   readonly embeddedDatabase?: SocketConnection;
-  /** A new API key of an admin that only this process knows, until it ends: for the owner of the data folder. */
-  operatorKey(): string;
   /** `ask('tool.invoke')` as this program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
   /** What the MCP gateways of `serve` and `sallyport mcp` stand on beside the operations; not for programs. */
@@ -84,7 +83,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
   const fields = redactFields(redactor);
   const log =
     options.log === undefined ? createPinoLog(settings['log.level'], fields) : redactedLog(options.log, fields);
-  const { server, waiting, socketFolder } = startDatabase(settings, log);
+  const { server, waiting, socketFolders } = startDatabase(settings, log);
   // Most of the code is loaded while the database starts: that takes other processes, and longer.
   await waiting;
   const [{ assemble }, { createOperations }, { followUpstreams }] = await Promise.all([
@@ -96,7 +95,10 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
   const { onStage, hooks } = options;
   const assembled = await assemble({
     settings,
-    closed: ownPlaces(settings, settingsFileOf(sources), socketFolder),
+    closed: ownPlaces(settings, settingsFileOf(sources), [
+      localSocketFolder(settings['data_folder']),
+      ...socketFolders,
+    ]),
     environment,
     clock,
     log,
@@ -131,7 +133,6 @@ function embedded(
     settings,
     log,
     ...(assembled.embeddedDatabase === undefined ? {} : { embeddedDatabase: assembled.embeddedDatabase }),
-    operatorKey: assembled.operatorKey,
     forGateway: assembled,
     forServer: assembled,
     invoke: (request, caller) => layer.ask('tool.invoke', request, { door: 'library', ...caller }),

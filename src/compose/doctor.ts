@@ -6,14 +6,14 @@ import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
 import type { SandboxDriver } from '../sandbox/driver.port.ts';
 import { createWasmDriver } from '../sandbox/drivers/wasm/wasm-driver.ts';
 import { MiB } from '../std/bytes.ts';
-import { makeFolder } from '../std/make-folder.ts';
+import { makeFolder } from '../std/files/make-folder.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
 import { serverFacts } from '../storage/postgres/server-facts.ts';
 import { settingsOf } from './open-layer.ts';
 import { checkPolicies } from './parts/open-policies.ts';
 import { openSandboxes } from './parts/open-sandboxes.ts';
 import { readSettings } from './read-settings.ts';
-import { readRunningLayer } from './running-layer-file.ts';
+import { readRunningLayer } from './running-layer/running-layer-file.ts';
 import type { Settings } from './settings.ts';
 
 /** Oldest Node.js that the layer runs on. */

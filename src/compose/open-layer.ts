@@ -3,7 +3,8 @@ import { createRemoteLayer } from '../doors/remote/remote-layer.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import type { EmbeddedToolLayer, ToolLayerOptions } from './create-tool-layer.ts';
 import { readSettings } from './read-settings.ts';
-import { type RunningLayer, readRunningLayer } from './running-layer-file.ts';
+import { isOwnersSocket } from './running-layer/local-socket.ts';
+import { type RunningLayer, readRunningLayer } from './running-layer/running-layer-file.ts';
 import type { Settings } from './settings.ts';
 
 /** What the options of a command say of the settings. */
@@ -48,8 +49,8 @@ async function runningLayer(
   dataFolder: string,
 ): Promise<{ readonly running: RunningLayer; readonly layer: ToolLayer } | undefined> {
   const running = await readRunningLayer(dataFolder);
-  if (running === undefined) return undefined;
-  const layer = createRemoteLayer({ url: running.url, token: running.token });
+  if (running === undefined || !(await isOwnersSocket(dataFolder, running.socket))) return undefined;
+  const layer = createRemoteLayer(running);
   const answers = await layer.ask('health', {}, { door: 'cli' }).then(
     () => true,
     () => false,

@@ -3,7 +3,8 @@ import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { EmbeddedToolLayer } from './create-tool-layer.ts';
 import { resourceOf } from './parts/from-settings/resource.ts';
 import { openGateway } from './parts/gateway/open-gateway.ts';
-import { removeRunningLayer, writeRunningLayer } from './running-layer-file.ts';
+import { openLocalSocket } from './running-layer/local-socket.ts';
+import { removeRunningLayer, writeRunningLayer } from './running-layer/running-layer-file.ts';
 import type { Settings } from './settings.ts';
 import { VERSION } from './version.ts';
 
@@ -45,22 +46,16 @@ export async function serve(
     import('./openapi/openapi-document.ts'),
     import('../doors/protected-resource.ts'),
   ]);
-  const { 'server.body_bytes_max': bodyBytesMax, 'server.allowed_hosts': allowedHosts } = settings;
   const resource = doors.createProtectedResource(resourceOf(settings));
+  const socket = await openLocalSocket(settings['data_folder']);
   const rest = createRestDoor({
     layer,
     log,
     host,
+    localSocket: socket.path,
     resource,
     openApi: () => openApiDocument(VERSION),
-    settings: {
-      bodyBytesMax,
-      allowedHosts,
-      bodiesBytesMax: settings['server.bodies_bytes_max'],
-      documentBytesMax: bodyBytesMax * 16,
-      closeGraceMs: settings['shutdown.grace_seconds'] * 1000,
-      ...streamBounds(settings),
-    },
+    settings: restSettings(settings),
   });
   const gateway = await openGateway(layer);
   const discovery = createDiscovery({ layer, log, version: VERSION });
@@ -74,13 +69,14 @@ export async function serve(
   mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
   const url = await rest.listen(port);
-  await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, token: layer.operatorKey() });
+  await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, socket: socket.path });
   let closing: Promise<void> | undefined;
   const shut = async (): Promise<void> => {
     const drained = layer.forServer.drain();
     const noticeMs = settings['shutdown.notice_seconds'] * 1000;
     if (noticeMs > 0) await sleep(noticeMs);
     await rest.close();
+    await socket.close();
     // Running calls may still have asked their users until here.
     gateway.close();
     discovery.close();
@@ -93,6 +89,15 @@ export async function serve(
   };
   return { url, close, [Symbol.asyncDispose]: close };
 }
+
+const restSettings = (settings: Settings) => ({
+  bodyBytesMax: settings['server.body_bytes_max'],
+  allowedHosts: settings['server.allowed_hosts'],
+  bodiesBytesMax: settings['server.bodies_bytes_max'],
+  documentBytesMax: settings['server.body_bytes_max'] * 16,
+  closeGraceMs: settings['shutdown.grace_seconds'] * 1000,
+  ...streamBounds(settings),
+});
 
 const streamBounds = (settings: Settings) => ({
   streamsMax: settings['server.streams_max'],

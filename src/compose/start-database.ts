@@ -17,8 +17,8 @@ export interface StartingDatabase {
   readonly server: Promise<DatabaseServer>;
   /** Resolves when nothing is left to do but to wait for the server: the time for work of one's own. Never rejects. */
   readonly waiting: Promise<void>;
-  /** Folder of the embedded server's socket, which may lie outside of the data folder. */
-  readonly socketFolder?: string;
+  /** Folder of the embedded server's socket, which may lie outside of the data folder; none for a server of the user's own. */
+  readonly socketFolders: readonly string[];
 }
 
 /** Starts the embedded PostgreSQL, unless the settings name another. */
@@ -26,7 +26,7 @@ export function startDatabase(settings: Settings, log: Log): StartingDatabase {
   const url = settings['database.url'];
   if (url !== '') {
     const server = Promise.resolve({ connection: { url }, close: async () => undefined });
-    return { server, waiting: Promise.resolve() };
+    return { server, waiting: Promise.resolve(), socketFolders: [] };
   }
   const { promise: waiting, resolve: onWaiting } = Promise.withResolvers<void>();
   const server = startEmbeddedPostgres({ dataFolder: settings['data_folder'], log, onWaiting }).then(
@@ -36,5 +36,5 @@ export function startDatabase(settings: Settings, log: Log): StartingDatabase {
     () => onWaiting(),
     () => onWaiting(),
   );
-  return { server, waiting, socketFolder: socketFolderOf(settings['data_folder']) };
+  return { server, waiting, socketFolders: [socketFolderOf(settings['data_folder'])] };
 }

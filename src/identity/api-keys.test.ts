@@ -115,15 +115,6 @@ describe('createApiKeys', () => {
     },
   );
 
-  test('a key of the process is known here alone, and to no list', async () => {
-    const { keys, store, code } = await fixture({ isRevoked: () => true });
-    const key = keys.createForProcess({ ...CLAIMS, roles: ['admin'] });
-    expect(code(key)).toBe('ok');
-    expect(await store.list('acme')).toEqual([]);
-    const other = await fixture();
-    expect(other.code(key)).toBe('E3201');
-  });
-
   test('the last use is kept when the layer ends', async () => {
     const { keys, store, code, time } = await fixture();
     const { key } = await keys.create({ name: 'n', claims: CLAIMS, by: 'did:op' });

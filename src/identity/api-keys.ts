@@ -68,13 +68,6 @@ export interface ApiKeys extends AsyncDisposable {
    * @throws ToolLayerError E3810 beyond {@link API_KEYS_MAX}; E3812 when it cannot be kept
    */
   create(request: NewApiKey): Promise<{ readonly key: string; readonly stored: StoredApiKey }>;
-  /**
-   * A key that only this process knows, until it ends: never kept, never listed, never revoked. For whoever owns the
-   * process to ask it from outside.
-   */
-  createForProcess(claims: GrantedClaims): string;
-  /** True when these claims came from a key of {@link createForProcess}: the owner of the process asks. */
-  isOfProcess(claims: CapabilityClaims): boolean;
   /** Undefined when the tenant has none of this id. */
   revoke(tenantId: string, id: string): Promise<StoredApiKey | undefined>;
   /** Those of a tenant, the newest first. */
@@ -92,8 +85,6 @@ interface State extends ApiKeyParts {
   readonly byHash: Map<string, Known>;
   /** Ids of keys that were revoked, as long as they are kept. */
   readonly revoked: Set<string>;
-  /** Ids of keys that only this process knows. */
-  readonly ofProcess: Set<string>;
   /** When each key was used since uses were written last, epoch ms. */
   readonly uses: Map<string, number>;
   readonly mayGuess: () => boolean;
@@ -111,7 +102,6 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
     ...parts,
     byHash: new Map(),
     revoked: new Set(),
-    ofProcess: new Set(),
     uses: new Map(),
     mayGuess: guessBudget(clock, log),
   };
@@ -134,13 +124,6 @@ export function createApiKeys(parts: ApiKeyParts): ApiKeys {
     identify: (presented) => identify(state, presented),
     isRevoked: ({ iss, jti }) => iss === API_KEY_ISSUER && jti !== undefined && state.revoked.has(jti),
     create: (request) => create(state, request),
-    createForProcess(claims) {
-      const { key, stored } = newKey({ name: 'process', claims, by: claims.agent_did }, clock.now());
-      state.ofProcess.add(stored.id);
-      state.byHash.set(stored.hash, { stored, claims: claimsOf(stored) });
-      return key;
-    },
-    isOfProcess: ({ iss, jti }) => iss === API_KEY_ISSUER && jti !== undefined && state.ofProcess.has(jti),
     async revoke(tenantId, id) {
       const revoked = await store.revoke(tenantId, id, clock.now());
       if (revoked !== undefined) take(state, revoked);
@@ -164,7 +147,6 @@ function identify(state: State, presented: string): CapabilityClaims | Failure {
     return failure('E3303', 'Too many unknown API keys were presented. Try again in a moment.', { retryAfterMs: 1000 });
   }
   const { stored, claims } = known;
-  if (state.ofProcess.has(stored.id)) return claims;
   const now = state.clock.now();
   if (stored.revokedAt !== undefined || state.isRevoked(claims))
     return failure('E3208', 'The API key was revoked. Ask an operator for a new one.');

@@ -51,11 +51,12 @@ async function main(): Promise<void> {
     });
     tokens.push(capability_token);
   }
+  const operator = await layer.mintToken({ agent_did: 'did:agent:operator', roles: ['operator', 'admin'] });
   const { embeddedDatabase } = layer;
   const ready: LayerReady = {
     url: server.url,
     tokens,
-    operator: layer.operatorKey(),
+    operator: operator.capability_token,
     ...(embeddedDatabase === undefined ? {} : { embeddedDatabase }),
   };
   say('ready', ready);

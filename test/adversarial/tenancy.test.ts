@@ -54,8 +54,8 @@ async function attacker(roles: readonly Role[], { agent: agent_did } = planted.n
 }
 
 async function ask(name: OperationName, input: object, token: string | undefined, more: Record<string, string> = {}) {
-  const { path, init } = requestOf(name, input, token, { door: 'rest' });
-  const response = await fetch(open.server.url + path, { ...init, headers: { ...init.headers, ...more } });
+  const { path, request } = requestOf(name, input, token, { door: 'rest' });
+  const response = await fetch(open.server.url + path, { ...request, headers: { ...request.headers, ...more } });
   const body = await response.text();
   return { status: response.status, text: `${response.status} ${JSON.stringify([...response.headers])} ${body}`, body };
 }

@@ -8,7 +8,7 @@ import { createAuthenticator } from '../../identity/authenticator.ts';
 import { createTokenVerifier } from '../../identity/capability-token.ts';
 import { openKeyRing } from '../../identity/key-ring.ts';
 import { combinedKeys, type KeySource } from '../../identity/key-source.ts';
-import { createTokenMint, grantedClaims } from '../../identity/mint-token.ts';
+import { createTokenMint } from '../../identity/mint-token.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
 import { createRevocations, type Revocations } from '../../identity/revocations.ts';
 import { type KeySourceOptions, openKeyFile, openKeyUrl } from '../../identity/verification-keys.ts';
@@ -46,8 +46,6 @@ export interface IdentityParts extends AsyncDisposable {
   onRevocations(listener: () => void): void;
   readonly signer: CheckpointSigner;
   readonly operations: IdentityOperationParts;
-  /** An admin's API key that only this process knows, until it ends: for the file by which its owner finds it. */
-  operatorKey(): string;
   /** Whether callers must show who they are, and whether everything that says so can be had. */
   health(): Health['parts'][string];
 }
@@ -113,10 +111,6 @@ export async function openIdentity(
       keyOverlapMs: settings['tokens.key_overlap_seconds'] * 1000,
       defaultAgent: DEFAULT_AGENT,
     },
-    operatorKey: () =>
-      apiKeys.createForProcess(
-        grantedClaims({ roles: ['operator', 'admin'] }, { ...names, agentDid: 'did:sallyport:operator' }),
-      ),
     health: () => healthOf(settings, everyForeignKey, revocations, apiKeys),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -2,14 +2,21 @@ import { ERRORS, type ErrorCode } from '../../domain/error/catalogue.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { OperationName } from '../../operations/catalogue.ts';
 
+/** What came back from a layer. */
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly text: string;
+}
+
 /** A tool call that was accepted answers in its own shape, whatever became of it. */
-export function isInvocation(name: OperationName, response: Response, body: unknown): boolean {
-  return name === 'tool.invoke' && !isProblem(response) && isRecord(body) && typeof body['invocation_id'] === 'string';
+export function isInvocation(name: OperationName, answer: Answer, body: unknown): boolean {
+  return name === 'tool.invoke' && !isProblem(answer) && isRecord(body) && typeof body['invocation_id'] === 'string';
 }
 
 /** The layer's error in problem details, as it was thrown there; undefined for anything else. */
-export function errorOfAnswer(body: unknown, response: Response): ToolLayerError | undefined {
-  if (!isProblem(response) || !isRecord(body)) return undefined;
+export function errorOfAnswer(body: unknown, answer: Answer): ToolLayerError | undefined {
+  if (!isProblem(answer) || !isRecord(body)) return undefined;
   const { e_code, detail, details, retry_after_ms } = body;
   if (!isErrorCode(e_code) || typeof detail !== 'string') return undefined;
   return new ToolLayerError(e_code, detail, {
@@ -18,8 +25,8 @@ export function errorOfAnswer(body: unknown, response: Response): ToolLayerError
   });
 }
 
-function isProblem(response: Response): boolean {
-  return response.headers.get('content-type')?.startsWith('application/problem+json') === true;
+function isProblem(answer: Answer): boolean {
+  return answer.contentType?.startsWith('application/problem+json') === true;
 }
 
 function isErrorCode(code: unknown): code is ErrorCode {

@@ -1,17 +1,21 @@
+import { type IncomingMessage, request as sendPlainly } from 'node:http';
+import { request as sendSecurely } from 'node:https';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import { OPERATIONS, type OperationName } from '../../operations/catalogue.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { sha256 } from '../../std/sha256.ts';
 import { boundedBody } from '../../std/web/bounded-body.ts';
-import { errorOfAnswer, isInvocation } from './error-of-answer.ts';
-import { requestOf } from './request-of.ts';
+import { type Answer, errorOfAnswer, isInvocation } from './error-of-answer.ts';
+import { type RemoteRequest, requestOf } from './request-of.ts';
 import { REMOTE_DEFAULTS, type RemoteSettings } from './settings.ts';
 
 /** Where the layer runs, and as whom to ask. */
 export interface RemoteLayerParts {
   /** Address without trailing slash, for example http://127.0.0.1:7420. */
   readonly url: string;
+  /** Unix socket of the layer on this machine, to be asked in place of the address: who may use it is the operator. */
+  readonly socket?: string;
   /** Sent when the caller has no token of its own. */
   readonly token?: string;
   readonly settings?: Partial<RemoteSettings>;
@@ -28,14 +32,14 @@ export function createRemoteLayer(parts: RemoteLayerParts): ToolLayer {
   const base = parts.url.replace(/\/+$/, '');
 
   const ask = async (name: OperationName, input: object, caller: Caller): Promise<unknown> => {
-    const { path, init } = requestOf(name, input, tokenFor(caller, parts.token), caller);
-    const { response, text } = await exchange(`${base}${path}`, init, settings.answerBytesMax);
-    const body = parsed(text);
-    if (response.status === OPERATIONS[name].status || isInvocation(name, response, body) || isHealth(name, body)) {
-      if (body === undefined) throw notALayer(base, response.status);
+    const { path, request } = requestOf(name, input, tokenFor(caller, parts.token), caller);
+    const answer = await exchange(new URL(`${base}${path}`), request, parts.socket, settings.answerBytesMax);
+    const body = parsed(answer.text);
+    if (answer.status === OPERATIONS[name].status || isInvocation(name, answer, body) || isHealth(name, body)) {
+      if (body === undefined) throw notALayer(base, answer.status);
       return body;
     }
-    throw errorOfAnswer(body, response) ?? notALayer(base, response.status);
+    throw errorOfAnswer(body, answer) ?? notALayer(base, answer.status);
   };
 
   return {
@@ -60,26 +64,31 @@ function isHealth(name: OperationName, body: unknown): boolean {
 }
 
 async function exchange(
-  url: string,
-  init: RequestInit,
+  url: URL,
+  { method, headers, body, signal }: RemoteRequest,
+  socketPath: string | undefined,
   bytesMax: number,
-): Promise<{ response: Response; text: string }> {
+): Promise<Answer> {
+  const send = url.protocol === 'https:' ? sendSecurely : sendPlainly;
   try {
-    const response = await fetch(url, { ...init, redirect: 'error' });
-    return { response, text: await readText(response, bytesMax) };
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const options = { method, headers, ...(socketPath === undefined ? {} : { socketPath }), ...(signal && { signal }) };
+    send(url, options, resolve).once('error', reject).end(body);
+    const response = await promise;
+    const { statusCode: status = 0, headers: answered } = response;
+    return { status, contentType: answered['content-type'], text: await readText(response, bytesMax) };
   } catch (cause) {
     if (cause instanceof ToolLayerError) throw cause;
-    if (init.signal?.aborted === true) throw new ToolLayerError('E3805', 'The call was cancelled.', { cause });
-    const { origin } = new URL(url);
-    throw new ToolLayerError('E3310', `No layer answers at ${origin}. Start one with: sallyport serve`, {
+    if (signal?.aborted === true) throw new ToolLayerError('E3805', 'The call was cancelled.', { cause });
+    throw new ToolLayerError('E3310', `No layer answers at ${url.origin}. Start one with: sallyport serve`, {
       cause,
       details: { layer: 'unreachable' },
     });
   }
 }
 
-async function readText(response: Response, bytesMax: number): Promise<string> {
-  const body = await boundedBody(response, bytesMax);
+async function readText(response: IncomingMessage, bytesMax: number): Promise<string> {
+  const body = await boundedBody({ body: response }, bytesMax);
   if (body === undefined) throw new ToolLayerError('E3308', `The answer is larger than ${bytesMax} bytes.`);
   return body.toString('utf8');
 }

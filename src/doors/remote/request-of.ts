@@ -1,13 +1,21 @@
 import type { Caller } from '../../domain/principal/principal.ts';
 import { OPERATIONS, type OperationEntry, type OperationName } from '../../operations/catalogue.ts';
 
+/** What is sent beside the path. */
+export interface RemoteRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
 /** The HTTP request that asks for an operation: members in the path where it names them, the others in query or body. */
 export function requestOf(
   name: OperationName,
   input: object,
   token: string | undefined,
   caller: Caller,
-): { readonly path: string; readonly init: RequestInit } {
+): { readonly path: string; readonly request: RemoteRequest } {
   const entry: OperationEntry = OPERATIONS[name];
   const rest = new Map<string, unknown>(Object.entries(input));
   const path = entry.path.replaceAll(/\{(\w+)\}/g, (_all, member: string) => {
@@ -21,13 +29,13 @@ export function requestOf(
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(caller.traceparent === undefined ? {} : { traceparent: caller.traceparent }),
   };
-  const init: RequestInit = {
+  const request: RemoteRequest = {
     method: entry.method,
     headers,
     ...(inBody ? { body: JSON.stringify(Object.fromEntries(rest)) } : {}),
     ...(caller.signal === undefined ? {} : { signal: caller.signal }),
   };
-  return { path: inBody ? path : `${path}${queryOf(rest)}`, init };
+  return { path: inBody ? path : `${path}${queryOf(rest)}`, request };
 }
 
 /** Lists repeat their name; objects travel as JSON text; what is undefined is left out. */

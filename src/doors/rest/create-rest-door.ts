@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
@@ -5,15 +6,16 @@ import type { ToolLayer } from '../../operations/tool-layer.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { createProtectedResource, type ProtectedResource } from '../protected-resource.ts';
 import { type BodyBudget, createBodyBudget } from '../request-body.ts';
-import { answerClientError } from './client-error.ts';
 import { createDirectPosts, type DirectPosts } from './direct-posts.ts';
 import { addInvocationStream } from './invocation-stream.ts';
+import { closeLocally, listenLocally } from './local-server.ts';
+import { answerClientError } from './misuse/client-error.ts';
+import { answerFrameworkError, refuseMisuse } from './misuse/refuse-misuse.ts';
+import { createRequestGuard } from './misuse/request-guard.ts';
 import { createOpenRequests, layerStops, type OpenRequests } from './open-requests.ts';
 import { addDirectInvocation, addOperationRoutes } from './operation-routes.ts';
 import { addOwnRoutes } from './own-routes/own-routes.ts';
-import { answerFrameworkError, refuseMisuse } from './refuse-misuse.ts';
 import { sendProblem } from './reply.ts';
-import { createRequestGuard } from './request-guard.ts';
 import { REST_DEFAULTS, type RestSettings } from './settings.ts';
 
 /** What the door needs. */
@@ -24,6 +26,8 @@ export interface RestDoorParts {
   readonly openApi: () => object;
   /** Address to bind. Default 127.0.0.1; a loopback address turns the check of the `Host` header on. */
   readonly host?: string;
+  /** Path of a unix socket to listen on too, in a folder of the owner's alone: who asks there is the operator. */
+  readonly localSocket?: string;
   /** What the door says of itself to OAuth clients. Default: no authorization server. */
   readonly resource?: ProtectedResource;
   readonly settings?: Partial<RestSettings>;
@@ -69,6 +73,12 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
   addInvocationStream(app, parts.layer, settings, requests.onStop);
   addOwnRoutes(app, parts.layer, parts.openApi, resource);
 
+  let local: Server | undefined;
+  const close = async (): Promise<void> => {
+    await requests.stop(settings);
+    if (local !== undefined) await closeLocally(local);
+    await app.close();
+  };
   let closing: Promise<void> | undefined;
   return {
     app,
@@ -76,13 +86,18 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
     bodies,
     onStop: requests.onStop,
     listen: async (port) => {
-      await listenOn(app, host, port);
+      await app.ready();
+      if (parts.localSocket !== undefined) local = await listenLocally(app, parts.localSocket, settings);
+      await listenOn(app, host, port).catch(async (thrown: unknown) => {
+        if (local !== undefined) await closeLocally(local);
+        throw thrown;
+      });
       app.server.maxConnections = settings.connectionsMax;
       const { address, port: bound, family } = app.server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
     },
     close: () => {
-      closing ??= requests.stop(settings).then(() => app.close());
+      closing ??= close();
       return closing;
     },
   };

@@ -20,7 +20,8 @@ import { type BodyTerms, readBody, UNKNOWN_BODY_BYTES_MAX } from '../request-bod
 import { readWireJson } from '../wire-json.ts';
 import type { DirectPosts } from './direct-posts.ts';
 import { createInputReader } from './input-of-request.ts';
-import type { RefuseThrown } from './refuse-misuse.ts';
+import { isLocal } from './local-server.ts';
+import type { RefuseThrown } from './misuse/refuse-misuse.ts';
 import { sendInvocation, sendJson } from './reply.ts';
 import type { RestSettings } from './settings.ts';
 
@@ -55,13 +56,13 @@ export function addOperationRoutes(
     const { url } = request.routeOptions;
     const carriesDocument = url?.startsWith('/v1/imports/') === true;
     const bytesMax = carriesDocument ? settings.documentBytesMax : settings.bodyBytesMax;
-    const token = presentedCredential(payload.headers);
-    const caller: Caller = { door: 'rest', ...(token === undefined ? {} : { token }) };
+    const caller = senderOf(payload);
+    const isKnown = caller.token !== undefined || caller.local === true;
     return readJson(payload, {
       bytesMax: request.is404 ? Math.min(bytesMax, UNKNOWN_BODY_BYTES_MAX) : bytesMax,
       budget,
       admit: () => layer.ask('token.inspect', {}, caller),
-      admitFirst: !request.is404 && token === undefined && !(url !== undefined && TOKEN_IN_BODY.has(url)),
+      admitFirst: !request.is404 && !isKnown && !(url !== undefined && TOKEN_IN_BODY.has(url)),
     });
   });
   for (const name of Object.keys(OPERATIONS) as OperationName[]) addRoute(app, layer, resource, name);
@@ -122,13 +123,18 @@ function statusOf(entry: OperationEntry, answer: object): number {
 }
 
 /** What this door knows of who asks. The signal ends with the connection, or with the door, when that comes before the answer. */
-export function callerOf({ headers }: IncomingMessage, response: ServerResponse): Caller {
-  const { traceparent } = headers;
-  const token = presentedCredential(headers);
+export function callerOf(request: IncomingMessage, response: ServerResponse): Caller {
+  const { traceparent } = request.headers;
   return {
-    door: 'rest',
+    ...senderOf(request),
     signal: requestEnd(response).signal,
-    ...(token === undefined ? {} : { token }),
     ...(typeof traceparent === 'string' ? { traceparent } : {}),
   };
+}
+
+/** Who shows a token asks with it, on the local socket too. */
+function senderOf(request: IncomingMessage): Caller {
+  const token = presentedCredential(request.headers);
+  if (token !== undefined) return { door: 'rest', token };
+  return isLocal(request) ? { door: 'rest', local: true } : { door: 'rest' };
 }

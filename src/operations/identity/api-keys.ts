@@ -17,7 +17,7 @@ export function createApiKey(parts: Parts): Run<'api_keys.create'> {
     const refused = mayGrant(asker, { tenantId, roles, trust: asked });
     if (refused !== undefined) return refused;
     const trust = asked ?? trustToGrant(asker);
-    const root = rootToGrant(parts, asker);
+    const root = rootToGrant(asker);
     const bounds = {
       ...(trust === undefined ? {} : { trust_level: trust }),
       ...(root === undefined ? {} : { root_holder: root }),

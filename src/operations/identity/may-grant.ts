@@ -1,7 +1,6 @@
 import type { Role, RootHolder, TrustLevel } from '../../../api/schemas/capability-token.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { rootHolderOf } from '../../domain/principal/root-holder.ts';
-import type { ApiKeys } from '../../identity/api-keys.ts';
 import type { Asker } from '../operation.ts';
 
 /** Roles that every operator may give, whichever they have. */
@@ -32,11 +31,8 @@ export function trustToGrant({ principal, caller }: Asker): TrustLevel | undefin
  * To whom a credential goes back that the asker makes; undefined for who sits at the machine: its credentials stand for
  * the agents and users that they name.
  */
-export function rootToGrant(
-  { apiKeys }: { readonly apiKeys: Pick<ApiKeys, 'isOfProcess'> },
-  { claims }: Asker,
-): RootHolder | undefined {
-  return claims === undefined || apiKeys.isOfProcess(claims) ? undefined : rootHolderOf(claims);
+export function rootToGrant({ claims }: Asker): RootHolder | undefined {
+  return claims === undefined ? undefined : rootHolderOf(claims);
 }
 
 /**
@@ -49,7 +45,7 @@ export function mayGrant({ principal, caller }: Asker, { tenantId, roles, trust 
   if (tenantId !== principal.tenantId) {
     return failure(
       'E3213',
-      `Your token signs tokens of the tenant ${principal.tenantId} alone. For ${tenantId} ask with a token of its operator, or on the machine itself while no layer serves the data folder.`,
+      `Your token signs tokens of the tenant ${principal.tenantId} alone. For ${tenantId} ask with a token of its operator, or on the machine itself.`,
     );
   }
   if (principal.roles.includes('admin')) return undefined;

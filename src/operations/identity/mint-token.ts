@@ -16,7 +16,7 @@ export function mintToken(
     const refused = mayGrant(asker, { tenantId, roles: input.roles ?? [], trust: input.trust_level });
     if (refused !== undefined) return refused;
     const trust = input.trust_level ?? trustToGrant(asker);
-    const root = rootToGrant(parts, asker);
+    const root = rootToGrant(asker);
     const bounds = {
       ...(trust === undefined ? {} : { trust_level: trust }),
       ...(root === undefined ? {} : { root_holder: root }),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { KiB } from '../../std/bytes.ts';
-import { makeFolder } from '../../std/make-folder.ts';
+import { makeFolder } from '../../std/files/make-folder.ts';
 
 /** One file of the policy folder, by its name without folder. */
 export interface PolicyFile {

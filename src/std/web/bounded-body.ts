@@ -5,7 +5,10 @@ import { GrowingBuffer } from './growing-buffer.ts';
  * @returns undefined when it has more; the rest is not read, and its connection is closed
  * @throws what the connection throws
  */
-export async function boundedBody({ body }: Pick<Response, 'body'>, bytesMax: number): Promise<Buffer | undefined> {
+export async function boundedBody(
+  { body }: { readonly body: AsyncIterable<Uint8Array> | null },
+  bytesMax: number,
+): Promise<Buffer | undefined> {
   const held = new GrowingBuffer();
   // Leaving the loop early cancels the stream.
   for await (const part of body ?? []) {

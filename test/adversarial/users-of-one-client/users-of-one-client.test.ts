@@ -65,8 +65,8 @@ afterAll(async () => {
 });
 
 async function ask(name: OperationName, input: object, { token }: Holder) {
-  const { path, init } = requestOf(name, input, token, { door: 'rest' });
-  const response = await fetch(open.server.url + path, init);
+  const { path, request } = requestOf(name, input, token, { door: 'rest' });
+  const response = await fetch(open.server.url + path, request);
   return { status: response.status, text: await response.text() };
 }
 const asked = async (name: OperationName, input: object, holder: Holder) =>

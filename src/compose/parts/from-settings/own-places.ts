@@ -5,12 +5,12 @@ import type { Settings } from '../../settings.ts';
  * Absolute paths of what is the layer's own, there already or not: no sandbox and no file tool sees them, whatever was granted.
  * @param settings with an absolute data folder
  * @param settingsFile the file that was read, if one was
- * @param socketFolder where the embedded database is reached, if there is one
+ * @param socketFolders where the embedded database and the operator's door are reached
  */
 export function ownPlaces(
   settings: Settings,
   settingsFile: string | undefined,
-  socketFolder: string | undefined,
+  socketFolders: readonly string[],
 ): readonly string[] {
   const named = [
     settings['approvals.file'],
@@ -24,7 +24,7 @@ export function ownPlaces(
     settings['audit.anchor_file'],
     settings['tokens.public_key_file'],
     settingsFile ?? '',
-    socketFolder ?? '',
+    ...socketFolders,
   ];
   return [settings['data_folder'], ...named].filter((path) => path !== '').map((path) => resolve(path));
 }

@@ -6,7 +6,7 @@ import { createPinoLog } from '../../../telemetry/pino-log.ts';
 import type { EmbeddedToolLayer } from '../../create-tool-layer.ts';
 import { findLayer, settingsOf } from '../../open-layer.ts';
 import { readSettings } from '../../read-settings.ts';
-import type { RunningLayer } from '../../running-layer-file.ts';
+import type { RunningLayer } from '../../running-layer/running-layer-file.ts';
 import type { Settings } from '../../settings.ts';
 import { redactFields, redactorOf } from '../from-settings/redactor.ts';
 

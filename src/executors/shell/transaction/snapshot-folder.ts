@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../../std/make-folder.ts';
+import { makeFolder } from '../../../std/files/make-folder.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { restoreTree } from './restore-tree.ts';
 import { NotSecured, type Snapshot } from './snapshot.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { silentLog } from '../../telemetry/log.ts';
-import { createGateway, type Gateway } from '../mcp-gateway/create-gateway.ts';
-import { mountMcp } from '../mcp-transports/http/mount-mcp.ts';
-import { manifestOf } from '../tool-layer.fixture.ts';
-import { type RunningDoor, startRestDoor } from './rest-door.fixture.ts';
+import { silentLog } from '../../../telemetry/log.ts';
+import { createGateway, type Gateway } from '../../mcp-gateway/create-gateway.ts';
+import { mountMcp } from '../../mcp-transports/http/mount-mcp.ts';
+import { manifestOf } from '../../tool-layer.fixture.ts';
+import { type RunningDoor, startRestDoor } from '../rest-door.fixture.ts';
 
 let running: RunningDoor;
 let gateway: Gateway;

@@ -1,9 +1,9 @@
 // Hot path: every request is looked at here first.
 import type { IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
-import { type Failure, failure } from '../../domain/error/failure.ts';
-import { refuseCredentials } from '../bearer.ts';
-import type { RestSettings } from './settings.ts';
+import { type Failure, failure } from '../../../domain/error/failure.ts';
+import { refuseCredentials } from '../../bearer.ts';
+import type { RestSettings } from '../settings.ts';
 
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 

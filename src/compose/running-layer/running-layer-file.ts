@@ -1,16 +1,17 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where a layer that serves this data folder can be asked, and the operator's key for it. */
+/** Where a layer that serves this data folder can be asked. */
 export interface RunningLayer {
   readonly url: string;
   readonly pid: number;
-  readonly token: string;
+  /** Unix socket of its REST door; who asks there is its operator. */
+  readonly socket: string;
 }
 
 const FILE = 'running.json';
 
-/** Tells the command line of the same user where this layer is; readable by its owner alone. */
+/** Tells the command line of the same user where this layer is. */
 export async function writeRunningLayer(dataFolder: string, running: RunningLayer): Promise<void> {
   const path = join(dataFolder, FILE);
   const fresh = `${path}.${running.pid}`;
@@ -21,8 +22,10 @@ export async function writeRunningLayer(dataFolder: string, running: RunningLaye
 /** The layer that serves this data folder, when there is one alive. */
 export async function readRunningLayer(dataFolder: string): Promise<RunningLayer | undefined> {
   try {
-    const running = JSON.parse(await readFile(join(dataFolder, FILE), 'utf8')) as RunningLayer;
-    return isAlive(running.pid) ? running : undefined;
+    const { url, pid, socket } = JSON.parse(await readFile(join(dataFolder, FILE), 'utf8'));
+    // A layer of an earlier version names no socket.
+    if (typeof url !== 'string' || typeof socket !== 'string' || !Number.isSafeInteger(pid)) return undefined;
+    return isAlive(pid) ? { url, pid, socket } : undefined;
   } catch {
     return undefined;
   }
@@ -34,7 +37,8 @@ export async function removeRunningLayer(dataFolder: string): Promise<void> {
   if (running?.pid === process.pid) await rm(join(dataFolder, FILE), { force: true });
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is a process of this number, anybody's. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { failure } from '../../domain/error/failure.ts';
-import { problemOf } from './reply.ts';
+import { failure } from '../../../domain/error/failure.ts';
+import { problemOf } from '../reply.ts';
 
 const ANSWERS: Readonly<Record<string, readonly [status: number, message: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time. Send it again, whole.'],

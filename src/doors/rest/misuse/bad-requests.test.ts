@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MiB } from '../../std/bytes.ts';
-import { manifestOf } from '../tool-layer.fixture.ts';
+import { MiB } from '../../../std/bytes.ts';
+import { manifestOf } from '../../tool-layer.fixture.ts';
+import { type RunningDoor, startRestDoor } from '../rest-door.fixture.ts';
 import { isLoopback } from './request-guard.ts';
-import { type RunningDoor, startRestDoor } from './rest-door.fixture.ts';
 
 let running: RunningDoor;
 

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Failure, failure } from '../../domain/error/failure.ts';
-import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import type { Log } from '../../telemetry/log.ts';
-import type { ProtectedResource } from '../protected-resource.ts';
-import { discardRest } from '../request-body.ts';
-import { sendProblem } from './reply.ts';
+import { type Failure, failure } from '../../../domain/error/failure.ts';
+import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import type { Log } from '../../../telemetry/log.ts';
+import type { ProtectedResource } from '../../protected-resource.ts';
+import { discardRest } from '../../request-body.ts';
+import { sendProblem } from '../reply.ts';
+import { type KnownRoute, OPERATION_ROUTES, OWN_ROUTES, refuseRoute } from '../route-table.ts';
 import type { RequestGuard } from './request-guard.ts';
-import { type KnownRoute, OPERATION_ROUTES, OWN_ROUTES, refuseRoute } from './route-table.ts';
 
 /** The MCP door is mounted beside the operations. */
 const MCP_ROUTES: readonly KnownRoute[] = ['POST', 'GET', 'DELETE'].flatMap((method) =>
