@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FilesystemPermission, IsolationLevel, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
@@ -45,16 +45,19 @@ let outside: string;
 let layer: EmbeddedToolLayer;
 let token: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'exchanged-folders-')));
-  [work, outside] = [join(home, 'work'), join(home, 'outside')];
+  await openLayer();
+});
+beforeEach(() => {
+  const place = mkdtempSync(join(home, 'trial-'));
+  [work, outside] = [join(place, 'work'), join(place, 'outside')];
   sub = join(work, 'sub');
   for (const folder of [work, sub, outside]) mkdirSync(folder);
   writeFileSync(join(outside, 'secret'), 'SECRET');
   writeFileSync(join(sub, 'secret'), 'its own');
-  await openLayer();
 });
-afterEach(async () => {
+afterAll(async () => {
   await layer.close();
   rmSync(home, { recursive: true, force: true });
 });
@@ -65,14 +68,17 @@ async function openLayer(): Promise<void> {
     log: silentLog,
     environment: {},
   });
-  ({ capability_token: token } = await layer.mintToken({ paths: [work], mode: 'rw' }));
+  ({ capability_token: token } = await layer.mintToken({ paths: [home], mode: 'rw' }));
 }
 
+/** Counts trials: each registers its tools in a version of its own. */
+let trials = 0;
 for (const { driver, isolation } of DRIVERS) {
   const probe = await driver.probe();
   describe.skipIf(!probe.works)(`${driver.name}${probe.works ? '' : `, skipped: ${probe.problem}`}`, () => {
     for (const pauseUs of [0, 200, 20_000]) {
       test(`SBX-01 a tool that exchanges a folder for a link every ${pauseUs} µs shows the tool beside it nothing more`, async () => {
+        trials += 1;
         symlinkSync(outside, join(work, 'link'));
         const exchange = join(work, 'exchange.pl');
         writeFileSync(exchange, EXCHANGE);
@@ -138,7 +144,7 @@ async function register(
   const manifest: ToolManifest = {
     tool_id: id,
     tool_name: id,
-    version: '1.0.0',
+    version: `${trials}.0.0`,
     description: 'Looks around.',
     side_effect_policy: 'idempotent',
     parameters_schema: { type: 'object' },
