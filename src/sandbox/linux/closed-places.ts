@@ -26,7 +26,7 @@ export interface View {
  */
 export function viewOf({ mounts: wanted, own = [] }: SandboxSpec, closed: readonly string[]): View {
   const granted = resolveMounts(wanted);
-  const places = granted.length === 0 ? [] : [...new Set(closed.flatMap((path) => [path, realPlace(path)]))];
+  const places = granted.length === 0 ? [] : outermost(closed.flatMap((path) => [path, realPlace(path)]));
   for (const { path } of granted) {
     if (places.some((place) => path === place || path.startsWith(`${place}/`))) {
       throw refused(path, 'belongs to the layer itself');
@@ -38,8 +38,12 @@ export function viewOf({ mounts: wanted, own = [] }: SandboxSpec, closed: readon
     ...mount,
     isOwn: true,
   }));
-  const outermost = covers.filter(({ path }) => !covers.some((other) => isInside(path, other.path)));
-  return { mounts: [...granted, ...ownMounts], covers: outermost };
+  return { mounts: [...granted, ...ownMounts], covers };
+}
+
+/** Without those that lie in another one: what covers a folder covers what is in it, and what will be. */
+function outermost(places: readonly string[]): readonly string[] {
+  return [...new Set(places)].filter((path) => !places.some((other) => isInside(path, other)));
 }
 
 function coverFor(path: string, granted: readonly Mount[]): readonly Cover[] {
