@@ -30,7 +30,11 @@ try {
   await writeFile(join(notes, 'hello.txt'), 'Hello from a note.\n');
   const tools = join(folder, 'tools.json');
   await writeFile(tools, (await readFile(here('tools.json'), 'utf8')).replace('NOTES', notes));
-  const environment = { SALLYPORT_SECRET_BOOKS_SHELF_KEY: SHELF_KEY, SALLYPORT_AUDIT_CHECKPOINT_SECONDS: '1' };
+  const environment = {
+    SALLYPORT_SECRET_BOOKS_SHELF_KEY: SHELF_KEY,
+    SALLYPORT_AUDIT_CHECKPOINT_SECONDS: '1',
+    SALLYPORT_AGENT_MOUNTS: `${folder}:rw`,
+  };
   const sallyport = commandLine(dataFolder, environment);
 
   await using books = await startBooksApi();

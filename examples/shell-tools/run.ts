@@ -17,7 +17,9 @@ try {
   await writeFile(join(project, 'more.txt'), 'two red foxes\n');
   await writeFile(join(project, 'rename.sh'), RENAME);
   await writeFile(join(home, 'private.txt'), 'not for tools\n');
-  await using layer = await createToolLayer({ settings: { data_folder: join(home, 'data'), 'log.level': 'silent' } });
+  await using layer = await createToolLayer({
+    settings: { data_folder: join(home, 'data'), 'log.level': 'silent', 'agent.mounts': [`${home}:rw`] },
+  });
   const register = (manifest: ToolManifest) => layer.ask('tools.register', { manifest }, LOCAL_CALLER);
   for (const manifest of Object.values(toolsFor(project))) await register(manifest);
   const { capability_token } = await layer.mintToken({

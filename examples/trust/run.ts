@@ -43,6 +43,7 @@ try {
       data_folder: folder,
       'audit.checkpoint_seconds': 1,
       'log.level': 'silent',
+      'agent.mounts': [`${home}:rw`, '.:ro'],
       'quota.calls_per_session': 3,
       'model.url': model.url,
       'model.name': 'stand-in',

@@ -118,7 +118,7 @@ export function outsideAgent(
     if (normal !== undefined && allowsPath({ path: normal, mode })) continue;
     return failure(
       'E3105',
-      `The mount ${path} (${mode}) is none that the operator of this machine allows (agent.mounts).`,
+      `The mount ${path} (${mode}) is none that the operator of this machine allows: add "${path}:${mode}" to agent.mounts.`,
       {
         details: { path },
       },
@@ -132,7 +132,7 @@ export function outsideAgent(
     if (isAllowed) continue;
     return failure(
       'E3104',
-      `The host ${host} is none that the operator of this machine allows (agent.allowed_hosts).`,
+      `The host ${host} is none that the operator of this machine allows: add it to agent.allowed_hosts.`,
       {
         details: { host, port },
       },

@@ -34,7 +34,7 @@ test.skipIf(!works)(
     for (const folder of [home, scripts]) chmodSync(folder, 0o755);
     const logged: string[] = [];
     const layer = await createToolLayer({
-      settings: { data_folder: join(home, 'data'), 'log.level': 'debug', ...UNASKED },
+      settings: { data_folder: join(home, 'data'), 'agent.mounts': [`${home}:rw`], 'log.level': 'debug', ...UNASKED },
       log: logInto(logged),
       environment: { SALLYPORT_SECRET_PLANTED_KEY: SECRET },
     });

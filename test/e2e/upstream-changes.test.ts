@@ -26,7 +26,11 @@ async function folder(): Promise<string> {
 }
 
 async function open(dataFolder: string): Promise<EmbeddedToolLayer> {
-  const layer = await createToolLayer({ settings: { data_folder: dataFolder }, log: silentLog, environment: {} });
+  const layer = await createToolLayer({
+    settings: { data_folder: dataFolder, 'agent.mounts': [`${tmpdir()}:rw`] },
+    log: silentLog,
+    environment: {},
+  });
   opened.push(() => layer.close());
   return layer;
 }

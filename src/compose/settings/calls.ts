@@ -168,16 +168,16 @@ export const CALLS_SETTINGS = [
     key: 'agent.allowed_hosts',
     variable: 'SALLYPORT_AGENT_ALLOWED_HOSTS',
     type: 'list',
-    default: ['*'],
+    default: ['*', 'localhost', '127.0.0.1', '::1'],
     sentence:
-      'Hosts that tools of any agent and upstreams may reach, the loopback included; the token of a call narrows them further.',
+      'Hosts that tools of any agent and upstreams may reach; the token of a call narrows them further. `*` is every public host; addresses of this machine and its network have to be named, by themselves or in CIDR ranges, and are for tenants alone that may run programs.',
   },
   {
     key: 'agent.mounts',
     variable: 'SALLYPORT_AGENT_MOUNTS',
     type: 'list',
-    default: ['/:rw'],
+    default: ['.:rw'],
     sentence:
-      'Paths, each with :ro or :rw, that tools of any agent may see, and upstreams with their code and folder; the token of a call narrows them further.',
+      'Paths, each with :ro or :rw, that tools of any agent may see, and upstreams with their code and folder; the token of a call narrows them further. `.` is the folder that the layer was started in; nothing where that is `/`.',
   },
 ] as const satisfies readonly Setting[];

@@ -126,6 +126,11 @@ function scriptOf(folder: string, { bin }: PackageManifest, { packageName, bin: 
   return path;
 }
 
+/** `node_modules` folders in which packages are installed for whoever runs the layer, whatever a definition says. */
+export function installedModules(): ReadonlySet<string> {
+  return new Set(moduleFolders([import.meta.dirname], process.env));
+}
+
 function* moduleFolders(
   startFolders: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

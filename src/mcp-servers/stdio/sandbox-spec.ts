@@ -6,7 +6,7 @@ import type { StdioTransport } from '../../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { SandboxSpec } from '../../sandbox/driver.port.ts';
 import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
-import { findInstalled, npxRequest } from './npx.ts';
+import { findInstalled, installedModules, npxRequest } from './npx.ts';
 import { codeRoots, findProgram, isBaseSystem } from './program.ts';
 
 /** Bounds of one stdio upstream where its definition sets none. */
@@ -57,7 +57,8 @@ export function sandboxSpecOf(
   }
   const code = codeOf(command, cwd).flatMap((path) => codeRoots(path, home));
   const folder = cwd === undefined || isBaseSystem(cwd) ? [] : [cwd];
-  checkShown?.([...code.filter((path) => !isPackageOfLayer(path)), ...folder]);
+  const packages = installedModules();
+  checkShown?.([...code.filter((path) => !packages.has(path)), ...folder]);
   show([...code, ...folder], 'ro');
   for (const { path, mode } of transport.mounts ?? []) show([checkMount(path)], mode);
 
@@ -91,11 +92,6 @@ function commandOf(
   const program = findProgram(command, cwd, searchPath);
   // A link to a Node elsewhere would need that place to be visible too; a virtual environment's Python needs its link.
   return [isNode(program) ? realpathSync(program) : program, ...args];
-}
-
-/** What `npx` found among the packages that came with the layer. */
-function isPackageOfLayer(path: string): boolean {
-  return basename(path) === 'node_modules' && import.meta.dirname.startsWith(`${dirname(path)}/`);
 }
 
 /** Node needs no more than its own folder, whatever it lies in. */

@@ -120,12 +120,18 @@ function dnsViolations(
   });
 }
 
+/** What to change when an agent's bounds refuse; a token is asked for anew. */
+const REMEDY: Partial<Record<Violation['code'], string>> = {
+  E3105: 'Add it to agent.mounts in the settings, or to the context that the call brings.',
+  E3104: 'Add it to agent.allowed_hosts in the settings, or to the context that the call brings.',
+};
+
 function outside(code: Violation['code'], wanted: string, whose: string, allowed?: readonly string[]): Violation {
   return {
     code,
     wanted,
     ...(allowed === undefined ? {} : { allowed }),
-    message: `The tool needs ${wanted}, which the ${whose} does not allow. Ask for a ${whose} that does.`,
+    message: `The tool needs ${wanted}, which the ${whose} does not allow. ${REMEDY[code] ?? 'Ask for a token that does.'}`,
   };
 }
 

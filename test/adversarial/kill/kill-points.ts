@@ -8,9 +8,9 @@ export type KillPoint = 'any' | 'effect' | 'rollback' | 'approval' | 'recovery';
 /** How often each in one test; every run of it takes other moments. */
 const TIMES: readonly (readonly [KillPoint, number])[] = [
   ['any', 4],
-  ['effect', 3],
-  ['rollback', 2],
-  ['approval', 2],
+  ['effect', 2],
+  ['rollback', 3],
+  ['approval', 3],
   ['recovery', 2],
 ];
 

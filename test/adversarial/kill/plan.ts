@@ -47,7 +47,7 @@ export interface Places {
 /** Agents that call at the same time. */
 export const CLIENTS = 8;
 
-/** Kinds of the calls that come between two kills, and whether they are asynchronous; 25 of them. */
+/** Kinds of the calls that come between two kills, and whether they are asynchronous; 26 of them. */
 const SLICE: readonly (readonly [Kind, boolean, number])[] = [
   ['pure', false, 2],
   ['pure', true, 1],
@@ -62,7 +62,8 @@ const SLICE: readonly (readonly [Kind, boolean, number])[] = [
   ['denied', false, 1],
   ['shell', false, 1],
   ['file', false, 2],
-  ['taken_back', false, 2],
+  // A second instance may take some of them, where no kill is aimed at.
+  ['taken_back', false, 3],
 ];
 
 const TOOLS: Readonly<Record<Kind, string>> = {

@@ -66,6 +66,7 @@ export function openTrial(
   }
   const settings: Partial<Settings> = {
     data_folder: join(folder, 'layer'),
+    'agent.mounts': [`${folder}:rw`],
     'search.embedder': 'none',
     'notifiers.enabled': [],
     'calls.per_agent_max': 16,

@@ -95,7 +95,7 @@ test('SBX-01 a module in a process of its own is a program too', async () => {
 isTried(
   'SBX-05 no snapshot is taken of a folder around the data folder, and so nothing of the layer is set back',
   async () => {
-    const own = await open({ 'shell.snapshot_folder': join(home, 'snapshots') });
+    const own = await open({ 'agent.mounts': [`${home}:rw`], 'shell.snapshot_folder': join(home, 'snapshots') });
     await own.ask('tools.register', { manifest: failing(join(home, 'project')) }, LOCAL_CALLER);
     const { capability_token: token } = await own.mintToken({ paths: ['/'], mode: 'rw' });
     const answer = await own.ask('tool.invoke', { tool_id: 'fails', parameters: {} }, { door: 'library', token });

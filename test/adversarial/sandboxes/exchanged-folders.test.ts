@@ -64,7 +64,12 @@ afterAll(async () => {
 
 async function openLayer(): Promise<void> {
   layer = await createToolLayer({
-    settings: { data_folder: join(home, 'data'), ...UNASKED, 'shell.allowed': ['sh', 'perl'] },
+    settings: {
+      data_folder: join(home, 'data'),
+      'agent.mounts': [`${home}:rw`],
+      ...UNASKED,
+      'shell.allowed': ['sh', 'perl'],
+    },
     log: silentLog,
     environment: {},
   });

@@ -36,7 +36,7 @@ async function serveIn(name: string): Promise<string> {
   const data = join(home, name);
   mkdirSync(data);
   layer = await createToolLayer({
-    settings: { data_folder: data, ...UNASKED, 'shell.allowed': ['perl'] },
+    settings: { data_folder: data, 'agent.mounts': ['/:rw'], ...UNASKED, 'shell.allowed': ['perl'] },
     log: silentLog,
     environment: {},
   });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   writeFileSync(join(project, 'open.txt'), 'open');
   writeFileSync(policy, '');
   layer = await createToolLayer({
-    settings: { data_folder: data, 'shell.policy_file': policy },
+    settings: { data_folder: data, 'agent.mounts': [`${home}:rw`], 'shell.policy_file': policy },
     log: silentLog,
     environment: {},
   });

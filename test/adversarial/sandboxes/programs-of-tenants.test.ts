@@ -1,6 +1,6 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
@@ -89,4 +89,66 @@ test('SBX-01 an upstream mounts and reaches what the operator of the machine all
   // What is allowed starts; this server ends without a word.
   const within = { mounts: [{ path: home, mode: 'ro' as const }], network: [{ host: 'api.example.com', port: 443 }] };
   await expect(add(within)).rejects.toMatchObject({ code: 'E3108' });
+});
+
+/** Whether `upstreams.add` at a URL is refused by the bounds, and not because nothing listens there. */
+const refusedAt = async (own: EmbeddedToolLayer, tenant: string, host: string): Promise<boolean> => {
+  const transport = { type: 'http', url: `http://${host}:1/mcp` } as const;
+  const failed = await own
+    .ask('upstreams.add', { upstream: { name: 'far', transport } }, await operatorOf(own, tenant))
+    .catch((thrown: unknown) => thrown);
+  return (failed as { code?: string }).code === 'E3104';
+};
+
+test('SBX-01 addresses of the machine and its network are named by its operator, and are none for tenants that run nothing', async () => {
+  let own = await open();
+  expect(await refusedAt(own, 'default', '127.0.0.1')).toBe(false);
+  for (const host of ['127.0.0.1', 'localhost', 'a.localhost', '[::1]', '[::ffff:127.0.0.1]', '192.0.2.7']) {
+    expect(await refusedAt(own, 'stranger', host), host).toBe(true);
+  }
+  for (const host of ['127.0.0.2', '10.0.0.1', '169.254.169.254', '[fd00::1]']) {
+    expect(await refusedAt(own, 'default', host), host).toBe(true);
+  }
+  own = await open({ 'agent.allowed_hosts': ['127.0.0.0/8'], 'tenant.may_run_programs': ['named'] });
+  expect(await refusedAt(own, 'default', '127.0.0.2')).toBe(false);
+  expect(await refusedAt(own, 'named', '127.0.0.2')).toBe(false);
+  expect(await refusedAt(own, 'stranger', '127.0.0.2')).toBe(true);
+});
+
+test('SBX-01 a tool over HTTP of a tenant that runs nothing does not reach the machine', async () => {
+  const own = await open();
+  const manifest: ToolManifest = {
+    ...echo,
+    permissions: { network: [{ host: '127.0.0.1', port: 1 }] },
+    executor: { kind: 'http', config: { base_url: 'http://127.0.0.1:1', method: 'GET', path: '/' } },
+  };
+  for (const [tenant, code] of [
+    ['stranger', 'E3104'],
+    ['default', 'E3305'],
+  ] as const) {
+    const { capability_token: token } = await own.mintToken({
+      tenant_id: tenant,
+      roles: ['operator'],
+      hosts: ['*'],
+      ports: [0],
+    });
+    const caller = { door: 'library', token } as const;
+    await own.ask('tools.register', { manifest }, caller);
+    expect(await own.ask('tool.invoke', { tool_id: 'echoes', parameters: {} }, caller)).toMatchObject({
+      error: { e_code: code },
+    });
+  }
+});
+
+test('SBX-01 without a word of the operator a tool is granted the folder that the layer was started in, and no other', async () => {
+  const own = await open();
+  const { capability_token: token } = await own.mintToken({ paths: ['/'], mode: 'rw' });
+  const grant = async (path: string, version: string): Promise<unknown> => {
+    const manifest = { ...echo, version, permissions: { filesystem: [{ path, mode: 'ro' as const }] } };
+    await own.ask('tools.register', { manifest }, await operatorOf(own, 'default'));
+    return own.ask('tool.invoke', { tool_id: 'echoes', parameters: {} }, { door: 'library', token });
+  };
+  expect(await grant(join(process.cwd(), 'docs'), '1.0.0')).toMatchObject({ status: 'success' });
+  expect(await grant(dirname(process.cwd()), '1.0.1')).toMatchObject({ error: { e_code: 'E3105' } });
+  expect(await grant('/etc', '1.0.2')).toMatchObject({ error: { e_code: 'E3105' } });
 });

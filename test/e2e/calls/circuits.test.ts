@@ -35,6 +35,7 @@ const clock = { now: () => Date.now() + turned, monotonic: () => performance.now
 
 const SETTINGS: Partial<Settings> = {
   'agent.allowed_hosts': ['127.0.0.1'],
+  'tenant.may_run_programs': ['globex'],
   'rate.external_per_minute': 100_000,
   'rate.external_burst': 10_000,
   'circuits.sliding_window_size': 4,

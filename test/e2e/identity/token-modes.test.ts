@@ -12,7 +12,7 @@ describe.each(['required', 'optional', 'development'] as const)('tokens.mode is 
   const warnings: string[] = [];
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'token-modes-'));
-    const settings: Partial<Settings> = { data_folder: folder, 'tokens.mode': mode };
+    const settings: Partial<Settings> = { data_folder: folder, 'tokens.mode': mode, 'agent.mounts': [`${folder}:ro`] };
     const log = { debug() {}, info() {}, warn: (event: string) => void warnings.push(event), error() {} };
     layer = await createToolLayer({ settings, log, environment: { SALLYPORT_SECRET_KEY: 'hush-hush' } });
     await layer.registerFunction(DOUBLE, double);

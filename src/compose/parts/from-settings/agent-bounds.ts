@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { AgentSandboxContext } from '../../../../api/schemas/agent-sandbox-context.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { LayerLimits } from '../../../permission/compute-grant.ts';
@@ -9,7 +10,7 @@ const OUTPUT_BYTES_CEILING = 64 * MiB;
 
 /**
  * The bounds that every agent of this layer lives in (BC-1).
- * @throws E3801 for a mount that is not PATH:ro or PATH:rw
+ * @throws E3801 for a mount that is not PATH:ro or PATH:rw, with a path that begins with / or .
  */
 export function agentContextOf(settings: Settings): AgentSandboxContext {
   return {
@@ -20,7 +21,7 @@ export function agentContextOf(settings: Settings): AgentSandboxContext {
       ...bandwidthOf(settings),
     },
     network_policy: { allowed_hosts: [...settings['agent.allowed_hosts']], allowed_ports: [0] },
-    filesystem_policy: { mounts: settings['agent.mounts'].map(mountOf) },
+    filesystem_policy: { mounts: settings['agent.mounts'].flatMap(mountsOf) },
   };
 }
 
@@ -50,13 +51,15 @@ export function layerLimitsOf(settings: Settings): LayerLimits {
   };
 }
 
-function mountOf(text: string): { path: string; mode: 'ro' | 'rw' } {
-  const { path, mode } = /^(?<path>\/.*):(?<mode>ro|rw)$/.exec(text)?.groups ?? {};
+/** A layer that was started in `/`, as services are, has no folder of its own: `.` allows nothing there. */
+function mountsOf(text: string): { path: string; mode: 'ro' | 'rw' }[] {
+  const { path, mode } = /^(?<path>\/.*|\.(?:\/.*)?):(?<mode>ro|rw)$/.exec(text)?.groups ?? {};
   if (path === undefined) {
     throw new ToolLayerError(
       'E3801',
-      `agent.mounts holds ${JSON.stringify(text)}; write an absolute path with :ro or :rw.`,
+      `agent.mounts holds ${JSON.stringify(text)}; write an absolute path, or one that begins with ".", with :ro or :rw.`,
     );
   }
-  return { path, mode: mode === 'rw' ? 'rw' : 'ro' };
+  const absolute = resolve(path);
+  return absolute === '/' && path !== '/' ? [] : [{ path: absolute, mode: mode === 'rw' ? 'rw' : 'ro' }];
 }

@@ -115,7 +115,7 @@ test.skipIf(!works)(
 
 async function openLayer(): Promise<{ call(): Promise<string> } & AsyncDisposable> {
   const layer = await createToolLayer({
-    settings: { data_folder: join(home, 'data'), 'shell.allowed': ['sh'] },
+    settings: { data_folder: join(home, 'data'), 'agent.mounts': [`${home}:rw`], 'shell.allowed': ['sh'] },
     log: silentLog,
     environment: {},
   });
