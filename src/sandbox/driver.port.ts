@@ -97,6 +97,14 @@ export interface SandboxProcess extends AsyncDisposable {
   kill(graceMs?: number): void;
 }
 
+/** Something that is published against the program behind a driver, or that nothing is known of it. */
+export interface Hole {
+  /** What it is, and what to install. */
+  readonly text: string;
+  /** Whether it reaches sandboxes of the layer, or the machine; when not, the text says why. */
+  readonly isReached: boolean;
+}
+
 /** Whether a driver works on this machine, and what to do when not. */
 export interface DriverProbe {
   readonly works: boolean;
@@ -107,6 +115,8 @@ export interface DriverProbe {
   readonly weaknesses: readonly string[];
   /** Names of the limits that are weaker here; absent when none is. */
   readonly weakerLimits?: readonly LimitName[];
+  /** Known holes of the program behind the driver; absent where none is known. */
+  readonly holes?: readonly Hole[];
 }
 
 /** What a driver can do beside running a program with nothing. */
