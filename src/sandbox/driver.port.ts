@@ -30,8 +30,8 @@ export interface SandboxLimits {
 }
 
 /**
- * Limits that a machine may be too weak to keep in full: memory and cpu may be passed for a moment or as a share, processes may be
- * more, and usage may show too little.
+ * Limits that a driver or its machine may be too weak to keep in full, so that each driver says which: memory and cpu may be passed for
+ * a moment or as a share, processes may be more, and usage may show too little.
  */
 export const LIMIT_NAMES = ['memory', 'cpu', 'processes', 'usage'] as const;
 /** One of them. */

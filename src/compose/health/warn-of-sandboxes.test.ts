@@ -2,12 +2,14 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { SandboxSpec } from '../../sandbox/driver.port.ts';
+import type { DriverProbe, SandboxDriver, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { silentLog } from '../../telemetry/log.ts';
+import { type Log, silentLog } from '../../telemetry/log.ts';
+import { createToolLayer } from '../create-tool-layer.ts';
 import { doctor } from '../doctor.ts';
 import { openSandboxes } from '../parts/open-sandboxes.ts';
 import { readSettings } from '../read-settings.ts';
+import { serve } from '../serve.ts';
 import { warnOfSandboxes } from './warn-of-sandboxes.ts';
 
 const { works } = await createBubblewrapDriver().probe();
@@ -42,24 +44,32 @@ const SPEC: SandboxSpec = {
   limits: { cpuMillicores: 1000, memoryMb: 64, processesMax: 8, diskMb: 1 },
 };
 
-test.runIf(works)(
-  'SBX-02 a bubblewrap of unknown version is told in the log and by doctor, and runs tools',
-  async () => {
-    await using opened = new AsyncDisposableStack();
-    const { drivers, driver } = openSandboxes(opened, settingsWith(false), []);
-    const lines: unknown[] = [];
-    await warnOfSandboxes(drivers, { ...silentLog, warn: (event, fields) => void lines.push({ event, ...fields }) });
-    const hole = expect.stringContaining('version of this bubblewrap is not known');
-    expect(lines).toContainEqual({ event: 'sandbox-has-known-hole', driver: 'bubblewrap', hole });
-    expect(await doctor({ dataFolder: folder })).toContainEqual({
-      name: 'sandbox: bubblewrap (namespaces)',
-      state: 'absent',
-      message: hole,
-    });
-    await using running = await driver.start(SPEC);
-    expect((await running.exited).code).toBe(0);
-  },
-);
+test.runIf(works)('SBX-02 a bubblewrap of unknown version is told by doctor and in the log of a server', async () => {
+  const lines: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (event, fields) => void lines.push({ event, ...fields }) };
+  await using layer = await createToolLayer({ settings: settingsWith(false), log, environment: {} });
+  await (await serve(layer, { port: 0 })).close();
+  const hole = expect.stringContaining('version of this bubblewrap is not known');
+  expect(lines).toContainEqual({ event: 'sandbox-has-known-hole', driver: 'bubblewrap', hole });
+  expect(await doctor({ dataFolder: folder })).toContainEqual({
+    name: 'sandbox: bubblewrap (namespaces)',
+    state: 'absent',
+    message: hole,
+  });
+});
+
+test('SBX-03 limits that are weaker here are a warning in the log, once for each driver that works', async () => {
+  const driver = (name: string, probe: DriverProbe) => ({ name, probe: async () => probe }) as unknown as SandboxDriver;
+  const lines: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (event, fields) => void lines.push({ event, ...fields }) };
+  const drivers = [
+    driver('weak', { works: true, weaknesses: [], weakerLimits: ['memory', 'cpu'] }),
+    driver('missing', { works: false, weaknesses: [], weakerLimits: ['memory'] }),
+    driver('whole', { works: true, weaknesses: [], holes: [{ text: 'out of reach', isReached: false }] }),
+  ];
+  await warnOfSandboxes(drivers, log);
+  expect(lines).toEqual([{ event: 'sandbox-limits-weaker', driver: 'weak', limits: ['memory', 'cpu'] }]);
+});
 
 test.runIf(works)('SBX-02 sandbox.refuse_known_holes refuses it, with what to install', async () => {
   await using opened = new AsyncDisposableStack();
