@@ -7,6 +7,7 @@ import {
   type SandboxDriver,
   type SandboxSpec,
 } from './driver.port.ts';
+import { anyWritable } from './linux/mounts.ts';
 
 /** What an operator demands of every driver. */
 export interface Demands {
@@ -45,7 +46,8 @@ export function chooseDriver(
       const unfits: Unfit[] = [];
       for (const driver of drivers) {
         const unfit =
-          unfitFor(driver, spec, level, imagesOnly) ?? (await driver.probe().then((probe) => brokenBy(probe, demands)));
+          unfitFor(driver, spec, level, imagesOnly) ??
+          (await driver.probe().then((probe) => brokenBy(probe, demands, spec)));
         if (unfit === undefined) return driver.start(spec);
         unfits.push({ ...unfit, why: `${driver.name}: ${unfit.why}` });
       }
@@ -90,14 +92,16 @@ function unfitFor(
 }
 
 function brokenBy(
-  { works, problem, weakerLimits = [], holes = [] }: DriverProbe,
+  { works, problem, weakerLimits = [], weakerWithFolders = [], holes = [] }: DriverProbe,
   { limits: required = [], withoutHoles = false }: Demands,
+  { mounts }: Pick<SandboxSpec, 'mounts'> = { mounts: [] },
 ): Unfit | undefined {
   if (!works) return { why: problem ?? 'it does not work here', broken: true };
   if (withoutHoles && holes.length > 0) {
     return { why: `sandbox.refuse_known_holes is set. ${holes.map(({ text }) => text).join(' ')}`, broken: true };
   }
-  const missing = required.filter((name) => weakerLimits.includes(name));
+  const weaker = anyWritable(mounts) ? [...weakerLimits, ...weakerWithFolders] : weakerLimits;
+  const missing = required.filter((name) => weaker.includes(name));
   if (missing.length === 0) return undefined;
   const why = `it cannot keep these limits of sandbox.require_limits in full here: ${missing.join(', ')}`;
   return { why, broken: true };

@@ -31,9 +31,9 @@ export interface SandboxLimits {
 
 /**
  * Limits that a driver or its machine may be too weak to keep in full, so that each driver says which: memory and cpu may be passed for
- * a moment or as a share, processes may be more, and usage may show too little.
+ * a moment or as a share, processes may be more, usage may show too little, and all that is written may be more than the disk.
  */
-export const LIMIT_NAMES = ['memory', 'cpu', 'processes', 'usage'] as const;
+export const LIMIT_NAMES = ['memory', 'cpu', 'processes', 'usage', 'disk'] as const;
 /** One of them. */
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
@@ -115,6 +115,8 @@ export interface DriverProbe {
   readonly weaknesses: readonly string[];
   /** Names of the limits that are weaker here; absent when none is. */
   readonly weakerLimits?: readonly LimitName[];
+  /** Those that are weaker only for a tool with a writable folder of the host; absent when none is. */
+  readonly weakerWithFolders?: readonly LimitName[];
   /** Known holes of the program behind the driver; absent where none is known. */
   readonly holes?: readonly Hole[];
 }

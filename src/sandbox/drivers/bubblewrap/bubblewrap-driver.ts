@@ -4,6 +4,7 @@ import type { DriverProbe, SandboxSpec } from '../../driver.port.ts';
 import type { EgressGate, EgressRun } from '../../egress-gate.ts';
 import { type View, viewOf } from '../../linux/closed-places.ts';
 import { openHoles } from '../../linux/holes/open-holes.ts';
+import { FOLDERS_GROW, WEAKER_WITH_FOLDERS } from '../../linux/mounts.ts';
 import { checkUsable } from '../../linux/usable-spec.ts';
 import type { WarmableDriver, WarmPlan } from '../../warm-pool/warmable-driver.ts';
 import { examineProgram } from './holes/examine-program.ts';
@@ -127,12 +128,13 @@ async function works(workshop: Workshop, hasGate: boolean): Promise<Readiness> {
   const { version } = program;
   const holes = openHoles(BUBBLEWRAP_HOLES, program);
   const closed = hasGate ? listenerProblem() : undefined;
-  const weaknesses = [...weaknessesOf(workshop), ...(closed === undefined ? [] : [closed])];
+  const weaknesses = [...weaknessesOf(workshop), FOLDERS_GROW, ...(closed === undefined ? [] : [closed])];
   const probe: DriverProbe = {
     works: true,
     ...(version === undefined ? {} : { version }),
     weaknesses,
     ...(workshop.groups === undefined ? { weakerLimits: WEAKER_WITHOUT_GROUPS } : {}),
+    weakerWithFolders: WEAKER_WITH_FOLDERS,
     ...(holes.length === 0 ? {} : { holes }),
   };
   return { probe, workshop };

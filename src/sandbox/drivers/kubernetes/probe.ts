@@ -33,6 +33,7 @@ const MINOR_MIN = 30;
 
 const ALWAYS_WEAK: readonly string[] = [
   'The number of processes is bounded for each user of the pod, not for the sandbox; set podPidsLimit on the nodes.',
+  'What a sandbox writes is bounded for each file; all of it is measured by its node, from time to time.',
   'Whether network policies hold is up to the network plugin of the cluster.',
 ];
 
@@ -139,7 +140,7 @@ async function examinePool(
   const empty = `The warm pool ${settings.pool} has no sandbox ready now, so that calls wait for one.`;
   return {
     weaknesses: [...(isEmpty ? [empty] : []), ...podWeaknesses(pod, settings.container)],
-    weakerLimits: isMeasured(pod, settings, level) ? ['processes'] : ['processes', 'usage'],
+    weakerLimits: isMeasured(pod, settings, level) ? ['processes', 'disk'] : ['processes', 'disk', 'usage'],
   };
 }
 
