@@ -156,7 +156,7 @@ export const ExecutionMetadata = Type.Object(
     ),
     cached: Type.Boolean(),
     weaker_limits: Type.Optional(
-      Type.Array(Type.Enum(['memory', 'cpu', 'processes', 'usage']), {
+      Type.Array(Type.Enum(['memory', 'cpu', 'processes', 'usage', 'disk']), {
         description:
           'Limits that could not be kept in full where the tool ran, for example because there are no control groups. Absent when all were.',
       }),

@@ -20,6 +20,7 @@ import { importSkills } from '../registry/importers/skill/skill-importer.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import { createVisibility } from '../visibility/visibility.ts';
 import { createHealth } from './health/health.ts';
+import { warnOfSandboxes } from './health/warn-of-sandboxes.ts';
 import { openSearch } from './open-search.ts';
 import { keptResultsOf } from './parts/from-settings/kept-results.ts';
 import { stateKeyOf } from './parts/gateway/state-key.ts';
@@ -47,6 +48,8 @@ export interface AssembledLayer {
   readonly signalOf: (tenantId: string, invocationId: string) => AbortSignal | undefined;
   /** From now on the layer is not ready, until the function that is returned is called. */
   readonly drain: () => () => void;
+  /** Says in the log what is weak about the sandboxes here. */
+  readonly warnOfSandboxes: () => Promise<void>;
   /** Signs what MCP clients carry. */
   readonly stateKey: () => Uint8Array;
   /** Where a gateway says that it can put questions of upstreams to its clients. */
@@ -126,6 +129,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     },
     ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
     drain: health.drain,
+    warnOfSandboxes: () => warnOfSandboxes(tools.drivers, log),
     confirmations: orchestration.confirmations,
     signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
     stateKey: () => stateKeyOf(identity.operations.keyRing.current()),

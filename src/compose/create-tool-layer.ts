@@ -52,8 +52,8 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
   /** What the MCP gateways of `serve` and `sallyport mcp` stand on beside the operations; not for programs. */
   readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf' | 'stateKey' | 'upstreamQuestions'>;
-  /** What `serve` needs beside the operations; not for programs. */
-  readonly forServer: Pick<AssembledLayer, 'drain'>;
+  /** What servers need beside the operations; not for programs. */
+  readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes'>;
   /** Signs a capability token. */
   mintToken(request: TokenMintRequest): Promise<TokenMintResponse>;
   /** Ends accepting calls, waits for those that run, and closes everything (OPS-03). Idempotent. */

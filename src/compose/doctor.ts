@@ -116,12 +116,14 @@ async function checkSandboxes(settings: Settings): Promise<DoctorFinding[]> {
 const MACHINE_DRIVERS = ['bubblewrap', 'gvisor', 'qemu', 'firecracker'];
 
 async function checkDriver(driver: SandboxDriver, isFirst: boolean): Promise<DoctorFinding[]> {
-  const { works, version, problem, weaknesses } = await driver.probe();
+  const { works, version, problem, weaknesses, holes = [] } = await driver.probe();
   const name = `sandbox: ${driver.name} (${driver.isolation})`;
   if (works) {
     return [
       { name, state: 'ok', message: version ?? 'works' },
-      ...[...refusals(driver), ...weaknesses].map((message): DoctorFinding => ({ name, state: 'absent', message })),
+      ...[...holes.map(({ text }) => text), ...refusals(driver), ...weaknesses].map(
+        (message): DoctorFinding => ({ name, state: 'absent', message }),
+      ),
     ];
   }
   const message = problem ?? 'does not work here';

@@ -70,6 +70,8 @@ export async function serve(
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
   const url = await rest.listen(port);
   await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, socket: socket.path });
+  // Nobody waits for it: sandboxes are tried out, which takes longer than the rest of the start.
+  const warned = layer.forServer.warnOfSandboxes();
   let closing: Promise<void> | undefined;
   const shut = async (): Promise<void> => {
     const drained = layer.forServer.drain();
@@ -81,6 +83,7 @@ export async function serve(
     gateway.close();
     discovery.close();
     await removeRunningLayer(settings['data_folder']);
+    await warned;
     drained();
   };
   const close = (): Promise<void> => {

@@ -118,12 +118,29 @@ test('SBX-03 a limit that is required and weaker here refuses the sandbox, and t
     ...plain,
     probe: async () => ({ works: true, weaknesses: [], weakerLimits: ['memory', 'cpu'] }),
   };
-  const chosen = chooseDriver([weak], 'namespaces', ['memory']);
+  const chosen = chooseDriver([weak], 'namespaces', { limits: ['memory'] });
   await expect(chosen.start(spec)).rejects.toMatchObject({
     code: 'E3101',
     message: expect.stringContaining('sandbox.require_limits in full here: memory'),
   });
   expect(await chosen.probe()).toMatchObject({ works: false, weakerLimits: ['memory', 'cpu'] });
-  await chooseDriver([weak], 'namespaces', ['processes']).start(spec);
+  await chooseDriver([weak], 'namespaces', { limits: ['processes'] }).start(spec);
+  expect(started).toEqual(['plain']);
+});
+
+test('SBX-03 a limit that is weaker only with writable folders refuses only tools that have some', async () => {
+  const started: string[] = [];
+  const plain = driversThat(started)('plain', 'namespaces');
+  const driver: SandboxDriver = {
+    ...plain,
+    probe: async () => ({ works: true, weaknesses: [], weakerWithFolders: ['disk'] }),
+  };
+  const chosen = chooseDriver([driver], 'namespaces', { limits: ['disk'] });
+  await expect(chosen.start({ ...spec, mounts: [{ path: '/a', mode: 'rw' }] })).rejects.toMatchObject({
+    code: 'E3101',
+    message: expect.stringContaining('sandbox.require_limits in full here: disk'),
+  });
+  await chosen.start({ ...spec, mounts: [{ path: '/a', mode: 'ro' }] });
+  expect((await chosen.probe()).works).toBe(true);
   expect(started).toEqual(['plain']);
 });

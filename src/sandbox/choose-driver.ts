@@ -7,18 +7,27 @@ import {
   type SandboxDriver,
   type SandboxSpec,
 } from './driver.port.ts';
+import { anyWritable } from './linux/mounts.ts';
+
+/** What an operator demands of every driver. */
+export interface Demands {
+  /** Limits that have to be kept in full. */
+  readonly limits?: readonly LimitName[];
+  /** Whether the program behind it must have no known hole, and a version that is known. */
+  readonly withoutHoles?: boolean;
+}
 
 /**
  * One driver made of several: each sandbox is made by the first, in the given order, that stands as strong as the spec asks,
  * can do what it needs and works on this machine. None below it is ever tried (SBX-02).
  * @param drivers most preferred first; at least one
  * @param atLeast what stands between any tool and the host, whatever its spec says; default `namespaces`
- * @param required limits without which nothing runs where they cannot be kept in full; default none
+ * @param demands what nothing runs without; default none
  */
 export function chooseDriver(
   drivers: readonly SandboxDriver[],
   atLeast: IsolationLevel = 'namespaces',
-  required: readonly LimitName[] = [],
+  demands: Demands = {},
 ): SandboxDriver {
   // Where nothing else is configured, the operator's tools are those of the image.
   const imagesOnly = drivers.every(({ supports }) => supports.programs !== 'host');
@@ -31,14 +40,14 @@ export function chooseDriver(
       mounts: drivers.some(({ supports }) => supports.mounts),
       programs: 'host',
     },
-    probe: () => firstProbe(drivers, required),
+    probe: () => firstProbe(drivers, demands),
     async start(spec) {
       const level = wanted(spec);
       const unfits: Unfit[] = [];
       for (const driver of drivers) {
         const unfit =
           unfitFor(driver, spec, level, imagesOnly) ??
-          (await driver.probe().then((probe) => brokenBy(probe, required)));
+          (await driver.probe().then((probe) => brokenBy(probe, demands, spec)));
         if (unfit === undefined) return driver.start(spec);
         unfits.push({ ...unfit, why: `${driver.name}: ${unfit.why}` });
       }
@@ -83,11 +92,16 @@ function unfitFor(
 }
 
 function brokenBy(
-  { works, problem, weakerLimits = [] }: DriverProbe,
-  required: readonly LimitName[],
+  { works, problem, weakerLimits = [], weakerWithFolders = [], holes = [] }: DriverProbe,
+  { limits: required = [], withoutHoles = false }: Demands,
+  { mounts }: Pick<SandboxSpec, 'mounts'> = { mounts: [] },
 ): Unfit | undefined {
   if (!works) return { why: problem ?? 'it does not work here', broken: true };
-  const missing = required.filter((name) => weakerLimits.includes(name));
+  if (withoutHoles && holes.length > 0) {
+    return { why: `sandbox.refuse_known_holes is set. ${holes.map(({ text }) => text).join(' ')}`, broken: true };
+  }
+  const weaker = anyWritable(mounts) ? [...weakerLimits, ...weakerWithFolders] : weakerLimits;
+  const missing = required.filter((name) => weaker.includes(name));
   if (missing.length === 0) return undefined;
   const why = `it cannot keep these limits of sandbox.require_limits in full here: ${missing.join(', ')}`;
   return { why, broken: true };
@@ -112,11 +126,11 @@ function noDriver(unfits: readonly Unfit[], spec: SandboxSpec, level: IsolationL
 }
 
 /** That of the first driver that works and keeps what is required, or of the first of all. */
-async function firstProbe(drivers: readonly SandboxDriver[], required: readonly LimitName[]): Promise<DriverProbe> {
+async function firstProbe(drivers: readonly SandboxDriver[], demands: Demands): Promise<DriverProbe> {
   const probes = await Promise.all(drivers.map((driver) => driver.probe()));
-  const found = probes.find((probe) => brokenBy(probe, required) === undefined) ?? probes[0];
+  const found = probes.find((probe) => brokenBy(probe, demands) === undefined) ?? probes[0];
   if (found === undefined) return { works: false, problem: 'No sandbox driver is configured.', weaknesses: [] };
-  const unfit = brokenBy(found, required);
+  const unfit = brokenBy(found, demands);
   return unfit === undefined || !found.works
     ? found
     : { ...found, works: false, problem: `${drivers[0]?.name}: ${unfit.why}.` };

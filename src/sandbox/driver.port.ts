@@ -30,10 +30,10 @@ export interface SandboxLimits {
 }
 
 /**
- * Limits that a machine may be too weak to keep in full: memory and cpu may be passed for a moment or as a share, processes may be
- * more, and usage may show too little.
+ * Limits that a driver or its machine may be too weak to keep in full, so that each driver says which: memory and cpu may be passed for
+ * a moment or as a share, processes may be more, usage may show too little, and all that is written may be more than the disk.
  */
-export const LIMIT_NAMES = ['memory', 'cpu', 'processes', 'usage'] as const;
+export const LIMIT_NAMES = ['memory', 'cpu', 'processes', 'usage', 'disk'] as const;
 /** One of them. */
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
@@ -97,6 +97,14 @@ export interface SandboxProcess extends AsyncDisposable {
   kill(graceMs?: number): void;
 }
 
+/** Something that is published against the program behind a driver, or that nothing is known of it. */
+export interface Hole {
+  /** What it is, and what to install. */
+  readonly text: string;
+  /** Whether it reaches sandboxes of the layer, or the machine; when not, the text says why. */
+  readonly isReached: boolean;
+}
+
 /** Whether a driver works on this machine, and what to do when not. */
 export interface DriverProbe {
   readonly works: boolean;
@@ -107,6 +115,10 @@ export interface DriverProbe {
   readonly weaknesses: readonly string[];
   /** Names of the limits that are weaker here; absent when none is. */
   readonly weakerLimits?: readonly LimitName[];
+  /** Those that are weaker only for a tool with a writable folder of the host; absent when none is. */
+  readonly weakerWithFolders?: readonly LimitName[];
+  /** Known holes of the program behind the driver; absent where none is known. */
+  readonly holes?: readonly Hole[];
 }
 
 /** What a driver can do beside running a program with nothing. */

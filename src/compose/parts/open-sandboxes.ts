@@ -83,11 +83,14 @@ export function openSandboxes(opened: AsyncDisposableStack, settings: Settings, 
   const atLeast = settings['sandbox.isolation'];
   const drivers = found.map(({ calls }) => calls);
   const servers = found.map(({ calls, servers: own = calls }) => own);
-  const required = requiredLimits(settings['sandbox.require_limits']);
+  const demands = {
+    limits: requiredLimits(settings['sandbox.require_limits']),
+    withoutHoles: settings['sandbox.refuse_known_holes'],
+  };
   return {
     drivers,
-    driver: chooseDriver(drivers, atLeast, required),
-    servers: chooseDriver(servers, atLeast, required),
+    driver: chooseDriver(drivers, atLeast, demands),
+    servers: chooseDriver(servers, atLeast, demands),
   };
 }
 

@@ -62,7 +62,15 @@ export const SANDBOX_SETTINGS = [
     type: 'list',
     default: [],
     sentence:
-      'Limits without which no tool runs in a sandbox where they cannot be kept in full, of memory, cpu, processes and usage; calls are then refused (E3101). /healthz and sallyport doctor name those that are weaker here.',
+      'Limits without which no tool runs in a sandbox where they cannot be kept in full, of memory, cpu, processes, usage and disk; calls are then refused (E3101). /healthz and sallyport doctor name those that are weaker here. disk refuses tools with writable folders, whose growth nothing bounds.',
+  },
+  {
+    key: 'sandbox.refuse_known_holes',
+    variable: 'SALLYPORT_SANDBOX_REFUSE_KNOWN_HOLES',
+    type: 'boolean',
+    default: false,
+    sentence:
+      'A bubblewrap or runsc with a known hole, also one that does not reach the sandboxes here, or with a version that nobody knows makes no sandbox; calls are then refused (E3101). sallyport doctor names them.',
   },
   {
     key: 'sandbox.gvisor_program',

@@ -79,6 +79,12 @@ function mountCases(check: (name: string, run: (sandboxes: Sandboxes, sh: Shell)
     },
   );
 
+  check('limits that are weaker with a writable mount are named at the end', async ({ driver, run, folder }, sh) => {
+    const { weakerLimits = [], weakerWithFolders = [] } = await driver.probe();
+    const { exit } = await run(sh(':'), { mounts: [{ path: folder, mode: 'rw' }] });
+    deepEqual(exit.weakerLimits ?? [], [...weakerLimits, ...weakerWithFolders]);
+  });
+
   check('a mount inside another keeps its own mode', async ({ run, folder }, sh) => {
     mkdirSync(join(folder, 'in'));
     const mounts: FilesystemPermission[] = [

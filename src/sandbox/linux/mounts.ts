@@ -2,6 +2,7 @@ import { type BigIntStats, constants, lstatSync, realpathSync, statSync } from '
 import { dirname, isAbsolute, normalize } from 'node:path';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { LimitName } from '../driver.port.ts';
 
 /**
  * A file or folder of the host that may be mounted, as it was when it was looked at. A tool that may write around it can put
@@ -26,6 +27,18 @@ export interface Mount {
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
+}
+
+/** Limits that are weaker for a tool with a writable folder: nothing here bounds what a folder of the host holds in all. */
+export const WEAKER_WITH_FOLDERS: readonly LimitName[] = ['disk'];
+
+/** The same as a sentence for the operator. */
+export const FOLDERS_GROW =
+  'What a tool writes into its folders is bounded for each file, not in all: keep them on a file system of their own, or under a quota.';
+
+/** Whether any of them can grow. */
+export function anyWritable(mounts: readonly Pick<FilesystemPermission, 'mode'>[]): boolean {
+  return mounts.some(({ mode }) => mode === 'rw');
 }
 
 /** The kernel's own file systems; a view of the host's would undo the sandbox. */

@@ -40,6 +40,8 @@ async function serve(layer: EmbeddedToolLayer, options: StdioOptions, streams: S
   ]);
   await using opened = new AsyncDisposableStack();
   opened.use(layer);
+  const warned = layer.forServer.warnOfSandboxes();
+  opened.defer(() => warned);
   const gateway = opened.adopt(await openGateway(layer), (each) => each.close());
   const token = options.token ?? (await mintFor(layer, { door: 'cli', local: true }));
   await serveStdio({

@@ -23,6 +23,8 @@ import {
 } from '../../driver.conformance.ts';
 import type { SandboxSpec } from '../../driver.port.ts';
 import { sandboxEgressConformance } from '../../egress.conformance.ts';
+import { MARKED_FOLDER } from '../../linux/crash/clear-leftovers.ts';
+import { ownMark } from '../../linux/crash/layer-mark.ts';
 import { findControlGroups, ownFolders } from '../../linux/limits/find-control-groups.ts';
 import { createBubblewrapDriver } from './bubblewrap-driver.ts';
 
@@ -191,7 +193,7 @@ describe.skipIf(!probed.works)(`bubblewrap${probed.works ? '' : `, skipped: ${pr
   test('nothing of a sandbox stays in the control groups or the temporary folder', async () => {
     await Promise.all([1, 2, 3, 4].map(() => output('echo x')));
     await until(() => groupsOf(process.pid).length === 0);
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('sallyport-sandbox-'))).toEqual([]);
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`${MARKED_FOLDER}${ownMark()}-`))).toEqual([]);
   });
 
   test.skipIf(findControlGroups() === undefined)('SBX-03 a processor share is enforced', async () => {

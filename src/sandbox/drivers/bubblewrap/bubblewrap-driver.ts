@@ -3,8 +3,12 @@ import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { DriverProbe, SandboxSpec } from '../../driver.port.ts';
 import type { EgressGate, EgressRun } from '../../egress-gate.ts';
 import { type View, viewOf } from '../../linux/closed-places.ts';
+import { openHoles } from '../../linux/holes/open-holes.ts';
+import { FOLDERS_GROW, WEAKER_WITH_FOLDERS } from '../../linux/mounts.ts';
 import { checkUsable } from '../../linux/usable-spec.ts';
 import type { WarmableDriver, WarmPlan } from '../../warm-pool/warmable-driver.ts';
+import { examineProgram } from './holes/examine-program.ts';
+import { BUBBLEWRAP_HOLES } from './holes/known-holes.ts';
 import { listenerProblem } from './network/open-listeners.ts';
 import {
   explainFailure,
@@ -14,7 +18,6 @@ import {
   type Workshop,
   weaknessesOf,
 } from './probe.ts';
-import { bubblewrapVersion } from './process/bubblewrap-version.ts';
 import { BUBBLEWRAP_DEFAULTS, type BubblewrapSettings } from './settings.ts';
 import { standSandbox, startSandbox } from './start-sandbox.ts';
 import { keyOf, runtimeFor } from './warm/runtime.ts';
@@ -121,14 +124,18 @@ async function examine(settings: BubblewrapSettings, hasGate: boolean): Promise<
 }
 
 async function works(workshop: Workshop, hasGate: boolean): Promise<Readiness> {
-  const version = await bubblewrapVersion(workshop.pad.program);
+  const program = await examineProgram(workshop.pad.program);
+  const { version } = program;
+  const holes = openHoles(BUBBLEWRAP_HOLES, program);
   const closed = hasGate ? listenerProblem() : undefined;
-  const weaknesses = [...weaknessesOf(workshop), ...(closed === undefined ? [] : [closed])];
+  const weaknesses = [...weaknessesOf(workshop), FOLDERS_GROW, ...(closed === undefined ? [] : [closed])];
   const probe: DriverProbe = {
     works: true,
     ...(version === undefined ? {} : { version }),
     weaknesses,
     ...(workshop.groups === undefined ? { weakerLimits: WEAKER_WITHOUT_GROUPS } : {}),
+    weakerWithFolders: WEAKER_WITH_FOLDERS,
+    ...(holes.length === 0 ? {} : { holes }),
   };
   return { probe, workshop };
 }

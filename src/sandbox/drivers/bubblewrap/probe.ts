@@ -50,8 +50,9 @@ export function prepareWorkshop(settings: BubblewrapSettings): Workshop | string
   }
   const groups = settings.controlGroups ? findControlGroups() : undefined;
   void clearLeftovers(groups);
-  const pad = launchpad(program, inherited, architecture);
-  return stocked({ pad, groups, slots: sharedUidSlots() }, settings);
+  const slots = sharedUidSlots();
+  const pad = launchpad(program, inherited, architecture, slots === undefined);
+  return stocked({ pad, groups, slots }, settings);
 }
 
 /** A workshop with a stock of launchers that join these groups. */
@@ -64,10 +65,16 @@ export function stocked(parts: Omit<Workshop, 'stock' | 'canMap'>, { launchersRe
 /** Limits that are weaker without control groups. */
 export const WEAKER_WITHOUT_GROUPS: readonly LimitName[] = ['memory', 'cpu', 'usage'];
 
-/** What this machine cannot enforce. */
-export function weaknessesOf({ groups }: Workshop): readonly string[] {
-  if (groups !== undefined) return [];
+/** What this machine cannot enforce, once a sandbox was tried. */
+export function weaknessesOf({ groups, pad }: Workshop): readonly string[] {
+  const shared = pad.forkServer.isBounded()
+    ? []
+    : [
+        'Tools share inotify with the user of the layer, and may use it up: perl or the kernel sets them no bound here.',
+      ];
+  if (groups !== undefined) return shared;
   return [
+    ...shared,
     'No control group is writable: a tool may use whole processor cores, whatever its share.',
     'No control group is writable: memory is bounded by sampling, so a fast tool may pass its limit for some 50 ms.',
     'No control group is writable: processor time and peak memory are sampled, so short calls show too little.',
@@ -90,7 +97,12 @@ export function explainFailure(complaint: string): string {
   return `bubblewrap does not work here: ${complaint.trim() || 'it ended without a word'}.`;
 }
 
-function launchpad(program: string, inherited: readonly number[], architecture: Architecture): Launchpad {
+function launchpad(
+  program: string,
+  inherited: readonly number[],
+  architecture: Architecture,
+  sharesUser: boolean,
+): Launchpad {
   const nothing = { open: () => openSync('/dev/null', 'r') };
   const runtimeStub = keepBytes(NODE_STUB);
   const etcFiles = SHARED_FILES.map((path) => keepBytes(ETC_FILES[path] ?? ''));
@@ -106,7 +118,14 @@ function launchpad(program: string, inherited: readonly number[], architecture: 
     nothing,
     mark: ownMark(),
     watch: createCrashWatch(inherited),
-    forkServer: createForkServer({ command: LAUNCHER_COMMAND, sockets: LAUNCHER_SOCKETS, files, inherited, nothing }),
+    forkServer: createForkServer({
+      command: LAUNCHER_COMMAND,
+      sockets: LAUNCHER_SOCKETS,
+      files,
+      inherited,
+      nothing,
+      sharesUser,
+    }),
   };
 }
 

@@ -24,6 +24,8 @@ export const BUBBLEWRAP_DEFAULTS: BubblewrapSettings = {
 export const SANDBOX_BOUNDS = {
   /** Open files of one process inside. */
   openFilesMax: 1024,
+  /** Signals that wait for processes inside, each timer counting as one. */
+  signalsPendingMax: 1024,
   /** Until bubblewrap says that its namespaces stand. */
   startTimeoutMs: 10_000,
   /** Bytes of bubblewrap's own status messages; it writes a few hundred. */

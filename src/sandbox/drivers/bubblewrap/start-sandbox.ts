@@ -2,7 +2,7 @@ import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { EgressRun } from '../../egress-gate.ts';
 import type { Cover, View } from '../../linux/closed-places.ts';
-import { type Mount, withSurroundings } from '../../linux/mounts.ts';
+import { anyWritable, type Mount, WEAKER_WITH_FOLDERS, withSurroundings } from '../../linux/mounts.ts';
 import { type Outside, outsideOf } from '../../linux/stage/mapped-owner.ts';
 import { type Staged, staged, stageFault, stageOrder } from '../../linux/stage/stage.ts';
 import type { StandingSandbox } from '../../warm-pool/warmable-driver.ts';
@@ -195,7 +195,10 @@ function runMade(
     way,
     ...(report === undefined ? {} : { report }),
     limits: spec.limits,
-    ...(groups === undefined ? { weakerLimits: WEAKER_WITHOUT_GROUPS } : {}),
+    weakerLimits: [
+      ...(groups === undefined ? WEAKER_WITHOUT_GROUPS : []),
+      ...(anyWritable(mounts) ? WEAKER_WITH_FOLDERS : []),
+    ],
     programFault: () => programFault(spec, mounts),
     onGone() {
       stock.giveBack(launcher);

@@ -3,9 +3,12 @@ import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { DriverProbe, SandboxDriver, SandboxSpec } from '../../driver.port.ts';
 import type { EgressGate, EgressRun } from '../../egress-gate.ts';
 import { viewOf } from '../../linux/closed-places.ts';
+import { openHoles } from '../../linux/holes/open-holes.ts';
+import { FOLDERS_GROW, WEAKER_WITH_FOLDERS } from '../../linux/mounts.ts';
 import { checkUsable } from '../../linux/usable-spec.ts';
+import { GVISOR_HOLES, releaseOf } from './known-holes.ts';
 import { GVISOR_BOUNDS, GVISOR_DEFAULTS, type GvisorPlatform, type GvisorSettings } from './settings.ts';
-import { startSandbox, wayProblem } from './start-sandbox.ts';
+import { startSandbox, WEAKER_LIMITS, wayProblem } from './start-sandbox.ts';
 import { prepareWorkshop, type Workshop } from './workshop.ts';
 
 /**
@@ -79,11 +82,20 @@ function works(workshop: Workshop, said: string, hasGate: boolean): Readiness {
   const closed = hasGate ? wayProblem() : undefined;
   const weaknesses = [
     COUNTED_ROUGHLY,
+    FOLDERS_GROW,
     ...(said === '' ? [] : [OLD_RELEASE]),
     ...(closed === undefined ? [] : [closed]),
   ];
   const version = `${workshop.version} (${workshop.platform satisfies GvisorPlatform})`;
-  return { probe: { works: true, version, weaknesses, weakerLimits: ['processes'] }, workshop };
+  const holes = openHoles(GVISOR_HOLES, {
+    name: 'runsc',
+    version: releaseOf(workshop.version),
+    isOpen: {},
+    install: 'Install a newer release: https://gvisor.dev/docs/user_guide/install/',
+  });
+  const known = holes.length === 0 ? {} : { holes };
+  const weaker = { weakerLimits: WEAKER_LIMITS, weakerWithFolders: WEAKER_WITH_FOLDERS };
+  return { probe: { works: true, version, weaknesses, ...weaker, ...known }, workshop };
 }
 
 async function tryOut(workshop: Workshop): Promise<{ said: string } | { complaint: string }> {

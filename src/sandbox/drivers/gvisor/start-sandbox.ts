@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
-import type { SandboxProcess, SandboxSpec } from '../../driver.port.ts';
+import type { LimitName, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
 import type { EgressRun } from '../../egress-gate.ts';
 import type { Cover } from '../../linux/closed-places.ts';
 import { groupTarget } from '../../linux/crash/crash-watch.ts';
 import type { ControlGroup } from '../../linux/limits/control-group.ts';
 import { INSIDE_ID } from '../../linux/made-up-files.ts';
-import { type Mount, type Owner, withSurroundings } from '../../linux/mounts.ts';
+import { anyWritable, type Mount, type Owner, WEAKER_WITH_FOLDERS, withSurroundings } from '../../linux/mounts.ts';
 import { outsideOf } from '../../linux/stage/mapped-owner.ts';
 import { type StagePlan, stageCommand, staged } from '../../linux/stage/stage.ts';
 import { UID_SLOTS_MAX } from '../../linux/uid-slots.ts';
@@ -28,6 +28,9 @@ export interface SandboxOrder {
   /** Undefined for a sandbox that reaches nothing. */
   readonly way: EgressRun | undefined;
 }
+
+/** Limits that gVisor never keeps in full. */
+export const WEAKER_LIMITS: readonly LimitName[] = ['processes'];
 
 /** Who a sandbox is, outside and inside. */
 interface Identity {
@@ -70,6 +73,7 @@ export async function startSandbox(workshop: Workshop, order: SandboxOrder): Pro
       bundle,
       way,
       limits: spec.limits,
+      weakerLimits: [...WEAKER_LIMITS, ...(anyWritable(spec.mounts) ? WEAKER_WITH_FOLDERS : [])],
       ask: () => runsc(workshop.program, [...optionsFor(workshop, state), 'kill', id, 'TERM'], uid),
       onGone() {
         giveBack();

@@ -107,7 +107,7 @@ test('SBX-08 an exec that is refused leaves no claim', async () => {
 test('SBX-07 what the container used after the tool began is told', async () => {
   const reaper = 'cpu.stat usage_usec 251000\nmemory.peak 33554432\nmemory.events oom_kill 0\n';
   const { driver } = await open((events) => events.exit(0), {}, reaper);
-  expect(await (await driver.start(specOf())).exited).toEqual({ code: 0, cpuMs: 250, memoryPeakMb: 32 });
+  expect(await (await driver.start(specOf())).exited).toMatchObject({ code: 0, cpuMs: 250, memoryPeakMb: 32 });
 });
 
 test.each<[string, number, string, object]>([

@@ -52,7 +52,7 @@ export function createKubernetesDriver(
       if (client === undefined || !probe.works) {
         throw new ToolLayerError('E3101', `No sandbox can be made. ${probe.problem ?? ''}`);
       }
-      return startIn({ client, settings, bounds, clock }, spec, job);
+      return startIn({ client, settings, bounds, clock }, spec, job, probe);
     },
     close: ready.close,
   };
@@ -122,7 +122,12 @@ function refuseUnclaimed({ label, mounts, network }: SandboxSpec): void {
 }
 
 /** Claim, pod, launcher. Whatever fails on the way, the claim is deleted. */
-async function startIn(parts: ClaimParts, spec: SandboxSpec, job: Job): Promise<SandboxProcess> {
+async function startIn(
+  parts: ClaimParts,
+  spec: SandboxSpec,
+  job: Job,
+  { weakerLimits = [] }: DriverProbe,
+): Promise<SandboxProcess> {
   const { client, settings, bounds } = parts;
   let claim: Claim | undefined;
   try {
@@ -132,7 +137,7 @@ async function startIn(parts: ClaimParts, spec: SandboxSpec, job: Job): Promise<
     checkPod(podSpec, spec, settings);
     const container = containerOf(podSpec, settings.container)?.name ?? '';
     const exec = await openExec(client, { pod, container, command: LAUNCHER_COMMAND }, bounds);
-    return runSandbox({ client, bounds, claim, pod, container, exec, job, limits: spec.limits });
+    return runSandbox({ client, bounds, claim, pod, container, exec, job, limits: spec.limits, weakerLimits });
   } catch (error) {
     await claim?.delete();
     throw cannotStart(spec.label, error);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { chooseDriver } from '../../choose-driver.ts';
 import { goodPodSpec, PATHS } from './fake/fake-cluster.fixture.ts';
 import { type Opened, openFake, podThat, specOf } from './fake/opened.fixture.ts';
 import { createKubernetesDriver } from './kubernetes-driver.ts';
@@ -22,7 +23,7 @@ test('SBX-02 a cluster with everything works, and its weaknesses are told', asyn
   const { driver } = await open();
   const probe = await driver.probe();
   expect(probe).toMatchObject({ works: true, version: 'v1.33.1' });
-  expect(probe.weaknesses).toHaveLength(2);
+  expect(probe.weaknesses).toHaveLength(3);
 });
 
 const template = (pod: object, rest: object = {}): object => ({
@@ -125,6 +126,31 @@ test('an empty pool and an unbounded disk are weaknesses', async () => {
   );
   const { weaknesses } = await driver.probe();
   expect(weaknesses.join('\n')).toMatch(/no sandbox ready now[\s\S]*ephemeral-storage/);
+});
+
+test('SBX-03 the limits that a pool does not keep in full are named, and can be demanded', async () => {
+  const { cluster, driver, another } = await open();
+  expect((await driver.probe()).weakerLimits).toEqual(['processes', 'disk', 'usage']);
+  cluster.store.put(PATHS.templates, template({ runtimeClassName: undefined }) as never);
+  const measured = another();
+  expect((await measured.probe()).weakerLimits).toEqual(['processes', 'disk']);
+  const demanding = chooseDriver([measured], 'namespaces', { limits: ['processes'] });
+  await expect(demanding.start(specOf())).rejects.toMatchObject({
+    code: 'E3101',
+    message: expect.stringContaining('kubernetes: it cannot keep these limits'),
+  });
+  // Its image may be changed, and so what measures it.
+  const securityContext = { allowPrivilegeEscalation: false, runAsNonRoot: true };
+  const changeable = template({ runtimeClassName: undefined, ...container({ securityContext }) });
+  cluster.store.put(PATHS.templates, changeable as never);
+  expect((await another().probe()).weakerLimits).toEqual(['processes', 'disk', 'usage']);
+});
+
+test('SBX-03 a call in a pod says which of its limits were not kept in full', async () => {
+  const { cluster, driver } = await open();
+  cluster.behaviour.newPod = () => podThat((events) => events.exit(0));
+  await using running = await driver.start(specOf());
+  expect((await running.exited).weakerLimits).toEqual(['processes', 'disk', 'usage']);
 });
 
 test('a problem is forgotten, a success is not', async () => {

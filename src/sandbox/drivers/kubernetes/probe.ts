@@ -1,9 +1,15 @@
 import { isAsStrong } from '../../choose-driver.ts';
-import type { DriverProbe } from '../../driver.port.ts';
+import type { DriverProbe, IsolationLevel } from '../../driver.port.ts';
 import type { ApiClient } from './api/api-client.ts';
 import { explain, isStatus } from './api/api-fault.ts';
-import { collections, GROUP_VERSIONS, type SandboxTemplate, type SandboxWarmPool } from './api/objects.ts';
-import { isolationOf, podFaults, podWeaknesses } from './claim/pod-check.ts';
+import {
+  collections,
+  GROUP_VERSIONS,
+  type PodSpec,
+  type SandboxTemplate,
+  type SandboxWarmPool,
+} from './api/objects.ts';
+import { containerOf, isolationOf, podFaults, podWeaknesses } from './claim/pod-check.ts';
 import type { KubernetesSettings } from './settings.ts';
 
 /** Every permission that the driver uses: verb, group, resource. */
@@ -27,6 +33,7 @@ const MINOR_MIN = 30;
 
 const ALWAYS_WEAK: readonly string[] = [
   'The number of processes is bounded for each user of the pod, not for the sandbox; set podPidsLimit on the nodes.',
+  'What a sandbox writes is bounded for each file; all of it is measured by its node, from time to time.',
   'Whether network policies hold is up to the network plugin of the cluster.',
 ];
 
@@ -36,12 +43,13 @@ export async function probeCluster(client: ApiClient, settings: KubernetesSettin
     const version = await client.send<Version>({ method: 'GET', path: '/version' });
     const found = oldVersion(version) ?? (await missingKinds(client)) ?? (await missingPermissions(client));
     if (found !== undefined) return fails(found);
-    const weaknesses = await examinePool(client, settings);
-    if (typeof weaknesses === 'string') return fails(weaknesses);
+    const pool = await examinePool(client, settings);
+    if (typeof pool === 'string') return fails(pool);
     return {
       works: true,
       ...(version.gitVersion === undefined ? {} : { version: version.gitVersion }),
-      weaknesses: [...weaknesses, ...ALWAYS_WEAK],
+      weaknesses: [...pool.weaknesses, ...ALWAYS_WEAK],
+      weakerLimits: pool.weakerLimits,
     };
   } catch (error) {
     return fails(explain(error));
@@ -106,8 +114,11 @@ async function isAllowed(client: ApiClient, [verb, group, name]: (typeof PERMISS
   return review.status?.allowed === true;
 }
 
-/** The weaknesses of the pool's sandboxes, or the problem. */
-async function examinePool(client: ApiClient, settings: KubernetesSettings): Promise<readonly string[] | string> {
+/** What the pool's sandboxes keep less than in full, or the problem. */
+async function examinePool(
+  client: ApiClient,
+  settings: KubernetesSettings,
+): Promise<Required<Pick<DriverProbe, 'weaknesses' | 'weakerLimits'>> | string> {
   const paths = collections(client.namespace);
   const where = `in the namespace ${client.namespace}`;
   const pool = await found<SandboxWarmPool>(client, `${paths.pools}/${settings.pool}`);
@@ -127,7 +138,15 @@ async function examinePool(client: ApiClient, settings: KubernetesSettings): Pro
   }
   const isEmpty = (pool.status?.readyReplicas ?? 0) === 0;
   const empty = `The warm pool ${settings.pool} has no sandbox ready now, so that calls wait for one.`;
-  return [...(isEmpty ? [empty] : []), ...podWeaknesses(pod, settings.container)];
+  return {
+    weaknesses: [...(isEmpty ? [empty] : []), ...podWeaknesses(pod, settings.container)],
+    weakerLimits: isMeasured(pod, settings, level) ? ['processes', 'disk'] : ['processes', 'disk', 'usage'],
+  };
+}
+
+/** Only the node's own kernel shows the pod's control group inside, and a tool that may change its image may change what reads it. */
+function isMeasured(pod: PodSpec, { container }: KubernetesSettings, level: IsolationLevel): boolean {
+  return level === 'namespaces' && containerOf(pod, container)?.securityContext?.readOnlyRootFilesystem === true;
 }
 
 async function found<Kind>(client: ApiClient, path: string): Promise<Kind | undefined> {

@@ -38,7 +38,7 @@ export function microvmDriver(backend: MachineBackend, gate: EgressGate | undefi
       const openWay = wayOut(spec, egress ? gate : undefined);
       const probe = await backend.probe();
       if (!probe.works) throw cannotRun(probe);
-      return startIn(backend, spec, openWay());
+      return startIn(backend, spec, openWay(), probe);
     },
   };
 }
@@ -47,10 +47,13 @@ async function startIn(
   backend: MachineBackend,
   spec: SandboxSpec,
   way: EgressRun | undefined,
+  { weakerLimits }: DriverProbe,
 ): Promise<SandboxProcess> {
   try {
     const machine = await backend.open({ limits: spec.limits, way });
-    return await runJob(machine, spec, way, startMessage(spec, way, Date.now()));
+    const running = await runJob(machine, spec, way, startMessage(spec, way, Date.now()));
+    if (weakerLimits === undefined) return running;
+    return { ...running, exited: running.exited.then((exit) => ({ ...exit, weakerLimits })) };
   } catch (cause) {
     void way?.close();
     throw new ToolLayerError(

@@ -66,6 +66,16 @@ test('a process gets its sockets and nothing else, at the head of a session of i
   expect(await endOf(process)).toEqual([0, null]);
 });
 
+test('SBX-03 what shares the user of the layer waits for the server, since nothing else bounds it', async () => {
+  const server = createForkServer(partsOf('cat /proc/sys/user/max_inotify_instances', { sharesUser: true }));
+  const first = server.fork(undefined);
+  if (first === undefined) throw new Error('it was left to the layer');
+  const bound = Number(await outputOf(await first));
+  expect(bound).toBeGreaterThan(0);
+  expect(bound).toBeLessThanOrEqual(Number(readFileSync('/proc/sys/fs/inotify/max_user_instances', 'utf8')) / 2);
+  expect(server.isBounded()).toBe(true);
+});
+
 test('what is written to a process arrives, and what it says comes back, on each socket', async () => {
   const server = createForkServer(partsOf('cat; cat <&3 >&4; echo fault >&2', { sockets: 5 }));
   const [first, second] = await Promise.all([forked(server), forked(server)]);

@@ -18,13 +18,15 @@ const SILENCE_MS = 10_000;
  */
 export interface ForkServer {
   /**
-   * Starts the command of the server. The first use starts the server, and whoever asks before it is ready gets nothing.
+   * Starts the command of the server. The first use starts the server, and whoever asks before it is ready gets nothing, unless it shares the layer's user.
    * @param uid uid and gid; the layer's own when undefined
    * @param stages whether it shall wait for a stage first, and then become what it is told (`stageOrder`). Default false
    * @returns undefined when there is no server (yet): the layer then has to start the process itself
    * @throws Error when the system refuses, or the server does not answer
    */
   fork(uid: number | undefined, stages?: boolean): Promise<Forked> | undefined;
+  /** Whether counters of the kernel for each user are bounded for what was started until now, where that shares the layer's user. */
+  isBounded(): boolean;
 }
 
 /** A process that was started, and the other ends of its sockets, in their order. */
@@ -43,6 +45,11 @@ export interface ForkServerParts {
   /** Descriptors that are kept from it. */
   readonly inherited: readonly number[];
   readonly nothing: KeptBytes;
+  /**
+   * Whether what is started has the uid of the layer's user: half of what the kernel counts for that user is then kept from it, and
+   * everything waits until there is a server. Default false
+   */
+  readonly sharesUser?: boolean;
   /** Name or path of perl. Default `/usr/bin/perl`. */
   readonly perl?: string;
   /** How long an order may take; then another server takes the place of this one. Default 10 s. */
@@ -54,6 +61,7 @@ export interface ForkServerParts {
 /** The fork server of one driver. One that was ended by somebody, or did not answer once, is replaced with the next use. */
 export function createForkServer(parts: ForkServerParts): ForkServer {
   const command = perlCommand(parts);
+  const { sharesUser = false } = parts;
   let server: RunningServer | undefined;
   const lost = (gone: RunningServer) => (): void => {
     if (server === gone) server = undefined;
@@ -66,14 +74,16 @@ export function createForkServer(parts: ForkServerParts): ForkServer {
         server = new RunningServer(startServer(command, parts), parts);
         for (const event of ['exit', 'error', 'disconnect']) server.process.on(event, lost(server));
       }
-      return server.isReady ? server.fork(uid, stages) : undefined;
+      return server.isReady || sharesUser ? server.fork(uid, stages) : undefined;
     },
+    isBounded: () => !sharesUser || server?.isBounded === true,
   };
 }
 
 /** What the server says of an order: a pid, or what went wrong. */
 type Told =
   | 'ready'
+  | 'unbounded'
   | readonly [id: number, outcome: number | string]
   | { readonly ended: number; readonly status: number };
 
@@ -88,6 +98,7 @@ interface Order extends PromiseWithResolvers<Forked> {
 class RunningServer {
   readonly process: ChildProcess;
   isReady = false;
+  isBounded = false;
   /** It did not answer in time, and is asked for nothing more. */
   isRetired = false;
   #silence: NodeJS.Timeout | undefined;
@@ -160,8 +171,9 @@ class RunningServer {
   }
 
   #hear(told: Told): void {
-    if (told === 'ready') return;
-    if ('ended' in told) {
+    if (told === 'ready') this.isBounded = true;
+    else if (told === 'unbounded') return;
+    else if ('ended' in told) {
       this.#running.get(told.ended)?.ended(told.status);
       this.#running.delete(told.ended);
     } else {
@@ -215,11 +227,17 @@ class RunningServer {
 }
 
 /** @returns undefined when no server can be started here */
-function perlCommand({ perl = PERL, command, sockets, files }: ForkServerParts): readonly string[] | undefined {
+function perlCommand({
+  perl = PERL,
+  command,
+  sockets,
+  files,
+  sharesUser = false,
+}: ForkServerParts): readonly string[] | undefined {
   const { arch } = process;
   if ((arch !== 'x64' && arch !== 'arm64') || !hasPerl(perl)) return undefined;
   const counts = [sockets, firstFileOf({ sockets, files }), files.length].map(String);
-  return [perl, '-e', FORK_SERVER_PROGRAM, ...callNumbers(arch), ...counts, ...command];
+  return [perl, '-e', FORK_SERVER_PROGRAM, ...callNumbers(arch), sharesUser ? '1' : '0', ...counts, ...command];
 }
 
 /** Its own files lie above all descriptors of what it starts, so that none is overwritten while they are put in their places. */

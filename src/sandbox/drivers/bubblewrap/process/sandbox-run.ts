@@ -21,7 +21,7 @@ export interface RunParts extends Launched {
   readonly way: EgressRun | undefined;
   readonly limits: SandboxLimits;
   /** What the exit says of them; absent when all are kept in full. */
-  readonly weakerLimits?: readonly LimitName[];
+  readonly weakerLimits: readonly LimitName[];
   /** Exit code for a tool that could not be started because of its program; undefined when something else failed. */
   readonly programFault: () => number | undefined;
   /** What became of the job of a sandbox that stood before it had one; undefined for one that began with its tool. */
@@ -140,7 +140,7 @@ function exitOf(parts: RunParts, end: LauncherEnd, killed: boolean, watch: TreeW
     ...(limit === undefined ? {} : { violation: limit }),
     cpuMs,
     memoryPeakMb: usage?.memoryPeakMb ?? watch?.memoryPeakMb ?? 0,
-    ...(parts.weakerLimits === undefined ? {} : { weakerLimits: parts.weakerLimits }),
+    ...(parts.weakerLimits.length === 0 ? {} : { weakerLimits: parts.weakerLimits }),
     ...(parts.way === undefined ? {} : { network: parts.way.usage() }),
   };
 }

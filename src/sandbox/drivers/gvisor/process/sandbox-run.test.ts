@@ -27,6 +27,7 @@ async function started(answers: readonly boolean[]) {
     bundle: BUNDLE,
     way: undefined,
     limits: { cpuMillicores: 500, memoryMb: 64, processesMax: 8, diskMb: 8 },
+    weakerLimits: [],
     ask: async () => answers[asked++] === true,
     onGone() {},
   });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import type { SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
+import type { LimitName, SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
 import { EGRESS_DEFAULTS, type EgressRun } from '../../../egress-gate.ts';
 import type { ControlGroup } from '../../../linux/limits/control-group.ts';
 import { signal } from '../../../linux/signal.ts';
@@ -17,6 +17,7 @@ export interface RunParts extends Launched {
   /** Undefined for a sandbox that reaches nothing. */
   readonly way: EgressRun | undefined;
   readonly limits: SandboxLimits;
+  readonly weakerLimits: readonly LimitName[];
   /** Asks the tool to end; resolves false when it could not be asked. */
   readonly ask: () => Promise<boolean>;
   /** Called once, after every process is gone. */
@@ -107,7 +108,7 @@ async function waitUntilGone(group: ControlGroup): Promise<boolean> {
 }
 
 function exitOf(
-  { group, limits, way }: RunParts,
+  { group, limits, weakerLimits, way }: RunParts,
   end: ReturnType<typeof endOfTool>,
   watched: SandboxExit['violation'],
 ): SandboxExit {
@@ -126,7 +127,7 @@ function exitOf(
     ...(end.lost === true && limit !== undefined ? { signal: 'SIGKILL' } : end),
     ...(limit === undefined ? {} : { violation: limit }),
     cpuMs: usage.cpuMs,
-    weakerLimits: ['processes'],
+    weakerLimits,
     memoryPeakMb: usage.memoryPeakMb,
     ...(way === undefined ? {} : { network: way.usage() }),
   };

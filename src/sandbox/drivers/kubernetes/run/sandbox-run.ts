@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MiB } from '../../../../std/bytes.ts';
-import type { SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
+import type { LimitName, SandboxExit, SandboxLimits, SandboxProcess } from '../../../driver.port.ts';
 import { collections, type Pod } from '../api/objects.ts';
 import { watchObject } from '../api/watch-object.ts';
 import type { Claim } from '../claim/claims.ts';
@@ -22,6 +22,8 @@ export interface RunParts extends Place {
   readonly exec: ExecStream;
   readonly job: Job;
   readonly limits: SandboxLimits;
+  /** What the pool keeps less than in full. */
+  readonly weakerLimits: readonly LimitName[];
 }
 
 /** Runs a tool to its end, ends what it left, and gives the pod back. */
@@ -136,7 +138,7 @@ interface Ended extends Ending {
   readonly isOutOfMemory: boolean;
 }
 
-function exitOf({ limits }: RunParts, ended: Ended): SandboxExit {
+function exitOf({ limits, weakerLimits }: RunParts, ended: Ended): SandboxExit {
   const { usage, header } = ended;
   const cpuMs = Math.max(0, (usage?.cpuUs ?? 0) - (header?.cpuUs ?? 0)) / 1000;
   const tool = toolEnd(ended);
@@ -146,6 +148,7 @@ function exitOf({ limits }: RunParts, ended: Ended): SandboxExit {
     ...(violation === undefined ? {} : { violation }),
     cpuMs,
     memoryPeakMb: (usage?.memoryPeakBytes ?? 0) / MiB,
+    weakerLimits,
   };
 }
 

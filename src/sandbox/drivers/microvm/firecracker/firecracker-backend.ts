@@ -109,7 +109,7 @@ function keep(path: string): KeptBytes & { close(): void } {
 async function examine(
   settings: FirecrackerSettings,
   requirement: () => string | undefined,
-  weaknesses: () => readonly string[],
+  weak: () => ReturnType<typeof weaknessesOf>,
 ): Promise<DriverProbe> {
   const problem = problemOf(settings) ?? requirement();
   if (problem !== undefined) return { works: false, problem, weaknesses: [] };
@@ -117,7 +117,7 @@ async function examine(
     const program = findProgram(settings.program) ?? settings.program;
     const { stdout } = await promisify(execFile)(program, ['--version'], { env: {}, timeout: 10_000 });
     const version = /v?(\d+(?:\.\d+)+)/.exec(stdout)?.[1];
-    return { works: true, ...(version === undefined ? {} : { version }), weaknesses: weaknesses() };
+    return { works: true, ...(version === undefined ? {} : { version }), ...weak() };
   } catch (error) {
     return { works: false, problem: `Firecracker does not work here: ${String(error)}`, weaknesses: [] };
   }

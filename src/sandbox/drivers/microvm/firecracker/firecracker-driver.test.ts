@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { KiB } from '../../../../std/bytes.ts';
+import { chooseDriver } from '../../../choose-driver.ts';
 import { collectOutput } from '../../../collect-output.ts';
 import { contractCases } from '../../../conformance/contract-cases.ts';
 import { hostDialect } from '../../../conformance/host-dialect.ts';
@@ -78,6 +79,14 @@ test('the second job runs in a copy of the machine that was booted for the first
   expect((await run(driver, ['echo', 'copied'])).stdout).toBe('copied\n');
   expect(fake.requests.slice(before).map(({ line }) => line)).toEqual(['PUT /snapshot/load']);
   expect(fake.requests.filter(({ line }) => line === 'PUT /actions')).toHaveLength(1);
+});
+
+test('SBX-03 without control groups around the machine its share and what a killed one used are weaker, and can be demanded', async () => {
+  const { driver } = opened({}, { controlGroups: false, snapshots: false });
+  expect((await driver.probe()).weakerLimits).toEqual(['cpu', 'usage']);
+  expect((await run(driver, ['/bin/true'])).exit.weakerLimits).toEqual(['cpu', 'usage']);
+  const demanding = chooseDriver([driver], 'microvm', { limits: ['cpu'] });
+  await expect(run(demanding, ['/bin/true'])).rejects.toMatchObject({ code: 'E3101' });
 });
 
 test('a file for the guest is given as a read-only disk', async () => {

@@ -1,5 +1,6 @@
 import { accessSync, constants, openSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import type { DriverProbe } from '../../../driver.port.ts';
 import { clearLeftovers } from '../../../linux/crash/clear-leftovers.ts';
 import { type CrashWatch, createCrashWatch } from '../../../linux/crash/crash-watch.ts';
 import { inheritableDescriptors } from '../../../linux/inherited-descriptors.ts';
@@ -49,11 +50,15 @@ function may(path: string, how: number): boolean {
   }
 }
 
-/** What machine monitors on this computer cannot be held to. */
-export function weaknessesOf({ groups }: Workshop): readonly string[] {
-  if (groups !== undefined) return [];
-  return [
-    'No control group is writable: a machine may use whole processor cores, whatever its share.',
-    'No control group is writable: memory is bounded inside the guest only.',
-  ];
+/** What machine monitors on this computer cannot be held to. The guest itself bounds memory, processes and disk of its tool. */
+export function weaknessesOf({ groups }: Workshop): Pick<DriverProbe, 'weaknesses' | 'weakerLimits'> {
+  if (groups !== undefined) return { weaknesses: [] };
+  return {
+    weaknesses: [
+      'No control group is writable: a machine may use whole processor cores, whatever its share.',
+      'No control group is writable: memory is bounded inside the guest only.',
+      'No control group is writable: what a machine used that was killed is not measured.',
+    ],
+    weakerLimits: ['cpu', 'usage'],
+  };
 }

@@ -66,7 +66,7 @@ function programOf({ program }: QemuSettings): string {
   return path;
 }
 
-async function examine(settings: QemuSettings, weaknesses: () => readonly string[]): Promise<DriverProbe> {
+async function examine(settings: QemuSettings, weak: () => ReturnType<typeof weaknessesOf>): Promise<DriverProbe> {
   const problem = problemOf(settings);
   if (problem !== undefined) return { works: false, problem, weaknesses: [] };
   try {
@@ -78,10 +78,12 @@ async function examine(settings: QemuSettings, weaknesses: () => readonly string
             'Machines are emulated: tools compute some ten times slower, and QEMU does not call its emulator a boundary.',
           ]
         : [];
+    const { weaknesses, ...weaker } = weak();
     return {
       works: true,
       ...(version === undefined ? {} : { version }),
-      weaknesses: [...emulated, ...weaknesses()],
+      weaknesses: [...emulated, ...weaknesses],
+      ...weaker,
     };
   } catch (error) {
     return { works: false, problem: `QEMU does not work here: ${String(error)}`, weaknesses: [] };
