@@ -144,6 +144,7 @@ const ASK = [
   'python3 -m pdb {a}',
   'tar -x -f {o} -- {a}',
   'tar -T {a} -cf x',
+  'tar cIf {a} {b} x',
   'wget -O {a} https://example.org',
   'curl -K {a}',
   'curl -o {a} https://example.org',

@@ -62,6 +62,7 @@ class ProgramWalk {
   readonly #end: number;
   #row: ProgramRow;
   #at: number;
+  readonly #from: number;
   #operands: readonly Operand[];
   /** Whether `--` has ended the options. */
   #ended = false;
@@ -73,6 +74,7 @@ class ProgramWalk {
     this.#template = template;
     this.#row = row;
     this.#at = at;
+    this.#from = at;
     this.#end = end;
     this.#operands = row.operands ?? ['plain'];
     this.#readsInput = row.readsInput === true;
@@ -233,12 +235,21 @@ class ProgramWalk {
       return false;
     }
     if (this.#row.subcommands !== undefined) return this.#subcommand(word, at);
+    if (this.#row.bareLetters === true && at === this.#from && !word.isFilled) return this.#bareLetters(word.text);
     // Options of a shell end at its first operand.
     if (this.#row.language === 'shell') this.#ended = true;
     const [kind = 'plain', ...later] = this.#operands;
     if (later.length > 0) this.#operands = later;
     this.#shifts(word, later, at);
     return this.#takes(kind, word, at);
+  }
+
+  /** Which value is whose is not worked out: one letter that takes a command leaves all of them open. */
+  #bareLetters(text: string): boolean {
+    const isPlain = Array.from(text, (letter) => kindOf(this.#row, `-${letter}`)).every(
+      (kind) => kind === 'takes' || kind === 'flags',
+    );
+    return isPlain ? false : this.#openRest();
   }
 
   #takes(kind: Operand, word: TemplateWord, at: number): boolean {
@@ -274,7 +285,7 @@ class ProgramWalk {
     return false;
   }
 
-  /** What follows a subcommand that the caller chooses may be anything. */
+  /** What follows may be anything. */
   #openRest(): true {
     for (let at = this.#at; at < this.#end; at += 1) if (this.#template.words[at]?.isFilled) this.#open(at);
     return true;

@@ -36,6 +36,8 @@ export interface ProgramRow {
   readonly assigns?: true;
   /** `--` does not keep what follows from being an option. */
   readonly ignoresDashes?: true;
+  /** Its first operand may be letters of options without a dash, whose values follow in turn: `tar czf`. */
+  readonly bareLetters?: true;
   /** Options may begin with `+`. */
   readonly plus?: true;
   /** Its options are whole words: `-name value`, never bundles of letters. */

@@ -83,6 +83,7 @@ export const PROGRAM_ROWS: Readonly<Record<string, ProgramRow>> = {
     flags: 'HIsigalLFp01u --hidden --no-ignore --case-sensitive --ignore-case --absolute-path',
   }),
   ...named('tar gtar bsdtar', {
+    bareLetters: true,
     commands:
       'IF --to-command --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script --checkpoint-action',
     asks: 'T --files-from',
