@@ -3,7 +3,7 @@ import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { wireCheck } from '../../registry/wire-faults.ts';
 import { fixedText, parseTemplate, type Template } from './command/argument-template.ts';
-import { codeArguments, readsScriptFromInput } from './command/interpreters.ts';
+import { parameterPlaces } from './command/parameter-places.ts';
 import { ShellConfig } from './shell-config.ts';
 
 const CONFIG = '/executor/config';
@@ -23,7 +23,7 @@ export function configFaults(manifest: ToolManifest, hasTransactions = true): re
   return [
     ...programFaults(command),
     ...placeFaults(config, command, manifest),
-    ...codeFaults(config, command),
+    ...codeFaults(config, command, manifest),
     ...folderFaults(config),
     ...secretFaults(config, manifest),
     ...transactionFaults(config, hasTransactions),
@@ -57,14 +57,20 @@ function unknownName(at: string, name: string): Fault {
   return fault(at, 'command', `holds {${name}}, which is no parameter of parameters_schema`, hint);
 }
 
-function codeFaults(config: ShellConfig, command: readonly Template[]): Fault[] {
-  const hint = 'Pass the value as an argument of its own ("$1" in a shell script) or through stdin.';
-  const faults = codeArguments(command).map((index) =>
-    fault(`${CONFIG}/command/${index}`, 'command', 'puts a parameter into code that an interpreter runs', hint),
-  );
-  if ((config.stdin ?? 'none') === 'none' || !readsScriptFromInput(command)) return faults;
-  const message = 'would be run as a script: the command is a shell without one';
-  return [...faults, fault(`${CONFIG}/stdin`, 'command', message, 'Give the shell a script with -c, or a file.')];
+function codeFaults(config: ShellConfig, command: readonly Template[], { parameters_schema }: ToolManifest): Fault[] {
+  return parameterPlaces(config, command, parameters_schema).runs.map(({ at, as }) => {
+    if (at === 'input') {
+      const message = 'would be run as a script: the command is a shell without one';
+      return fault(`${CONFIG}/stdin`, 'command', message, 'Give the shell a script with -c, or a file.');
+    }
+    const place = `${CONFIG}/command/${at}`;
+    if (as === 'program') {
+      const message = 'lets a parameter say which program or command is run';
+      return fault(place, 'command', message, 'Write the program into the manifest, and pass only its arguments.');
+    }
+    const hint = 'Pass the value as an argument of its own ("$1" in a shell script) or through stdin.';
+    return fault(place, 'command', 'puts a parameter into code that a program runs', hint);
+  });
 }
 
 function folderFaults({ working_directory: folder }: ShellConfig): Fault[] {

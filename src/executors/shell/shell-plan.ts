@@ -4,6 +4,7 @@ import type { SandboxSpec } from '../../sandbox/driver.port.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import { fillCommand, fixedText, parameterText, parseTemplate, type Template } from './command/argument-template.ts';
 import { checkedMounts, checkWorkingFolder } from './command/granted-folders.ts';
+import { parameterPlaces } from './command/parameter-places.ts';
 import { SHELL_BOUNDS } from './settings.ts';
 import type { ShellConfig } from './shell-config.ts';
 
@@ -13,6 +14,8 @@ export interface ShellPlan {
   readonly command: readonly Template[];
   /** How many leading words of the command hold no parameter: the program, and more. */
   readonly fixedWords: number;
+  /** Whether a parameter stands where its program, which can run others, is not known to be safe with it. */
+  readonly isOpen: boolean;
   /** Name of the parameter that stdin gets. */
   readonly stdinParameter: string | undefined;
   readonly successCodes: ReadonlySet<number>;
@@ -31,6 +34,7 @@ export function planOf(manifest: ToolManifest): ShellPlan {
     config,
     command,
     fixedWords: firstFilled === -1 ? command.length : firstFilled,
+    isOpen: parameterPlaces(config, command, manifest.parameters_schema).open.length > 0,
     stdinParameter: parseTemplate(config.stdin ?? 'none').names[0],
     successCodes: new Set(config.success_exit_codes ?? [0]),
   };

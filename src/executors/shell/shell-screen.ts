@@ -51,10 +51,30 @@ function screenedBy(screen: CommandScreen, plan: ShellPlan, parameters: Paramete
     if (error instanceof ToolLayerError) return { refused: error.failure };
     throw error;
   }
-  const { findings } = screen(command, inputText(plan, parameters), plan.fixedWords);
+  const findings = findingsOf(screen, command, plan, inputText(plan, parameters));
   return {
     refused: blockedFailure(findings, 'command'),
     question: questionOf(findings, 'command'),
     unconfirmed: unconfirmedFailure(findings, 'command'),
   };
+}
+
+const OPEN = {
+  rule: 'open-parameter',
+  command: '',
+  why: 'a parameter may choose what its program runs',
+  verdict: 'ask',
+} as const;
+
+/** Where a parameter may choose what is run, whoever registered the tool does not know it: only what is known to read is not asked about. */
+function findingsOf(
+  screen: CommandScreen,
+  command: readonly string[],
+  { isOpen, fixedWords }: ShellPlan,
+  input?: string,
+) {
+  const { findings, verdict } = screen(command, input, fixedWords);
+  if (!isOpen || verdict !== 'safe') return findings;
+  const undeclared = screen(command, input);
+  return undeclared.verdict === 'ask' ? [OPEN, ...undeclared.findings] : undeclared.findings;
 }

@@ -1,38 +1,36 @@
 import { harmOfCode, textsIn } from '../danger/code.ts';
 import { type Field, knownStream, lineOf, literal, restOf, type Stream, unknownStream } from '../field.ts';
 import { type Context, mayRunCode, type Shell } from '../shell.ts';
+import { LANGUAGE_ROWS } from '../table/language-rows.ts';
+import { codePattern, unversioned } from '../table/program-row.ts';
 import { contentOf } from './shells.ts';
 
 interface Interpreter {
-  readonly program: RegExp;
   /** Options that hold code, joined to them or next. */
   readonly code: RegExp;
   /** The first operand is code. */
-  readonly operandIsCode?: true;
+  readonly operandIsCode: boolean;
 }
 
-const INTERPRETERS: readonly Interpreter[] = [
-  { program: /^(?:python|pypy|ipython|jython|micropython)[\d.]*$/, code: /^-[A-Za-z]*c/ },
-  { program: /^(?:perl|raku)[\d.]*$/, code: /^-[A-Za-z0-9]*[eE]/ },
-  { program: /^(?:ruby|jruby|irb)[\d.]*$/, code: /^-[a-z]*e/ },
-  { program: /^(?:node|nodejs|bun|deno|tsx|ts-node|iojs|qjs|d8)$/, code: /^(?:-[a-z]*[ep]$|--eval|--print|eval$)/ },
-  { program: /^php[\d.]*$/, code: /^-[rBRE]/ },
-  {
-    program:
-      /^(?:lua|luajit|tclsh|wish|expect|julia|elixir|erl|ghc|runghc|R|Rscript|osascript|groovy|scala|kotlin|guile|racket|sbcl|clisp|gawk-ext|octave|jshell)[\d.]*$/,
-    code: /^(?:-e|-c|--eval|-eval|--e)/,
-  },
-  { program: /^(?:g|m|n|b?usybox)?awk$/, code: /^(?:-e|--source)/, operandIsCode: true },
-];
+const INTERPRETERS = new Map<string, Interpreter>();
+for (const [name, row] of Object.entries(LANGUAGE_ROWS)) {
+  if (row.language !== 'code') continue;
+  INTERPRETERS.set(name, { code: codePattern(row), operandIsCode: row.operands?.[0] === 'code' });
+}
 
-/** The interpreter of that name, for a language that is no shell. */
+/** The interpreter of that name or one of its versions, for a language that is no shell. */
+function interpreterOf(name: string): Interpreter | undefined {
+  return INTERPRETERS.get(name) ?? INTERPRETERS.get(unversioned(name));
+}
+
+/** Whether a program runs code in a language that is no shell's. */
 export function isInterpreter(name: string): boolean {
-  return INTERPRETERS.some(({ program }) => program.test(name));
+  return interpreterOf(name) !== undefined;
 }
 
 /** Looks for harm in code for an interpreter; whatever it finds, only a person can tell what code does. */
 export function runCode(shell: Shell, name: string, args: readonly Field[], { input }: Context): Stream {
-  const interpreter = INTERPRETERS.find(({ program }) => program.test(name));
+  const interpreter = interpreterOf(name);
   if (interpreter === undefined) return unknownStream();
   const words = `${name} ${lineOf(args)}`;
   const codes = codesOf(interpreter, args);
@@ -91,6 +89,6 @@ function codesOf({ code, operandIsCode }: Interpreter, args: readonly Field[]): 
     else if (next !== undefined) found.push(next);
   }
   const first = args.find(({ text }) => !text.startsWith('-'));
-  if (operandIsCode === true && found.length === 0 && first !== undefined) found.push(first);
+  if (operandIsCode && found.length === 0 && first !== undefined) found.push(first);
   return found;
 }

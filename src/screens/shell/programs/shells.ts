@@ -12,28 +12,12 @@ import {
 } from '../field.ts';
 import type { Judgement } from '../report.ts';
 import { assign, type Context, mayRunCode, type Shell } from '../shell.ts';
+import { LANGUAGE_ROWS } from '../table/language-rows.ts';
 
 /** Shells whose language is read as that of bash. */
-export const SHELLS: ReadonlySet<string> = new Set([
-  ...[
-    'sh',
-    'bash',
-    'dash',
-    'zsh',
-    'ksh',
-    'ksh93',
-    'mksh',
-    'pdksh',
-    'ash',
-    'rbash',
-    'rzsh',
-    'yash',
-    'osh',
-    'posh',
-    'fish',
-  ],
-  ...['csh', 'tcsh', 'busybox.sh', 'git-bash', 'hush'],
-]);
+export const SHELLS: ReadonlySet<string> = new Set(
+  Object.entries(LANGUAGE_ROWS).flatMap(([name, { language }]) => (language === 'shell' ? [name] : [])),
+);
 
 const VALUED = /^(?:[-+][A-Za-z]*[oO]|--rcfile|--init-file|--init-command|-C)$/;
 
