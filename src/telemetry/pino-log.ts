@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { hiddenEscaped } from '../std/text/hidden-characters.ts';
 import type { Log } from './log.ts';
 import { type RedactFields, redactedFields } from './redacted-log.ts';
 
@@ -7,10 +8,12 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /**
  * Log lines as JSON on standard error: standard output belongs to what a command answers, or to the MCP protocol.
+ * Characters that a terminal would obey or not show are escapes of JSON.
  * @param redact takes personal data and secrets out of the fields of the lines that are kept (AUD-04)
  * @param fd file descriptor to write to; default 2
  */
 export function createPinoLog(level: LogLevel, redact: RedactFields = (fields) => fields, fd = 2): Log {
+  const output = pino.destination({ fd, sync: true });
   const log = pino(
     {
       level,
@@ -18,7 +21,7 @@ export function createPinoLog(level: LogLevel, redact: RedactFields = (fields) =
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { log: redactedFields(redact) },
     },
-    pino.destination({ fd, sync: true }),
+    { write: (line) => output.write(hiddenEscaped(line)) },
   );
   return {
     debug: (event, fields) => log.debug(fields ?? {}, event),

@@ -10,13 +10,16 @@ import { redactedLog } from './redacted-log.ts';
 const redactFields = (fields: Record<string, unknown>) => redact(fields).value as Record<string, unknown>;
 const MAIL = 'ann.lee@example.org';
 
-function linesOf(write: (log: Log) => void): Record<string, unknown>[] {
+const linesOf = (write: (log: Log) => void) =>
+  textsOf(write).map((line) => JSON.parse(line) as Record<string, unknown>);
+
+function textsOf(write: (log: Log) => void): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'log-'));
   const file = openSync(join(folder, 'log'), 'a');
   try {
     write(createPinoLog('info', redactFields, file));
     const text = readFileSync(join(folder, 'log'), 'utf8').trim();
-    return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+    return text === '' ? [] : text.split('\n');
   } finally {
     closeSync(file);
     rmSync(folder, { recursive: true });
@@ -47,6 +50,13 @@ describe('log lines', () => {
     expect(JSON.stringify(line)).not.toContain(MAIL);
     expect(JSON.stringify(line)).not.toContain('h0rse');
     expect(other).toMatchObject({ msg: 'quiet' });
+  });
+
+  test('AUD-04 hold nothing that a terminal obeys or hides, and say the same', () => {
+    const said = 'a\u001b[2J\u009b2J\u202eb\u200b\u{e0041} \u05d0 \u{1f469}\u200d\u{1f4bb}';
+    const [text] = textsOf((log) => log.warn('seen', { said }));
+    expect(text).not.toMatch(/[\p{Cc}\u200b\u202e\u{e0041}]/u);
+    expect(JSON.parse(text ?? '')).toMatchObject({ said });
   });
 
   test('a line that is not kept is not looked at', () => {

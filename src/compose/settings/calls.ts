@@ -82,7 +82,7 @@ export const CALLS_SETTINGS = [
     unit: 'bytes',
     minimum: 1,
     default: 1 * MiB,
-    sentence: 'A result is cut beyond this when its tool names no limit.',
+    sentence: 'A result is cut beyond this when its tool names no limit; counted as JSON, escapes included.',
   },
   {
     key: 'rate.external_per_minute',

@@ -152,13 +152,13 @@ describe('invoke', () => {
   it.each([
     ['a terminal', { terminal: { columns: 80 } }],
     ['a pipe', {}],
-  ])('API-05 what a terminal would obey is taken out of what goes to %s', async (_to, options) => {
+  ])('API-05 what a terminal would obey is shown in what goes to %s', async (_to, options) => {
     bench.layer.addTool(manifestOf('evil'), () => 'a\u001b[2Jb\u0007');
-    expect((await bench.run(['invoke', 'evil'], options)).out).toBe('a\ufffd[2Jb\ufffd\n');
+    expect((await bench.run(['invoke', 'evil'], options)).out).toBe('a\\u{001b}[2Jb\\u{0007}\n');
     const evil = { ...manifestOf('table'), description: 'x\u001b]0;y\u009b2J' };
     bench.layer.addTool(evil, () => 'done');
     const { out } = await bench.run(['tools', 'list'], { ...options, env: { NO_COLOR: '1' } });
-    expect(out).toContain('x\ufffd]0;y\ufffd2J');
+    expect(out).toContain('x\\u{001b}]0;y\\u{009b}2J');
     expect(out).not.toMatch(/[^\P{Cc}\n\t]/u);
     const wrong = await bench.run(['tools', 'li\u001b[2Jst'], options);
     expect(wrong.err).not.toContain('\u001b[2J');

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { failure } from '../../domain/error/failure.ts';
+import { hiddenShown } from '../../std/text/hidden-characters.ts';
 import { type CliParts, EXIT } from './cli-parts.ts';
 import { createCommandKit, withCommonOptions } from './command-kit.ts';
 import { addApprovalsCommands } from './commands/approvals.ts';
@@ -18,7 +19,6 @@ import { addUpstreamsCommands } from './commands/upstreams.ts';
 import { addActivationsCommands } from './commands/visibility/activations.ts';
 import { addAvailabilityCommands } from './commands/visibility/availability.ts';
 import { addViewsCommands } from './commands/visibility/views.ts';
-import { harmless } from './output/paint.ts';
 import { createPrinter } from './output/printer.ts';
 
 const AFTER_HELP = `
@@ -43,7 +43,7 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
     if (!(thrown instanceof CommanderError)) {
       const said = `The command failed in an unexpected way: ${String(thrown)}`;
       if (json) print.failure(failure('E3900', said));
-      else parts.io.stderr.write(`${harmless(said)}\n`);
+      else print.note(said);
       return EXIT.refused;
     }
     if (thrown.exitCode === 0) return EXIT.ok;
@@ -73,8 +73,8 @@ function createProgram(parts: CliParts, json: boolean, finish: (code: number) =>
     .showHelpAfterError('Add --help for how to use it.')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void stdout.write(text),
-      writeErr: (text) => void (json || stderr.write(harmless(text))),
+      writeOut: (text) => void stdout.write(hiddenShown(text)),
+      writeErr: (text) => void (json || stderr.write(hiddenShown(text))),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })

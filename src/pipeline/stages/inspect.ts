@@ -6,6 +6,7 @@ import type { Authorized, Executed, Inspected, Resolved } from '../call.ts';
 import type { Flight } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
+import { cutResult } from './values/cut-result.ts';
 import { fitResult } from './values/fit-result.ts';
 import { markResult, warnTainted } from './values/mark-result.ts';
 import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
@@ -22,7 +23,7 @@ export function inspect({
   return {
     name: 'inspect',
     run({ outcome, tool, grant }, flight) {
-      if (outcome.toolError === true) return reportedError(rules, outcome.result, flight);
+      if (outcome.toolError === true) return reportedError(rules, outcome.result, { tool, grant }, flight);
       const warnedBefore = flight.warnings.length;
       const fitting = fitResult(schemas, rules, tool.manifest, outcome.result, flight.warnings);
       if (isFailure(fitting)) return fitting;
@@ -30,7 +31,7 @@ export function inspect({
       const marked = markResult(rules, fitting.result, flight.warnings);
       if (isFailure(marked)) return marked;
       const text = canonicalJson(marked.result);
-      const result = cut(marked.result, text, grant.limits.outputBytesMax, flight);
+      const result = cutResult(marked.result, text, grant.limits.outputBytesMax, tool.manifest, flight.warnings);
       const outputHash = sha256(text);
       return result === marked.result
         ? { result, outputHash }
@@ -49,31 +50,19 @@ function logLenience(log: PipelineParts['log'], toolId: string, { call, warnings
 }
 
 /** A tool's own words of what went wrong are data of a stranger too. */
-function reportedError(rules: ValueRules, result: unknown, { warnings }: Flight): Failure {
+function reportedError(
+  rules: ValueRules,
+  said: unknown,
+  { tool, grant }: Pick<Needs, 'tool' | 'grant'>,
+  { warnings }: Flight,
+): Failure {
+  let text: string;
   try {
-    canonicalJson(result);
+    text = canonicalJson(said);
   } catch {
     return failure('E3501', 'The tool reported an error that JSON cannot hold.');
   }
-  warnTainted(rules, result, warnings);
+  warnTainted(rules, said, warnings);
+  const result = cutResult(said, text, grant.limits.outputBytesMax, tool.manifest, warnings);
   return failure('E3109', 'The tool reported an error; its own words are in details.result.', { details: { result } });
-}
-
-/** A result beyond the budget becomes its first part, and says so. */
-function cut(result: unknown, text: string, bytesMax: number, { warnings }: Flight): unknown {
-  // A string has at most three bytes of UTF-8 for each UTF-16 unit, so short ones need no counting.
-  if (text.length * 3 <= bytesMax) return result;
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= bytesMax) return result;
-  warnings.push({
-    code: 'result_cut',
-    message: `The result has ${bytes} bytes and was cut to the first ${bytesMax}. Ask for less, or raise execution_config.output_bytes_max.`,
-    details: { bytes, bytes_max: bytesMax },
-  });
-  const shown = typeof result === 'string' ? result : text;
-  return {
-    truncated: true,
-    bytes,
-    preview: new TextDecoder().decode(Buffer.from(shown).subarray(0, bytesMax), { stream: true }),
-  };
 }

@@ -1,4 +1,4 @@
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+import { named, replaceHidden } from './hidden-characters.ts';
 
 /**
  * A foreign text as a person may see it: what moves a cursor, turns the direction of writing or cannot be seen stands as
@@ -8,9 +8,7 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 export function visibleText(text: string, charsMax: number): string {
   // Half of a pair at the cut would stand as an escape.
   const cut = text.length <= charsMax ? text : text.slice(0, charsMax).replace(/[\uD800-\uDBFF]$/, '');
-  const seen = cut.replace(HIDDEN, (char) =>
-    char === '\n' ? char : `\\u{${char.codePointAt(0)?.toString(16).padStart(4, '0')}}`,
-  );
+  const seen = replaceHidden(cut, (found) => (found.endsWith('\n') ? found.replace('\r', named) : named(found)));
   return cut === text ? seen : `${seen}… (${text.length - cut.length} more characters)`;
 }
 

@@ -134,7 +134,7 @@ function tell(response: ToolInvokeResponse, print: Printer): number {
   if (print.json) print.value(response);
   else {
     for (const { code, message } of response.warnings ?? []) print.note(`${code}: ${message}`);
-    if (response.error === undefined) print.line(resultText(response));
+    if (response.error === undefined) print.text(resultText(response));
     else tellError(response.error, print);
     tellWhereToLook(response, print);
   }
@@ -182,7 +182,7 @@ function tellError(error: ToolErrorBody, print: Printer): void {
     }),
   );
   const reported = textBlocks(details?.['result']);
-  if (reported !== undefined) print.line(reported);
+  if (reported !== undefined) print.text(reported);
 }
 
 /** The result for people: text as it is, MCP text blocks as text, everything else as JSON. */

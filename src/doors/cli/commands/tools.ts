@@ -104,7 +104,7 @@ function addShow(tools: Command, kit: CommandKit): void {
       for (const { code, message } of about.warnings) print.note(`${code}: ${message}`);
       print.line(`# ${about.state}, versions ${about.versions.join(', ')}, registered ${about.registered_at}`);
       if (effective !== undefined) print.line(`# ${limitsOf(effective)}`);
-      print.line(stringify(manifest).trimEnd());
+      print.text(stringify(manifest).trimEnd());
     }
     return EXIT.ok;
   });

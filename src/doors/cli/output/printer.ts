@@ -1,14 +1,22 @@
 import type { Fault } from '../../../../api/schemas/error.ts';
 import { errorBody, type Failure, failure } from '../../../domain/error/failure.ts';
+import { hiddenEscaped, hiddenShown } from '../../../std/text/hidden-characters.ts';
 import type { CliIo } from '../cli-parts.ts';
-import { createPaint, harmless, jsonText, type Paint } from './paint.ts';
+import { createPaint, type Paint } from './paint.ts';
 import { tableLines } from './table.ts';
 
-/** Says things to people, or to programs with `--json`. */
+/**
+ * Says things to people, or to programs with `--json`: all output of the commands. What tools, upstreams and others said stands
+ * in it with what is hidden shown as `\u{…}`, and as escapes in JSON.
+ */
 export interface Printer {
   readonly json: boolean;
-  /** A line of the answer, cleaned of control characters and in the colour given. */
+  /** A line of the answer, in the colour given. What is foreign in it begins no line of its own: further ones are indented. */
   line(text: string, style?: keyof Paint): void;
+  /** What a tool or a person wrote, whole and with its own lines. */
+  text(text: string): void;
+  /** Lines of a name and a value, under each other. Values that are absent or empty are left out. */
+  facts(facts: readonly (readonly [string, string | undefined])[]): void;
   /** The answer as JSON. */
   value(value: unknown): void;
   /** One of many answers as JSON, on one line. */
@@ -24,47 +32,63 @@ export interface Printer {
 
 export function createPrinter(io: CliIo, json: boolean): Printer {
   const plain = io.env['NO_COLOR'] !== undefined && io.env['NO_COLOR'] !== '';
-  const paint = createPaint(io.stdout.isTTY === true && !plain);
+  const isTerminal = io.stdout.isTTY === true;
+  const paint = createPaint(isTerminal && !plain);
   const warn = createPaint(io.stderr.isTTY === true && !plain);
-  const out = (text: string, style?: keyof Paint): void => {
-    const clean = harmless(text);
-    io.stdout.write(`${style === undefined ? clean : paint[style](clean)}\n`);
+  const text = (said: string): void => void io.stdout.write(`${hiddenShown(said)}\n`);
+  const line: Printer['line'] = (said, style) => {
+    const shown = indented(said, CONTINUED);
+    io.stdout.write(`${style === undefined ? shown : paint[style](shown)}\n`);
   };
-  const err = (text: string): void => void io.stderr.write(`${text}\n`);
+  const value = (given: unknown, indent?: number): void => void io.stdout.write(`${jsonText(given, indent)}\n`);
+  const err = (said: string): void => void io.stderr.write(`${said}\n`);
+  const errJson = (failed: Failure): void => err(jsonText({ error: errorBody(failed) }));
   return {
     json,
-    line: out,
-    value: (value) => out(jsonText(value, io.stdout.isTTY === true ? 2 : undefined)),
-    valueLine: (value) => out(jsonText(value)),
-    table: (head, rows) => {
-      // Cleaned before they are coloured, so that the colours stay.
-      const cells = rows.map((row) => row.map(harmless));
-      const width = io.stdout.isTTY === true ? io.stdout.columns : undefined;
-      const [first = '', ...lines] = tableLines(head, cells, width, (text, style) => paint[style](text));
-      out(first, 'strong');
-      for (const line of lines) io.stdout.write(`${line}\n`);
+    line,
+    text,
+    facts: (facts) => {
+      const label = Math.max(...facts.map(([name]) => name.length)) + 1;
+      for (const [name, said = ''] of facts)
+        if (said !== '') text(`  ${name.padEnd(label)} ${indented(said, ' '.repeat(label + CONTINUED.length))}`);
     },
-    note: (text) => err(warn.warning(harmless(text))),
+    value: (given) => value(given, isTerminal ? 2 : undefined),
+    valueLine: value,
+    table: (head, rows) => {
+      // Before they are coloured, so that the colours stay.
+      const cells = rows.map((row) => row.map(hiddenShown));
+      const width = isTerminal ? io.stdout.columns : undefined;
+      const [first = '', ...lines] = tableLines(head, cells, width, (said, style) => paint[style](said));
+      line(first, 'strong');
+      for (const each of lines) io.stdout.write(`${each}\n`);
+    },
+    note: (said) => err(warn.warning(indented(said, CONTINUED))),
     failure: (failed) => {
-      if (json) err(jsonText({ error: errorBody(failed) }));
-      else for (const line of failureLines(failed, warn)) err(line);
+      if (json) errJson(failed);
+      else for (const each of failureLines(failed, warn)) err(each);
     },
     usage: (message) => {
-      if (json) err(jsonText({ error: errorBody(failure('E3801', message)) }));
-      else err(`${warn.bad('error:')} ${harmless(message)}`);
+      if (json) errJson(failure('E3801', message));
+      else err(`${warn.bad('error:')} ${indented(message, CONTINUED)}`);
     },
   };
 }
+
+/** Before further lines of a text. */
+const CONTINUED = '    ';
+const indented = (said: string, by: string): string => hiddenShown(said).replaceAll('\n', `\n${by}`);
+const jsonText = (value: unknown, indent?: number): string =>
+  hiddenEscaped(JSON.stringify(value, null, indent) ?? 'null');
 
 /** The message with its code, then each fault with its place. */
 export function failureLines(failed: Failure, paint: Paint): string[] {
   const { code, e_code, message, details, retry_after_ms } = errorBody(failed);
   const faults = Array.isArray(details?.['faults']) ? (details['faults'] as readonly Partial<Fault>[]) : [];
   return [
-    `${paint.bad(`${e_code} ${code}:`)} ${harmless(message)}`,
+    `${paint.bad(`${e_code} ${code}:`)} ${indented(message, CONTINUED)}`,
     ...faults.map(({ path, message: what, hint }) => {
       const place = path === undefined || path === '' ? '(whole)' : path;
-      return harmless(`  ${place}: ${what ?? ''}${hint === undefined ? '' : ` (${hint})`}`);
+      return indented(`  ${place}: ${what ?? ''}${hint === undefined ? '' : ` (${hint})`}`, CONTINUED);
     }),
     ...(retry_after_ms === undefined ? [] : [`  It may work again in ${Math.ceil(retry_after_ms / 1000)} s.`]),
   ];

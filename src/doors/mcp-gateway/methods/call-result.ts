@@ -45,7 +45,9 @@ export function happyAnswer(id: RpcId, response: ToolInvokeResponse, fromMcp: bo
   if (fromMcp && isObject(result)) return passOn(id, result, response, false, frame);
   const json = JSON.stringify(result);
   const content = contentOf(result, json);
-  const structured = isObject(result) ? `,"structuredContent":${json}` : '';
+  // What was cut is not what the tool's schema promises, and twice it would be beyond the bound.
+  const isCut = response.warnings?.some(({ code }) => code === 'result_cut') === true;
+  const structured = isObject(result) && !isCut ? `,"structuredContent":${json}` : '';
   return resultAnswer(id, `{${frame.opening}"content":${content}${structured},"_meta":${metaText(response, frame)}}`);
 }
 

@@ -3,10 +3,15 @@ import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { createRedactor, KINDS_BY_CATEGORY } from '../../../detectors/redact.ts';
 import { createSanitiser } from '../../../detectors/sanitise.ts';
 import { scanOutput } from '../../../detectors/scan-output.ts';
+import { isFailure } from '../../../domain/error/failure.ts';
+import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
+import type { Executor } from '../../../executors/executor.port.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { createPipeline } from '../../run.ts';
 import type { ValueRules } from './value-rules.ts';
 
 const result_schema = {
@@ -128,4 +133,25 @@ describe('MOD-06 what the operator takes out of results', () => {
   test('is nothing unless he says so', async () => {
     expect(await answered(TELLING, {}, {})).toMatchObject({ result: TELLING, warnings: [] });
   });
+});
+
+test('PIPE-02 an error that a tool reports keeps to the budget of results, escapes counted', async () => {
+  const { parts, add, token } = await pipeline();
+  await add(manifest('tool', { execution_config: { output_bytes_max: 1000 } }), () => 0);
+  const owner = (tool: ToolVersion): Executor => {
+    const native = parts.executors.executorOf(tool);
+    if (isFailure(native)) throw ToolLayerError.of(native);
+    const execute: Executor['execute'] = async (call, signal) => ({
+      ...(await native.execute(call, signal)),
+      result: { said: '\u0000'.repeat(900) },
+      toolError: true,
+    });
+    return { ...native, execute };
+  };
+  const executors = { ...parts.executors, executorOf: owner };
+  const request = { tool_id: 'tool', parameters: { n: 1 }, capability_token: await token() };
+  const record = await createPipeline({ ...parts, executors })({ request, caller: { door: 'library' } });
+  expect(record).toMatchObject({ failure: { code: 'E3109' }, warnings: [{ code: 'result_cut' }] });
+  expect(record.failure?.details).toMatchObject({ result: { truncated: true } });
+  expect(JSON.stringify(record.failure?.details).length).toBeLessThan(1100);
 });

@@ -77,7 +77,7 @@ async function follow({ layer, caller, print, parts }: CommandWork): Promise<voi
 function tellApproval({ approval, parameters, tool_description, votes }: ApprovalDetail, print: Printer): void {
   const pending = approval.state === 'pending';
   print.line(`${approval.approval_id}: ${approval.state}`, pending ? 'warning' : 'strong');
-  const facts: [string, string | undefined][] = [
+  print.facts([
     ['tool', `${approval.tool_id} ${approval.tool_version}`],
     ['says', tool_description],
     ['leaves', approval.side_effect_policy],
@@ -92,11 +92,7 @@ function tellApproval({ approval, parameters, tool_description, votes }: Approva
     ['decided by', approval.decided_by],
     ['reason', approval.decision_reason],
     ['bound to', approval.binding_digest],
-  ];
-  for (const [label, value] of facts) {
-    if (value !== undefined && value !== '')
-      print.line(`  ${label.padEnd(11)} ${value.replaceAll('\n', '\n              ')}`);
-  }
+  ]);
   for (const vote of votes) {
     const edited =
       vote.parameters === undefined ? '' : ` to ${JSON.stringify(vote.parameters)} (${vote.binding_digest})`;

@@ -91,18 +91,17 @@ function stepOf({ status, progress_percent, current_phase, approval }: ToolStatu
 
 function tellEnd({ error, result }: ToolStatusResponse, print: Printer): void {
   if (error !== undefined) print.note(`${error.e_code}: ${error.message}`);
-  else if (result !== undefined) print.line(typeof result === 'string' ? result : JSON.stringify(result, null, 2));
+  else if (result !== undefined) print.text(typeof result === 'string' ? result : JSON.stringify(result, null, 2));
 }
 
 function tellStatus(status: ToolStatusResponse, print: Printer): void {
   const { invocation_id, tool_id, tool_version, state, settlement, approval } = status;
   print.line(`${invocation_id}: ${stepOf(status)}`, 'strong');
-  const facts: [string, string | undefined][] = [
+  print.facts([
     ['tool', tool_version === undefined ? tool_id : `${tool_id} ${tool_version}`],
     ['state', state],
     ['until', status.status === 'pending_approval' ? approval?.expires_at : undefined],
     ['outcome', settlement?.outcome],
-  ];
-  for (const [label, value] of facts) if (value !== undefined) print.line(`  ${label.padEnd(8)} ${value}`);
+  ]);
   tellEnd(status, print);
 }

@@ -32,7 +32,7 @@ export function addSecretsCheck(check: Command, kit: CommandKit): void {
     const redactor = createRedactor({ kinds, fields: options.field ?? [] });
     const { value, findings } = redactor.value(asValue(await readSource('-', kit.parts.io)));
     if (print.json) print.value({ clean: findings.length === 0, findings, redacted: value });
-    else if (options.redact === true) print.line(typeof value === 'string' ? value : JSON.stringify(value));
+    else if (options.redact === true) print.text(typeof value === 'string' ? value : JSON.stringify(value));
     else tell(findings, print);
     return findings.length === 0 ? EXIT.ok : EXIT.refused;
   });

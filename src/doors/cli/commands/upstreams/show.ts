@@ -40,7 +40,7 @@ function tell({ upstream, definition, malformed, absent_tools }: UpstreamDetail,
   const { server, state } = upstream;
   print.line(`${upstream.name}: ${state}`, state === 'ready' ? 'good' : state === 'degraded' ? 'bad' : 'strong');
   const { transport } = definition;
-  const facts: [string, string | undefined][] = [
+  print.facts([
     ['server', server === undefined ? undefined : `${server.name} ${server.version}`],
     [
       'reached by',
@@ -53,10 +53,7 @@ function tell({ upstream, definition, malformed, absent_tools }: UpstreamDetail,
     ['restarts', String(upstream.restart_count)],
     ['last error', upstream.last_error],
     ['since', upstream.changed_at],
-  ];
-  for (const [label, value] of facts) {
-    if (value !== undefined && value !== '') print.line(`  ${label.padEnd(13)} ${value}`);
-  }
+  ]);
   if (malformed.length > 0) {
     print.line('');
     print.table(
