@@ -21,6 +21,10 @@ export interface TransportSettings {
   /** Time between comments that keep an idle stream open, in ms. */
   readonly keepAliveMs: number;
   /**
+   * How often the credentials of open streams are looked at, in ms. A look asks no database: revocations are followed beside it.
+   */
+  readonly credentialLookMs: number;
+  /**
    * Most requests of one stdio connection that run at once; further ones wait unread. A relay refuses them, and counts
    * notifications that the endpoint has not taken yet among them.
    */
@@ -39,6 +43,7 @@ export const TRANSPORT_DEFAULTS: TransportSettings = {
   streamsPerHolderMax: 100,
   streamsPerTenantMax: 500,
   keepAliveMs: 25_000,
+  credentialLookMs: 1_000,
   requestsMax: 256,
   closeGraceMs: 5_000,
 };

@@ -5,6 +5,7 @@ import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { createOpenRegister, holderIn } from '../../domain/principal/open-register.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
+import { createRecheck } from '../../std/recheck.ts';
 import { STREAM_HEADERS } from '../http-answer.ts';
 import { callerOf } from './operation-routes.ts';
 import type { RestSettings } from './settings.ts';
@@ -19,11 +20,14 @@ const RETRY_MS = 2_000;
 /** Characters of a Last-Event-ID that are looked at. */
 const EVENT_ID_MAX = 64;
 
-type Settings = Pick<RestSettings, 'streamsMax' | 'streamsPerHolderMax' | 'streamsPerTenantMax' | 'streamMs'>;
+type Settings = Pick<
+  RestSettings,
+  'streamsMax' | 'streamsPerHolderMax' | 'streamsPerTenantMax' | 'streamMs' | 'credentialLookMs'
+>;
 
 /**
  * The states and progress of one call as server-sent events (WHATWG HTML §9.2), for whoever may ask for its status. A stream
- * ends after the final state, after `streamMs`, or for a newer one of its holder where a bound is reached; who comes again with Last-Event-ID hears only of what is new. Where
+ * ends after the final state, after `streamMs`, when its credential ends, or for a newer one of its holder where a bound is reached; who comes again with Last-Event-ID hears only of what is new. Where
  * nothing is and nothing will be, the answer is 204, and an EventSource comes no more.
  */
 export function addInvocationStream(
@@ -36,7 +40,11 @@ export function addInvocationStream(
   const register = createOpenRegister('streams of calls', { max, perHolderMax, perTenantMax });
   const closing = new AbortController();
   // A door that stops waits for its answers: streams end by themselves.
-  onStop(() => closing.abort());
+  const credentials = createRecheck(settings.credentialLookMs);
+  onStop(() => {
+    closing.abort();
+    credentials.close();
+  });
   app.get(STREAM_PATH, { exposeHeadRoute: false }, async (request, reply) => {
     const { invocation_id } = request.params as { readonly invocation_id: string };
     const { signal, ...known } = callerOf(request.raw, reply.raw);
@@ -52,14 +60,17 @@ export function addInvocationStream(
       reply.raw.writeHead(204, STREAM_HEADERS).end();
       return;
     }
-    const holder = holderIn(await layer.ask('token.inspect', {}, caller));
+    const inspect = () => layer.ask('token.inspect', {}, caller);
+    const holder = holderIn(await inspect());
     const entry = register.add(holder, () => replaced.abort());
     if (isFailure(entry)) throw ToolLayerError.of(entry);
     reply.hijack();
+    const watched = credentials.add(inspect, () => replaced.abort());
     try {
       reply.raw.writeHead(200, ['content-type', 'text/event-stream; charset=utf-8', ...STREAM_HEADERS]);
       await stream(layer, invocation_id, caller, reply.raw, first, settings.streamMs);
     } finally {
+      watched[Symbol.dispose]();
       entry[Symbol.dispose]();
       reply.raw.end();
     }

@@ -30,6 +30,8 @@ export interface RestSettings {
   readonly streamsPerTenantMax: number;
   /** Longest life of a stream, in ms; its client comes again and goes on where it was. */
   readonly streamMs: number;
+  /** How often the credentials of open streams are looked at, in ms. A look asks no database: revocations are followed beside it. */
+  readonly credentialLookMs: number;
   /** Most open connections; more are refused by the socket. */
   readonly connectionsMax: number;
   /**
@@ -54,6 +56,7 @@ export const REST_DEFAULTS: RestSettings = {
   streamsPerHolderMax: 100,
   streamsPerTenantMax: 500,
   streamMs: 900_000,
+  credentialLookMs: 1_000,
   connectionsMax: 10_000,
   allowedHosts: [],
   allowedOrigins: [],

@@ -105,6 +105,92 @@ describe('what runs under a credential that is revoked', () => {
   });
 });
 
+/** Meta of a request of the 2026 era. */
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+const HANDSHAKE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } };
+
+/** Asks the second instance over MCP. */
+const mcp = (token: string, method: string, body: object | undefined, headers: Record<string, string> = {}) =>
+  fetch(`${two.server.url}/mcp`, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${token}`,
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify({ jsonrpc: '2.0', ...body }) }),
+  });
+
+async function sessionOf(token: string): Promise<Record<string, string>> {
+  const answer = await mcp(token, 'POST', { id: 1, method: 'initialize', params: HANDSHAKE });
+  await answer.text();
+  return { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '' };
+}
+
+const STREAMS: readonly (readonly [string, (token: string) => Promise<Response>])[] = [
+  ['the stream of a session', async (token) => mcp(token, 'GET', undefined, await sessionOf(token))],
+  [
+    'a subscription',
+    (token) =>
+      mcp(
+        token,
+        'POST',
+        { id: 1, method: 'subscriptions/listen', params: { _meta: META, notifications: { toolsListChanged: true } } },
+        { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+      ),
+  ],
+  [
+    'the stream of a call',
+    async (token) => {
+      const { capability_token: runs } = await two.layer.mintToken({});
+      const later = { tool_id: 'waits', parameters: PARAMETERS, execution_options: { async_mode: true } };
+      const { body } = await post({ ...two, token: runs }, '/v1/invocations', JSON.stringify(later));
+      return fetch(`${two.server.url}/v1/invocations/${body['invocation_id']}/events`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+    },
+  ],
+];
+
+describe('what is open under a credential that is revoked at another instance', () => {
+  test.each(STREAMS)('PRM-01 API-03 %s ends, and that of another token stays', async (_, open) => {
+    const { capability_token: token } = await two.layer.mintToken({});
+    const { capability_token: other } = await two.layer.mintToken({});
+    const stays = await open(other);
+    const ends = await open(token);
+    expect([stays.status, ends.status]).toEqual([200, 200]);
+    let isOver = false;
+    const reading = stays.text().finally(() => {
+      isOver = true;
+    });
+    await one.layer.ask('token.revoke', { token }, LOCAL_CALLER);
+    // Reads to the end of the stream.
+    await ends.text();
+    expect(isOver).toBe(false);
+    await one.layer.ask('token.revoke', { token: other }, LOCAL_CALLER);
+    await reading;
+  });
+
+  test('PRM-01 API-03 its session takes no answer, no cancellation and no end from it', async () => {
+    const { capability_token: token } = await two.layer.mintToken({});
+    const session = await sessionOf(token);
+    await two.layer.ask('token.revoke', { token }, LOCAL_CALLER);
+    const statuses = [
+      await mcp(token, 'POST', { id: 'asked', result: { action: 'accept' } }, session),
+      await mcp(token, 'POST', { method: 'notifications/cancelled', params: { requestId: 1 } }, session),
+      await mcp(token, 'DELETE', undefined, session),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([401, 401, 401]);
+    // Another token of the same agent still has it.
+    const { capability_token: next } = await two.layer.mintToken({});
+    expect((await mcp(next, 'DELETE', undefined, session)).status).toBe(204);
+  });
+});
+
 test.skipIf(!works)('SBX-04 a tunnel of a running tool ends with the token of its call', async () => {
   const http = createServer();
   const sockets: import('node:net').Socket[] = [];

@@ -27,7 +27,7 @@ export async function answerLegacy(
     await openSession(request, server, exchange, endpoint);
     return;
   }
-  const session = await sessionOf(exchange, endpoint, request.id);
+  const session = await sessionOf(exchange, endpoint, request.id, isKnownToken);
   if (session === undefined) return;
   const { caller, gone } = exchange;
   // Nothing is kept for a client that reconnects: whoever goes away cannot have the answer, so the call ends too.
@@ -152,7 +152,8 @@ async function keepSessionStream(session: Session, exchange: HttpExchange, endpo
   }
   const stream = exchange.stream();
   session.stream = stream;
-  place.keep(stream, release);
+  const { caller, request } = exchange;
+  place.keep(stream, () => endpoint.serverOf(request).holderOf(caller), release);
   // The session may have ended meanwhile; its stream ends with it.
   if (endpoint.sessions.find(session.id) === undefined) stream.end();
 }
@@ -166,7 +167,12 @@ export async function endSession(exchange: HttpExchange, endpoint: Endpoint): Pr
 }
 
 /** The session that the request names, when it is its holder's; undefined when the request was refused instead. */
-async function sessionOf(exchange: HttpExchange, endpoint: Endpoint, id: RpcId | null): Promise<Session | undefined> {
+async function sessionOf(
+  exchange: HttpExchange,
+  endpoint: Endpoint,
+  id: RpcId | null,
+  isWhose: typeof isHolder = isHolder,
+): Promise<Session | undefined> {
   const { 'mcp-session-id': named, 'mcp-protocol-version': version } = exchange.headers;
   if (version !== undefined && !isLegacyVersion(version)) {
     const message = `Protocol version ${String(version).slice(0, 40)} is not spoken in sessions here.`;
@@ -180,7 +186,7 @@ async function sessionOf(exchange: HttpExchange, endpoint: Endpoint, id: RpcId |
   const { sessions } = endpoint;
   const session = sessions.find(named);
   try {
-    if (session !== undefined && (await isHolder(session, exchange, endpoint))) {
+    if (session !== undefined && (await isWhose(session, exchange, endpoint))) {
       sessions.touch(session);
       return session;
     }
@@ -195,8 +201,12 @@ async function sessionOf(exchange: HttpExchange, endpoint: Endpoint, id: RpcId |
 
 /** Whether the caller is who opened the session: with the same token, or with another one of theirs. */
 async function isHolder(session: Session, { caller, request }: HttpExchange, { serverOf }: Endpoint): Promise<boolean> {
-  if (caller.token === session.token) return true;
   if ((await serverOf(request).holderOf(caller)).name !== session.holder.name) return false;
   session.token = caller.token;
   return true;
+}
+
+/** The same, for what is verified by its own answer: a token that the session knows is not verified twice. */
+async function isKnownToken(session: Session, exchange: HttpExchange, endpoint: Endpoint): Promise<boolean> {
+  return exchange.caller.token === session.token || isHolder(session, exchange, endpoint);
 }

@@ -53,7 +53,8 @@ async function listen(
   try {
     const stream = exchange.stream();
     const { watch, begin } = await openSubscription(server, request, caller, (text) => void stream.send(text));
-    place.keep(stream, () => watch[Symbol.dispose](), subscriptionEnding(request));
+    const release = (): void => watch[Symbol.dispose]();
+    place.keep(stream, () => server.holderOf(caller), release, subscriptionEnding(request));
     await begin(caller);
   } catch (thrown) {
     place[Symbol.dispose]();

@@ -1,17 +1,19 @@
 import { isFailure } from '../../../domain/error/failure.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { createOpenRegister, type Holder } from '../../../domain/principal/open-register.ts';
+import { createRecheck } from '../../../std/recheck.ts';
 import type { TransportSettings } from '../settings.ts';
 import type { EventStream } from './event-stream.ts';
 
 /** Room for one stream; given back by its end, or by disposing of the place before there is a stream. */
 export interface StreamPlace extends Disposable {
   /**
-   * Keeps a stream until it closes, whoever closes it.
+   * Keeps a stream until it closes, whoever closes it. The layer ends it when its credential is no longer good.
+   * @param inspect rejects when the credential is no longer good
    * @param release called once it is closed
    * @param ending last message when the layer ends it
    */
-  keep(stream: EventStream, release: () => void, ending?: string): void;
+  keep(stream: EventStream, inspect: () => Promise<unknown>, release: () => void, ending?: string): void;
 }
 
 /** The open streams that carry notifications of changes. */
@@ -25,17 +27,22 @@ export interface Streams {
   close(): void;
 }
 
-type Settings = Pick<TransportSettings, 'streamsMax' | 'streamsPerHolderMax' | 'streamsPerTenantMax' | 'keepAliveMs'>;
+type Settings = Pick<
+  TransportSettings,
+  'streamsMax' | 'streamsPerHolderMax' | 'streamsPerTenantMax' | 'keepAliveMs' | 'credentialLookMs'
+>;
 
 export function createStreams({
   streamsMax,
   streamsPerHolderMax,
   streamsPerTenantMax,
   keepAliveMs,
+  credentialLookMs,
 }: Settings): Streams {
   const bounds = { max: streamsMax, perHolderMax: streamsPerHolderMax, perTenantMax: streamsPerTenantMax };
   const register = createOpenRegister('notification streams', bounds);
   const open = new Map<EventStream, string | undefined>();
+  const credentials = createRecheck(credentialLookMs);
   const timer = setInterval(() => {
     for (const stream of open.keys()) stream.keepAlive();
   }, keepAliveMs);
@@ -50,11 +57,13 @@ export function createStreams({
       });
       if (isFailure(entry)) throw ToolLayerError.of(entry);
       return {
-        keep: (stream, release, ending) => {
+        keep: (stream, inspect, release, ending) => {
           open.set(stream, ending);
           end = () => stream.end(ending);
+          const watched = credentials.add(inspect, end);
           stream.onClose(() => {
             open.delete(stream);
+            watched[Symbol.dispose]();
             entry[Symbol.dispose]();
             release();
           });
@@ -66,6 +75,7 @@ export function createStreams({
     },
     close: () => {
       clearInterval(timer);
+      credentials.close();
       for (const [stream, ending] of open) stream.end(ending);
     },
   };
