@@ -36,11 +36,38 @@ const FINDINGS_MAX = 100;
  * @param value as JSON reads it
  */
 export function scanOutput(value: unknown): OutputVerdict {
+  const steps = scanning(value);
+  for (;;) {
+    const { done, value: verdict } = steps.next();
+    if (done === true) return verdict;
+  }
+}
+
+/**
+ * The same, for large values beside other work.
+ * @param pause asked after each piece of text; what it gives is awaited before the next
+ */
+export async function scanOutputInTurns(
+  value: unknown,
+  pause: () => Promise<void> | undefined,
+): Promise<OutputVerdict> {
+  const steps = scanning(value);
+  for (;;) {
+    const { done, value: verdict } = steps.next();
+    if (done === true) return verdict;
+    const paused = pause();
+    if (paused !== undefined) await paused;
+  }
+}
+
+/** Yields after each piece of text. */
+function* scanning(value: unknown): Generator<void, OutputVerdict, void> {
   const findings: OutputFinding[] = [];
   let left = TEXT_CHARS_MAX;
   for (const [path, text] of textsBelow(value, '')) {
     for (const [start, piece] of piecesOf(text.slice(0, Math.max(0, left)))) {
       const evidence = judgeText(piece, 'output');
+      yield;
       if (evidence.length === 0 || scoreOf(evidence) < ENOUGH) continue;
       for (const found of evidence) {
         findings.push({ rule: found.rule, path, start: start + found.start, end: start + found.end });

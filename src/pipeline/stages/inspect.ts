@@ -9,6 +9,7 @@ import type { Stage } from '../stage.ts';
 import { cutResult } from './values/cut-result.ts';
 import { fitResult } from './values/fit-result.ts';
 import { markResult, warnTainted } from './values/mark-result.ts';
+import { createTurns, type Turns } from './values/turns.ts';
 import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
 
 type Needs = Resolved & Authorized & Executed;
@@ -18,19 +19,24 @@ export function inspect({
   schemas,
   values,
   log,
-}: Pick<PipelineParts, 'schemas' | 'values' | 'log'>): Stage<Needs, Inspected> {
+  clock,
+}: Pick<PipelineParts, 'schemas' | 'values' | 'log' | 'clock'>): Stage<Needs, Inspected> {
   const rules = { ...VALUE_RULES, ...values };
   return {
     name: 'inspect',
-    run({ outcome, tool, grant }, flight) {
-      if (outcome.toolError === true) return reportedError(rules, outcome.result, { tool, grant }, flight);
+    async run({ outcome, tool, grant }, flight) {
+      const turn = createTurns(clock);
+      if (outcome.toolError === true) return reportedError(rules, outcome.result, { tool, grant }, flight, turn);
       const warnedBefore = flight.warnings.length;
       const fitting = fitResult(schemas, rules, tool.manifest, outcome.result, flight.warnings);
       if (isFailure(fitting)) return fitting;
       if (flight.warnings.length > warnedBefore) logLenience(log, tool.manifest.tool_id, flight);
-      const marked = markResult(rules, fitting.result, flight.warnings);
+      await turn();
+      const marked = await markResult(rules, fitting.result, flight.warnings, turn);
       if (isFailure(marked)) return marked;
+      await turn();
       const text = canonicalJson(marked.result);
+      await turn();
       const result = cutResult(marked.result, text, grant.limits.outputBytesMax, tool.manifest, flight.warnings);
       const outputHash = sha256(text);
       return result === marked.result
@@ -50,19 +56,22 @@ function logLenience(log: PipelineParts['log'], toolId: string, { call, warnings
 }
 
 /** A tool's own words of what went wrong are data of a stranger too. */
-function reportedError(
+async function reportedError(
   rules: ValueRules,
   said: unknown,
   { tool, grant }: Pick<Needs, 'tool' | 'grant'>,
   { warnings }: Flight,
-): Failure {
+  turn: Turns,
+): Promise<Failure> {
   let text: string;
   try {
     text = canonicalJson(said);
   } catch {
     return failure('E3501', 'The tool reported an error that JSON cannot hold.');
   }
-  warnTainted(rules, said, warnings);
+  await turn();
+  await warnTainted(rules, said, warnings, turn);
+  await turn();
   const result = cutResult(said, text, grant.limits.outputBytesMax, tool.manifest, warnings);
   return failure('E3109', 'The tool reported an error; its own words are in details.result.', { details: { result } });
 }

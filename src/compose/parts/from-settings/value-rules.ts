@@ -1,6 +1,6 @@
 import type { Redactor } from '../../../detectors/redact.ts';
 import { createSanitiser, patternsOf, type Sanitiser } from '../../../detectors/sanitise.ts';
-import { scanOutput } from '../../../detectors/scan-output.ts';
+import { scanOutputInTurns } from '../../../detectors/scan-output.ts';
 import type { ValueRules } from '../../../pipeline/stages/values/value-rules.ts';
 import type { Settings } from '../../settings.ts';
 import { redactorOf } from './redactor.ts';
@@ -22,7 +22,7 @@ export function valueRulesOf(settings: Settings): ValueRules {
     ...(argumentSanitiser === undefined ? {} : { argumentSanitiser }),
     ...(resultSanitiser === undefined ? {} : { resultSanitiser }),
     ...(settings['redact.results'].length === 0 ? {} : { resultRedactor: resultRedactorOf(settings) }),
-    scanOutput,
+    scanOutput: scanOutputInTurns,
   };
 }
 

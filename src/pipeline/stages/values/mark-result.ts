@@ -2,6 +2,7 @@ import type { Warning } from '../../../../api/schemas/invocation.ts';
 import type { Failure } from '../../../domain/error/failure.ts';
 import { attackRefused, told } from './argument-failures.ts';
 import type { Fitting } from './fit-result.ts';
+import type { Turns } from './turns.ts';
 import type { ValueRules } from './value-rules.ts';
 
 /** Places that a warning lists. */
@@ -11,11 +12,18 @@ const PLACES_MAX = 20;
  * Says what in a result looks like an attack or like instructions to the model; nothing is deleted unless the settings
  * ask for it (VAL-04).
  */
-export function markResult(rules: ValueRules, given: unknown, warnings: Warning[]): Fitting | Failure {
+export async function markResult(
+  rules: ValueRules,
+  given: unknown,
+  warnings: Warning[],
+  turn: Turns,
+): Promise<Fitting | Failure> {
   const harmless = sanitised(rules, given, warnings);
   if (!('result' in harmless)) return harmless;
+  await turn();
   const result = redacted(rules, harmless.result, warnings);
-  warnTainted(rules, result, warnings);
+  await turn();
+  await warnTainted(rules, result, warnings, turn);
   return { result };
 }
 
@@ -52,8 +60,13 @@ function sanitised(
 }
 
 /** Warns of instructions in what a tool returned or reported. */
-export function warnTainted({ scanOutput }: ValueRules, result: unknown, warnings: Warning[]): void {
-  const verdict = scanOutput?.(result);
+export async function warnTainted(
+  { scanOutput }: ValueRules,
+  result: unknown,
+  warnings: Warning[],
+  turn: Turns,
+): Promise<void> {
+  const verdict = await scanOutput?.(result, turn);
   if (verdict?.tainted !== true) return;
   warnings.push({
     code: 'tainted_result',

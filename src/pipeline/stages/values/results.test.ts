@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { createRedactor, KINDS_BY_CATEGORY } from '../../../detectors/redact.ts';
 import { createSanitiser } from '../../../detectors/sanitise.ts';
-import { scanOutput } from '../../../detectors/scan-output.ts';
+import { scanOutputInTurns as scanOutput } from '../../../detectors/scan-output.ts';
 import { isFailure } from '../../../domain/error/failure.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
@@ -154,4 +154,27 @@ test('PIPE-02 an error that a tool reports keeps to the budget of results, escap
   expect(record).toMatchObject({ failure: { code: 'E3109' }, warnings: [{ code: 'result_cut' }] });
   expect(record.failure?.details).toMatchObject({ result: { truncated: true } });
   expect(JSON.stringify(record.failure?.details).length).toBeLessThan(1100);
+});
+
+test('other work has its turns while a large result is checked', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, id) => ({ id, note: `Row number ${id} of a long list.` }));
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next: NodeJS.Immediate | undefined;
+  const { add, call } = await pipeline({ values: { scanOutput, resultSanitiser: createSanitiser({}) } });
+  let result: unknown;
+  await add(manifest('tool', {}), () => result);
+  const turnsOf = async (given: unknown): Promise<number> => {
+    result = given;
+    turns = 0;
+    next = setImmediate(count);
+    await call({ tool_id: 'tool', parameters: { n: 1 } });
+    clearImmediate(next);
+    return turns;
+  };
+  const small = await turnsOf(rows.slice(0, 1));
+  expect(await turnsOf(rows)).toBeGreaterThan(small + 3);
 });

@@ -2,6 +2,7 @@ import type { Redactor } from '../../../detectors/redact.ts';
 import type { Sanitiser } from '../../../detectors/sanitise.ts';
 import type { OutputVerdict } from '../../../detectors/scan-output.ts';
 import type { ControlCharacters } from '../../../validation/control-characters.ts';
+import type { Turns } from './turns.ts';
 
 /** How arguments and results are judged beside their schemas (VAL-02 to VAL-06); every one is a setting. */
 export interface ValueRules {
@@ -24,7 +25,7 @@ export interface ValueRules {
   /** Takes secrets, personal data and paths out of results (MOD-06); they stay as they are when absent. */
   readonly resultRedactor?: Pick<Redactor, 'value'>;
   /** Looks for instructions in results; nobody does when absent. */
-  readonly scanOutput?: (result: unknown) => OutputVerdict;
+  readonly scanOutput?: (result: unknown, pause: Turns) => Promise<OutputVerdict>;
 }
 
 /** Rules that hold when nothing else is said. */
