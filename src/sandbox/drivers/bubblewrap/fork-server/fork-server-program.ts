@@ -107,7 +107,11 @@ sub begin {
   }
   my $pid = fork();
   return tell_layer(qq([$id,"no process: $!"])) unless defined $pid;
-  become($uid, $stages, @theirs) if $pid == 0;
+  if ($pid == 0) {
+    # What waits for a stage becomes no other program before: holding these it would not see the layer’s end.
+    close $_ for @ours;
+    become($uid, $stages, @theirs);
+  }
   $running{$pid} = 1;
   tell_layer("[$id,$pid]");
   tell_layer(qq({"cmd":"NODE_HANDLE","type":"net.Socket","msg":$id}), $_) for @ours;

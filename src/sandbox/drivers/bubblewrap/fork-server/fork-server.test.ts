@@ -179,7 +179,12 @@ interface LayerSays {
 /** A process with a fork server that has started a shell, and what the shell said. */
 async function startLayer(
   script: string,
-  { before = '', after = '', uid }: { before?: string; after?: string; uid?: number } = {},
+  {
+    before = '',
+    after = '',
+    uid,
+    waits = false,
+  }: { before?: string; after?: string; uid?: number; waits?: boolean } = {},
 ): Promise<LayerSays> {
   const command = ['/bin/sh', '-c', `echo $PPID $$; ${script}; read -r end`];
   const program = `
@@ -189,8 +194,10 @@ async function startLayer(
     const server = createForkServer({ command: ${JSON.stringify(command)}, sockets: 2, files: [], inherited: [],
       nothing: { open: () => openSync('/dev/null', 'r') } });
     let forked;
-    while ((forked = server.fork(${uid})) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    while ((forked = server.fork(${uid}, ${waits})) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
     const { child, pipes } = await forked;
+    // Who waits for a stage is no shell yet.
+    if (${waits}) process.stdout.write(child.pid + '\\n');
     let said = '';
     pipes[1].on('data', (part) => {
       said += part;
@@ -217,6 +224,14 @@ test('SBX-08 the server and what waits end with a layer that is killed', async (
   expect(pids.map(lives)).toEqual([true, true]);
   layer.kill('SIGKILL');
   await untilGone(pids);
+});
+
+test('SBX-08 what waits for a stage ends with a layer that is killed', async () => {
+  const { layer, pids } = await startLayer(':', { waits: true });
+  const [waiting = 0] = pids;
+  expect(lives(waiting)).toBe(true);
+  layer.kill('SIGKILL');
+  await untilGone([waiting]);
 });
 
 test('SBX-08 a server that has nothing to wait for ends with its layer too', async () => {
