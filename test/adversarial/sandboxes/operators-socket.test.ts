@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -35,10 +45,13 @@ async function serveIn(name: string): Promise<string> {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'operators-socket-')));
   const data = join(home, name);
   mkdirSync(data);
+  // Where the folder that the tests run in lies in what is granted, a file of settings that is not there would be refused.
+  const file = join(home, 'settings.toml');
+  writeFileSync(file, '');
   layer = await createToolLayer({
     settings: { data_folder: data, 'agent.mounts': ['/:rw'], ...UNASKED, 'shell.allowed': ['perl'] },
     log: silentLog,
-    environment: {},
+    environment: { SALLYPORT_CONFIG: file },
   });
   server = await serve(layer, { port: 0 });
   return data;
