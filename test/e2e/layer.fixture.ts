@@ -28,7 +28,7 @@ export async function openLayer(
 ): Promise<OpenLayer> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-e2e-'));
   const layer = await createToolLayer({
-    settings: { data_folder: folder, 'agent.mounts': [`${tmpdir()}:rw`], ...settings },
+    settings: { data_folder: folder, 'agent.mounts': ['.:ro', `${tmpdir()}:rw`], ...settings },
     log: silentLog,
     environment,
   });

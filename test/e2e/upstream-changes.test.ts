@@ -27,7 +27,7 @@ async function folder(): Promise<string> {
 
 async function open(dataFolder: string): Promise<EmbeddedToolLayer> {
   const layer = await createToolLayer({
-    settings: { data_folder: dataFolder, 'agent.mounts': [`${tmpdir()}:rw`] },
+    settings: { data_folder: dataFolder, 'agent.mounts': ['.:ro', `${tmpdir()}:rw`] },
     log: silentLog,
     environment: {},
   });

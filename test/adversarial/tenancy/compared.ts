@@ -32,6 +32,18 @@ export async function rowsOf(layer: EmbeddedToolLayer, tenant: string): Promise<
   }
 }
 
+/** Rows that went and rows that came, each with its table. */
+export function changes(
+  before: Readonly<Record<string, readonly string[]>>,
+  after: Readonly<Record<string, readonly string[]>>,
+): readonly string[] {
+  return Object.keys({ ...before, ...after }).flatMap((table) => {
+    const [old = [], now = []] = [before[table], after[table]];
+    const gone = old.filter((row) => !now.includes(row)).map((row) => `- ${table} ${row}`);
+    return [...gone, ...now.filter((row) => !old.includes(row)).map((row) => `+ ${table} ${row}`)];
+  });
+}
+
 const textOf = (table: string, row: object): string =>
   JSON.stringify(Object.fromEntries(Object.entries(row).filter(([name]) => !LIVELY.has(`${table}.${name}`))));
 
