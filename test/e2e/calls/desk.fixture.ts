@@ -143,7 +143,12 @@ export async function openDesk(options: DeskOptions = {}): Promise<Desk> {
     await writeFile(join(folder, 'policies', 'own.cedar'), policy);
   }
   const layer = await createToolLayer({
-    settings: { data_folder: folder, 'agent.mounts': ['.:ro', `${tmpdir()}:rw`], 'approvals.sweep_seconds': 0.1, ...settings },
+    settings: {
+      data_folder: folder,
+      'agent.mounts': ['.:ro', `${tmpdir()}:rw`],
+      'approvals.sweep_seconds': 0.1,
+      ...settings,
+    },
     log: silentLog,
     environment,
     ...(clock === undefined ? {} : { clock }),
