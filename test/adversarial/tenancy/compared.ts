@@ -18,6 +18,8 @@ export async function rowsOf(layer: EmbeddedToolLayer, tenant: string): Promise<
   const client = new pg.Client(poolTarget(layer.embeddedDatabase));
   await client.connect();
   try {
+    // All tables at one moment: events that move from a row to the chain meanwhile would be in neither.
+    await client.query('begin isolation level repeatable read, read only');
     const tables = await client.query<{ table_name: string }>(
       "select table_name from information_schema.columns where table_schema = 'sallyport' and column_name = 'tenant_id' order by 1",
     );
