@@ -13,7 +13,7 @@ import { anyWritable } from './linux/mounts.ts';
 export interface Demands {
   /** Limits that have to be kept in full. */
   readonly limits?: readonly LimitName[];
-  /** Whether the program behind it must have no known hole, and a version that is known. */
+  /** Whether the driver's program must have a known version and no known hole. */
   readonly withoutHoles?: boolean;
 }
 

@@ -117,7 +117,7 @@ export interface DriverProbe {
   readonly weakerLimits?: readonly LimitName[];
   /** Those that are weaker only for a tool with a writable folder of the host; absent when none is. */
   readonly weakerWithFolders?: readonly LimitName[];
-  /** Known holes of the program behind the driver; absent where none is known. */
+  /** Known holes of the driver's program; absent where it has none. */
   readonly holes?: readonly Hole[];
 }
 

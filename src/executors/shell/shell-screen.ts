@@ -66,7 +66,7 @@ const OPEN = {
   verdict: 'ask',
 } as const;
 
-/** Where a parameter may choose what is run, whoever registered the tool does not know it: only what is known to read is not asked about. */
+/** Where a parameter may choose the program, the tool's owner cannot answer for it: every command asks that is not known to read only. */
 function findingsOf(
   screen: CommandScreen,
   command: readonly string[],

@@ -126,7 +126,7 @@ function scriptOf(folder: string, { bin }: PackageManifest, { packageName, bin: 
   return path;
 }
 
-/** `node_modules` folders in which packages are installed for whoever runs the layer, whatever a definition says. */
+/** `node_modules` folders of packages that the user of the layer has installed; the definition of an upstream adds none. */
 export function installedModules(): ReadonlySet<string> {
   return new Set(moduleFolders([import.meta.dirname], process.env));
 }

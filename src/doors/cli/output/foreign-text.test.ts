@@ -14,7 +14,7 @@ interface Row {
   readonly argv: string;
   readonly answers: Partial<Record<OperationName, object>>;
   readonly stdin?: string;
-  /** What is told is one text, which may have lines. */
+  /** The command prints one foreign text, which may have lines. */
   readonly isText?: boolean;
 }
 

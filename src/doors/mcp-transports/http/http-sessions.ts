@@ -153,7 +153,8 @@ async function keepSessionStream(session: Session, exchange: HttpExchange, endpo
   const stream = exchange.stream();
   session.stream = stream;
   const { caller, request } = exchange;
-  place.keep(stream, () => endpoint.serverOf(request).holderOf(caller), release);
+  const server = endpoint.serverOf(request);
+  place.keep(stream, () => server.holderOf(caller), release);
   // The session may have ended meanwhile; its stream ends with it.
   if (endpoint.sessions.find(session.id) === undefined) stream.end();
 }

@@ -8,7 +8,7 @@ import type { EventStream } from './event-stream.ts';
 /** Room for one stream; given back by its end, or by disposing of the place before there is a stream. */
 export interface StreamPlace extends Disposable {
   /**
-   * Keeps a stream until it closes, whoever closes it. The layer ends it when its credential is no longer good.
+   * Keeps a stream until client or layer close it. The layer does when the stream's credential is no longer good.
    * @param inspect rejects when the credential is no longer good
    * @param release called once it is closed
    * @param ending last message when the layer ends it
