@@ -23,7 +23,7 @@ export interface TemplateOptions {
 
 type Place = number | 'input';
 
-/** Places of parameters that are run, and those that may be. */
+/** Parameters of a command whose values are run, by their place, and parameters whose values may be run. */
 export interface Places {
   readonly runs: Map<Place, 'code' | 'program'>;
   readonly open: Set<Place>;

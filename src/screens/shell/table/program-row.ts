@@ -7,7 +7,7 @@ export type Operand = 'plain' | 'code' | 'text' | 'script' | 'program' | 'open';
 
 /**
  * What the arguments of one program are. Options are written as words between spaces: letters of short ones (`xzf`), `--long` ones,
- * and with a single dash those that are no bundle of letters (`-exec`); a `*` at the end stands for the rest of one word.
+ * and single-dash options that are one word (`-exec`). A `*` at the end of an option matches any ending.
  */
 export interface ProgramRow {
   /** Options that take a command or the name of a program. */

@@ -14,7 +14,7 @@ const LOOK_SECONDS = 1;
  *
  * Arguments: numbers of the calls of `CALLS`; 1 where what it starts has the uid of the layer's own user, whose counters it then bounds; how many sockets each process gets, at its descriptors from 0; the first of the
  * files that it gets after them, each opened anew, and how many; then the command. An order is a line `[id,uid,stages]`, a uid of
- * -1 for the layer's own, and 1 for one that makes a stage before it becomes the command that it is told. Answers are lines of JSON: `"ready"` (or `"unbounded"`, where those counters
+ * -1 for the layer's own, and `stages` 1 for a process that first reads an order for a stage, makes the stage, and then runs the order's command. Answers are lines of JSON: `"ready"` (or `"unbounded"`, where those counters
  * could not be bounded), `[id,pid]`, the sockets one by one in the form in which a child
  * process of Node sends one (a line with the descriptor beside it), `[id,"fault"]`; and of each end `{"ended":pid,"status":n}`.
  *

@@ -18,7 +18,8 @@ const SILENCE_MS = 10_000;
  */
 export interface ForkServer {
   /**
-   * Starts the command of the server. The first use starts the server, and whoever asks before it is ready gets nothing, unless it shares the layer's user.
+   * Starts the command of the server. The first use starts the server. Until the server is ready the answer is undefined; where it shares the
+   * layer's user, the caller waits for it instead.
    * @param uid uid and gid; the layer's own when undefined
    * @param stages whether it shall wait for a stage first, and then become what it is told (`stageOrder`). Default false
    * @returns undefined when there is no server (yet): the layer then has to start the process itself

@@ -21,7 +21,7 @@ function programThat(script: string, mode = 0o755): string {
 
 const SAYS = (version: string): string => `[ "$1" = --version ] && exec echo "bubblewrap ${version}"`;
 const HELPS = '[ "$1" = --help ] && exec echo "--bind-fd FD DEST"';
-/** Makes folders in what it was given to show, as bubblewrap does: `$3` is that, `--dir` comes twice. */
+/** Makes a folder in the mounted folder (`$3`), as bubblewrap does for the first `--dir` of the trial. */
 const MAKES = 'mkdir "$3/plain"';
 /** And through the link, which leads to where the second folder of the trial lies on the host. */
 const MAKES_BEYOND = 'mkdir "$(readlink "$3/link" | cut -c 9-)/made"';

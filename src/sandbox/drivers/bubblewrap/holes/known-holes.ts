@@ -1,6 +1,6 @@
 import type { KnownHole } from '../../../linux/holes/open-holes.ts';
 
-/** Holes that only a bubblewrap with the set-uid bit has: whoever may start it becomes root of the machine. */
+/** Holes of a bubblewrap with the set-uid bit alone: a user who may start it becomes root of the machine. */
 export const SET_UID_HOLES: readonly KnownHole[] = [
   {
     id: 'CVE-2016-8659',
