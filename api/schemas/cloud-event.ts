@@ -59,6 +59,9 @@ export const InvocationEventData = Type.Object(
     door: Type.Optional(Type.String()),
     phase: Type.Optional(Type.String({ description: 'As the caller stated it.' })),
     claim_source: Type.Optional(Type.String()),
+    argument_findings: Type.Optional(
+      Type.Array(Type.String(), { description: 'Kinds of injection that the arguments look like; absent for none.' }),
+    ),
     turn_group_id: Type.Optional(Type.String()),
     side_effect: Type.Optional(JsonObject),
     trust: Type.Optional(Type.String()),

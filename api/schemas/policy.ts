@@ -8,6 +8,9 @@ import { ExecutorKind, FilesystemPermission, NetworkPermission, SideEffectPolicy
 const FILES_MAX = 1000;
 const FILE_CHARACTERS_MAX = 4_194_304;
 
+/** A kind of injection that arguments of a call look like, where they reach the tool as they were given. */
+export const ArgumentFinding = Type.Enum(['sql_injection', 'xss', 'command_injection']);
+
 /** What becomes of a call; `ask` lets it run once a person has confirmed it. */
 export const PolicyEffect = Type.Enum(['allow', 'deny', 'ask']);
 export type PolicyEffect = Static<typeof PolicyEffect>;
@@ -110,6 +113,7 @@ export const PolicyQuestionBody = Type.Object(
         {
           phase: Type.Optional(InvocationPhase),
           trust: Type.Optional(TrustLevel),
+          argument_findings: Type.Optional(Type.Array(ArgumentFinding)),
           filesystem: Type.Optional(Type.Array(FilesystemPermission)),
           network: Type.Optional(Type.Array(NetworkPermission)),
           credentials: Type.Optional(Type.Array(Type.String())),

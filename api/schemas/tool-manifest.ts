@@ -89,12 +89,19 @@ export const RateLimit = Type.Object(
 export type RateLimit = Static<typeof RateLimit>;
 
 /**
- * What an argument holds by intent, so that the sanitiser does not take it for an attack: `sql` SQL statements, `html`
- * markup, `command` a shell command, `code` source text of any kind, `raw` anything at all, control characters included.
- * `text` takes such a word back. In a schema the keyword `x-content` says the same.
+ * What an argument holds. A `fragment` becomes a part of a command, a query, a page or an address: what looks like an
+ * injection is refused there. In a `page` markup that runs is escaped instead, with a warning. Everything else is content,
+ * which reaches the tool as it was given: in `text` findings are marked for policies and audit; `sql` holds SQL statements,
+ * `html` markup, `command` a shell command, of which these are no findings; in `code`, source text of any kind, and `raw`,
+ * anything at all, nothing is looked for. In a schema the keyword `x-content` says the same.
  */
-export const ArgumentContent = Type.Enum(['text', 'sql', 'html', 'command', 'code', 'raw']);
+export const ArgumentContent = Type.Enum(['text', 'fragment', 'page', 'sql', 'html', 'command', 'code', 'raw']);
 export type ArgumentContent = Static<typeof ArgumentContent>;
+
+export const ArgumentContents = Type.Record(Type.String({ maxLength: 512 }), ArgumentContent, {
+  maxProperties: 64,
+  description: 'JSON Pointer to an argument, "*" for any member or element, to what it holds.',
+});
 
 /** How much stands between a tool and the host, the weakest first (SBX-02). */
 export const IsolationLevel = Type.Enum(['none', 'interpreter', 'namespaces', 'user_kernel', 'microvm'], {
@@ -127,12 +134,7 @@ export const ExecutionConfig = Type.Object(
     retry_policy: Type.Optional(RetryPolicy),
     circuit_breaker_config: Type.Optional(CircuitBreakerConfig),
     rate_limit: Type.Optional(RateLimit),
-    argument_content: Type.Optional(
-      Type.Record(Type.String({ maxLength: 512 }), ArgumentContent, {
-        maxProperties: 64,
-        description: 'JSON Pointer to an argument, "*" for any member or element, to what it holds.',
-      }),
-    ),
+    argument_content: Type.Optional(ArgumentContents),
   },
   { additionalProperties: false },
 );

@@ -6,6 +6,7 @@ import type { Sanitised, SanitiseOptions, Sanitiser } from './injection/value/sa
 
 export type { DetectOptions } from './injection/detect-injection.ts';
 export type { InjectionFinding, SanitiseProfile, Threat } from './injection/finding.ts';
+export { THREATS } from './injection/finding.ts';
 export type { OwnPattern } from './injection/value/own-patterns.ts';
 export type {
   SanitiseAction,

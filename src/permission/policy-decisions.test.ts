@@ -19,6 +19,7 @@ const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
   category: '',
   tags: [],
   sideEffect: 'pure',
+  argumentFindings: [],
   trust: 'trusted',
   grant: {
     filesystem: [],
@@ -67,6 +68,7 @@ describe('createPolicyDecisions', () => {
     ['tool content', { contentHash: 'i' }],
     ['phase', { phase: 'planner' }],
     ['trust', { trust: 'provisional' }],
+    ['finding in the arguments', { argumentFindings: ['xss'] }],
     ["principal's own trust", { principal: { ...question().principal, trust: 'trusted' } }],
     ['grant', { grant: { ...question().grant, credentials: ['s'] } }],
     ['limits', { grant: { ...question().grant, limits: { ...question().grant.limits, memoryMb: 2 } } }],

@@ -37,7 +37,7 @@ export interface MadeDecision extends PolicyDecision {
 export interface PolicyDecisions {
   /**
    * Decides: at once when the same was asked before, or when the engine answers at once. Never throws or rejects.
-   * Remembered by engine version, tenant, principal, tool content, phase, trust and grant; never across tenants. The same
+   * Remembered by engine version, tenant, principal, tool content, phase, trust, findings in the arguments and grant; never across tenants. The same
    * question asked again while the engine thinks waits for the one answer.
    * @returns E3206 when the engine gives no answer; that is not remembered, and the caller denies
    */
@@ -157,9 +157,10 @@ const grantNumbers = new WeakMap<Grant, number>();
 /** Numbers, words of a closed set and names; the name that a caller may choose freely stands last. */
 function keyOf(version: string, question: PolicyQuestion): string {
   const { principal, grant, toolId, toolVersion, contentHash, source, phase = '', trust } = question;
+  const { argumentFindings } = question;
   const who = principalNumbers.get(principal) ?? numberOfPrincipal(principal);
   const what = grantNumbers.get(grant) ?? numberOfGrant(grant);
-  return `${version}\n${who}\n${what}\n${phase}\n${trust}\n${contentHash}\n${toolVersion}\n${source}\n${toolId}`;
+  return `${version}\n${who}\n${what}\n${phase}\n${trust}\n${argumentFindings}\n${contentHash}\n${toolVersion}\n${source}\n${toolId}`;
 }
 
 function numberOfPrincipal(principal: Principal): number {

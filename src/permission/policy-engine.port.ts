@@ -2,6 +2,7 @@ import type { TrustLevel } from '../../api/schemas/capability-token.ts';
 import type { InvocationPhase } from '../../api/schemas/invocation.ts';
 import type { PolicyExplanation, PolicyRule } from '../../api/schemas/policy.ts';
 import type { SideEffectPolicy } from '../../api/schemas/tool-manifest.ts';
+import type { Threat } from '../detectors/sanitise.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Principal } from '../domain/principal/principal.ts';
 
@@ -22,6 +23,8 @@ export interface PolicyQuestion {
   readonly phase?: InvocationPhase;
   /** Least of what the token's issuer and the tool's source are trusted (PRM-06). */
   readonly trust: TrustLevel;
+  /** Kinds of injection that the arguments look like, in content that the tool gets as it was given (VAL-04). */
+  readonly argumentFindings: readonly Threat[];
 }
 
 /** What would become of a call if policies in shadow mode were in force. */

@@ -1,6 +1,7 @@
 import type { CapabilityClaims, TrustLevel } from '../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
 import type { PolicyOverrides } from '../../api/schemas/visibility.ts';
+import type { Threat } from '../detectors/sanitise.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
@@ -43,6 +44,8 @@ export interface Resolved {
 /** validate: arguments that match the tool's schema. */
 export interface Validated {
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Kinds of injection that the arguments look like, and that did not refuse the call (VAL-04). */
+  readonly argumentFindings: readonly Threat[];
   /** SHA-256 over the canonical arguments, and the variables that the call sets where it sets any; hex. */
   readonly inputHash: string;
 }

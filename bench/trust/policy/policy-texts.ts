@@ -34,6 +34,7 @@ export const QUESTIONS: readonly PolicyQuestion[] = Array.from({ length: AGENTS 
   category: 'file_system',
   tags: ['disk'],
   sideEffect: 'irreversible',
+  argumentFindings: [],
   trust: 'trusted',
   grant: {
     filesystem: [{ path: '/srv/reports', mode: 'rw' }],

@@ -28,7 +28,10 @@ export function questionFrom(
   };
   const roles = known<Role[]>('roles', 'The roles of the token are not on record; agent was taken.');
   const trust = known<TrustLevel>('trust', 'The trust of the call is not on record; trusted was taken.');
-  const { phase } = facts as { readonly phase?: InvocationPhase };
+  const { phase, argument_findings: findings } = facts as {
+    readonly phase?: InvocationPhase;
+    readonly argument_findings?: NonNullable<PolicyQuestionBody['context']>['argument_findings'];
+  };
   if (tool === undefined) assumed.push('The tool version is gone; only its id and side effect are known.');
   assumed.push('The limits of the call are not on record; those of a tool that names none were taken.');
   const capabilities = events.map(({ data }) => data['capabilities']).findLast(isFilledList) ?? [];
@@ -49,6 +52,7 @@ export function questionFrom(
     },
     context: {
       ...touched(capabilities),
+      ...(findings === undefined ? {} : { argument_findings: findings }),
       ...(phase === undefined ? {} : { phase }),
       ...(trust === undefined ? {} : { trust }),
     },

@@ -30,6 +30,7 @@ export function policyQuestionOf({ principal = {}, tool, context = {} }: PolicyQ
     sideEffect: tool.side_effect ?? 'irreversible',
     grant: grantOf(context),
     trust: context.trust ?? trust,
+    argumentFindings: context.argument_findings ?? [],
     ...(context.phase === undefined ? {} : { phase: context.phase }),
   };
 }

@@ -14,6 +14,7 @@ export const policyQuestion = (over: Partial<PolicyQuestion> = {}): PolicyQuesti
   category: 'file_system',
   tags: ['disk'],
   sideEffect: 'pure',
+  argumentFindings: [],
   trust: 'trusted',
   grant: {
     filesystem: [{ path: '/work', mode: 'rw' }],

@@ -29,6 +29,7 @@ export function resourceDocument(question: PolicyQuestion): Record<string, unkno
     tags: question.tags,
     side_effect: question.sideEffect,
     trust: question.trust,
+    argument_findings: question.argumentFindings,
     ...(phase === undefined ? {} : { phase }),
     filesystem: grant.filesystem.map(({ path, mode }) => ({ path, mode })),
     network: grant.network.map(({ host, port }) => ({ host, port })),

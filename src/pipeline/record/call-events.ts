@@ -1,6 +1,7 @@
 // Hot path: five events a call.
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
+import type { Threat } from '../../detectors/sanitise.ts';
 import { entryOf, errorBody } from '../../domain/error/failure.ts';
 import type { WrittenDraft } from '../../domain/event/event-draft.ts';
 import { type PayloadText, payloadTextOf } from '../../domain/event/payload-text.ts';
@@ -86,7 +87,7 @@ function sharedMembers({ call, trace }: Flight, record: InvocationRecord, answer
   const { inputHash, sessionId, userDid, trust } = record;
   const first =
     `"agent_did":${quotedAgent(record.agentDid)}${optional('answered_by', answeredBy)}` +
-    `${optional('called_as', record.calledAs)},"capabilities":${capabilitiesText(call.grant)}` +
+    `${findingsText(call.argumentFindings)}${optional('called_as', record.calledAs)},"capabilities":${capabilitiesText(call.grant)}` +
     `${optional('claim_source', record.claimSource)},"door":${quotedDoor(record.door)}`;
   const second = `${inputHash === undefined ? '' : `"input_hash":"${inputHash}",`}"invocation_id":${quoted(record.invocationId)}`;
   const phase = record.phase === undefined ? '' : `"phase":"${record.phase}",`;
@@ -101,6 +102,9 @@ function sharedMembers({ call, trace }: Flight, record: InvocationRecord, answer
   const end = [',', last, '}'].join('');
   return { first, second, phase, third, all: `${first},${second},${phase}${third}${last}`, start, end };
 }
+
+const findingsText = (findings: readonly Threat[] = []): string =>
+  findings.length === 0 ? '' : `,"argument_findings":${JSON.stringify(findings)}`;
 
 const optional = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `,"${name}":${quoted(value)}`;

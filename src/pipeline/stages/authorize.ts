@@ -75,7 +75,11 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
   };
 }
 
-function questionOf({ request, principal, tool }: Needs, grant: Grant, trust: TrustLevel): PolicyQuestion {
+function questionOf(
+  { request, principal, tool, argumentFindings }: Needs,
+  grant: Grant,
+  trust: TrustLevel,
+): PolicyQuestion {
   const { manifest } = tool;
   const phase = request.execution_options?.phase;
   const split = manifest.tool_id.indexOf('__');
@@ -91,6 +95,7 @@ function questionOf({ request, principal, tool }: Needs, grant: Grant, trust: Tr
     sideEffect: sideEffectOf(manifest),
     grant,
     trust,
+    argumentFindings,
     ...(phase === undefined ? {} : { phase }),
   };
 }

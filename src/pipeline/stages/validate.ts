@@ -8,7 +8,7 @@ import type { Admitted, CallRequest, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 import { argumentsRefused } from './values/argument-failures.ts';
-import { contentOf, sanitiseArguments } from './values/sanitise-arguments.ts';
+import { isCarried, sanitiseArguments } from './values/sanitise-arguments.ts';
 import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
 
 /** Fields in which a model thinks aloud; nothing behind this stage ever sees them (MOD-02). */
@@ -36,16 +36,13 @@ export function validate({
       const { value, faults } = schema.check(given, { coerce: rules.coerceArguments });
       if (faults.length > 0) return argumentsRefused(faults);
       const checked = value as Parameters;
-      const { argumentSanitiser } = rules;
-      const parameters =
-        argumentSanitiser === undefined
-          ? checked
-          : sanitiseArguments(argumentSanitiser, schema, manifest, checked, warnings);
-      if (isFailure(parameters)) return parameters;
+      const safe = sanitiseArguments(rules, schema, manifest, checked, warnings);
+      if (isFailure(safe)) return safe;
+      const { parameters, findings: argumentFindings } = safe;
       const environment = request.execution_options?.environment;
       // What is bound to the arguments, a yes or a key, is bound to the variables too.
       const input = environment === undefined ? parameters : [parameters, environment];
-      return { parameters, inputHash: sha256(canonicalJson(input)) };
+      return { parameters, argumentFindings, inputHash: sha256(canonicalJson(input)) };
     },
   };
 }
@@ -56,8 +53,7 @@ function withoutControlCharacters(
   manifest: ToolManifest,
 ): Parameters | Failure {
   if (controlCharacters === 'allow') return parameters;
-  const content = contentOf(manifest);
-  const { value, faults } = withoutControls(parameters, controlCharacters, content?.isRaw);
+  const { value, faults } = withoutControls(parameters, controlCharacters, (path) => isCarried(manifest, path));
   return faults.length > 0 ? argumentsRefused(faults) : (value as Parameters);
 }
 

@@ -17,6 +17,7 @@ export function valueRulesOf(settings: Settings): ValueRules {
     coerceResults: settings['validation.coerce_results'],
     strict: settings['validation.strict_mode'],
     resultSchemaRequired: settings['validation.result_schema_required'],
+    judgeContent: settings['sanitise.content'] === 'judge',
     controlCharacters: settings['validation.control_characters'],
     markResultsOnly: settings['sanitise.mark_results_only'],
     ...(argumentSanitiser === undefined ? {} : { argumentSanitiser }),

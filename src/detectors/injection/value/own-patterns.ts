@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { InjectionFinding, Threat } from '../finding.ts';
+import type { SanitiseAction } from './sanitiser.ts';
 
 /** A pattern of the operator. */
 export interface OwnPattern {
@@ -8,7 +9,7 @@ export interface OwnPattern {
   /** In the syntax of RE2; `(?i)` at the beginning ignores case. */
   readonly pattern: string;
   /** Default: the action of the threat. */
-  readonly action?: 'reject' | 'redact' | 'escape' | undefined;
+  readonly action?: SanitiseAction | undefined;
 }
 
 /** One finding of an own pattern, with the action that it names. */
@@ -47,7 +48,7 @@ export function ownPatterns(patterns: readonly OwnPattern[]): ((text: string) =>
   };
 }
 
-const LINE = /^(sql_injection|xss|command_injection)\s+(reject|redact|escape)\s+(\S.*)$/s;
+const LINE = /^(sql_injection|xss|command_injection)\s+(reject|redact|escape|mark)\s+(\S.*)$/s;
 
 /**
  * Patterns as settings name them: the threat, the action, and then the pattern.

@@ -29,7 +29,7 @@ interface Plan {
 }
 
 interface Walk extends Plan {
-  readonly exemptAt: CheckOptions['exemptAt'];
+  readonly actionAt: CheckOptions['actionAt'];
   readonly path: (string | number)[];
   readonly findings: ValueFinding[];
   rejected: ValueFinding | undefined;
@@ -43,8 +43,8 @@ export function createValueSanitiser(options: SanitiseOptions): Sanitiser {
     own: ownPatterns(options.patterns ?? []),
   };
   return {
-    check(value, { exemptAt } = {}) {
-      const walk: Walk = { ...plan, exemptAt, path: [], findings: [], rejected: undefined };
+    check(value, { actionAt } = {}) {
+      const walk: Walk = { ...plan, actionAt, path: [], findings: [], rejected: undefined };
       const changed = visit(walk, value, 1);
       const { findings, rejected } = walk;
       return rejected === undefined ? { value: changed, findings } : { value, findings, rejected };
@@ -129,36 +129,41 @@ function findAll({ options, own }: Plan, text: string): Found {
   return more.length === 0 ? found : [...found, ...more];
 }
 
-function treat(walk: Walk, text: string, all: Found): string {
+function treat(walk: Walk, text: string, found: Found): string {
   const path = pathOf(walk.path);
-  const exempt = walk.exemptAt?.(path);
-  const found = exempt === undefined ? all : all.filter(({ threat }) => !exempt.has(threat));
   let result = text;
   for (const threat of THREATS) {
     const ofThreat = found.filter((each) => each.threat === threat);
-    if (ofThreat.length === 0) continue;
-    const action = strictest(ofThreat.map((each) => actionOf(walk, each)));
-    for (const each of ofThreat) tell(walk, each, path, actionOf(walk, each));
-    if (action !== 'reject') result = applied(walk, result, threat, result === text ? ofThreat : undefined, action);
+    const here = ofThreat.length === 0 ? 'ignore' : (walk.actionAt?.(path, threat) ?? walk.actions[threat]);
+    if (here === 'ignore') continue;
+    for (const each of ofThreat) tell(walk, each, path, actionOn(each, here));
+    const action = strictest(ofThreat.map((each) => actionOn(each, here)));
+    if (action === 'reject' || action === 'mark') continue;
+    // What is only marked stays.
+    const isChanged = (each: Found[number]): boolean => each.threat === threat && actionOn(each, here) !== 'mark';
+    const findAgain: FindAgain = (changed) => findAll(walk, changed).filter(isChanged);
+    result = applied(result, threat, action, findAgain);
   }
   return result;
 }
 
-function applied(walk: Walk, text: string, threat: Threat, known: Found | undefined, action: SanitiseAction): string {
-  const findAgain: FindAgain = (changed, which) => findAll(walk, changed).filter((each) => each.threat === which);
-  const found = known ?? findAgain(text, threat);
+/** An own pattern may name an action of its own. */
+const actionOn = (found: Found[number], here: SanitiseAction): SanitiseAction =>
+  ('ownAction' in found ? found.ownAction : undefined) ?? here;
+
+/** Looks once more: what a threat before this one changed has moved the places. */
+function applied(text: string, threat: Threat, action: 'redact' | 'escape', findAgain: FindAgain): string {
+  const found = findAgain(text, threat);
   if (found.length === 0) return text;
   const escaped = action === 'escape' ? escapeText(text, threat, found, findAgain) : undefined;
   return escaped ?? redactFindings(text, threat, found, findAgain);
 }
 
-function actionOf({ actions }: Plan, found: Found[number]): SanitiseAction {
-  return ('ownAction' in found ? found.ownAction : undefined) ?? actions[found.threat];
-}
+/** The strictest first. */
+const STRICTNESS: readonly SanitiseAction[] = ['reject', 'redact', 'escape', 'mark'];
 
 function strictest(actions: readonly SanitiseAction[]): SanitiseAction {
-  if (actions.includes('reject')) return 'reject';
-  return actions.includes('redact') ? 'redact' : 'escape';
+  return STRICTNESS.find((each) => actions.includes(each)) ?? 'mark';
 }
 
 function tell(walk: Walk, { threat, rule, start, end }: InjectionFinding, path: string, action: SanitiseAction): void {

@@ -5,8 +5,9 @@ import type { OwnPattern } from './own-patterns.ts';
  * What becomes of a text with a finding. `reject`: the value is not to be used. `redact`: what was found gives way to
  * `[removed: …]`. `escape`: the whole text is written so that it does nothing where it is put, and can be read back:
  * HTML references for xss, doubled quotes for SQL, single quotes for a shell; what no escape makes safe is redacted.
+ * `mark`: the text stays as it is, and the finding is told.
  */
-export type SanitiseAction = 'reject' | 'redact' | 'escape';
+export type SanitiseAction = 'reject' | 'redact' | 'escape' | 'mark';
 
 /** How values are sanitised (VAL-04). */
 export interface SanitiseOptions {
@@ -37,8 +38,12 @@ export interface Sanitised {
 
 /** Exceptions of one call. */
 export interface CheckOptions {
-  /** Threats that are none at this JSON Pointer, for example SQL where a statement belongs. Asked only for findings. */
-  readonly exemptAt?: (path: string) => ReadonlySet<Threat>;
+  /**
+   * What becomes of a threat in the text at a JSON Pointer, where that differs from the sanitiser's action; `ignore` where
+   * it is none, for example SQL where a statement belongs. An own pattern that names an action keeps it, unless the
+   * threat is ignored. Asked only for findings.
+   */
+  readonly actionAt?: (path: string, threat: Threat) => SanitiseAction | 'ignore' | undefined;
 }
 
 /** Sanitises values, one after the other. */

@@ -29,6 +29,7 @@ const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
   category: 'file_system',
   tags: ['disk'],
   sideEffect: 'irreversible',
+  argumentFindings: [],
   trust: 'trusted',
   phase: 'planner',
   grant: {

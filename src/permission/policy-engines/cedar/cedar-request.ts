@@ -86,6 +86,7 @@ const RESOURCE: Readers = {
 const CONTEXT: Readers = {
   phase: ({ phase }) => phase,
   trust: ({ trust }) => trust,
+  argumentFindings: ({ argumentFindings }) => [...argumentFindings],
   reads: (question) => paths(question),
   readsUnder: (question) => [...new Set(paths(question).flatMap(withFoldersAbove))],
   writes: (question) => paths(question, 'rw'),

@@ -28,6 +28,7 @@ action invoke appliesTo {
   context: {
     phase?: String,
     trust: String,
+    argumentFindings: Set<String>,
     reads: Set<String>,
     readsUnder: Set<String>,
     writes: Set<String>,

@@ -55,6 +55,7 @@ test('PRM-04 the question goes to the endpoint as the input document', async () 
         tags: ['disk'],
         side_effect: 'pure',
         trust: 'trusted',
+        argument_findings: [],
         filesystem: [{ path: '/work', mode: 'rw' }],
         network: [{ host: 'api.example.com', port: 443 }],
         credentials: ['key'],

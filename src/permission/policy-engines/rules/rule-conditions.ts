@@ -1,3 +1,4 @@
+import { THREATS } from '../../../detectors/sanitise.ts';
 import { wildcardMatcher } from '../../../std/text/wildcard.ts';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
 
@@ -56,5 +57,6 @@ export const CONDITIONS: Readonly<Record<string, Maker>> = {
   phase: oneOf('phase', ['planner', 'executor', 'verifier', 'autonomous'], ({ phase }) =>
     phase === undefined ? [] : [phase],
   ),
+  argument_finding: oneOf('argument_finding', THREATS, ({ argumentFindings }) => argumentFindings),
   trust: oneOf('trust', ['untrusted', 'provisional', 'trusted'], ({ trust }) => [trust]),
 };

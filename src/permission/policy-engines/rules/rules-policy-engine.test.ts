@@ -95,9 +95,10 @@ describe('conditions', () => {
     expect(await engine.decide(policyQuestion(other))).toMatchObject({ allowed: false });
   });
 
-  test('PRM-09 phase and user match only where the caller said them', async () => {
+  test('PRM-09 phase, user and findings match only where there are some', async () => {
     for (const [condition, over] of [
       ['phase = "verifier"', { phase: 'verifier' as const }],
+      ['argument_finding = ["xss", "sql_injection"]', { argumentFindings: ['sql_injection' as const] }],
       ['user = "*"', { principal: { ...policyQuestion().principal, userDid: 'u' } }],
     ] as const) {
       const engine = await engineOf(rule('allow', condition));

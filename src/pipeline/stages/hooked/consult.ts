@@ -55,12 +55,17 @@ export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits
       if (isFailure(again)) return again;
       call = again;
       // On record is what will run, also when a later hook refuses it.
-      Object.assign(flight.call, { parameters: call.parameters, inputHash: call.inputHash });
+      Object.assign(flight.call, {
+        parameters: call.parameters,
+        argumentFindings: call.argumentFindings,
+        inputHash: call.inputHash,
+      });
     }
-    const { givenParameters, parameters, inputHash, grant, executor, trust, policyAsks } = call;
+    const { givenParameters, parameters, argumentFindings, inputHash, grant, executor, trust, policyAsks } = call;
     const judged: Pick<Admitted, 'givenParameters'> & Validated & Authorized = {
       givenParameters,
       parameters,
+      argumentFindings,
       inputHash,
       grant,
       executor,

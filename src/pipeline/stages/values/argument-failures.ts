@@ -53,7 +53,7 @@ export function attackRefused(
   const hint =
     whose === 'result'
       ? 'Tell the owner of the tool.'
-      : 'Give a plain value; a tool that takes such text by intent says so with x-content in its schema.';
+      : 'Give a plain value; the owner of a tool that takes such text says so with argument_content in its manifest.';
   return failure(code, `${place}looks like ${what} (rule ${worst?.rule}). ${hint}`, {
     details: { findings: told(findings) },
   });

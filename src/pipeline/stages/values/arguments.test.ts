@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../../api/schemas/error.ts';
-import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { Warning } from '../../../../api/schemas/invocation.ts';
+import type { ArgumentContent, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { createSanitiser } from '../../../detectors/sanitise.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { createPolicyDecisions } from '../../../permission/policy-decisions.ts';
+import { type CompiledSchema, createSchemaValidator } from '../../../validation/schema-validator.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { sanitiseArguments } from './sanitise-arguments.ts';
 import type { ValueRules } from './value-rules.ts';
 
 const schema = {
@@ -15,6 +18,7 @@ const schema = {
     text: { type: 'string', maxLength: 200 },
     query: { type: 'string', 'x-content': 'sql' },
     script: { type: 'string' },
+    name: { type: 'string', maxLength: 200 },
   },
   additionalProperties: false,
 };
@@ -88,54 +92,94 @@ describe('arguments that do not fit', () => {
 
 describe('VAL-06 control characters in arguments', () => {
   test('are refused with their place, taken out, or let through, as the setting says', async () => {
-    const parameters = { text: `red ${ESC}[31m` };
+    const parameters = { name: `red ${ESC}[31m` };
     const refused = await called(parameters);
     expect(refused.failure?.code).toBe('E3801');
-    expect(faultsOf(refused)).toMatchObject([{ path: '/text' }]);
-    expect((await called(parameters, { controlCharacters: 'strip' })).result).toEqual({ text: 'red [31m' });
+    expect(faultsOf(refused)).toMatchObject([{ path: '/name' }]);
+    expect((await called(parameters, { controlCharacters: 'strip' })).result).toEqual({ name: 'red [31m' });
     expect((await called(parameters, { controlCharacters: 'allow' })).result).toEqual(parameters);
   });
 
-  test('pass where the manifest says that anything may stand', async () => {
-    const raw = { execution_config: { argument_content: { '/text': 'raw' as const } } };
-    const record = await called({ text: ESC }, {}, raw);
-    expect(record.result).toEqual({ text: ESC });
-    expect((await called({ script: ESC }, {}, raw)).failure?.code).toBe('E3801');
+  test('pass where the manifest says that anything may stand, and in content', async () => {
+    const raw = { execution_config: { argument_content: { '/name': 'raw' as const } } };
+    const record = await called({ name: ESC, text: ESC }, { controlCharacters: 'strip' }, raw);
+    expect(record.result).toEqual({ name: ESC, text: ESC });
+    expect((await called({ name: ESC, script: ESC })).failure?.code).toBe('E3801');
   });
 });
 
 describe('VAL-04 arguments that look like an attack', () => {
-  const argumentSanitiser = createSanitiser();
-
-  test('are refused with place and rule, and without the text', async () => {
-    const record = await called({ text: ATTACK }, { argumentSanitiser });
-    expect(record).toMatchObject({ state: 'FAILED', failure: { code: 'E3503' } });
-    expect(record.failure?.message).toMatch(/at \/text .*rule \w+/);
-    expect(record.failure?.details?.['findings']).toMatchObject({ 0: { path: '/text', threat: 'sql_injection' } });
-    expect(JSON.stringify(record.failure)).not.toContain("'1'");
+  const argumentSanitiser = createSanitiser({ actions: { xss: 'reject' } });
+  const sanitised = { argumentSanitiser };
+  const says = (place: string, content: ArgumentContent): Partial<ToolManifest> => ({
+    execution_config: { argument_content: { [place]: content } },
   });
 
-  test('are made harmless with a warning when that is the action', async () => {
-    const record = await called({ text: `Hello ${MARKUP}` }, { argumentSanitiser });
+  test('are refused with place and rule, and without the text', async () => {
+    const record = await called({ name: ATTACK }, sanitised);
+    expect(record).toMatchObject({ state: 'FAILED', failure: { code: 'E3503' } });
+    expect(record.failure?.message).toMatch(/at \/name .*rule \w+/);
+    expect(record.failure?.details?.['findings']).toMatchObject({ 0: { path: '/name', threat: 'sql_injection' } });
+    expect(JSON.stringify(record.failure)).not.toContain("'1'");
+    expect((await called({ name: MARKUP }, sanitised)).failure?.code).toBe('E3504');
+  });
+
+  test('reach the tool as they were given where they are content, with a warning', async () => {
+    const given = { text: `Hello ${MARKUP}`, script: ATTACK };
+    const record = await called(given, sanitised);
+    expect(record.result).toEqual(given);
+    expect(record.warnings).toMatchObject([
+      {
+        code: 'arguments_marked',
+        details: { findings: [{ path: '/text', threat: 'xss', action: 'mark' }, { path: '/script' }] },
+      },
+    ]);
+    expect(JSON.stringify(record.warnings)).not.toContain("'1'");
+  });
+
+  test('are content in tools of upstreams, whatever their schema says, unless the operator says otherwise', () => {
+    const theirs = { type: 'object', properties: { name: { type: 'string', 'x-content': 'page' } } };
+    const foreign: Partial<ToolManifest> = { parameters_schema: theirs, executor: { kind: 'mcp', config: {} } };
+    const tool = manifest('their__tool', { ...foreign, ...says('/sql', 'fragment') });
+    const compiled = createSchemaValidator().compile(theirs) as CompiledSchema;
+    const warnings: Warning[] = [];
+    const judged = (parameters: Record<string, unknown>) =>
+      sanitiseArguments({ argumentSanitiser, judgeContent: false }, compiled, tool, parameters, warnings);
+    expect(judged({ name: MARKUP, id: ATTACK })).toEqual({
+      parameters: { name: MARKUP, id: ATTACK },
+      findings: ['sql_injection', 'xss'],
+    });
+    expect(warnings).toHaveLength(1);
+    expect(judged({ sql: ATTACK })).toMatchObject({ code: 'E3503' });
+  });
+
+  test('are judged as all others when the operator wants that of content', async () => {
+    expect((await called({ text: MARKUP }, { ...sanitised, judgeContent: true })).failure?.code).toBe('E3504');
+    expect((await called({ query: ATTACK }, { ...sanitised, judgeContent: true })).state).toBe('COMPLETED');
+  });
+
+  test('are escaped, with a warning, only in what the manifest calls a page', async () => {
+    const record = await called({ text: `Hello ${MARKUP}` }, sanitised, says('/text', 'page'));
     expect(record.warnings).toMatchObject([{ code: 'arguments_sanitised' }]);
     expect((record.result as { text: string }).text).not.toContain('<script>');
+    expect((await called({ text: ATTACK }, sanitised, says('/text', 'page'))).failure?.code).toBe('E3503');
   });
 
   test('fail when what is made harmless no longer fits the schema', async () => {
     const short = { ...schema, properties: { text: { type: 'string', maxLength: MARKUP.length } } };
-    const record = await called({ text: MARKUP }, { argumentSanitiser }, { parameters_schema: short });
+    const record = await called({ text: MARKUP }, sanitised, { ...says('/text', 'page'), parameters_schema: short });
     expect(record.failure?.code).toBe('E3504');
     expect(faultsOf(record)).toMatchObject([{ path: '/text', keyword: 'maxLength' }]);
   });
 
-  test('pass where the owner of the tool expects them, and nowhere else', async () => {
-    expect((await called({ query: ATTACK }, { argumentSanitiser })).state).toBe('COMPLETED');
-    const declared = { execution_config: { argument_content: { '/script': 'code' as const } } };
-    expect((await called({ script: MARKUP }, { argumentSanitiser }, declared)).result).toEqual({ script: MARKUP });
-    expect((await called({ query: ATTACK, text: ATTACK }, { argumentSanitiser })).failure?.code).toBe('E3503');
+  test('pass unmarked where the owner of the tool expects them, and nowhere else', async () => {
+    const record = await called({ query: ATTACK }, sanitised);
+    expect(record).toMatchObject({ state: 'COMPLETED', warnings: [] });
+    expect((await called({ name: MARKUP }, sanitised, says('/name', 'code'))).result).toEqual({ name: MARKUP });
+    expect((await called({ query: ATTACK, name: ATTACK }, sanitised)).failure?.code).toBe('E3503');
   });
 
   test('pass when nobody looks', async () => {
-    expect((await called({ text: ATTACK })).state).toBe('COMPLETED');
+    expect((await called({ name: ATTACK })).state).toBe('COMPLETED');
   });
 });

@@ -18,6 +18,8 @@ export interface ValueRules {
   readonly controlCharacters: ControlCharacters;
   /** Looks for injection in arguments; nobody does when absent. */
   readonly argumentSanitiser?: Sanitiser;
+  /** Whether content is judged as strictly as what becomes a part of a command, query or page; default false. */
+  readonly judgeContent: boolean;
   /** Looks for injection in results; nobody does when absent. */
   readonly resultSanitiser?: Sanitiser;
   /** Whether findings in results are only told, whatever the sanitiser would do; default true. */
@@ -35,5 +37,6 @@ export const VALUE_RULES: ValueRules = {
   strict: true,
   resultSchemaRequired: false,
   controlCharacters: 'refuse',
+  judgeContent: false,
   markResultsOnly: true,
 };

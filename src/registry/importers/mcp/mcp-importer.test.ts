@@ -62,8 +62,19 @@ test('REG-02 no annotation makes a tool harmless', () => {
 
 test('what the operator states of a tool holds against whatever its server says; what is said of one wins over all', () => {
   const overrides: Record<string, ToolOverride> = {
-    '*': { side_effect_policy: 'idempotent', requires_approval: true, tags: ['ours'] },
-    get: { side_effect_policy: 'pure', requires_approval: false, timeout_seconds: 2, tags: ['fast', 'mcp'] },
+    '*': {
+      side_effect_policy: 'idempotent',
+      requires_approval: true,
+      tags: ['ours'],
+      argument_content: { '/q': 'fragment' },
+    },
+    get: {
+      argument_content: { '/text': 'html' },
+      side_effect_policy: 'pure',
+      requires_approval: false,
+      timeout_seconds: 2,
+      tags: ['fast', 'mcp'],
+    },
     put: { requires_confirmation: true },
   };
   const { manifests } = importMcpTools([tool('get'), tool('put'), tool('toString')], {
@@ -73,13 +84,17 @@ test('what the operator states of a tool holds against whatever its server says;
     {
       side_effect_policy: 'pure',
       tags: ['mcp', 'up', 'ours', 'fast'],
-      execution_config: { requires_approval: false, default_timeout_seconds: 2 },
+      execution_config: {
+        requires_approval: false,
+        default_timeout_seconds: 2,
+        argument_content: { '/q': 'fragment', '/text': 'html' },
+      },
     },
     {
       side_effect_policy: 'idempotent',
       requires_confirmation: true,
       tags: ['mcp', 'up', 'ours'],
-      execution_config: { requires_approval: true },
+      execution_config: { requires_approval: true, argument_content: { '/q': 'fragment' } },
     },
     { side_effect_policy: 'idempotent' },
   ]);

@@ -91,17 +91,23 @@ function overrideOf({ overrides = {} }: McpSource, tool: string): ToolOverride {
   const all = Object.hasOwn(overrides, '*') ? overrides['*'] : undefined;
   const one = tool !== '*' && Object.hasOwn(overrides, tool) ? overrides[tool] : undefined;
   const tags = [...(all?.tags ?? []), ...(one?.tags ?? [])];
-  return { ...all, ...one, ...(tags.length === 0 ? {} : { tags }) };
+  const content = { ...all?.argument_content, ...one?.argument_content };
+  return {
+    ...all,
+    ...one,
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(Object.keys(content).length === 0 ? {} : { argument_content: content }),
+  };
 }
 
-function executionOf({ requires_approval, timeout_seconds }: ToolOverride): Pick<ToolManifest, 'execution_config'> {
-  if (requires_approval === undefined && timeout_seconds === undefined) return {};
-  return {
-    execution_config: {
-      ...(timeout_seconds === undefined ? {} : { default_timeout_seconds: timeout_seconds }),
-      ...(requires_approval === undefined ? {} : { requires_approval }),
-    },
+function executionOf(said: ToolOverride): Pick<ToolManifest, 'execution_config'> {
+  const { requires_approval, timeout_seconds, argument_content } = said;
+  const config = {
+    ...(timeout_seconds === undefined ? {} : { default_timeout_seconds: timeout_seconds }),
+    ...(requires_approval === undefined ? {} : { requires_approval }),
+    ...(argument_content === undefined ? {} : { argument_content }),
   };
+  return Object.keys(config).length === 0 ? {} : { execution_config: config };
 }
 
 function permissionsOf({ credentials = [] }: McpSource): Pick<ToolManifest, 'permissions'> {

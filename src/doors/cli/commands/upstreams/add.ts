@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { ArgumentContent } from '../../../../../api/schemas/tool-manifest.ts';
 import type { ToolOverride, UpstreamAddResponse, UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
@@ -19,6 +20,7 @@ interface AddOptions {
   readonly idempotent?: readonly string[];
   readonly confirm?: readonly string[];
   readonly approve?: readonly string[];
+  readonly content?: readonly string[];
   readonly newTools: boolean;
   readonly perCaller?: boolean;
   readonly listCredential?: Readonly<Record<string, string>>;
@@ -41,6 +43,11 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
     .option('--idempotent <tool>', 'you state that calling this tool twice is as good as once; * for all', collect)
     .option('--confirm <tool>', 'calls of this tool have to be confirmed; * for all', collect)
     .option('--approve <tool>', 'calls of this tool need an approval; * for all', collect)
+    .option(
+      '--content <tool:/argument=content>',
+      'what this argument of this tool holds, such as query:/sql=fragment; * for all tools',
+      collect,
+    )
     .option('--per-caller', 'each caller has a connection of its own; {{NAME}} is then a credential of the call')
     .option(
       '--list-credential <name=secret>',
@@ -81,6 +88,7 @@ function overridesOf({
   idempotent = [],
   confirm = [],
   approve = [],
+  content = [],
 }: AddOptions): Record<string, ToolOverride> {
   const overrides: Record<string, ToolOverride> = {};
   const state = (tools: readonly string[], said: ToolOverride): void => {
@@ -93,8 +101,25 @@ function overridesOf({
   state(idempotent, { side_effect_policy: 'idempotent' });
   state(confirm, { requires_confirmation: true });
   state(approve, { requires_approval: true });
+  for (const text of content) {
+    const [tool, said] = contentOf(text);
+    state([tool], { argument_content: { ...overrides[tool]?.argument_content, ...said } });
+  }
   return overrides;
 }
+
+/** `write_file:/content=html`: a tool, a JSON Pointer to its argument, and what that holds. */
+function contentOf(text: string): [tool: string, said: NonNullable<ToolOverride['argument_content']>] {
+  const [, tool, place, content] = /^([^:]+):(\/.*)=([a-z]+)$/.exec(text) ?? [];
+  if (tool === undefined || place === undefined || !isContent(content)) {
+    const words = ArgumentContent.enum.join(', ');
+    throw usageError(`--content ${text}: write it as TOOL:/ARGUMENT=CONTENT; CONTENT is one of ${words}.`);
+  }
+  return [tool, { [place]: content }];
+}
+
+const isContent = (word: string | undefined): word is ArgumentContent =>
+  (ArgumentContent.enum as readonly (string | undefined)[]).includes(word);
 
 function transportOf(words: readonly string[], options: AddOptions, cwd: string): UpstreamDefinition['transport'] {
   const [command, ...args] = words;

@@ -43,6 +43,31 @@ it('API-05 add takes what the operator states of tools', async () => {
   expect(both).toMatchObject({ code: 2, err: expect.stringContaining('not both') });
 });
 
+it('VAL-04 add takes what the operator states of arguments', async () => {
+  bench.layer.answers.set('upstreams.add', () => ({ upstream: STATUS, registrations: [] }));
+  const said = [
+    '--content',
+    'put:/page=html',
+    '--content',
+    'put:/rows/*/where=fragment',
+    '--content',
+    '*:/sql=fragment',
+  ];
+  await bench.run(['upstreams', 'add', 'files', '--pure', 'put', ...said, '--', 'server']);
+  expect(asked()).toMatchObject({
+    upstream: {
+      overrides: {
+        put: { side_effect_policy: 'pure', argument_content: { '/page': 'html', '/rows/*/where': 'fragment' } },
+        '*': { argument_content: { '/sql': 'fragment' } },
+      },
+    },
+  });
+  for (const odd of ['put', 'put:page=html', 'put:/page=htm', ':/page=html']) {
+    const refused = await bench.run(['upstreams', 'add', 'files', '--content', odd, '--', 'server']);
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('fragment') });
+  }
+});
+
 it('REG-09 show tells state, capabilities, last error, restarts, and what was not taken', async () => {
   bench.layer.answers.set('upstreams.get', () => ({
     upstream: STATUS,

@@ -1,30 +1,17 @@
 import type { JsonSchemaObject } from '../../api/schemas/identifiers.ts';
-import type { ArgumentContent } from '../../api/schemas/tool-manifest.ts';
-import type { Threat } from '../detectors/sanitise.ts';
+import { ArgumentContent } from '../../api/schemas/tool-manifest.ts';
+import { isContentName } from './content-names.ts';
 
-/** What the owner of a tool says that some of its arguments hold; the more exact place wins, then the manifest. */
-export interface DeclaredContent {
-  /** Threats that are no threats where this JSON Pointer leads: SQL in a field for SQL. Empty for all other places. */
-  exemptAt(path: string): ReadonlySet<Threat>;
-  /** Whether the text there may hold control characters. */
-  isRaw(path: string): boolean;
-}
+/**
+ * What the argument at a JSON Pointer holds: what the owner of the tool says of the place, the more exact place first and
+ * then the manifest; else `undeclared`; else `text` for names of content, and `fragment` for all others.
+ */
+export type ContentAt = (path: string) => ArgumentContent;
 
 /** Levels of an argument, schemas that are looked at, and declarations that are kept. */
 const DEPTH_MAX = 16;
 const VISITS_MAX = 2_000;
 const DECLARED_MAX = 256;
-
-const EVERY: readonly Threat[] = ['sql_injection', 'xss', 'command_injection'];
-const EXEMPT: Readonly<Record<ArgumentContent, ReadonlySet<Threat>>> = {
-  text: new Set(),
-  sql: new Set(['sql_injection']),
-  html: new Set(['xss']),
-  command: new Set(['command_injection']),
-  code: new Set(EVERY),
-  raw: new Set(EVERY),
-};
-const NOTHING: ReadonlySet<Threat> = new Set();
 
 /** Media types by their beginning, the first that fits. */
 const MEDIA_TYPES: readonly (readonly [RegExp, ArgumentContent])[] = [
@@ -33,7 +20,11 @@ const MEDIA_TYPES: readonly (readonly [RegExp, ArgumentContent])[] = [
   [/^(?:application|text)\/x-(?:sh|bash|shellscript|csh)\b/, 'command'],
   [/^application\/octet-stream\b/, 'raw'],
   [/^(?:text\/(?:x-|markdown|javascript|css)|application\/(?:x-|javascript|typescript))/, 'code'],
+  [/^/, 'text'],
 ];
+
+/** What `x-content` may say. */
+const WORDS: ReadonlySet<string> = new Set(ArgumentContent.enum);
 
 type Segment = string;
 type Declaration = readonly [readonly Segment[], ArgumentContent];
@@ -41,33 +32,30 @@ type Declaration = readonly [readonly Segment[], ArgumentContent];
 const ANY: Segment = '*';
 
 /**
- * What the schema keyword `x-content` (`text`, `sql`, `html`, `command`, `code` or `raw`), the standard keyword
- * `contentMediaType` and the manifest's `execution_config.argument_content` declare.
+ * Reads what the schema keyword `x-content`, the standard keyword `contentMediaType` and the manifest's
+ * `execution_config.argument_content` say of the arguments of a tool.
  * @param named JSON Pointer, `*` for any member or element, to content
- * @returns undefined when nothing is declared, which is the common case
+ * @param undeclared content of every place of which nothing is said; absent: by the name of the field
  */
-export function declaredContent(
+export function argumentContent(
   schema: JsonSchemaObject,
   named: Readonly<Record<string, ArgumentContent>> = {},
-): DeclaredContent | undefined {
+  undeclared?: ArgumentContent,
+): ContentAt {
   const declared: Declaration[] = [];
   collect({ root: schema, declared, visits: 0 }, schema, []);
   for (const [pointer, content] of Object.entries(named)) declared.unshift([segmentsOf(pointer), content]);
-  if (declared.length === 0) return undefined;
   // The place that is named most exactly first.
   declared.sort(([one], [other]) => other.length - one.length);
-  const contentAt = (path: string): ArgumentContent | undefined => {
+  return (path) => {
     const segments = segmentsOf(path);
-    return declared.find(([pattern]) => covers(pattern, segments))?.[1];
-  };
-  return {
-    exemptAt(path) {
-      const content = contentAt(path);
-      return content === undefined ? NOTHING : EXEMPT[content];
-    },
-    isRaw: (path) => contentAt(path) === 'raw',
+    const said = declared.find(([pattern]) => covers(pattern, segments))?.[1] ?? undeclared;
+    return said ?? (isContentName(nameOf(segments)) ? 'text' : 'fragment');
   };
 }
+
+/** The last name of a path; elements of a list have none of their own. */
+const nameOf = (segments: readonly Segment[]): string => segments.findLast((each) => !/^[0-9]+$/.test(each)) ?? '';
 
 interface Walk {
   readonly root: JsonSchemaObject;
@@ -107,7 +95,7 @@ const listOf = (held: unknown): readonly unknown[] => (Array.isArray(held) ? hel
 
 function contentOf(schema: Readonly<Record<string, unknown>>): ArgumentContent | undefined {
   const own = schema['x-content'];
-  if (typeof own === 'string' && Object.hasOwn(EXEMPT, own)) return own as ArgumentContent;
+  if (typeof own === 'string' && WORDS.has(own)) return own as ArgumentContent;
   const type = schema['contentMediaType'];
   return typeof type === 'string' ? MEDIA_TYPES.find(([start]) => start.test(type.toLowerCase()))?.[1] : undefined;
 }
