@@ -120,14 +120,19 @@ function standardAnswers(tools: LayerDouble['tools']): Answers {
 function manifestPage(tools: LayerDouble['tools'], input: Record<string, unknown>): object {
   const { page = 1, page_size = 200 } = input as { page?: number; page_size?: number };
   const all = [...tools.values()].map(({ manifest }) => manifest);
-  const manifests = all.slice((page - 1) * page_size, page * page_size);
+  const manifests = all.slice((page - 1) * page_size, page * page_size).map(withoutConfig);
   return { manifests, total_count: all.length, page, page_size };
+}
+
+/** What the real layer shows an agent of `executor.config` is proved on the real layer (test/e2e/tool-kinds/tool-metadata.test.ts). */
+function withoutConfig(manifest: ToolManifest): ToolManifest {
+  return { ...manifest, executor: { kind: manifest.executor.kind } };
 }
 
 function detailOf(tools: LayerDouble['tools'], toolId: string): object {
   const tool = tools.get(toolId);
   if (tool === undefined) throw new ToolLayerError('E3001', `There is no tool ${toolId}.`);
-  const { manifest } = tool;
+  const manifest = withoutConfig(tool.manifest);
   const registered_at = '2026-01-01T00:00:00.000Z';
   return { manifest, content_hash: 'c0', state: 'active', versions: [manifest.version], registered_at, warnings: [] };
 }

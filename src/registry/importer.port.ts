@@ -26,6 +26,9 @@ export interface ListedMcpTool {
   readonly inputSchema: Record<string, unknown>;
   readonly outputSchema?: Record<string, unknown>;
   readonly annotations?: Record<string, unknown>;
+  readonly icons?: readonly unknown[];
+  readonly _meta?: Record<string, unknown>;
+  readonly execution?: Record<string, unknown>;
 }
 
 /** Where a list of tools comes from, and what the operator says of it. */

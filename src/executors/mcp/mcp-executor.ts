@@ -2,6 +2,7 @@
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { NO_USAGE } from '../../domain/invocation/usage.ts';
+import { LISTED_MEMBERS } from '../../domain/tool/listed-members.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { type HideSecrets, hideInValue, hideSecrets } from '../../external/hide-secrets.ts';
 import type { Upstreams } from '../../mcp-servers/upstreams.ts';
@@ -10,7 +11,7 @@ import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.t
 import { neverAsks } from '../never-asks.ts';
 
 const UPSTREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,39}$/;
-const CONFIG_MEMBERS = new Set(['upstream', 'tool', 'annotations', 'output_schema', 'title', 'server_version']);
+const CONFIG_MEMBERS: ReadonlySet<string> = new Set(['upstream', 'tool', 'server_version', ...LISTED_MEMBERS]);
 
 /**
  * Runs tools of upstream MCP servers (EXE-07). The result is the upstream's `CallToolResult` as it came, an error result

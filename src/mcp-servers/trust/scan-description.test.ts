@@ -53,6 +53,10 @@ test('REG-09 every text of a definition is judged, and the place is named', () =
   const place = (more: Partial<ListedMcpTool>) =>
     (scanDescription(of('Adds.', more), NONE) as ScanVerdict).findings[0]?.path;
   expect(place({ title: hidden })).toBe('/title');
+  expect(place({ _meta: { note: hidden } })).toBe('/_meta/note');
+  expect(place({ icons: [{ src: 'https://example.com/a.png', note: hidden }] })).toBe('/icons/0/note');
+  const image = `data:image/png;base64,${'A'.repeat(256 * KiB)}`;
+  expect(place({ icons: [{ src: image }] })).toBeUndefined();
   expect(place({ inputSchema: { properties: { 'a/b': { description: hidden } } } })).toBe(
     '/inputSchema/properties/a~1b/description',
   );

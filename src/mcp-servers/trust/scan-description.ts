@@ -13,8 +13,9 @@ const MALICIOUS = 0.8;
  * reach a model (see docs/upstreams.md).
  */
 export const scanDescription: DescriptionScanner = (tool, context): ScanVerdict => {
-  const { name, description = '', title, inputSchema, outputSchema, annotations } = tool;
-  const described = { name, description, more: withoutAbsent({ title, inputSchema, outputSchema, annotations }) };
+  const { name, description = '', title, inputSchema, outputSchema, annotations, icons, _meta } = tool;
+  const more = withoutAbsent({ title, inputSchema, outputSchema, annotations, icons: icons?.map(withoutImage), _meta });
+  const described = { name, description, more };
   const { verdict, score, findings } = judge(described, context);
   if (verdict === 'clean') return { verdict, findings: [] };
   return { verdict: score >= MALICIOUS ? 'malicious' : 'suspicious', findings: told(tool, findings) };
@@ -22,6 +23,13 @@ export const scanDescription: DescriptionScanner = (tool, context): ScanVerdict 
 
 const withoutAbsent = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+/** The bytes of an image in an address are read by nobody, and would pass for very long text. */
+function withoutImage(icon: unknown): unknown {
+  if (typeof icon !== 'object' || icon === null || !('src' in icon)) return icon;
+  const { src, ...rest } = icon;
+  return typeof src === 'string' && src.startsWith('data:image/') ? rest : icon;
+}
 
 /** Each kind once for each place. */
 function told(tool: ListedMcpTool, findings: readonly DescriptionFinding[]): readonly ScanFinding[] {

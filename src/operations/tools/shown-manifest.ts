@@ -1,5 +1,6 @@
 import type { Role } from '../../../api/schemas/capability-token.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { LISTED_MEMBERS } from '../../domain/tool/listed-members.ts';
 import type { Asker } from '../operation.ts';
 
 /** Roles that keep tools, and so may read how they are run. */
@@ -9,13 +10,19 @@ const forAgents = new WeakMap<ToolManifest, ToolManifest>();
 
 /**
  * A manifest as the asker may read it. How a tool is run — command lines, addresses, names of secrets — concerns those
- * who keep it, not an agent that calls it; nor does it help a model.
+ * who keep it, not an agent that calls it; nor does it help a model. What an MCP server lists of its tool is for everybody.
  */
 export function shownManifest(manifest: ToolManifest, { principal: { roles } }: Asker): ToolManifest {
   if (manifest.executor.config === undefined || roles.some((role) => KEEPERS.includes(role))) return manifest;
   const known = forAgents.get(manifest);
   if (known !== undefined) return known;
-  const shown = { ...manifest, executor: { kind: manifest.executor.kind } };
+  const shown = { ...manifest, executor: shownExecutor(manifest.executor) };
   forAgents.set(manifest, shown);
   return shown;
+}
+
+function shownExecutor({ kind, config = {} }: ToolManifest['executor']): ToolManifest['executor'] {
+  const listed = kind === 'mcp' ? LISTED_MEMBERS.filter((member) => config[member] !== undefined) : [];
+  if (listed.length === 0) return { kind };
+  return { kind, config: Object.fromEntries(listed.map((member) => [member, config[member]])) };
 }

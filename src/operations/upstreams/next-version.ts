@@ -54,8 +54,9 @@ export function isOfSameTool({ executor: one }: ToolManifest, { executor: other 
 
 /** What a server says of a tool, as far as a manifest holds it, under MCP's names. */
 export function definitionOf({ tool_name, description, parameters_schema, executor }: ToolManifest) {
-  const { title, annotations, output_schema: outputSchema } = executor.config ?? {};
-  return { title: title ?? tool_name, description, inputSchema: parameters_schema, outputSchema, annotations };
+  const { title, annotations, output_schema: outputSchema, icons, _meta } = executor.config ?? {};
+  const said = { title: title ?? tool_name, description, inputSchema: parameters_schema };
+  return { ...said, outputSchema, annotations, icons, _meta };
 }
 
 function withoutVersion({ version: _version, executor, ...rest }: ToolManifest): unknown {

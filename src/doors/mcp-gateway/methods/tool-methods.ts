@@ -56,7 +56,7 @@ export function toolMethods({
       return errorAnswer(request.id, RPC.invalidParams, 'The member cursor must be a string.');
     }
     const list = await shelf.list(peer.caller);
-    return resultAnswer(request.id, `{${list.page(cursor)}${afterTools}`);
+    return resultAnswer(request.id, `{${list.page(cursor, era)}${afterTools}`);
   };
 
   const methods = [['tools/call', callTool] as const, ['tools/list', listTools] as const];

@@ -5,13 +5,14 @@ import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import { sha256 } from '../../../std/sha256.ts';
+import type { Era } from '../../mcp-protocol.ts';
 import type { McpSettings } from '../settings.ts';
 import { toolView } from './tool-view.ts';
 
 /** The tools that one token may see. */
 export interface ToolList {
   /** JSON text of one page, without the braces: `"tools":[…]` and, where there is more, `,"nextCursor":…`. */
-  page(cursor: string | undefined): string;
+  page(cursor: string | undefined, era: Era): string;
   readonly kinds: ReadonlyMap<string, ExecutorKind>;
   /** The same for the same list. */
   print(): string;
@@ -104,27 +105,36 @@ async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Pr
 /** Sorted by id, so that a cursor, the last id of a page, stays good while tools come and go. */
 function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolList {
   const sorted = manifests.toSorted((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
-  const texts = sorted.map((manifest) => JSON.stringify(toolView(manifest)));
-  const pages = new Map<number, string>();
+  const texts = textsByEra(sorted);
+  const pages = { legacy: new Map<number, string>(), modern: new Map<number, string>() };
   let print: string | undefined;
   return {
     print: () => {
-      print ??= sha256(texts.join());
+      print ??= sha256([...texts('legacy'), ...texts('modern')].join());
       return print;
     },
     kinds: new Map(sorted.map((manifest) => [manifest.tool_id, manifest.executor.kind])),
-    page: (cursor) => {
+    page: (cursor, era) => {
       const start = cursor === undefined ? 0 : startAfter(sorted, cursor);
-      const known = pages.get(start);
+      const known = pages[era].get(start);
       if (known !== undefined) return known;
       const end = start + pageSize;
       const last = sorted[end - 1];
       const more = last !== undefined && end < sorted.length ? `,"nextCursor":"${cursorOf(last.tool_id)}"` : '';
-      const page = `"tools":[${texts.slice(start, end).join(',')}]${more}`;
+      const page = `"tools":[${texts(era).slice(start, end).join(',')}]${more}`;
       // Cursors that nobody was given must not fill the memory.
-      if (start % pageSize === 0) pages.set(start, page);
+      if (start % pageSize === 0) pages[era].set(start, page);
       return page;
     },
+  };
+}
+
+/** Each tool as JSON text, made for an era when it is first asked for. */
+function textsByEra(manifests: readonly ToolManifest[]): (era: Era) => readonly string[] {
+  const made: Partial<Record<Era, readonly string[]>> = {};
+  return (era) => {
+    made[era] ??= manifests.map((manifest) => JSON.stringify(toolView(manifest, era)));
+    return made[era];
   };
 }
 

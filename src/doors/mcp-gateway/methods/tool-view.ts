@@ -1,22 +1,38 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
-import { isObject } from '../../json-rpc.ts';
+import { isObject, type Params } from '../../json-rpc.ts';
+import type { Era } from '../../mcp-protocol.ts';
 
 /** A manifest as an MCP tool. What an MCP server says of its own tool is passed on; for others it is worked out. */
-export function toolView(manifest: ToolManifest): Record<string, unknown> {
-  const config = manifest.executor.kind === 'mcp' ? (manifest.executor.config ?? {}) : undefined;
-  const output = config === undefined ? manifest.result_schema : config['output_schema'];
-  const title = config === undefined ? manifest.tool_name : config['title'];
-  const annotations = config === undefined ? annotationsOf(manifest) : config['annotations'];
+export function toolView(manifest: ToolManifest, era: Era): Record<string, unknown> {
+  const listed = manifest.executor.kind === 'mcp' ? (manifest.executor.config ?? {}) : undefined;
+  const { title, output_schema, annotations, icons, _meta, execution } = listed ?? ownMembers(manifest);
   return {
     name: manifest.tool_id,
     ...(typeof title === 'string' ? { title } : {}),
-    description: manifest.description,
+    ...(isUndescribed(manifest, listed) ? {} : { description: manifest.description }),
     inputSchema: inputSchemaOf(manifest.parameters_schema),
-    // 2025-11-25 knows output schemas of objects only.
-    ...(isObject(output) && output['type'] === 'object' ? { outputSchema: output } : {}),
+    ...(isObject(output_schema) && isKnownIn(era, output_schema) ? { outputSchema: output_schema } : {}),
     ...(isObject(annotations) ? { annotations } : {}),
+    ...(Array.isArray(icons) ? { icons } : {}),
+    ...(isObject(_meta) ? { _meta } : {}),
+    // 2026-07-28 has no such member.
+    ...(isObject(execution) && era === 'legacy' ? { execution } : {}),
   };
+}
+
+function ownMembers(manifest: ToolManifest): Record<string, unknown> {
+  return { title: manifest.tool_name, output_schema: manifest.result_schema, annotations: annotationsOf(manifest) };
+}
+
+/** A manifest always has a description: where the server gave none, its title or name, which clients see anyway. */
+function isUndescribed({ description, tool_name }: ToolManifest, listed: Params | undefined): boolean {
+  return listed?.['undescribed'] === true && description === tool_name;
+}
+
+/** 2025-11-25 knows output schemas of objects only. */
+function isKnownIn(era: Era, outputSchema: Params): boolean {
+  return era === 'modern' || outputSchema['type'] === 'object';
 }
 
 /** MCP asks for a schema of type object; one that is silent on the type takes objects only here too. */

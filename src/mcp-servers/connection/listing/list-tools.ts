@@ -77,7 +77,7 @@ function nextCursor(page: Record<string, unknown>, seen: Set<string>, label: str
 /** The tool in an entry of the list, or why it is none. */
 function toolOf(entry: unknown): ListedMcpTool | string {
   if (!isObject(entry)) return 'the entry is no object';
-  const { name, title, description, inputSchema, outputSchema, annotations } = entry;
+  const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta, execution } = entry;
   if (typeof name !== 'string' || name === '') return 'the entry has no name';
   const shown = JSON.stringify(name.slice(0, 100));
   if (!isObject(inputSchema)) return `the tool ${shown} has no inputSchema object`;
@@ -89,6 +89,9 @@ function toolOf(entry: unknown): ListedMcpTool | string {
     ...(typeof description === 'string' ? { description } : {}),
     ...(isObject(outputSchema) ? { outputSchema } : {}),
     ...(isObject(annotations) ? { annotations } : {}),
+    ...(Array.isArray(icons) ? { icons } : {}),
+    ...(isObject(_meta) ? { _meta } : {}),
+    ...(isObject(execution) ? { execution } : {}),
   };
 }
 

@@ -42,7 +42,7 @@ test('a tool of an MCP server becomes a manifest that keeps its schemas as they 
       config: {
         upstream: 'up',
         tool: 'get',
-        annotations: { readOnlyHint: true },
+        annotations: { title: 'Ignored', readOnlyHint: true, other: { deep: true } },
         output_schema: outputSchema,
         title: 'Get it',
       },

@@ -2,6 +2,7 @@ import { coerce, valid } from 'semver';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { ToolOverride } from '../../../../api/schemas/upstream.ts';
 import type { ImportedTools, ListedMcpTool, McpImporter, McpSource } from '../../importer.port.ts';
+import { listedMembers } from './listed-members.ts';
 import { resultSchemaOf } from './result-schema.ts';
 
 /** Bounds of what a manifest takes from a server; all are those of the manifest itself. */
@@ -12,7 +13,6 @@ const VERSION_CHARS_MAX = 64;
 const PLACE_CHARS_MAX = 200;
 /** For a server whose version says nothing that SemVer could take. */
 const VERSION_UNKNOWN = '1.0.0';
-const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 /** Marks a tool that its server calls read-only; nobody has checked that. */
 const READ_ONLY_CLAIMED = 'read-only-claimed';
 
@@ -46,13 +46,7 @@ function toolIdOf(upstream: string, tool: string): string {
 
 function manifestOf(tool: ListedMcpTool, id: string, version: string, source: McpSource): ToolManifest {
   const said = overrideOf(source, tool.name);
-  const title = tool.title ?? stringOf(tool.annotations?.['title']);
-  const hints = Object.fromEntries(
-    HINTS.filter((hint) => typeof tool.annotations?.[hint] === 'boolean').map((hint) => [
-      hint,
-      tool.annotations?.[hint],
-    ]),
-  );
+  const title = stringOf(tool.title) ?? stringOf(tool.annotations?.['title']);
   return {
     tool_id: id,
     tool_name: cut(title ?? tool.name, TITLE_CHARS_MAX),
@@ -63,7 +57,7 @@ function manifestOf(tool: ListedMcpTool, id: string, version: string, source: Mc
       ...new Set([
         'mcp',
         source.name,
-        ...(hints['readOnlyHint'] === true ? [READ_ONLY_CLAIMED] : []),
+        ...(tool.annotations?.['readOnlyHint'] === true ? [READ_ONLY_CLAIMED] : []),
         ...(said.tags ?? []),
       ]),
     ],
@@ -78,9 +72,8 @@ function manifestOf(tool: ListedMcpTool, id: string, version: string, source: Mc
       config: {
         upstream: source.name,
         tool: tool.name,
-        ...(Object.keys(hints).length === 0 ? {} : { annotations: hints }),
-        ...(tool.outputSchema === undefined ? {} : { output_schema: tool.outputSchema }),
-        ...(title === undefined ? {} : { title: cut(title, TITLE_CHARS_MAX) }),
+        ...listedMembers(tool),
+        ...(tool.title === undefined ? {} : { title: cut(tool.title, TITLE_CHARS_MAX) }),
       },
     },
   };

@@ -11,16 +11,19 @@ export async function describeTool(layer: ToolLayer, given: Params, caller: Call
   const { name, version } = given;
   const input = { tool_id: name, ...(version === undefined ? {} : { version }) } as ToolGetRequest;
   const { manifest, state, versions, warnings } = await layer.ask('tools.get', input, caller);
-  const { title, description, inputSchema, outputSchema } = toolView(manifest);
+  // Icons are for the eyes of a person, and may be as long as a book.
+  const { title, inputSchema, outputSchema, annotations, _meta } = toolView(manifest, 'modern');
   return {
     name: manifest.tool_id,
     version: manifest.version,
     versions,
     state,
     ...(title === undefined ? {} : { title }),
-    description,
+    description: manifest.description,
     input_schema: inputSchema,
     ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(_meta === undefined ? {} : { _meta }),
     side_effect: sideEffectOf(manifest),
     needs_confirmation: needsConfirmation(manifest),
     warnings,
