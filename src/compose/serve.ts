@@ -96,6 +96,7 @@ export async function serve(
 const restSettings = (settings: Settings) => ({
   bodyBytesMax: settings['server.body_bytes_max'],
   allowedHosts: settings['server.allowed_hosts'],
+  allowedOrigins: settings['server.allowed_origins'],
   bodiesBytesMax: settings['server.bodies_bytes_max'],
   documentBytesMax: settings['server.body_bytes_max'] * 16,
   closeGraceMs: settings['shutdown.grace_seconds'] * 1000,

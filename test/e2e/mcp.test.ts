@@ -7,7 +7,7 @@ let open: OpenLayer;
 const clients: Client[] = [];
 
 beforeAll(async () => {
-  open = await openLayer();
+  open = await openLayer({ 'server.allowed_origins': ['https://console.example'] });
   await open.layer.registerFunction(DOUBLE, double);
   await open.layer.registerFunction({ ...DOUBLE, tool_id: 'guarded', requires_confirmation: true }, double);
 });
@@ -122,6 +122,22 @@ describe.each([
     expect(wrong.isError).toBe(true);
     expect(JSON.stringify(wrong.content)).toContain('/n');
   });
+});
+
+test('API-03 pages of an origin that the operator allows may ask every door; of another one the refusal names the setting', async () => {
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+  const call = JSON.stringify({ tool_id: 'double', parameters: { n: 1 } });
+  for (const [path, body] of [
+    ['/mcp', ping],
+    ['/mcp/discovery', ping],
+    ['/v1/invocations', call],
+  ] as const) {
+    const ask = (origin: string) => post(open, path, body, { accept: 'application/json, text/event-stream', origin });
+    const foreign = await ask('https://evil.example');
+    expect(foreign.status).toBe(403);
+    expect(JSON.stringify(foreign.body)).toContain('server.allowed_origins');
+    expect((await ask('https://console.example')).status).not.toBe(403);
+  }
 });
 
 test('VIS-08 a tool of a kind that there is none of is refused when it is registered', async () => {

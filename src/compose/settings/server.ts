@@ -60,6 +60,14 @@ export const SERVER_SETTINGS = [
     sentence: 'Host names that requests may name beside the loopback ones.',
   },
   {
+    key: 'server.allowed_origins',
+    variable: 'SALLYPORT_ALLOWED_ORIGINS',
+    type: 'list',
+    default: [],
+    sentence:
+      'Origins of browser pages whose requests the REST and MCP doors take, such as https://console.example.com. Pages of the layer itself always may.',
+  },
+  {
     key: 'server.sessions_max',
     variable: 'SALLYPORT_SESSIONS_MAX',
     type: 'integer',

@@ -11,10 +11,15 @@ export function isModern(request: RpcRequest, headers: IncomingHttpHeaders = {})
   );
 }
 
-/** What is wrong with the statements that every request of 2026-07-28 makes of itself. */
-export function refuseEnvelope(request: RpcRequest): RpcAnswer | undefined {
+/**
+ * What is wrong with the statements that every request of 2026-07-28 makes of itself. A header that says another version than the body
+ * is a mismatch, whether or not either is spoken here.
+ */
+export function refuseEnvelope(request: RpcRequest, headers: IncomingHttpHeaders = {}): RpcAnswer | undefined {
   const meta = metaOf(request.params);
   const version = meta[META_VERSION];
+  const said = headers['mcp-protocol-version'];
+  if (typeof version === 'string' && said !== undefined && said !== version) return refuseHeaders(request, headers);
   if (typeof version !== 'string') {
     return errorAnswer(request.id, RPC.invalidParams, `_meta must hold ${META_VERSION}.`, undefined, 400);
   }

@@ -11,6 +11,8 @@ import type { Multiplexer } from './multiplexer.ts';
 const PROBE_TIMEOUT_MS = 2_000;
 /** Several changes within this time are one. */
 const LIST_CHANGED_DEBOUNCE_MS = 100;
+/** How long a server of the newer protocol may take to begin telling of changes before the layer goes on without. */
+const LISTEN_PATIENCE_MS = 2_000;
 const NAME_CHARS_MAX = 200;
 const CAPABILITIES_MAX = 32;
 
@@ -43,11 +45,9 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
   const client = new Client(options.client, {
     capabilities,
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, options.timeoutMs) } },
-    listChanged: {
-      tools: { autoRefresh: false, debounceMs: LIST_CHANGED_DEBOUNCE_MS, onChanged: () => options.onToolsChanged() },
-    },
   });
   client.onerror = options.onError;
+  client.setNotificationHandler('notifications/tools/list_changed', changesTogether(client, options.onToolsChanged));
   await client.connect(mux.control, {
     timeout: options.timeoutMs,
     signal: options.signal,
@@ -64,6 +64,7 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
         }
       : undefined,
   );
+  if (modern && tellsOfChanges(client)) await listen(client, options);
   const server = client.getServerVersion();
   const offered = client.getServerCapabilities() ?? {};
   return {
@@ -82,6 +83,36 @@ export async function shakeHands(mux: Multiplexer, options: HandshakeOptions): P
     olderProtocolOnly: options.olderProtocolOnly || (!modern && !mux.probeAnswered()),
     close: () => client.close(),
   };
+}
+
+const tellsOfChanges = (client: Client): boolean => client.getServerCapabilities()?.tools?.listChanged === true;
+
+/** Several changes in a moment are told once. */
+function changesTogether(client: Client, onToolsChanged: () => void): () => void {
+  let waiting: NodeJS.Timeout | undefined;
+  return () => {
+    if (!tellsOfChanges(client)) return;
+    clearTimeout(waiting);
+    waiting = setTimeout(onToolsChanged, LIST_CHANGED_DEBOUNCE_MS).unref();
+  };
+}
+
+/**
+ * Asks the server to tell of changes (2026-07-28). One that does not answer is used all the same: where its answer comes late, its
+ * tools may have changed in between; where none comes, they are listed again from time to time.
+ */
+async function listen(client: Client, { timeoutMs, signal, onToolsChanged, onError }: HandshakeOptions): Promise<void> {
+  signal.throwIfAborted();
+  const begun = client.listen({ toolsListChanged: true }, { timeout: Math.max(timeoutMs, LISTEN_PATIENCE_MS) });
+  let isLate = false;
+  const answered = begun.then(
+    () => (isLate ? onToolsChanged() : undefined),
+    (thrown: unknown) => onError(thrown instanceof Error ? thrown : new Error(String(thrown))),
+  );
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(LISTEN_PATIENCE_MS)]);
+  const over = new Promise<void>((resolve) => patience.addEventListener('abort', () => resolve(), { once: true }));
+  await Promise.race([answered, over]);
+  isLate = true;
 }
 
 function cut(text: string, chars: number): string {

@@ -35,6 +35,15 @@ test.each([
   expect(open.at(-1)?.stored.size).toBe(0);
 });
 
+test('EXE-07 a server that never begins to tell of changes is used all the same', async () => {
+  const upstreams = make();
+  const { status, tools } = await upstreams.add(TENANT, odd('never-listens'));
+  expect(status).toMatchObject({ state: 'ready', protocol_version: '2026-07-28' });
+  expect(tools.map(({ name }) => name)).toEqual(['echo']);
+  const answer = await upstreams.call(TENANT, 'never-listens', 'echo', { message: 'here' }, { timeoutMs: 5_000 });
+  expect(textOf(answer)).toBe('here');
+});
+
 test('rubbish on standard output is passed over', async () => {
   const upstreams = make();
   const { tools } = await upstreams.add(TENANT, { ...odd('rubbish') });

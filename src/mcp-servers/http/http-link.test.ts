@@ -234,7 +234,7 @@ test('an answer beyond the bound fails its call and does not fill memory', async
   expect(failure.failure.details).toMatchObject({ reached: true });
 });
 
-test('protocol 2026-07-28 is spoken where the server has it, with the headers that its tools ask for', async () => {
+test('EXE-07 protocol 2026-07-28 is spoken where the server has it, with the headers that its tools ask for', async () => {
   const upstreams = make();
   const seen: Record<string, unknown>[] = [];
   const meta = { 'io.modelcontextprotocol/serverInfo': { name: 'new', version: '3.0.0' } };
@@ -256,6 +256,8 @@ test('protocol 2026-07-28 is spoken where the server has it, with the headers th
           name: 't',
           inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } },
         },
+        // Its mark breaks the rules, so it is no tool.
+        { name: 'wrong', inputSchema: { type: 'object', properties: { n: { type: 'number', 'x-mcp-header': 'N' } } } },
       ],
     },
     'tools/call': { ...modern, content: [{ type: 'text', text: 'new' }] },
@@ -270,6 +272,7 @@ test('protocol 2026-07-28 is spoken where the server has it, with the headers th
   });
   const { status } = await upstreams.add(TENANT, definition);
   expect(status).toMatchObject({ protocol_version: '2026-07-28', server: { name: 'new', version: '3.0.0' } });
+  expect(status).toMatchObject({ tool_count: 1, malformed_count: 1 });
   const result = await upstreams.call(TENANT, 'remote', 't', { region: 'Köln' }, { timeoutMs: 5_000 });
   expect(result).toEqual({ content: [{ type: 'text', text: 'new' }], _meta: meta });
   expect(seen.at(-1)).toMatchObject({

@@ -17,7 +17,7 @@ import type { ElicitationDesk } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
 import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
-import { headersFor, type ParamHeader, paramHeadersOf } from './param-headers.ts';
+import { headersFor, type ParamHeader, takeParamHeaders } from './param-headers.ts';
 
 /** What an HTTP link needs beside its definition. */
 export interface HttpLinkParts {
@@ -110,9 +110,10 @@ function linkOf(
     hide: hideInAnswers,
     async listTools(signal) {
       if (!hands.hasTools) return { tools: [], malformed: [] };
-      const listing = await listTools(mux, name, signal).catch(broken);
-      const withHeaders = hands.modern ? listing.tools.map((tool) => [tool.name, paramHeadersOf(tool)] as const) : [];
-      declared = new Map(withHeaders.filter(([, found]) => found.length > 0));
+      const listed = await listTools(mux, name, signal).catch(broken);
+      if (!hands.modern) return shown(listed);
+      const { listing, headers } = takeParamHeaders(listed);
+      declared = headers;
       return shown(listing);
     },
     async call(tool, args, options) {

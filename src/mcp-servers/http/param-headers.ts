@@ -1,4 +1,5 @@
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import type { ToolListing } from '../connection/link.ts';
 
 /** Where a tool's arguments are repeated as HTTP headers (protocol 2026-07-28, streamable HTTP, `x-mcp-header`). */
 export interface ParamHeader {
@@ -6,25 +7,98 @@ export interface ParamHeader {
   readonly path: readonly string[];
 }
 
+const MARK = 'x-mcp-header';
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Space to tilde, and tabs: what an HTTP field value may hold as it is. */
 const PLAIN = /^[\t\x20-\x7e]+$/;
-/** Properties deeper than this are not searched. */
-const DEPTH_MAX = 16;
+/** A value of any other type has no one form as a header: `number` has several. */
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+const PLACE_CHARS_MAX = 200;
+const REASON_CHARS_MAX = 300;
+/** Entries of a list that are reported as no tools. */
+const MALFORMED_MAX = 100;
+/** Where schemas stand in a schema but as properties, by what the keyword holds: one or a list, or schemas by name. */
+const SCHEMA_WORDS = [
+  'items',
+  'prefixItems',
+  'contains',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'propertyNames',
+  'oneOf',
+  'anyOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+] as const;
+const NAMED_SCHEMA_WORDS = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'] as const;
 
-/** The headers that a tool's input schema asks for; most ask for none. */
-export function paramHeadersOf({ inputSchema }: ListedMcpTool): readonly ParamHeader[] {
+/**
+ * The headers that a tool's input schema asks for, most ask for none; or what is wrong with what it asks: such a tool is no tool for a
+ * client over HTTP (2026-07-28, streamable HTTP, schema extension). Listed definitions are bounded in depth.
+ */
+function paramHeadersOf({ inputSchema }: ListedMcpTool): readonly ParamHeader[] | string {
   const found: ParamHeader[] = [];
-  const visit = (schema: unknown, path: readonly string[]): void => {
-    if (typeof schema !== 'object' || schema === null || path.length > DEPTH_MAX) return;
-    const { properties, 'x-mcp-header': name } = schema as Record<string, unknown>;
-    if (typeof name === 'string' && path.length > 0 && TOKEN.test(name))
-      found.push({ header: `Mcp-Param-${name}`, path });
-    if (typeof properties !== 'object' || properties === null) return;
-    for (const [key, child] of Object.entries(properties)) visit(child, [...path, key]);
+  const names = new Set<string>();
+  const faultIn = (schema: unknown, path: readonly string[], isProperty: boolean): string | undefined => {
+    if (typeof schema !== 'object' || schema === null) return undefined;
+    const given = schema as Readonly<Record<string, unknown>>;
+    if (MARK in given) {
+      const { [MARK]: name, type } = given;
+      const fault = isProperty ? faultOf(name, type, names) : 'only a property may have it, below properties alone';
+      if (fault !== undefined) return `${MARK} at /${path.join('/')}: ${fault}`;
+      names.add(String(name).toLowerCase());
+      found.push({ header: `Mcp-Param-${String(name)}`, path });
+    }
+    for (const [key, inner, within] of schemasIn(given)) {
+      const fault = faultIn(inner, [...path, key], within && (isProperty || path.length === 0));
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
   };
-  visit(inputSchema, []);
-  return found;
+  return faultIn(inputSchema, [], false) ?? found;
+}
+
+function faultOf(name: unknown, type: unknown, names: ReadonlySet<string>): string | undefined {
+  if (typeof name !== 'string' || !TOKEN.test(name)) return 'it must be a name that a header may have';
+  if (!TYPES.has(type)) return 'the type of its property must be string, integer or boolean';
+  return names.has(name.toLowerCase())
+    ? 'another property has the same name, upper and lower case set aside'
+    : undefined;
+}
+
+/** Schemas inside of a schema, by name; whether as a property. */
+function* schemasIn(schema: Readonly<Record<string, unknown>>): Generator<[string, unknown, boolean]> {
+  for (const [key, inner] of Object.entries(objectOf(schema['properties']))) yield [key, inner, true];
+  for (const word of SCHEMA_WORDS) {
+    const inner = schema[word];
+    for (const each of Array.isArray(inner) ? inner : [inner]) yield [word, each, false];
+  }
+  for (const word of NAMED_SCHEMA_WORDS) {
+    for (const inner of Object.values(objectOf(schema[word]))) yield [word, inner, false];
+  }
+}
+
+const objectOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});
+
+/** The tools of a listing with the headers that they ask for; those that ask wrongly are reported instead. */
+export function takeParamHeaders({ tools, malformed }: ToolListing): {
+  readonly listing: ToolListing;
+  readonly headers: ReadonlyMap<string, readonly ParamHeader[]>;
+} {
+  const headers = new Map<string, readonly ParamHeader[]>();
+  const faults: ToolListing['malformed'][number][] = [];
+  const good = tools.filter((tool) => {
+    const asked = paramHeadersOf(tool);
+    const place = tool.name.slice(0, PLACE_CHARS_MAX);
+    if (typeof asked === 'string') faults.push({ place, reason: asked.slice(0, REASON_CHARS_MAX) });
+    else if (asked.length > 0) headers.set(tool.name, asked);
+    return typeof asked !== 'string';
+  });
+  return { listing: { tools: good, malformed: [...malformed, ...faults].slice(0, MALFORMED_MAX) }, headers };
 }
 
 /** The headers for these arguments. A value that is absent, null or no text, number or boolean has none. */

@@ -187,6 +187,11 @@ function answer(message) {
   if (mode === 'exit-at-initialize' && method === 'initialize') process.exit(4);
   if (mode === 'hangs-at-initialize' && method === 'initialize') return;
   if (mode === 'never-lists' && method === 'tools/list') return;
+  if (mode === 'never-listens' && method === 'server/discover') {
+    write({ id, result: { ...MODERN, capabilities: { tools: { listChanged: true } } } });
+    return;
+  }
+  if (mode === 'never-listens' && method === 'subscriptions/listen') return;
   if (mode === 'asks-input' && method === 'server/discover') {
     write({ id, result: MODERN });
     return;

@@ -130,8 +130,8 @@ function idMember(response: ToolInvokeResponse | undefined): string {
   return response === undefined ? '' : `"invocation_id":${JSON.stringify(response.invocation_id)},`;
 }
 
-/** For programs; the text block is for the model. */
+/** For programs; the text block is for the model, and says alone whether to try again: with other arguments may count too. */
 function errorMeta(error: ToolErrorBody): Record<string, unknown> {
-  const { code, e_code, category, retryable, retry_after_ms } = error;
-  return { code, e_code, category, retryable, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };
+  const { code, e_code, category, retry_after_ms } = error;
+  return { code, e_code, category, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };
 }

@@ -39,6 +39,17 @@ describe('a flat form', () => {
     });
   });
 
+  it('EXE-07 names of choices stand beside them, one for each and with nothing hidden', () => {
+    const shown = (enumNames: unknown) => {
+      const field = { type: 'string', enum: ['a', 'b'], enumNames };
+      return form({ x: field })?.schema;
+    };
+    const plain = { type: 'string', enum: ['a', 'b'] };
+    const of = (x: object) => ({ type: 'object', properties: { x } });
+    expect(shown(['First', 'Sec\u202eond'])).toEqual(of({ ...plain, enumNames: ['First', 'Sec\\u{202e}ond'] }));
+    for (const odd of [['First'], ['First', 2], 'First', undefined]) expect(shown(odd)).toEqual(of(plain));
+  });
+
   it.each([
     ['no object', { type: 'string' }],
     ['no properties', { type: 'object' }],

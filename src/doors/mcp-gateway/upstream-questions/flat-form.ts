@@ -102,7 +102,7 @@ function textField(given: Params): Field {
 }
 
 function choiceField(given: Params): Field | undefined {
-  const choices = choicesIn(given['oneOf'] ?? given['enum']);
+  const choices = choicesIn(given['oneOf'] ?? given['enum'], given['enumNames']);
   if (choices === undefined) return undefined;
   return {
     shown: { type: 'string', ...choices.shown('oneOf') },
@@ -125,8 +125,11 @@ function listField(given: Params): Field | undefined {
   };
 }
 
-/** Choices by value, or by value and title. */
-function choicesIn(given: unknown) {
+/**
+ * Choices by value, or by value and title.
+ * @param names titles beside the values, as older servers give them
+ */
+function choicesIn(given: unknown, names?: unknown) {
   if (!Array.isArray(given) || given.length === 0 || given.length > CHOICES_MAX) return undefined;
   const titles = new Map<string, string | undefined>();
   for (const each of given as unknown[]) {
@@ -135,14 +138,23 @@ function choicesIn(given: unknown) {
     const title = isObject(each) ? each['title'] : undefined;
     titles.set(value, typeof title === 'string' ? visibleLine(title, WORDS_CHARACTERS_MAX) : undefined);
   }
+  const enumNames = namesOf(names, given);
   const isTitled = [...titles.values()].some((title) => title !== undefined);
   return {
     values: new Set(titles.keys()),
     shown: (word: 'oneOf' | 'anyOf'): Params =>
       isTitled
         ? { [word]: [...titles].map(([value, title]) => ({ const: value, title: title ?? value })) }
-        : { enum: [...titles.keys()] },
+        : { enum: [...titles.keys()], ...(enumNames === undefined ? {} : { enumNames }) },
   };
+}
+
+/** One name for each of the plain values, in their order; undefined for anything else. */
+function namesOf(names: unknown, values: readonly unknown[]): readonly string[] | undefined {
+  if (!Array.isArray(names) || names.length !== values.length || new Set(values).size !== values.length)
+    return undefined;
+  if (!names.every((name) => typeof name === 'string')) return undefined;
+  return names.map((name) => visibleLine(name, WORDS_CHARACTERS_MAX));
 }
 
 function bound(given: Params, name: string): { readonly value: number | undefined; readonly shown: Params } {

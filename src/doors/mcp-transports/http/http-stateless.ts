@@ -15,7 +15,7 @@ export async function answerModern(
   exchange: HttpExchange,
   endpoint: Endpoint,
 ): Promise<void> {
-  const refused = refuseEnvelope(request) ?? refuseHeaders(request, exchange.headers);
+  const refused = refuseEnvelope(request, exchange.headers) ?? refuseHeaders(request, exchange.headers);
   if (refused !== undefined) {
     exchange.answer(refused);
     return;

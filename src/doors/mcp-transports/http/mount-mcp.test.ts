@@ -177,6 +177,13 @@ describe('requests of the 2026 era', () => {
     expect(await response.json()).toMatchObject({ error: { code: -32020 } });
   });
 
+  it('API-03 a body that says another version than its header is a mismatch, also where nobody speaks it', async () => {
+    const odd = { ...META, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
+    const response = await modern('tools/list', { _meta: odd });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: -32020 } });
+  });
+
   it('takes a name in Base64', async () => {
     const response = await modern('tools/call', { name: 'greet' }, { 'mcp-name': '=?base64?Z3JlZXQ=?=' });
     expect(response.status).toBe(200);

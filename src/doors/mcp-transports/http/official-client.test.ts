@@ -70,7 +70,9 @@ describe.each([
       'suggestion: /n: must be a number retryable: true',
       'retryable: true',
     ]);
+    // The block alone says whether to try again: with other arguments is no, and yes.
     expect(result._meta).toMatchObject({ error: { e_code: 'E3509' } });
+    expect(result._meta?.['error']).not.toHaveProperty('retryable');
   });
 
   it("passes an MCP tool's own error on to the model", async () => {

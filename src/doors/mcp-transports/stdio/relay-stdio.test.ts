@@ -101,6 +101,17 @@ it('changes are told, in the 2026 era too', async () => {
   expect(await next()).toMatchObject({ method: 'notifications/tools/list_changed' });
 });
 
+it.each([
+  ['2025', undefined],
+  ['2026', META],
+])('API-03 an unknown method is answered as the endpoint answers it, in the %s era', async (era, _meta) => {
+  if (era === '2025') await shakeHands();
+  say({ id: 'odd', method: 'no/such', params: { _meta } });
+  expect(await next()).toMatchObject({ id: 'odd', error: { code: -32601 } });
+  say({ id: 9, method: 'tools/call', params: { name: 'greet', arguments: {}, _meta } });
+  expect(await next()).toMatchObject({ id: 9, result: { content: [{ text: 'hello' }] } });
+});
+
 it('goes on after lines that cannot be read, and refuses more than may run', async () => {
   for (const line of ['{', '[]', `"${'x'.repeat(2_000)}"`, '{"jsonrpc":"2.0","id":{},"method":"ping"}'])
     input.write(`${line}\n`);

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type JSONRPCMessage, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Log } from '../../../telemetry/log.ts';
 import { classify, errorAnswer, isObject, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
 import { readWireJson } from '../../wire-json.ts';
@@ -131,9 +131,20 @@ function passOn(request: RpcRequest, given: JSONRPCMessage, relay: Relay): void 
     if (!isCancelled) write(errorAnswer(id, RPC.internalError, why).text);
   };
   const onRequestStreamEnd = (): void => lost('The layer ended the connection before its answer.');
-  transport
-    .send(given, { requestSignal: cancel.signal, onRequestStreamEnd })
-    .catch((thrown: unknown) => lost(`The layer does not take the request: ${wordsOf(thrown)}`));
+  transport.send(given, { requestSignal: cancel.signal, onRequestStreamEnd }).catch((thrown: unknown) => {
+    const refused = refusalIn(thrown, id);
+    if (refused === undefined) lost(`The layer does not take the request: ${wordsOf(thrown)}`);
+    else takeBack(refused, relay);
+  });
+}
+
+/** The error answer of the endpoint, which in the 2026 era has a status of HTTP too, as of an unknown method. */
+function refusalIn(thrown: unknown, id: RpcId): JSONRPCMessage | undefined {
+  if (!SdkHttpError.isInstance(thrown)) return undefined;
+  const { text } = thrown.data as { readonly text?: unknown };
+  const read = typeof text === 'string' ? readWireJson(Buffer.from(text)) : undefined;
+  if (read?.ok !== true || !isObject(read.value)) return undefined;
+  return read.value['id'] === id && isObject(read.value['error']) ? (read.value as JSONRPCMessage) : undefined;
 }
 
 /** In the 2026 era the end of its connection cancels a request over HTTP; in the older one the notification is passed on. */

@@ -58,8 +58,8 @@ const refusal = (status: Refusal['status'], message: string): Refusal => ({
 });
 
 const SEND_PATH = 'Send its path alone, as clients do that use no proxy.';
-const ADD_HOST = 'Use localhost, or add the name to the allowed hosts of the REST door.';
-const ADD_ORIGIN = 'Add it to the allowed origins of the REST door.';
+const ADD_HOST = 'Use localhost, or add the name to the setting server.allowed_hosts.';
+const ADD_ORIGIN = 'Add it to the setting server.allowed_origins.';
 
 /** Whether an address can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
