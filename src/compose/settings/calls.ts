@@ -57,7 +57,7 @@ export const CALLS_SETTINGS = [
     unit: 'seconds',
     minimum: 0.001,
     default: 30,
-    sentence: 'Timeout of a tool that names none.',
+    sentence: 'Timeout of a tool that names none and is none of an upstream.',
   },
   {
     key: 'calls.timeout_seconds_max',
@@ -67,6 +67,26 @@ export const CALLS_SETTINGS = [
     minimum: 0.001,
     default: 900,
     sentence: 'Longest timeout of a synchronous call.',
+  },
+  {
+    key: 'upstreams.timeout_seconds',
+    variable: 'SALLYPORT_UPSTREAMS_TIMEOUT_SECONDS',
+    type: 'number',
+    unit: 'seconds',
+    minimum: 0.001,
+    default: 120,
+    sentence:
+      'Timeout of a tool of an upstream that names none. Each report of progress, and a person whom the upstream asks, begin it anew.',
+  },
+  {
+    key: 'upstreams.timeout_seconds_max',
+    variable: 'SALLYPORT_UPSTREAMS_TIMEOUT_SECONDS_MAX',
+    type: 'number',
+    unit: 'seconds',
+    minimum: 0.001,
+    default: 900,
+    sentence:
+      'Longest time of a call of such a tool, however much progress it reports; calls.timeout_seconds_max bounds it too.',
   },
   {
     key: 'calls.cpu_millicores',

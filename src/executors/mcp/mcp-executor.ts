@@ -23,7 +23,6 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
     const hide = call.secrets.size === 0 ? undefined : hideSecrets(call.secrets);
     const answer = await upstreams.call(call.tool.tenantId, upstream, tool, call.parameters, {
       signal,
-      timeoutMs: call.grant.limits.timeoutMs,
       invocationId: call.invocationId,
       leavesTraces: sideEffectOf(call.tool.manifest) !== 'pure',
       caller: call,

@@ -39,12 +39,22 @@ export function executorCall(call: Call, flight: Flight, parts?: RecordingParts)
     // It is done already: what is left is to say so (PIPE-03).
     onRolledBack: () => flight.undo.sayRolledBack(),
     ...(parts?.transactions === undefined ? {} : changing(parts.transactions, parts, call, flight)),
+    whileAsking: (ask) => whileAsking(flight, ask),
     onProgress(progress) {
       flight.progress = progress;
-      flight.deadline?.touch();
+      flight.deadline?.progressed();
       onProgress?.(progress);
     },
   };
+}
+
+/** A person takes the time that a person takes: the call holds no slot, and its silence is not counted. */
+async function whileAsking<Answer>(
+  { deadline, slot, controller }: Flight,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  using _asking = deadline?.asking();
+  return await (slot === undefined ? ask() : slot.without(ask, controller.signal));
 }
 
 /** Everything with which a tool changes state. Whoever took an earlier attempt's changes nothing with it. */

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { ToolOverride, UpstreamAddResponse, UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
-import { collect, collectPairs } from '../../input/option-values.ts';
+import { collect, collectPairs, seconds } from '../../input/option-values.ts';
 import { usageError } from '../../input/usage-error.ts';
 import type { Printer } from '../../output/printer.ts';
 import { REGISTRATION_HEAD, registrationRow } from '../../output/registrations.ts';
@@ -19,6 +19,7 @@ interface AddOptions {
   readonly idempotent?: readonly string[];
   readonly confirm?: readonly string[];
   readonly approve?: readonly string[];
+  readonly timeout?: number;
   readonly newTools: boolean;
   readonly perCaller?: boolean;
   readonly listCredential?: Readonly<Record<string, string>>;
@@ -41,6 +42,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
     .option('--idempotent <tool>', 'you state that calling this tool twice is as good as once; * for all', collect)
     .option('--confirm <tool>', 'calls of this tool have to be confirmed; * for all', collect)
     .option('--approve <tool>', 'calls of this tool need an approval; * for all', collect)
+    .option('--timeout <duration>', 'timeout of its tools, for example 5m; progress begins it anew', seconds)
     .option('--per-caller', 'each caller has a connection of its own; {{NAME}} is then a credential of the call')
     .option(
       '--list-credential <name=secret>',
@@ -81,6 +83,7 @@ function overridesOf({
   idempotent = [],
   confirm = [],
   approve = [],
+  timeout,
 }: AddOptions): Record<string, ToolOverride> {
   const overrides: Record<string, ToolOverride> = {};
   const state = (tools: readonly string[], said: ToolOverride): void => {
@@ -93,6 +96,10 @@ function overridesOf({
   state(idempotent, { side_effect_policy: 'idempotent' });
   state(confirm, { requires_confirmation: true });
   state(approve, { requires_approval: true });
+  if (timeout !== undefined) {
+    if (timeout <= 0) throw usageError('--timeout is more than nothing. Write a duration such as 30s, 5m or 1h.');
+    state(['*'], { timeout_seconds: timeout });
+  }
   return overrides;
 }
 
