@@ -26,6 +26,7 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
       invocationId: call.invocationId,
       leavesTraces: sideEffectOf(call.tool.manifest) !== 'pure',
       caller: call,
+      ...questionsOf(call),
       ...progressOf(call, hide),
     });
     const result = hide === undefined ? answer : hideInValue(answer, hide);
@@ -39,6 +40,10 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),
   };
+}
+
+function questionsOf({ whileAsking, onUnasked }: ExecutorCall): Pick<ExecutorCall, 'whileAsking' | 'onUnasked'> {
+  return { ...(whileAsking === undefined ? {} : { whileAsking }), ...(onUnasked === undefined ? {} : { onUnasked }) };
 }
 
 function progressOf({ onProgress }: ExecutorCall, hide: HideSecrets | undefined): Pick<ExecutorCall, 'onProgress'> {

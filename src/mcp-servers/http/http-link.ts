@@ -63,6 +63,7 @@ export async function openHttpLink(
     label: name,
     clock: parts.clock,
     questions: createQuestions({ tenantId, upstream: name, log: parts.log, desk: parts.desk }),
+    onAsks: () => options.onAsks?.(),
     onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
   });
   const stop = (): void => void close('The connection was given up.');

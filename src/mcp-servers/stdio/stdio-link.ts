@@ -79,6 +79,7 @@ async function connect(
     clock,
     questions: createQuestions({ tenantId, upstream: name, log, desk: parts.desk }),
     messageBytes: transport.messageBytes,
+    onAsks: () => options.onAsks?.(),
     onFlood: () => transport.fail('it floods the connection with messages that nobody asked for'),
   });
   transport.onlongline = (head, tail, bytes) => failLongAnswer(mux, name, head, tail, bytes);
