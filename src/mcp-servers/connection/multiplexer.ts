@@ -88,10 +88,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
       serverRequests,
       control,
       messageBytes: parts.messageBytes ?? (() => 0),
-      sentOn: () => {
-        const read = streams === undefined ? undefined : readStream.getStore();
-        return read?.transport === transport ? read.id : undefined;
-      },
+      sentOn: () => (streams === undefined ? undefined : sentOn(transport)),
       isModern: () => envelope !== undefined,
       onFlood: parts.onFlood,
     },
@@ -134,6 +131,12 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
       return answer;
     },
   };
+}
+
+/** The request of this transport on whose stream the message came that is being delivered. */
+function sentOn(transport: Transport): number | undefined {
+  const read = readStream.getStore();
+  return read?.transport === transport ? read.id : undefined;
 }
 
 interface StreamedRequest {

@@ -119,11 +119,7 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
 
   return {
     size: () => waiting.size,
-    askers(id) {
-      if (id === undefined) return askersOf(waiting.values(), givenUp.values(), clock.monotonic() - GIVEN_UP_ASKS_MS);
-      const asker = waiting.get(id)?.options.asker;
-      return { running: asker === undefined ? [] : [asker], gone: [] };
-    },
+    askers: (id) => askersOf(waiting, givenUp, clock.monotonic() - GIVEN_UP_ASKS_MS, id),
     holdIdle(isHeld) {
       held = isHeld;
       // The time that a person took is not the server's.
@@ -186,11 +182,18 @@ function takeReport(request: Waiting, told: Record<string, unknown>, clock: Cloc
   return true;
 }
 
-function askersOf(waiting: Iterable<Waiting>, givenUp: Iterable<GivenUp>, since: number): Askers {
+function askersOf(
+  waiting: ReadonlyMap<number, Waiting>,
+  givenUp: ReadonlyMap<number, GivenUp>,
+  since: number,
+  id: number | undefined,
+): Askers {
+  const one = id === undefined ? undefined : waiting.get(id)?.options.asker;
+  if (id !== undefined) return { running: one === undefined ? [] : [one], gone: [] };
   const running: Asker[] = [];
   const gone: Asker[] = [];
-  for (const { options } of waiting) if (options.asker !== undefined) running.push(options.asker);
-  for (const { asker, at } of givenUp) if (asker !== undefined && at >= since) gone.push(asker);
+  for (const { options } of waiting.values()) if (options.asker !== undefined) running.push(options.asker);
+  for (const { asker, at } of givenUp.values()) if (asker !== undefined && at >= since) gone.push(asker);
   return { running, gone };
 }
 

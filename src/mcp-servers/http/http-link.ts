@@ -25,7 +25,7 @@ export interface HttpLinkParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
-  /** Whom its questions go to; without one they are declined. */
+  /** Whom its questions go to; without one nobody is asked. */
   readonly desk?: ElicitationDesk | undefined;
   /** Carries the requests, in the place of the platform's `fetch`. */
   readonly outbound?: OutboundHttp | undefined;

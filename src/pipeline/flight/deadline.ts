@@ -63,16 +63,15 @@ export function startDeadline(
   };
   const look = (): void => {
     // A timer may fire a little early by the other clock.
-    if (leftMs() < EARLY_MS) onOver(overdue());
+    if (leftMs() < EARLY_MS)
+      onOver(
+        hasSigns ? overdue(clock.monotonic() - startedAt, allowedMs, { timeoutMs, timeoutMsMax }) : timedOut(allowedMs),
+      );
     else if (idleLeftMs() < EARLY_MS) onOver(silent(idleMs ?? 0));
     else arm(nextMs());
   };
   const arm = (ms: number): void => {
     timer = setTimeout(look, ms);
-  };
-  const overdue = (): ToolLayerError => {
-    if (!hasSigns || timeoutMsMax <= allowedMs) return timedOut(allowedMs);
-    return clock.monotonic() - startedAt < timeoutMsMax - EARLY_MS ? withoutProgress(timeoutMs) : tooLong(timeoutMsMax);
   };
   // A silent tool is looked after when its silence would be over: a report only moves a number.
   const nextMs = (): number => Math.min(leftMs(), idleLeftMs());
@@ -108,6 +107,12 @@ export function startDeadline(
 
 /** Ms by which two clocks may differ. */
 const EARLY_MS = 2;
+
+/** After `ms` of a run that gave signs of life. */
+function overdue(ms: number, allowedMs: number, { timeoutMs, timeoutMsMax }: Required<Omit<DeadlineTerms, 'idleMs'>>) {
+  if (timeoutMsMax === undefined || timeoutMsMax <= allowedMs) return timedOut(allowedMs);
+  return ms < timeoutMsMax - EARLY_MS ? withoutProgress(timeoutMs) : tooLong(timeoutMsMax);
+}
 
 const timedOut = (timeoutMs: number): ToolLayerError =>
   new ToolLayerError('E3103', `The tool did not end within ${timeoutMs / 1000} s and was stopped.`, {
