@@ -68,6 +68,7 @@ describe('more calls of an agent than it has slots', () => {
     const all = Promise.all([...overMcp, ...overRest]).finally(() => {
       isOver = true;
     });
+    await until(() => held.length === SLOTS);
     while (!isOver) {
       for (const each of [...held]) each.end();
       await sleep(5);
