@@ -141,7 +141,13 @@ export type FailedAttempt = Static<typeof FailedAttempt>;
 /** PIPE-11. Figures that were not measured for this executor are 0. */
 export const ExecutionMetadata = Type.Object(
   {
-    duration_ms: Type.Number({ minimum: 0 }),
+    duration_ms: Type.Number({ minimum: 0, description: 'Without slot_wait_ms.' }),
+    slot_wait_ms: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description: 'How long the call waited for a slot of its agent. Absent when it did not.',
+      }),
+    ),
     started_at: Timestamp,
     completed_at: Type.Optional(Timestamp),
     cpu_used_millicore_seconds: Type.Number({ minimum: 0 }),

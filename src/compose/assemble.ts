@@ -73,7 +73,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   const foundation = await openFoundation(opened, from);
   const { storage, identity, policies, ledger } = foundation;
   const upstreamQuestions = createUpstreamQuestions();
-  const tools = await openTools(opened, from, storage, upstreamQuestions.ask);
+  const tools = await openTools(opened, from, storage, upstreamQuestions);
   const { secrets, driver, quarantine, upstreams, registry } = tools;
   const { visibility, visible } = openVisibility(opened, from, storage, tools);
   const intake = openIntake(settings);

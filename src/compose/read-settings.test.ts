@@ -25,7 +25,7 @@ describe('settings', () => {
       'server.port': 3,
       'server.host': 'b',
       'calls.max': 7,
-      'calls.per_agent_max': 4,
+      'calls.per_agent_max': 8,
       'tokens.issuers': ['x', 'y'],
       'audit.jsonl': false,
     });

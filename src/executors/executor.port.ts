@@ -38,6 +38,14 @@ export interface ExecutorCall {
   /** 1 for the first attempt. */
   readonly attempt: number;
   readonly onProgress?: (progress: Progress) => void;
+  /**
+   * Runs what asks a person in the middle of the call: meanwhile the call holds no slot of its agent, and its silence does not
+   * count. Resolves when the call has a slot again.
+   * @throws what `ask` throws; the reason of the call's end
+   */
+  readonly whileAsking?: <Answer>(ask: () => Promise<Answer>) => Promise<Answer>;
+  /** Told why a question to a person, which the tool asked in the middle of the call, was shown to nobody. */
+  readonly onUnasked?: (why: string) => void;
   /** Told what a run used as soon as it is over, also when it failed; the figures of an outcome are the same. */
   readonly onUsage?: (usage: Usage) => void;
   /** Told when the executor has taken back what a failed run changed, before it throws: the call ends as rolled back. */

@@ -2,10 +2,7 @@
 export interface ElicitationRequest {
   readonly tenantId: string;
   readonly upstream: string;
-  /**
-   * Invocations on whose behalf it may ask: the one that it asks for where the protocol tells which (2026-07-28), else all
-   * that run at this server now or were given up within the last minute, two thousand at most.
-   */
+  /** Calls for one of which it asks, all of one client; those that run. */
   readonly invocationIds: readonly string[];
   /** `form`: values for `requestedSchema`; `url`: the person shall visit `url`. */
   readonly mode: 'form' | 'url';
@@ -14,16 +11,32 @@ export interface ElicitationRequest {
   /** Flat JSON Schema of an object, as the server wrote it. */
   readonly requestedSchema?: Readonly<Record<string, unknown>>;
   readonly url?: string;
+  /** What waits for the person is done inside of it: the call holds no slot of its agent meanwhile. */
+  whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
 }
 
-/** What the person says. `content` fits the schema; absent for a URL. */
+/**
+ * What the person says. `content` fits the schema; absent for a URL. A question that no person was shown is answered with
+ * `cancel`, never with `decline`, and `unasked` says why.
+ */
 export type ElicitationAnswer =
   | { readonly action: 'accept'; readonly content?: Readonly<Record<string, unknown>> }
-  | { readonly action: 'decline' | 'cancel' };
+  | { readonly action: 'decline' | 'cancel' }
+  | { readonly action: 'cancel'; readonly unasked: string };
 
-/**
- * Puts a question of a server to a person. Answers late or never as it likes: `signal` is aborted when nobody waits for the
- * answer any more, since the call ended, the server took its question back, or the connection is gone. What it throws
- * counts as `cancel`.
- */
-export type ElicitationDesk = (request: ElicitationRequest, signal: AbortSignal) => Promise<ElicitationAnswer>;
+/** A client whose user can be asked. */
+export interface AskedClient {
+  /** Tells sessions of clients apart; absent where each request stands for itself. */
+  readonly session?: string;
+}
+
+/** Puts questions of servers to people. */
+export interface ElicitationDesk {
+  /**
+   * Answers late or never as it likes: `signal` is aborted when nobody waits for the answer any more, since the call ended, the
+   * server took its question back, or the connection is gone. What it throws counts as `cancel`.
+   */
+  ask(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationAnswer>;
+  /** The client that a call runs for; undefined when nobody can be asked there. At once. */
+  clientOf(tenantId: string, invocationId: string): AskedClient | undefined;
+}

@@ -105,7 +105,7 @@ export interface UpstreamsParts extends UpstreamChecks {
   readonly secrets?: SecretStore;
   readonly log: Log;
   readonly clock: Clock;
-  /** Puts questions of servers to people; without one they are declined. */
+  /** Puts questions of servers to people; without one nobody is asked. */
   readonly onElicitation?: ElicitationDesk;
   /**
    * The guarded way out for HTTP servers: each reaches the host and port of its own URL, over addresses that are checked
@@ -216,7 +216,10 @@ class OwnUpstreams implements Upstreams {
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
     const upstream = this.#tenants.get(tenantId)?.get(name);
-    return upstream === undefined ? Promise.reject(unknownUpstream(name)) : upstream.call(tool, args, options);
+    if (upstream === undefined) return Promise.reject(unknownUpstream(name));
+    const { invocationId } = options;
+    const client = invocationId === undefined ? undefined : this.#parts.onElicitation?.clientOf(tenantId, invocationId);
+    return upstream.call(tool, args, client === undefined ? options : { ...options, client });
   }
 
   onToolsChanged(listener: ToolsChanged): () => void {

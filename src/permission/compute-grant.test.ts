@@ -4,7 +4,7 @@ import type { AgentSandboxContext, ResourceLimits } from '../../api/schemas/agen
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { ToolManifest, ToolPermissions } from '../../api/schemas/tool-manifest.ts';
 import { isFailure } from '../domain/error/failure.ts';
-import { computeGrant } from './compute-grant.ts';
+import { computeGrant, type GrantQuestion } from './compute-grant.ts';
 
 const layer = {
   defaults: { timeoutMs: 30_000, cpuMillicores: 500, memoryMb: 512, outputBytesMax: 1000 },
@@ -202,6 +202,27 @@ describe('limits', () => {
   test('seconds become milliseconds, output is bounded by the layer', () => {
     const grant = grantFor({}, token(), undefined, { timeout_seconds: 1.5 }, { output_bytes_max: 9000 });
     expect(grant).toMatchObject({ limits: { timeoutMs: 1500, cpuMillicores: 500, outputBytesMax: 5000 } });
+  });
+});
+
+describe('the time of a tool of an upstream', () => {
+  const own = { ...layer, upstreamTools: { timeoutMs: 120_000, timeoutMsMax: 900_000 } };
+  const times = (said: Partial<GrantQuestion> = {}, kind: 'mcp' | 'native' = 'mcp') => {
+    const of = { ...manifest({}), executor: { kind } };
+    const grant = computeGrant({ manifest: of, claims: token(), layer: own, ...said });
+    return isFailure(grant) ? grant.code : [grant.limits.timeoutMs, grant.limits.timeoutMsMax];
+  };
+
+  test('EXE-12 is its own default, and progress may keep it alive within every bound', () => {
+    expect(times()).toEqual([120_000, 600_000]);
+    expect(times({}, 'native')).toEqual([30_000, undefined]);
+    expect(times({ agentContext: { resource_limits: { timeout_seconds: 300 } } })).toEqual([120_000, 300_000]);
+    expect(times({ agentContext: { resource_limits: { timeout_seconds: 60 } } })).toEqual([60_000, undefined]);
+  });
+
+  test('EXE-12 is what the call states, and then progress lengthens nothing', () => {
+    expect(times({ requestLimits: { timeout_seconds: 5 } })).toEqual([5_000, undefined]);
+    expect(times({ requestLimits: { memory_mb_limit: 64 } })).toEqual([120_000, 600_000]);
   });
 });
 

@@ -12,7 +12,7 @@ import { narrowed, outsideBounds } from './grant/outside-bounds.ts';
 import { linksAmong, type RealPath, realPathOf } from './grant/real-path.ts';
 import { wantedBy } from './grant/wanted.ts';
 
-export type { LayerLimits } from './grant/effective-limits.ts';
+export { defaultsFor, type LayerLimits } from './grant/effective-limits.ts';
 export type { RealPath } from './grant/real-path.ts';
 export { realPathOf };
 

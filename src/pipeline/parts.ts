@@ -37,10 +37,15 @@ export type CallPriority = NonNullable<NonNullable<ToolInvokeRequest['execution_
 
 /** Bounds of the pipeline; every one is a setting. */
 export interface PipelineLimits {
-  /** Calls under way in this instance; more are refused with E3803. */
+  /**
+   * Calls under way in this instance; more are refused with E3803. Those that wait for a slot of their agent do not count; there
+   * are no more of them either, of all agents together.
+   */
   readonly callsMax: number;
-  /** Calls under way for one agent; more are refused with E3106. */
+  /** Calls of one agent that run at once in this instance; more wait for their turn. */
   readonly callsPerAgentMax: number;
+  /** Calls of one agent that wait for their turn; more are refused with E3106. */
+  readonly callsWaitingPerAgentMax: number;
   /** Nesting of arguments. */
   readonly argumentDepthMax: number;
   /** Size of arguments as JSON. */

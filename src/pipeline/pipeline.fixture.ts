@@ -32,6 +32,7 @@ import { createVisibleTools } from './visible-tools.ts';
 const limits: PipelineLimits = {
   callsMax: 100,
   callsPerAgentMax: 4,
+  callsWaitingPerAgentMax: 100,
   argumentDepthMax: 16,
   argumentBytesMax: 10_000,
   layer: {

@@ -10,6 +10,7 @@ import type { PipelineParts } from './parts.ts';
 import { isEarlierAnswer, isWaits, type Stage, type StageEnd } from './stage.ts';
 import type { Flying } from './wrappers/wrapper.ts';
 
+export type { AgentSlot } from './flight/agent-slots.ts';
 export type { CallHold } from './flight/call-hold.ts';
 export type { Flight, Resumed } from './flight/flight.ts';
 export { agentKey } from './flight/running-calls.ts';

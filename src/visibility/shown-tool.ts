@@ -48,7 +48,8 @@ function define(target: Record<string, unknown>, name: string, value: unknown): 
 function policyOf(manifest: ToolManifest, overrides: PolicyOverrides): Partial<ToolManifest> {
   const { requires_confirmation, confirmation_prompt, requires_approval, timeout_seconds_max, rate_limit } = overrides;
   const config = manifest.execution_config;
-  const timeout = lower(config?.default_timeout_seconds, timeout_seconds_max);
+  const fallback = manifest.executor.kind === 'mcp' ? UPSTREAM_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
+  const timeout = lower(config?.default_timeout_seconds, timeout_seconds_max, fallback);
   return {
     ...(requires_confirmation === undefined ? {} : { requires_confirmation }),
     ...(confirmation_prompt === undefined ? {} : { confirmation_prompt }),
@@ -67,9 +68,11 @@ function policyOf(manifest: ToolManifest, overrides: PolicyOverrides): Partial<T
 
 /** What a manifest that says nothing gets, api/schemas/tool-manifest.ts. */
 const TIMEOUT_SECONDS = 30;
+/** The same of a tool of an upstream. */
+const UPSTREAM_TIMEOUT_SECONDS = 120;
 
-const lower = (own: number | undefined, max: number | undefined): number | undefined =>
-  max === undefined ? own : Math.min(own ?? TIMEOUT_SECONDS, max);
+const lower = (own: number | undefined, max: number | undefined, fallback: number): number | undefined =>
+  max === undefined ? own : Math.min(own ?? fallback, max);
 
 type Rate = NonNullable<PolicyOverrides['rate_limit']>;
 

@@ -89,6 +89,7 @@ function circuitsOf(
     terms,
     unknownState: settings['circuits.unknown_state'],
     timeoutMs: settings['calls.timeout_seconds'] * 1000,
+    upstreamTimeoutMs: settings['upstreams.timeout_seconds'] * 1000,
     ledger,
     clock,
     log,

@@ -10,7 +10,8 @@ export const CALLS_SETTINGS = [
     unit: 'calls',
     minimum: 1,
     default: 1000,
-    sentence: 'Calls under way at once; more are refused with E3803.',
+    sentence:
+      'Calls under way at once in an instance; more are refused with E3803. As many more may wait for a slot of their agent.',
   },
   {
     key: 'calls.per_agent_max',
@@ -18,8 +19,18 @@ export const CALLS_SETTINGS = [
     type: 'integer',
     unit: 'calls',
     minimum: 1,
-    default: 4,
-    sentence: 'Calls of one agent under way at once; more are refused with E3106.',
+    default: 8,
+    sentence:
+      'Calls of one agent that run at once in an instance. More wait for their turn, each as long as its own timeout, and end with E3106 when none has come by then.',
+  },
+  {
+    key: 'calls.per_agent_waiting_max',
+    variable: 'SALLYPORT_CALLS_PER_AGENT_WAITING_MAX',
+    type: 'integer',
+    unit: 'calls',
+    minimum: 0,
+    default: 100,
+    sentence: 'Calls of one agent that wait for their turn in an instance; more are refused with E3106 at once.',
   },
   {
     key: 'calls.argument_depth_max',
@@ -46,7 +57,7 @@ export const CALLS_SETTINGS = [
     unit: 'seconds',
     minimum: 0.001,
     default: 30,
-    sentence: 'Timeout of a tool that names none.',
+    sentence: 'Timeout of a tool that names none and is none of an upstream.',
   },
   {
     key: 'calls.timeout_seconds_max',
@@ -56,6 +67,26 @@ export const CALLS_SETTINGS = [
     minimum: 0.001,
     default: 900,
     sentence: 'Longest timeout of a synchronous call.',
+  },
+  {
+    key: 'upstreams.timeout_seconds',
+    variable: 'SALLYPORT_UPSTREAMS_TIMEOUT_SECONDS',
+    type: 'number',
+    unit: 'seconds',
+    minimum: 0.001,
+    default: 120,
+    sentence:
+      'Timeout of a tool of an upstream that names none. Each report of progress, and a person whom the upstream asks, begin it anew.',
+  },
+  {
+    key: 'upstreams.timeout_seconds_max',
+    variable: 'SALLYPORT_UPSTREAMS_TIMEOUT_SECONDS_MAX',
+    type: 'number',
+    unit: 'seconds',
+    minimum: 0.001,
+    default: 900,
+    sentence:
+      'Longest time of a call of such a tool, however much progress it reports; calls.timeout_seconds_max bounds it too.',
   },
   {
     key: 'calls.cpu_millicores',

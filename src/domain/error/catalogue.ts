@@ -112,7 +112,7 @@ export const ERRORS = {
   E3106: row(
     ['resource_exhausted', 'RateLimited', 'ResourceError'],
     [429, 8, 'result'],
-    'the agent runs as many tools at once as it may',
+    'the agent runs as many calls at once as it may, and the call waited for a slot in vain',
     { retryable: true },
   ),
   E3107: row(

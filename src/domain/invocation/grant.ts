@@ -3,6 +3,11 @@ import type { FilesystemPermission, NetworkPermission } from '../../../api/schem
 /** The bounds of one execution. */
 export interface ExecutionLimits {
   readonly timeoutMs: number;
+  /**
+   * Where it is there, `timeoutMs` is how long a run may be without a sign of life (its progress, or a person whom it asks), and
+   * this is how long it may last in all.
+   */
+  readonly timeoutMsMax?: number;
   readonly cpuMillicores: number;
   readonly memoryMb: number;
   readonly outputBytesMax: number;

@@ -24,10 +24,10 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
     const hide = call.secrets.size === 0 ? undefined : hideSecrets(call.secrets);
     const answer = await upstreams.call(call.tool.tenantId, upstream, tool, call.parameters, {
       signal,
-      timeoutMs: call.grant.limits.timeoutMs,
       invocationId: call.invocationId,
       leavesTraces: sideEffectOf(call.tool.manifest) !== 'pure',
       caller: call,
+      ...questionsOf(call),
       ...progressOf(call, hide),
     });
     const result = hide === undefined ? answer : hideInValue(answer, hide);
@@ -41,6 +41,10 @@ export function createMcpExecutor(upstreams: Pick<Upstreams, 'call'>): Executor 
     isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
     ...neverAsks(run),
   };
+}
+
+function questionsOf({ whileAsking, onUnasked }: ExecutorCall): Pick<ExecutorCall, 'whileAsking' | 'onUnasked'> {
+  return { ...(whileAsking === undefined ? {} : { whileAsking }), ...(onUnasked === undefined ? {} : { onUnasked }) };
 }
 
 function progressOf({ onProgress }: ExecutorCall, hide: HideSecrets | undefined): Pick<ExecutorCall, 'onProgress'> {

@@ -53,7 +53,7 @@ async function inputFor(
   mux: Multiplexer,
   label: string,
   asked: RawResult,
-  { signal, timeoutMs, invocationId }: RequestOptions,
+  { signal, timeoutMs, asker }: RequestOptions,
   round: number,
 ): Promise<Arguments> {
   const { inputRequests, requestState } = asked;
@@ -70,12 +70,12 @@ async function inputFor(
     await sleep(INPUT_BOUNDS.firstPauseMs * 2 ** round, undefined, { signal: until }).catch(() => {});
     return endedOr(until, signal, label, state);
   }
-  const invocationIds = invocationId === undefined ? [] : [invocationId];
+  const askers = { running: asker === undefined ? [] : [asker], gone: [] };
   const answers = questions.map(async ([key, request]) => {
     const method = isObject(request) ? request['method'] : undefined;
     if (method !== 'elicitation/create') throw unanswerable(label, 'asks for more than a person can answer');
     const params = (request as Arguments)['params'];
-    return [key, await mux.questions.ask(params, invocationIds, until)] as const;
+    return [key, await mux.questions.ask(params, askers, until)] as const;
   });
   const inputResponses = Object.fromEntries(await Promise.all(answers));
   return endedOr(until, signal, label, { inputResponses, ...state });

@@ -60,4 +60,6 @@ export interface OpenOptions {
   readonly olderProtocolOnly: boolean;
   /** The server says that its tools changed. */
   onToolsChanged(): void;
+  /** The server asked a person something without saying for which call. */
+  onAsks?(): void;
 }

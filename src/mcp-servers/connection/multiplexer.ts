@@ -1,4 +1,5 @@
 // Hot path: every tools/call of every upstream goes through here.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type JSONRPCMessage,
   SdkError,
@@ -51,7 +52,15 @@ export interface MultiplexerParts {
   /** Length of the message that is being delivered, in bytes; absent where the transport bounds them itself. */
   messageBytes?(): number;
   onFlood(): void;
+  /** Told of a question that does not say to which call it belongs. */
+  onAsks?(): void;
 }
+
+/**
+ * The request whose own stream is read. The transport does not tell on which stream a message came, but it reads a stream in
+ * what `send` began.
+ */
+const readStream = new AsyncLocalStorage<{ readonly transport: Transport; readonly id: number }>();
 
 /** Wraps a transport that was not started yet. */
 export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
@@ -62,8 +71,8 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   const table = createRequestTable({ label, clock, hint, onEmpty: () => serverRequests.abandon() });
   const serverRequests = createServerRequests({
     questions,
-    isBusy: () => table.size() > 0,
-    invocationIds: table.invocationIds,
+    askers: table.askers,
+    onAsks: () => parts.onAsks?.(),
     send: (message) => void transport.send(message).catch(ignore),
     onWaiting: table.holdIdle,
   });
@@ -79,6 +88,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
       serverRequests,
       control,
       messageBytes: parts.messageBytes ?? (() => 0),
+      sentOn: () => (streams === undefined ? undefined : sentOn(transport)),
       isModern: () => envelope !== undefined,
       onFlood: parts.onFlood,
     },
@@ -123,6 +133,12 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   };
 }
 
+/** The request of this transport on whose stream the message came that is being delivered. */
+function sentOn(transport: Transport): number | undefined {
+  const read = readStream.getStore();
+  return read?.transport === transport ? read.id : undefined;
+}
+
 interface StreamedRequest {
   readonly transport: Transport;
   /** Of the requests that run, by id. */
@@ -142,14 +158,16 @@ function sendStreamed(
   const stream = new AbortController();
   streams.set(id, stream);
   const onRequestStreamEnd = (): unknown => lost(lostConnection(label));
-  transport.send(message, streamOptions(stream.signal, options, onRequestStreamEnd)).catch(lost);
+  const send = (): Promise<void> => transport.send(message, streamOptions(stream.signal, options, onRequestStreamEnd));
+  readStream.run({ transport, id }, send).catch(lost);
   answer.catch(ignore).finally(() => streams.delete(id));
 }
 
 function controlOf(transport: Transport): Transport {
   const control: Transport = {
     start: () => transport.start(),
-    send: (message, options) => transport.send(message, options),
+    // Whatever it is sent in the midst of: its stream is none of a request of ours.
+    send: (message, options) => readStream.exit(() => transport.send(message, options)),
     close: () => transport.close(),
     setProtocolVersion: (version) => transport.setProtocolVersion?.(version),
     get sessionId() {

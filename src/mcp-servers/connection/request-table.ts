@@ -3,6 +3,7 @@ import { type JSONRPCMessage, ProtocolError } from '@modelcontextprotocol/client
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { Clock } from '../../std/clock.ts';
+import type { Asker, Askers } from '../incoming/asker.ts';
 import { createFloodGate, type FloodGate } from '../pacing/flood-gate.ts';
 
 /** Ids of our own requests start here, far from those that the SDK counts from 0, and fit 32 bits. */
@@ -31,7 +32,7 @@ export interface RequestOptions {
   /** HTTP headers of this request alone; other transports pass over them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The call that it is made for, so that a question of the server can be told to belong to it. */
-  readonly invocationId?: string | undefined;
+  readonly asker?: Asker | undefined;
 }
 
 /** A result object as the server sent it. */
@@ -40,8 +41,11 @@ export type RawResult = Record<string, unknown>;
 /** Requests that wait for their answer. */
 export interface RequestTable {
   size(): number;
-  /** Of the requests that wait or were given up within a minute, those that have one; without repetition. */
-  invocationIds(): readonly string[];
+  /**
+   * The calls for which the server may ask.
+   * @param id the request that it asks for, where that is known; else of all that wait or were given up within a minute
+   */
+  askers(id?: number): Askers;
   /** While held, no request gives up because it is idle: a person is asked. */
   holdIdle(isHeld: boolean): void;
   /**
@@ -65,7 +69,7 @@ export interface RequestTable {
 
 /** One that nobody waits for any more, though the server may be at it. */
 interface GivenUp {
-  readonly invocationId: string | undefined;
+  readonly asker: Asker | undefined;
   /** Monotonic, ms. */
   readonly at: number;
 }
@@ -115,7 +119,7 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
 
   return {
     size: () => waiting.size,
-    invocationIds: () => idsOf(waiting.values(), givenUp.values(), clock.monotonic() - GIVEN_UP_ASKS_MS),
+    askers: (id) => askersOf(waiting, givenUp, clock.monotonic() - GIVEN_UP_ASKS_MS, id),
     holdIdle(isHeld) {
       held = isHeld;
       // The time that a person took is not the server's.
@@ -128,7 +132,7 @@ export function createRequestTable({ label, clock, hint, onEmpty }: RequestTable
       const { signal, timeoutMs, idleMs } = options;
       const giveUp = (error: unknown, why: string): void => {
         if (!fail(id, error)) return;
-        remember(givenUp, id, { invocationId: options.invocationId, at: clock.monotonic() });
+        remember(givenUp, id, { asker: options.asker, at: clock.monotonic() });
         onGiveUp(id, why);
       };
       const late = (ms: number) => () => giveUp(timedOut(label, ms, hint()), 'timed out');
@@ -178,11 +182,19 @@ function takeReport(request: Waiting, told: Record<string, unknown>, clock: Cloc
   return true;
 }
 
-function idsOf(waiting: Iterable<Waiting>, givenUp: Iterable<GivenUp>, since: number): readonly string[] {
-  const ids = new Set<string>();
-  for (const { options } of waiting) if (options.invocationId !== undefined) ids.add(options.invocationId);
-  for (const { invocationId, at } of givenUp) if (invocationId !== undefined && at >= since) ids.add(invocationId);
-  return [...ids];
+function askersOf(
+  waiting: ReadonlyMap<number, Waiting>,
+  givenUp: ReadonlyMap<number, GivenUp>,
+  since: number,
+  id: number | undefined,
+): Askers {
+  const one = id === undefined ? undefined : waiting.get(id)?.options.asker;
+  if (id !== undefined) return { running: one === undefined ? [] : [one], gone: [] };
+  const running: Asker[] = [];
+  const gone: Asker[] = [];
+  for (const { options } of waiting.values()) if (options.asker !== undefined) running.push(options.asker);
+  for (const { asker, at } of givenUp.values()) if (asker !== undefined && at >= since) gone.push(asker);
+  return { running, gone };
 }
 
 /** Its answer may come yet; only the last ones are known. */

@@ -4,6 +4,8 @@ import type { Principal, Progress } from '../../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Clock } from '../../std/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { AskedClient } from '../elicitation.port.ts';
+import type { Asker } from '../incoming/asker.ts';
 import type { StartSlots } from '../pacing/start-slots.ts';
 import type { Link, OpenOptions } from './link.ts';
 import type { UpstreamSettings } from './settings.ts';
@@ -23,10 +25,27 @@ export interface UpstreamCallOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** So that questions of the server can be told to belong to it. */
   readonly invocationId?: string;
+  /** The client whose user the server may ask; nobody is asked when absent. */
+  readonly client?: AskedClient | undefined;
+  /** What waits for that user is done inside of it. */
+  readonly whileAsking?: Asker['whileAsking'];
+  /** Told why a question that may belong to this call was shown to nobody. */
+  readonly onUnasked?: Asker['onUnasked'];
   /** The tool may leave something behind: what the server lists at this moment is compared before the call leaves. */
   readonly leavesTraces?: boolean;
   /** Upstreams whose connections are per caller refuse a call without it; others pass over it. */
   readonly caller?: UpstreamCaller;
+}
+
+/** The call as it concerns questions of its server. */
+export function askerOf({ invocationId, client, whileAsking, onUnasked }: UpstreamCallOptions): Asker | undefined {
+  if (invocationId === undefined) return undefined;
+  return {
+    invocationId,
+    client: client === undefined ? undefined : (client.session ?? `call ${invocationId}`),
+    ...(whileAsking === undefined ? {} : { whileAsking }),
+    ...(onUnasked === undefined ? {} : { onUnasked }),
+  };
 }
 
 /** What an upstream is supervised with. */

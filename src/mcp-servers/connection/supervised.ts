@@ -14,7 +14,7 @@ import { createCurrentListing } from './listing/current-listing.ts';
 import { listFirst } from './listing/first-listing.ts';
 import { createFreshListing, inMidCall, unchecked } from './listing/fresh-listing.ts';
 import { withoutSecrets } from './secrets/without-secrets.ts';
-import type { OwnStatus, SupervisedParts, UpstreamCallOptions } from './supervised-parts.ts';
+import { askerOf, type OwnStatus, type SupervisedParts, type UpstreamCallOptions } from './supervised-parts.ts';
 import { createWaiters, type Waiters } from './waiters.ts';
 
 const LAST_ERROR_CHARS_MAX = 2_000;
@@ -266,7 +266,8 @@ export class Supervised {
     const startedAt = this.#parts.clock.monotonic();
     const check = (): Promise<void> | undefined => this.#check(link, tool, options);
     const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
-    const { signal, onProgress, invocationId } = options;
+    const { signal, onProgress } = options;
+    const asker = askerOf(options);
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
       // The common case first: a tool that leaves nothing behind waits for nothing.
@@ -274,7 +275,7 @@ export class Supervised {
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, invocationId, beforeAgain });
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, asker, beforeAgain });
     } catch (thrown) {
       if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
       if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);

@@ -25,7 +25,7 @@ export interface HttpLinkParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
-  /** Whom its questions go to; without one they are declined. */
+  /** Whom its questions go to; without one nobody is asked. */
   readonly desk?: ElicitationDesk | undefined;
   /** Carries the requests, in the place of the platform's `fetch`. */
   readonly outbound?: OutboundHttp | undefined;
@@ -63,6 +63,7 @@ export async function openHttpLink(
     label: name,
     clock: parts.clock,
     questions: createQuestions({ tenantId, upstream: name, log: parts.log, desk: parts.desk }),
+    onAsks: () => options.onAsks?.(),
     onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
   });
   const stop = (): void => void close('The connection was given up.');

@@ -28,13 +28,18 @@ async function start(mode: string, onElicitation?: ElicitationDesk, idleMs?: num
   };
 }
 
+/** All calls are of one client. */
+const deskOf = (ask: ElicitationDesk['ask']): ElicitationDesk => ({ ask, clientOf: () => ({ session: 'one' }) });
+
 /** A desk that keeps what it is asked, and answers when the test says so. */
 function desk() {
   const asked: { request: ElicitationRequest; signal: AbortSignal; answer: (name: string) => void }[] = [];
-  const onElicitation: ElicitationDesk = (request, signal) =>
-    new Promise((resolve) => {
-      asked.push({ request, signal, answer: (name) => resolve({ action: 'accept', content: { name } }) });
-    });
+  const onElicitation = deskOf(
+    (request, signal) =>
+      new Promise((resolve) => {
+        asked.push({ request, signal, answer: (name) => resolve({ action: 'accept', content: { name } }) });
+      }),
+  );
   return { asked, onElicitation };
 }
 
@@ -44,10 +49,10 @@ afterEach(async () => {
   expect(processesWith('odd-server.mjs')).toEqual([]);
 });
 
-test('EXE-07 without anybody to ask, a question of a server is declined and logged, never left open', async () => {
+test('EXE-07 without anybody to ask, a question of a server is cancelled and logged, never left open', async () => {
   const { said } = await start('elicits');
-  expect(await said('wait')).toEqual({ action: 'decline' });
-  expect(logged).toEqual(['upstream-elicitation-declined']);
+  expect(await said('wait')).toEqual({ action: 'cancel' });
+  expect(logged).toEqual(['upstream-question-unanswered']);
 });
 
 test('EXE-07 a question reaches the desk with the call that it belongs to, and its answer the server', async () => {
@@ -55,7 +60,7 @@ test('EXE-07 a question reaches the desk with the call that it belongs to, and i
   const { call } = await start('elicits', onElicitation);
   const running = call('wait');
   await until(() => asked.length === 1);
-  expect(asked[0]?.request).toEqual({
+  expect(asked[0]?.request).toMatchObject({
     tenantId: TENANT,
     upstream: 'elicits',
     invocationIds: ['call-1'],
@@ -99,15 +104,18 @@ test.each([
   ['an odd url', { mode: 'url', message: 'm', url: 'javascript:alert(1)' }],
   ['a huge schema', { message: 'm', requestedSchema: { description: 'x'.repeat(20_000) } }],
   ['an unknown mode', { ...QUESTION, mode: 'voice' }],
-])('a question with %s is declined before anybody sees it', async (_what, question) => {
+])('a question with %s is cancelled before anybody sees it', async (_what, question) => {
   const { asked, onElicitation } = desk();
   const { said } = await start('elicits', onElicitation);
-  expect(await said('wait', question)).toEqual({ action: 'decline' });
+  expect(await said('wait', question)).toEqual({ action: 'cancel' });
   expect(asked).toEqual([]);
 });
 
 test('a desk that fails counts as cancel', async () => {
-  const { said } = await start('elicits', () => Promise.reject(new Error('the desk burned down')));
+  const { said } = await start(
+    'elicits',
+    deskOf(() => Promise.reject(new Error('the desk burned down'))),
+  );
   expect(await said('wait')).toEqual({ action: 'cancel' });
 });
 
@@ -115,7 +123,7 @@ test('EXE-07 input that a server of the newest protocol asks for is answered in 
   const declined = await start('asks-input');
   expect(declined.added.status.protocol_version).toBe('2026-07-28');
   const state = { requestState: 'as it was' };
-  expect(await declined.said('x')).toEqual({ inputResponses: { who: { action: 'decline' } }, ...state });
+  expect(await declined.said('x')).toEqual({ inputResponses: { who: { action: 'cancel' } }, ...state });
   const { asked, onElicitation } = desk();
   const answered = await start('asks-input', onElicitation);
   const running = answered.call('x', { mode: 'url', message: 'Go there.', url: 'https://example.test/' });

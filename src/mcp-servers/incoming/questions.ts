@@ -1,16 +1,18 @@
 import type { Log } from '../../telemetry/log.ts';
 import type { ElicitationAnswer, ElicitationDesk, ElicitationRequest } from '../elicitation.port.ts';
+import type { Asker, Askers } from './asker.ts';
 
 /** Bounds of what one connection may ask people. */
 export const QUESTION_BOUNDS = {
-  /** Questions that wait for a person; one more is declined at once. */
+  /** Questions that wait for a person; one more is cancelled at once. */
   openMax: 16,
   messageCharsMax: 4_000,
   urlCharsMax: 4_000,
   /** A schema that is longer as JSON is no form for a person. */
   schemaCharsMax: 16_000,
-  /** Declined questions that are logged, for the life of a connection. */
+  /** Questions that nobody was shown and that are logged each, for the life of a connection; then one of a hundred. */
   logged: 5,
+  loggedEach: 100,
 } as const;
 
 /** Who asks, and whom. */
@@ -18,7 +20,7 @@ export interface QuestionParts {
   readonly tenantId: string;
   readonly upstream: string;
   readonly log: Log;
-  /** Without one every question is declined. */
+  /** Without one every question is cancelled. */
   readonly desk?: ElicitationDesk | undefined;
 }
 
@@ -26,41 +28,65 @@ export interface QuestionParts {
 export interface Questions {
   /** Whether there is anybody to ask. */
   readonly deskStands: boolean;
-  /** Asks, and always answers: a question that is not well formed, or one too many, is declined and logged. Never rejects. */
-  ask(params: unknown, invocationIds: readonly string[], signal: AbortSignal): Promise<ElicitationAnswer>;
+  /**
+   * Asks the user of the one client whose call the question belongs to. Every other question is shown to nobody and answered with
+   * `cancel`: it is logged, and the calls that it may belong to are told. Never rejects.
+   */
+  ask(params: unknown, askers: Askers, signal: AbortSignal): Promise<ElicitationAnswer>;
 }
+
+/** Said of a question for which no client waits that can show it. */
+const NO_CLIENT = 'the call runs for no client that can show questions';
+const SEVERAL_CLIENTS =
+  'the server did not say for which call it asks, and it runs calls of several clients; from now on the calls of each client have a connection of their own, so call again';
 
 /** Nothing was asked yet. */
 export function createQuestions({ tenantId, upstream, log, desk }: QuestionParts): Questions {
   let open = 0;
-  let declined = 0;
-  const decline = (why: string, invocationIds: readonly string[]): ElicitationAnswer => {
-    declined += 1;
-    if (declined <= QUESTION_BOUNDS.logged) {
+  let unasked = 0;
+  const cancel = (why: string, { running }: Askers): ElicitationAnswer => {
+    unasked += 1;
+    if (unasked <= QUESTION_BOUNDS.logged || unasked % QUESTION_BOUNDS.loggedEach === 0) {
       // Its text stays out of the log: a server may put anything there.
-      log.warn('upstream-elicitation-declined', { upstream, why, invocations: invocationIds.slice(0, 8), declined });
+      const invocations = running.slice(0, 8).map(({ invocationId }) => invocationId);
+      log.warn('upstream-question-unanswered', { upstream, why, invocations, unanswered: unasked });
     }
-    return { action: 'decline' };
+    for (const asker of running) asker.onUnasked?.(why);
+    return { action: 'cancel' };
   };
   return {
     deskStands: desk !== undefined,
-    async ask(params, invocationIds, signal) {
-      if (desk === undefined) return decline('there is nobody to ask', invocationIds);
+    async ask(params, askers, signal) {
+      const asker = desk === undefined ? NO_CLIENT : oneOf(askers);
+      if (desk === undefined || typeof asker === 'string') return cancel(String(asker), askers);
       const asked = questionOf(params);
-      if (typeof asked === 'string') return decline(asked, invocationIds);
-      if (open >= QUESTION_BOUNDS.openMax) return decline('too many questions wait already', invocationIds);
+      if (typeof asked === 'string') return cancel(asked, askers);
+      if (open >= QUESTION_BOUNDS.openMax) return cancel('too many questions wait already', askers);
       if (signal.aborted) return { action: 'cancel' };
       open += 1;
       try {
-        return answerOf(await orAborted(desk({ tenantId, upstream, invocationIds, ...asked }, signal), signal));
+        const invocationIds = askers.running.map(({ invocationId }) => invocationId);
+        const whileAsking: ElicitationRequest['whileAsking'] = (ask) => asker.whileAsking?.(ask) ?? ask();
+        const question = { tenantId, upstream, invocationIds, whileAsking, ...asked };
+        const answer = await orAborted(desk.ask(question, signal), signal);
+        return 'unasked' in answer ? cancel(answer.unasked, askers) : answerOf(answer);
       } catch (thrown) {
-        if (!signal.aborted) log.warn('upstream-elicitation-failed', { upstream, error: String(thrown) });
+        if (!signal.aborted) log.warn('upstream-question-failed', { upstream, error: String(thrown) });
         return { action: 'cancel' };
       } finally {
         open -= 1;
       }
     },
   };
+}
+
+/** A call of the one client that is asked, or why there is none. Whose call is not known is not guessed. */
+function oneOf({ running, gone }: Askers): Asker | string {
+  const [first] = running;
+  if (first === undefined) return 'no call runs that it could belong to';
+  const isTheirs = ({ client }: Asker): boolean => client === first.client;
+  if (!running.every(isTheirs) || !gone.every(isTheirs)) return SEVERAL_CLIENTS;
+  return first.client === undefined ? NO_CLIENT : first;
 }
 
 /** A desk that does not look at its signal must not keep the connection waiting. */
@@ -76,7 +102,7 @@ function answerOf(answer: ElicitationAnswer): ElicitationAnswer {
   return answer.content === undefined ? { action: 'accept' } : { action: 'accept', content: answer.content };
 }
 
-type Question = Omit<ElicitationRequest, 'tenantId' | 'upstream' | 'invocationIds'>;
+type Question = Omit<ElicitationRequest, 'tenantId' | 'upstream' | 'invocationIds' | 'whileAsking'>;
 
 /** The question in the parameters of `elicitation/create`, or why there is none. */
 function questionOf(params: unknown): Question | string {

@@ -26,6 +26,8 @@ export interface RouteParts {
   readonly control: Transport;
   /** Length of the message that is being delivered, in bytes; 0 where the transport does not know. */
   messageBytes(): number;
+  /** Our request on whose own stream the message came; undefined where streams are shared. */
+  sentOn(): number | undefined;
   /** Whether the server speaks 2026-07-28 or later, in which it sends no requests and is sent no answers. */
   isModern(): boolean;
   onFlood(): void;
@@ -63,7 +65,7 @@ export function routeMessages(parts: RouteParts, seen: SeenMessages): NonNullabl
       return;
     } else if (id !== undefined && id !== null) {
       if (parts.isModern() || (typeof id !== 'string' && typeof id !== 'number')) return;
-      serverRequests.answer(id, method, params);
+      serverRequests.answer(id, method, params, parts.sentOn());
     } else if (!isNoise(method)) {
       if (method === 'notifications/cancelled') serverRequests.cancelled(params);
       control.onmessage?.(received, extra);

@@ -23,7 +23,7 @@ export interface StdioLinkParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
-  /** Whom its questions go to; without one they are declined. */
+  /** Whom its questions go to; without one nobody is asked. */
   readonly desk?: ElicitationDesk | undefined;
   /** Asked before each start, beside what the definition says in so many words; nothing is refused when absent. */
   readonly checkShown?: CheckShown | undefined;
@@ -79,6 +79,7 @@ async function connect(
     clock,
     questions: createQuestions({ tenantId, upstream: name, log, desk: parts.desk }),
     messageBytes: transport.messageBytes,
+    onAsks: () => options.onAsks?.(),
     onFlood: () => transport.fail('it floods the connection with messages that nobody asked for'),
   });
   transport.onlongline = (head, tail, bytes) => failLongAnswer(mux, name, head, tail, bytes);

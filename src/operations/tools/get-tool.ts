@@ -1,5 +1,6 @@
 import { isFailure } from '../../domain/error/failure.ts';
 import { effectiveManifest } from '../../domain/tool/effective-manifest.ts';
+import { defaultsFor } from '../../permission/compute-grant.ts';
 import { manifestOf, versionsOf } from '../../pipeline/visible-tools.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
@@ -18,7 +19,7 @@ export function getTool({
     const shown = shownManifest(manifestOf(found), asker);
     return {
       manifest: shown,
-      effective: effectiveManifest(shown, limits.layer.defaults),
+      effective: effectiveManifest(shown, defaultsFor(found.tool.manifest, limits.layer)),
       content_hash: contentHash,
       state,
       versions: versionsOf(registry, found),

@@ -3,7 +3,7 @@ import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, nonceOf, waitsFor } from '../../domain/invocation/record.ts';
 import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
-import { agentKey, type Resumed, settleOpen } from '../../pipeline/run.ts';
+import { type AgentSlot, agentKey, type Resumed, settleOpen } from '../../pipeline/run.ts';
 import type { LeaseHolder, TakenLease } from '../call-lease-store.port.ts';
 import { type HeldCall, isSafe } from './held-call.ts';
 import { notePreempted } from './preempted-event.ts';
@@ -89,11 +89,12 @@ async function underLease(
   if (yes === undefined && record.waiting?.wait.for === 'approval')
     return record.state === 'EXECUTING' ? ended(parts, record, lease, NO_YES) : DONE;
   const agent = agentKey(record);
-  if (!running.takeSlot(agent, limits.callsPerAgentMax)) return { waitsForSlotOf: agent };
+  held.slot ??= running.slots.take(agent, limits.callsPerAgentMax);
+  if (held.slot === undefined) return { waitsForSlotOf: agent };
   try {
-    return await run(parts, me, held, record, yes);
+    return await run(parts, me, held, held.slot, record, yes);
   } finally {
-    running.freeSlot(agent);
+    held.slot.free();
   }
 }
 
@@ -126,6 +127,7 @@ async function run(
   parts: WorkerParts,
   me: LeaseHolder,
   held: HeldCall,
+  slot: AgentSlot,
   record: InvocationRecord,
   approval: GivenApproval | undefined,
 ): Promise<Attended> {
@@ -139,7 +141,7 @@ async function run(
     nonce: nonceOf(record),
     acceptedAt,
     waiting,
-    hold: held.hold(leases, me.owner, held.lease.fence, mayWait),
+    hold: held.hold(leases, me.owner, held.lease.fence, slot, mayWait),
     ...(state === 'EXECUTING' ? { cutOff: true } : {}),
     ...(approval === undefined ? {} : { approval }),
   };

@@ -3,7 +3,7 @@ import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import { type CallKey, textOfCall } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
-import { agentKey } from '../../pipeline/run.ts';
+import { type AgentSlot, agentKey } from '../../pipeline/run.ts';
 import type { LeaseHolder } from '../call-lease-store.port.ts';
 import { type Attended, attend } from './attend.ts';
 import { dueOf } from './due.ts';
@@ -59,7 +59,7 @@ class Dispatcher implements Dispatch {
     this.#parts = parts;
     this.#me = me;
     this.#parked = createParked(parts.limits.parkedMax);
-    this.#freed = parts.running.onSlotFreed((agent) => {
+    this.#freed = parts.running.slots.onFree((agent) => {
       if (this.#parked.has(agent)) this.#next();
     });
   }
@@ -72,7 +72,9 @@ class Dispatcher implements Dispatch {
     if (this.#closed) return;
     const agent = agentKey(record);
     // In its turn: what waits longer goes first.
-    if (this.#parked.has(agent) || !this.#hasSlot(agent)) this.#park(agent, record);
+    const { running, limits } = this.#parts;
+    const mayRun = running.slots.has(agent, limits.callsPerAgentMax);
+    if (this.#parked.has(agent) || !mayRun) this.#park(agent, record);
     else if (this.#empty && this.#hasRoom()) this.#begin(record);
     else void this.#put(record, dueOf(record)).then(() => (isUrgent(record) ? this.#press(record) : undefined));
   }
@@ -104,18 +106,22 @@ class Dispatcher implements Dispatch {
     return !this.#closed && this.calls.size < this.#parts.limits.slots;
   }
 
-  #hasSlot(agent: string): boolean {
-    return this.#parts.running.hasSlot(agent, this.#parts.limits.callsPerAgentMax);
-  }
-
-  #begin(call: CallKey): void {
+  /** @param slot of its agent, where it was taken for it already; given back when the call is not begun */
+  #begin(call: CallKey, slot?: AgentSlot): void {
     const key = textOfCall(call);
-    if (this.calls.has(key)) return;
+    if (this.calls.has(key)) {
+      slot?.free();
+      return;
+    }
     const held = new HeldCall(call);
+    held.slot = slot;
     this.calls.set(key, held);
     const approval = this.#approvals.get(key);
     this.#approvals.delete(key);
-    const end = attend(this.#parts, this.#me, held, approval).then((attended) => this.#leave(held, attended, approval));
+    const end = attend(this.#parts, this.#me, held, approval).then((attended) => {
+      held.slot?.free();
+      return this.#leave(held, attended, approval);
+    });
     this.#ends.add(end);
     void end.finally(() => this.#ends.delete(end));
   }
@@ -134,10 +140,11 @@ class Dispatcher implements Dispatch {
   #next(): void {
     while (this.#hasRoom() && this.#urgent.length > 0) this.#begin(this.#urgent.shift() as CallKey);
     while (this.#hasRoom()) {
-      const call = this.#parked.take((agent) => this.#hasSlot(agent));
-      if (call === undefined) break;
+      const { running, limits } = this.#parts;
+      const next = this.#parked.take((agent) => running.slots.take(agent, limits.callsPerAgentMax));
+      if (next === undefined) break;
       this.#parts.intake.noteParked(-1);
-      this.#begin(call);
+      this.#begin(next.call, next.slot);
     }
     if (this.#hasRoom()) this.#wake?.();
   }

@@ -3,7 +3,7 @@ import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { CallPriority } from '../../pipeline/parts.ts';
-import type { CallHold } from '../../pipeline/run.ts';
+import type { AgentSlot, CallHold } from '../../pipeline/run.ts';
 import type { CallLeaseStore, TakenLease } from '../call-lease-store.port.ts';
 
 /** What an executor says that has nothing to run. */
@@ -27,6 +27,8 @@ export class HeldCall implements CallKey {
   readonly invocationId: string;
   /** Ends the run. */
   readonly controller = new AbortController();
+  /** Of its agent, once it has one. */
+  slot: AgentSlot | undefined;
   /** Once it is leased. */
   lease: TakenLease | undefined;
   /** Once its row is read. */
@@ -97,9 +99,10 @@ export class HeldCall implements CallKey {
    * @param owner who has the lease
    * @param mayWait whether the call may still wait for room
    */
-  hold(leases: CallLeaseStore, owner: string, fence: number, mayWait: boolean): CallHold {
+  hold(leases: CallLeaseStore, owner: string, fence: number, slot: AgentSlot, mayWait: boolean): CallHold {
     return {
       fence,
+      slot,
       begin: async () => {
         const isMine = await leases.begin(this, owner, fence);
         this.#lost ||= !isMine;

@@ -1,12 +1,15 @@
 import type { CallKey } from '../../domain/invocation/call-key.ts';
+import type { AgentSlot } from '../../pipeline/run.ts';
 
 /** Calls that wait in this instance until their agent has a slot, in the order in which they came. */
 export interface Parked {
   has(agent: string): boolean;
   /** @returns false when it stands there already, or there is no room: its row says that it waits */
   add(agent: string, call: CallKey): boolean;
-  /** The first of an agent that has a slot. */
-  take(hasSlot: (agent: string) => boolean): CallKey | undefined;
+  /** The first of an agent that has a slot, with the slot, which is taken for it. */
+  take(
+    slotOf: (agent: string) => AgentSlot | undefined,
+  ): { readonly call: CallKey; readonly slot: AgentSlot } | undefined;
 }
 
 /** @param max calls at most, of all agents */
@@ -23,16 +26,17 @@ export function createParked(max: number): Parked {
       size += 1;
       return true;
     },
-    take(hasSlot) {
+    take(slotOf) {
       for (const [agent, own] of byAgent) {
-        if (!hasSlot(agent)) continue;
-        const first = own.shift();
+        const [call] = own;
+        const slot = call === undefined ? undefined : slotOf(agent);
+        if (call === undefined || slot === undefined) continue;
+        own.shift();
         byAgent.delete(agent);
         // Behind the other agents: each has its turn.
         if (own.length > 0) byAgent.set(agent, own);
-        if (first === undefined) continue;
         size -= 1;
-        return first;
+        return { call, slot };
       }
       return undefined;
     },

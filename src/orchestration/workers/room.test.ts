@@ -240,14 +240,14 @@ describe('a call that runs again', () => {
     const made = await changing({ slots: 2, callsPerAgentMax: 1 });
     await made.tool('set', () => 1, { side_effect_policy: 'idempotent' });
     const agent = 'acme\ndid:agent:a';
-    expect(made.parts.running.takeSlot(agent, 1)).toBe(true);
+    const slot = made.parts.running.slots.take(agent, 1);
     const call = await made.accept({ tool_id: 'set', parameters: { n: 3 }, ...low });
     // As when another instance had it: its row stands under a later lease from now on.
     await made.shared.leases.take(call, { instanceId: 'gone', owner: 'gone/1' }, 0);
     await made.shared.store.fenceInvocation('acme', call.invocationId, 2);
     await made.workers.enqueue('acme', call.invocationId);
     await until(async () => ((await made.shared.leases.find(call))?.live === false ? true : undefined));
-    made.parts.running.freeSlot(agent);
+    slot?.free();
     await until(() => made.ends.length === 1);
     made.ends[0]?.();
     expect(await over(made.shared, call)).toMatchObject({ state: 'COMPLETED' });

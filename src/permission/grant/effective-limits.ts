@@ -7,6 +7,16 @@ import type { Violation } from './violation.ts';
 export interface LayerLimits {
   readonly defaults: ExecutionLimits;
   readonly maxima: ExecutionLimits;
+  /** The time of tools of upstreams, where it differs from `defaults`; progress does not lengthen it when absent. */
+  readonly upstreamTools?: UpstreamToolTimes;
+}
+
+/** How long tools of upstreams run. */
+export interface UpstreamToolTimes {
+  /** When nobody says. */
+  readonly timeoutMs: number;
+  /** As long as they tell of progress. A call that states its own timeout keeps to that. */
+  readonly timeoutMsMax: number;
 }
 
 type LimitName = keyof ResourceLimits;
@@ -34,15 +44,20 @@ export function effectiveLimits(
   manifest: ToolManifest,
   contexts: readonly AgentSandboxContext[],
   request: ResourceLimits | undefined,
-  { defaults, maxima }: LayerLimits,
+  layer: LayerLimits,
 ): { readonly limits: ExecutionLimits; readonly violations: readonly Violation[] } {
+  const { maxima } = layer;
+  const defaults = defaultsFor(manifest, layer);
   const violations: Violation[] = [];
   const said: Said = { request, manifest: limitsOf(manifest), agents: contexts.flatMap(limitsIn), violations };
   const bandwidth = pick(said, 'network_bandwidth_mbps', defaults.networkBandwidthMbps, maxima.networkBandwidthMbps);
   const processesMax = lowest(defaults.processesMax, maxima.processesMax);
   const diskMb = lowest(defaults.diskMb, maxima.diskMb);
+  const timeoutMs = milliseconds(pick(said, 'timeout_seconds', defaults.timeoutMs / 1000, maxima.timeoutMs / 1000));
+  const timeoutMsMax = request?.timeout_seconds === undefined ? longest(said, defaults, maxima) : 0;
   const limits: ExecutionLimits = {
-    timeoutMs: milliseconds(pick(said, 'timeout_seconds', defaults.timeoutMs / 1000, maxima.timeoutMs / 1000)),
+    timeoutMs,
+    ...(timeoutMsMax > timeoutMs ? { timeoutMsMax } : {}),
     cpuMillicores: must(pick(said, 'cpu_millicore_limit', defaults.cpuMillicores, maxima.cpuMillicores)),
     memoryMb: must(pick(said, 'memory_mb_limit', defaults.memoryMb, maxima.memoryMb)),
     outputBytesMax: Math.min(
@@ -54,6 +69,21 @@ export function effectiveLimits(
     ...(diskMb === undefined ? {} : { diskMb }),
   };
   return { limits, violations };
+}
+
+/** How long progress may keep a run alive, in ms; 0 where it does not. */
+function longest({ agents }: Said, { timeoutMsMax }: ExecutionLimits, maxima: ExecutionLimits): number {
+  if (timeoutMsMax === undefined) return 0;
+  const bounds = agents.flatMap(({ timeout_seconds: seconds }) => (seconds === undefined ? [] : [seconds * 1000]));
+  return Math.min(timeoutMsMax, maxima.timeoutMs, ...bounds);
+}
+
+/** What a tool gets when nobody says. */
+export function defaultsFor(
+  { executor }: Pick<ToolManifest, 'executor'>,
+  { defaults, upstreamTools }: LayerLimits,
+): ExecutionLimits {
+  return executor.kind === 'mcp' && upstreamTools !== undefined ? { ...defaults, ...upstreamTools } : defaults;
 }
 
 const limitsIn = ({ resource_limits: limits }: AgentSandboxContext): readonly ResourceLimits[] =>

@@ -1,9 +1,12 @@
 import type { Failure } from '../../domain/error/failure.ts';
+import type { AgentSlot } from './agent-slots.ts';
 
 /** What a worker holds of a call while it runs it: a lease that others may take over once it is not renewed (ORC-01). */
 export interface CallHold {
   /** Number of the lease: a row that was written under a later one is not replaced. */
   readonly fence: number;
+  /** Of the agent. Its worker took it and gives it back. */
+  readonly slot: AgentSlot;
   /**
    * Asked right before a tool is reached that may not be repeated.
    * @returns false when the call is somebody else's by now: then the tool is not reached

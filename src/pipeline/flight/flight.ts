@@ -12,6 +12,7 @@ import type { HookVerdict } from '../../hooks/hook.ts';
 import type { MadeDecision } from '../../permission/policy-decisions.ts';
 import { randomUuid } from '../../std/text/random-uuid.ts';
 import { type CallRequest, type CallSoFar, newCall } from '../call.ts';
+import type { AgentSlot } from './agent-slots.ts';
 import type { CallHold } from './call-hold.ts';
 import type { Deadline } from './deadline.ts';
 import type { FailedAttempt } from './failed-attempt.ts';
@@ -91,6 +92,10 @@ export interface Flight {
    * call's any more, because another call took it over or the database lost it, so that nothing of this one runs.
    */
   confirmClaims: (() => Promise<void>) | undefined;
+  /** Of its agent, once it has one. */
+  slot: AgentSlot | undefined;
+  /** How long it waited for that, ms; 0 where it did not wait. */
+  slotWaitMs: number;
   /** Attempts that reached the executor. */
   attempts: number;
   /** Those that failed, where there was more than one; undefined otherwise. */
@@ -147,6 +152,8 @@ export function newFlight(request: CallRequest, startedAt: number, rehearsal = f
     gateDecision: undefined,
     hookVerdicts: undefined,
     confirmClaims: undefined,
+    slot: undefined,
+    slotWaitMs: 0,
     attempts: 0,
     failedAttempts: undefined,
     facts: undefined,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import type { PolicyEngine } from '../../permission/policy-engine.port.ts';
+import { systemClock } from '../../std/clock.ts';
 import { sha256 } from '../../std/sha256.ts';
 import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
@@ -206,7 +207,34 @@ describe('a call that runs', () => {
     expect(await running).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805' } });
   });
 
-  test('may be one of four of its agent, and frees its slot', async () => {
+  test('PIPE-08 waits for one of the four slots of its agent, which is on record and no time of the tool', async () => {
+    let later = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later };
+    const { add, call, parts } = await pipeline({ clock });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let begun = 0;
+    await add(manifest('held'), () => {
+      begun += 1;
+      return promise;
+    });
+    await add(manifest('quick'), double);
+    const held = [1, 2, 3, 4].map((n) => call({ tool_id: 'held', parameters: { n } }));
+    await expect.poll(() => begun).toBe(4);
+    const fifth = call({ tool_id: 'quick', parameters: { n: 5 } });
+    await expect.poll(() => parts.running.slots.waiting).toBe(1);
+    later = 3_600_000;
+    resolve();
+    const record = await fifth;
+    expect(record).toMatchObject({ state: 'COMPLETED', result: { value: 10 } });
+    const { slot_wait_ms: waitedMs = 0, duration_ms: tookMs = later } = record.metadata ?? {};
+    expect([waitedMs >= later, tookMs < later]).toEqual([true, true]);
+    expect((await Promise.all(held)).map(({ state }) => state)).toEqual(Array(4).fill('COMPLETED'));
+    const free = await call({ tool_id: 'quick', parameters: { n: 6 } });
+    expect([free.state, free.metadata?.slot_wait_ms]).toEqual(['COMPLETED', undefined]);
+    expect(parts.running.size).toBe(0);
+  });
+
+  test('PIPE-08 ends with E3106 when no slot comes free within its own time, and nothing of it runs', async () => {
     const { add, call } = await pipeline();
     const { promise, resolve } = Promise.withResolvers<void>();
     let begun = 0;
@@ -216,11 +244,33 @@ describe('a call that runs', () => {
     });
     const held = [1, 2, 3, 4].map((n) => call({ tool_id: 'held', parameters: { n } }));
     await expect.poll(() => begun).toBe(4);
-    const fifth = await call({ tool_id: 'held', parameters: { n: 5 } });
-    expect(fifth.failure).toMatchObject({ code: 'E3106', retryAfterMs: expect.any(Number) });
+    const late = await call({ tool_id: 'held', parameters: { n: 5 }, resource_limits: { timeout_seconds: 0.02 } });
+    expect(late.failure).toMatchObject({ code: 'E3106', retryAfterMs: expect.any(Number) });
+    expect([late.metadata?.attempts, begun]).toEqual([0, 4]);
     resolve();
-    expect((await Promise.all(held)).map(({ state }) => state)).toEqual(Array(4).fill('COMPLETED'));
-    expect((await call({ tool_id: 'held', parameters: { n: 6 } })).state).toBe('COMPLETED');
+    await Promise.all(held);
+  });
+
+  test('PIPE-06 PIPE-08 that waits for a slot is ended at once by its caller, and costs those behind it nothing', async () => {
+    const { add, call, parts } = await pipeline();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let begun = 0;
+    await add(manifest('held'), () => {
+      begun += 1;
+      return promise;
+    });
+    const held = [1, 2, 3, 4].map((n) => call({ tool_id: 'held', parameters: { n } }));
+    await expect.poll(() => begun).toBe(4);
+    const gone = new AbortController();
+    const cancelled = call({ tool_id: 'held', parameters: { n: 5 } }, { signal: gone.signal });
+    await expect.poll(() => parts.running.slots.waiting).toBe(1);
+    const behind = call({ tool_id: 'held', parameters: { n: 6 } });
+    await expect.poll(() => parts.running.slots.waiting).toBe(2);
+    gone.abort();
+    expect(await cancelled).toMatchObject({ state: 'ABORTED', failure: { code: 'E3805' } });
+    expect([parts.running.slots.waiting, begun]).toEqual([1, 4]);
+    resolve();
+    expect((await Promise.all([...held, behind])).every(({ state }) => state === 'COMPLETED')).toBe(true);
   });
 
   test('spends its tool’s rate limit', async () => {

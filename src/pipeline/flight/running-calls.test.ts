@@ -17,14 +17,6 @@ describe('the calls under way', () => {
     expect(running.size).toBe(1);
   });
 
-  test('an agent gets as many slots as it may, and each back once', () => {
-    const running = new RunningCalls();
-    expect([running.takeSlot('x', 2), running.takeSlot('x', 2), running.takeSlot('x', 2)]).toEqual([true, true, false]);
-    expect(running.takeSlot('y', 2)).toBe(true);
-    running.freeSlot('x');
-    expect([running.takeSlot('x', 2), running.takeSlot('x', 2)]).toEqual([true, false]);
-  });
-
   test('OPS-03 draining waits for what runs, and stops it after the grace', async () => {
     const running = new RunningCalls();
     await running.drain(0);
@@ -34,5 +26,19 @@ describe('the calls under way', () => {
     await running.drain(5);
     expect(slow.controller.signal.reason).toMatchObject({ code: 'E3811' });
     expect(running.size).toBe(0);
+  });
+
+  test('OPS-03 PIPE-08 draining ends at once what waits for a slot, and lets what runs end', async () => {
+    const running = new RunningCalls();
+    running.add('a', 'runs', flight());
+    running.slots.take('x', 1);
+    const wait = { waitingMax: 9, allWaitingMax: 9, ms: 60_000, signal: new AbortController().signal };
+    const waiting = running.slots.wait('x', 1, wait);
+    expect(running.sizeWithoutWaiting).toBe(0);
+    const drained = running.drain(60_000);
+    await expect(waiting).rejects.toMatchObject({ code: 'E3811' });
+    await expect(running.slots.wait('x', 1, wait)).rejects.toMatchObject({ code: 'E3811' });
+    running.remove('a', 'runs');
+    await drained;
   });
 });

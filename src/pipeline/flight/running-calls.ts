@@ -1,5 +1,6 @@
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { AgentSlots } from './agent-slots.ts';
 import type { Flight } from './flight.ts';
 import { type RecordWatch, recordWatch } from './record-watch.ts';
 
@@ -9,14 +10,19 @@ export const agentKey = ({ tenantId, agentDid }: { readonly tenantId: string; re
 
 /** The calls under way in this instance. */
 export class RunningCalls {
+  /** What bounds the calls of one agent. */
+  readonly slots = new AgentSlots();
   readonly #flights = new Map<string, Flight>();
-  readonly #perAgent = new Map<string, number>();
-  readonly #listeners = new Set<(agent: string) => void>();
   readonly #watches = new Map<string, Set<RecordWatch>>();
   #idle: (() => void) | undefined;
 
   get size(): number {
     return this.#flights.size;
+  }
+
+  /** Those that do not wait for a slot of their agent. */
+  get sizeWithoutWaiting(): number {
+    return this.#flights.size - this.slots.waiting;
   }
 
   /** False when a call of this tenant and id is under way already. */
@@ -44,25 +50,6 @@ export class RunningCalls {
     return this.#flights.get(keyOf(tenantId, invocationId));
   }
 
-  /** Takes one of the agent's slots. False when `max` are taken. */
-  takeSlot(agent: string, max: number): boolean {
-    const taken = this.#perAgent.get(agent) ?? 0;
-    if (taken >= max) return false;
-    this.#perAgent.set(agent, taken + 1);
-    return true;
-  }
-
-  /** Whether the agent has a slot left. */
-  hasSlot(agent: string, max: number): boolean {
-    return (this.#perAgent.get(agent) ?? 0) < max;
-  }
-
-  /** Tells of each slot that was given back, until the handle is disposed. */
-  onSlotFreed(listener: (agent: string) => void): Disposable {
-    this.#listeners.add(listener);
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
-  }
-
   /** Looks after a call from now on, whether it runs here yet or not, until the watch is disposed. */
   watch(tenantId: string, invocationId: string): RecordWatch {
     const key = keyOf(tenantId, invocationId);
@@ -82,14 +69,6 @@ export class RunningCalls {
     for (const watch of this.#watches.get(keyOf(tenantId, invocationId)) ?? []) watch.note();
   }
 
-  /** Gives the slot back. */
-  freeSlot(agent: string): void {
-    const taken = this.#perAgent.get(agent) ?? 0;
-    if (taken <= 1) this.#perAgent.delete(agent);
-    else this.#perAgent.set(agent, taken - 1);
-    for (const listener of this.#listeners) listener(agent);
-  }
-
   /**
    * Stops the calls whose token or key was revoked since they began, as cancelled (E3805); what they hold open ends with them. Looked
    * at again and again, so that a call that began beside a revocation is found too.
@@ -105,8 +84,12 @@ export class RunningCalls {
     }
   }
 
-  /** Waits until nothing runs, `graceMs` at most; then stops what still does and waits for its end. */
+  /**
+   * Ends the calls that wait for a slot, since nothing of them ran. Waits until nothing runs, `graceMs` at most; then stops what
+   * still does and waits for its end.
+   */
   async drain(graceMs: number): Promise<void> {
+    this.slots.close(stopping());
     if (this.#flights.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#idle = resolve;
@@ -117,9 +100,12 @@ export class RunningCalls {
 
   #stopAll(): void {
     for (const flight of this.#flights.values()) {
-      flight.controller.abort(new ToolLayerError('E3811', 'The layer is stopping. Call again when it is back.'));
+      flight.controller.abort(stopping());
     }
   }
 }
+
+const stopping = (): ToolLayerError =>
+  new ToolLayerError('E3811', 'The layer is stopping. Call again when it is back.');
 
 const keyOf = (tenantId: string, invocationId: string): string => `${tenantId}\n${invocationId}`;

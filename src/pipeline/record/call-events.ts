@@ -223,7 +223,8 @@ const usageText = ({ metadata }: InvocationRecord): string =>
   `,"cpu_used_millicore_seconds":${numberText(metadata?.cpu_used_millicore_seconds)}` +
   `,"duration_ms":${numberText(metadata?.duration_ms)},"memory_peak_mb":${numberText(metadata?.memory_peak_mb)}` +
   `,"network_bytes_received":${numberText(metadata?.network_bytes_received)}` +
-  `,"network_bytes_sent":${numberText(metadata?.network_bytes_sent)}}`;
+  `,"network_bytes_sent":${numberText(metadata?.network_bytes_sent)}` +
+  `${metadata?.slot_wait_ms === undefined ? '' : `,"slot_wait_ms":${numberText(metadata.slot_wait_ms)}`}}`;
 
 /** As JSON.stringify writes it. */
 const numberText = (value = 0): string => (Number.isFinite(value) ? `${value}` : 'null');

@@ -131,7 +131,7 @@ function metadataOf(
   const usage = flight.call.ran?.usage ?? flight.usage ?? NO_USAGE;
   const started = flight.transitions[0]?.at ?? clock.now();
   const metadata: ExecutionMetadata = {
-    duration_ms: Math.round((clock.monotonic() - flight.startedAt) * 1000) / 1000,
+    duration_ms: rounded(clock.monotonic() - flight.startedAt - flight.slotWaitMs),
     started_at: isoTime(started),
     cpu_used_millicore_seconds: usage.cpuMillicoreSeconds,
     memory_peak_mb: usage.memoryPeakMb,
@@ -142,12 +142,16 @@ function metadataOf(
     attempts: flight.attempts,
     cached: false,
   };
+  if (flight.slotWaitMs > 0) metadata.slot_wait_ms = rounded(flight.slotWaitMs);
   if (usage.weakerLimits !== undefined) metadata.weaker_limits = [...usage.weakerLimits];
   if (flight.failedAttempts !== undefined) metadata.failed_attempts = flight.failedAttempts.map(attemptOf);
   if (state !== 'EXECUTING' && waits === undefined)
     metadata.completed_at = isoTime(flight.transitions.at(-1)?.at ?? started);
   return metadata;
 }
+
+/** Thousandths of a ms. */
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 /** What a duplicate is answered with: the earlier call's record, said to be a repetition (PIPE-09). */
 export function repeated(duplicate: InvocationRecord, earlier: InvocationRecord): InvocationRecord {

@@ -19,7 +19,7 @@ export function admit({
     name: 'admit',
     run({ request, onBehalfOf }, { resumed, nonce }) {
       // What was accepted before was counted then; what takes a call back is a part of that.
-      if (resumed === undefined && onBehalfOf === undefined && running.size >= limits.callsMax) {
+      if (resumed === undefined && onBehalfOf === undefined && running.sizeWithoutWaiting >= limits.callsMax) {
         return failure('E3803', `The layer runs ${limits.callsMax} calls already. Try again in a moment.`, {
           retryAfterMs: OVERLOAD_RETRY_MS,
         });

@@ -96,9 +96,9 @@ async function attempts(parts: Parts, call: Needs, flight: Flight): Promise<Stag
 }
 
 function termsOf({ grant, tool }: Needs): DeadlineTerms {
-  const { timeoutMs } = grant.limits;
+  const { timeoutMs, timeoutMsMax } = grant.limits;
   const silence = tool.manifest.execution_config?.heartbeat_seconds;
-  return silence === undefined ? { timeoutMs } : { timeoutMs, idleMs: silence * 1000 };
+  return silence === undefined ? { timeoutMs, timeoutMsMax } : { timeoutMs, timeoutMsMax, idleMs: silence * 1000 };
 }
 
 const start = (call: Needs, given: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> =>

@@ -1,7 +1,8 @@
 // Hot path: without a quota, a rate limit and a circuit, one slot is counted.
-import { failure, isFailure } from '../../domain/error/failure.ts';
+import { isFailure } from '../../domain/error/failure.ts';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import type { Approved, Authorized, CallRequest, Reserved, Resolved } from '../call.ts';
+import type { AgentSlot } from '../flight/agent-slots.ts';
 import type { Flight } from '../flight/flight.ts';
 import { agentKey } from '../flight/running-calls.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -9,16 +10,13 @@ import type { Stage, StageEnd } from '../stage.ts';
 import { RESERVED, type Taken, takeRate } from './attempts/take-rate.ts';
 import { cannotWait } from './grant/own-token.ts';
 
-type Parts = Pick<PipelineParts, 'running' | 'rateLimiter' | 'circuits' | 'limits' | 'quota' | 'secrets'>;
-
-/** Wait that is advised when an agent's slots are taken. */
-const SLOT_RETRY_MS = 100;
+type Parts = Pick<PipelineParts, 'clock' | 'running' | 'rateLimiter' | 'circuits' | 'limits' | 'quota' | 'secrets'>;
 
 /**
  * Stage 7: one of the agent's slots, a permit of the circuit, a token of the rate limits of tool and service, one call of
- * the session's quota (E3106, E3401, E3303, E3211). A call that the circuit refuses eats up no rate that others share. The
- * quota comes last, so that only a call that really runs is counted: a replay was answered by `reuse`, and a refusal came
- * before (PRM-07).
+ * the session's quota (E3106, E3401, E3303, E3211). Where no slot is free the call waits for one, as long as its timeout. A
+ * call that the circuit refuses eats up no rate that others share. The quota comes last, so that only a call that really runs
+ * is counted: a replay was answered by `reuse`, and a refusal came before (PRM-07).
  */
 export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized & Approved, Reserved> {
   const { running, limits, quota } = parts;
@@ -35,23 +33,52 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
       // A session that has nothing left must not eat up what other agents share.
       const spent = quota?.knownSpent(principal, claims);
       if (spent !== undefined) return spent;
-      const agent = agentKey(principal);
+      const ready = (): Taken => takeRest(parts, call, flight);
       // A worker waits until a slot is free, and holds it already.
-      const isHeld = flight.resumed?.hold !== undefined;
-      if (!isHeld && !running.takeSlot(agent, limits.callsPerAgentMax)) {
-        return failure(
-          'E3106',
-          `The agent runs ${limits.callsPerAgentMax} calls already. Wait until one of them has ended.`,
-          { retryAfterMs: SLOT_RETRY_MS },
-        );
-      }
-      if (!isHeld) flight.undo.defer(() => running.freeSlot(agent));
-      const rated = takeWay(parts, call, flight);
-      if (quota === undefined) return rated;
-      const counted = (end: StageEnd<Reserved>): Taken => (isFailure(end) ? end : takeQuota(quota, call));
-      return rated instanceof Promise ? rated.then(counted) : counted(rated);
+      flight.slot = flight.resumed?.hold?.slot;
+      if (flight.slot !== undefined) return ready();
+      const slot = running.slots.take(agentKey(principal), limits.callsPerAgentMax);
+      if (slot === undefined) return waitForSlot(parts, call, flight).then(ready);
+      hold(slot, flight);
+      return ready();
     },
   };
+}
+
+function hold(slot: AgentSlot, flight: Flight): void {
+  flight.slot = slot;
+  flight.undo.defer(() => slot.free());
+}
+
+/** The time of the tool begins when it runs: a call whose turn comes late is not begun with a moment left. */
+async function waitForSlot(
+  { clock, running, limits }: Parts,
+  { principal, grant }: Resolved & Authorized,
+  flight: Flight,
+): Promise<void> {
+  const since = clock.monotonic();
+  try {
+    const slot = await running.slots.wait(agentKey(principal), limits.callsPerAgentMax, {
+      waitingMax: limits.callsWaitingPerAgentMax,
+      allWaitingMax: limits.callsMax,
+      ms: grant.limits.timeoutMs,
+      signal: flight.controller.signal,
+    });
+    hold(slot, flight);
+    // The call may have ended in the moment in which it got the slot.
+    flight.controller.signal.throwIfAborted();
+  } finally {
+    flight.slotWaitMs = clock.monotonic() - since;
+  }
+}
+
+/** What a call takes that has a slot. */
+function takeRest(parts: Parts, call: CallRequest & Resolved & Authorized & Approved, flight: Flight): Taken {
+  const { quota } = parts;
+  const rated = takeWay(parts, call, flight);
+  if (quota === undefined) return rated;
+  const counted = (end: StageEnd<Reserved>): Taken => (isFailure(end) ? end : takeQuota(quota, call));
+  return rated instanceof Promise ? rated.then(counted) : counted(rated);
 }
 
 const forWorker = ({ confirmed, question }: Approved): WaitFor => ({

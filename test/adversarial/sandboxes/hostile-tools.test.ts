@@ -260,7 +260,8 @@ describe('what else a hostile tool is told', () => {
     try {
       while (began() < SLOTS) await sleep(20);
 
-      const refused = await invoke(token, scriptIn(scripts, 'exit 0'));
+      // It waits for a slot as long as it may take.
+      const refused = await invoke(token, scriptIn(scripts, 'exit 0'), { resource_limits: { timeout_seconds: 0.5 } });
       const told = (await refused.json()) as ToolInvokeResponse;
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
       expect(told.error).toMatchObject({ e_code: 'E3106', code: 'resource_exhausted', retryable: true });

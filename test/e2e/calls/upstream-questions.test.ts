@@ -57,11 +57,11 @@ describe.each(['older', 'newer'])('a question of a server of the %s protocol', (
     },
   );
 
-  test('EXE-07 is declined for a client that cannot be asked, and for a call that came another way', async () => {
-    expect(await saidTo(await user('mute'), `${server}__ask`)).toEqual({ action: 'decline' });
+  test('EXE-07 is cancelled, never declined, for a client that cannot be asked, and for a call that came another way', async () => {
+    expect(await saidTo(await user('mute'), `${server}__ask`)).toEqual({ action: 'cancel' });
     const token = await desk.token();
     const { body } = await desk.rest('POST', '/v1/invocations', token, { tool_id: `${server}__ask`, parameters: FORM });
-    expect(JSON.stringify(body['result'])).toContain('decline');
+    expect(JSON.stringify(body['result'])).toContain('cancel');
   });
 
   test('EXE-07 that wants an address opened goes to clients that open addresses, web addresses alone', async () => {
@@ -71,18 +71,18 @@ describe.each(['older', 'newer'])('a question of a server of the %s protocol', (
     expect(await saidTo(ada, `${server}__ask`, url)).toEqual({ action: 'accept' });
     expect(asked).toMatchObject([{ mode: 'url', message: expect.stringContaining(`The server ${server} asks`) }]);
     const odd = await saidTo(ada, `${server}__ask`, { ...url, url: 'javascript:alert(1)' });
-    expect(odd).toEqual({ action: 'decline' });
+    expect(odd).toEqual({ action: 'cancel' });
     expect(asked).toHaveLength(1);
   });
 
-  test('a form that is none, and an answer that does not fit, are declined', async () => {
+  test('a form that is none, and an answer that does not fit, are cancelled', async () => {
     const { asked, onElicit } = answering('Ada');
     const ada = await user('ada', onElicit);
     const nested = { type: 'object', properties: { a: { type: 'object', properties: {} } } };
-    expect(await saidTo(ada, `${server}__ask`, { ...FORM, requestedSchema: nested })).toEqual({ action: 'decline' });
+    expect(await saidTo(ada, `${server}__ask`, { ...FORM, requestedSchema: nested })).toEqual({ action: 'cancel' });
     expect(asked).toEqual([]);
     const rude = await user('rude', () => ({ action: 'accept', content: { name: 'R', also: 'this' } }));
-    expect(await saidTo(rude, `${server}__ask`)).toEqual({ action: 'decline' });
+    expect(await saidTo(rude, `${server}__ask`)).toEqual({ action: 'cancel' });
   });
 });
 
@@ -104,16 +104,16 @@ describe('two clients at once', () => {
     },
   );
 
-  test('EXE-07 a server that does not say it reaches neither while both have calls there', async () => {
+  test('EXE-07 a server that does not say it, and has asked before, reaches the one whose connection it asks on', async () => {
     const [ada, bob] = [answering('Ada'), answering('Bob')];
     const [one, two] = [await user('ada', ada.onElicit), await user('bob', bob.onElicit, '2026')];
     const stop = new AbortController();
     const held = one.callTool({ name: 'older__hold', arguments: {} }, { signal: stop.signal }).catch(() => undefined);
     await expect.poll(async () => executing('older__hold')).toBe(true);
-    expect(await saidTo(two, 'older__ask')).toEqual({ action: 'decline' });
+    expect(await saidTo(two, 'older__ask')).toEqual({ action: 'accept', content: { name: 'Bob' } });
     stop.abort();
     await held;
-    expect([...ada.asked, ...bob.asked]).toEqual([]);
+    expect([ada.asked.length, bob.asked.length]).toEqual([0, 1]);
   });
 
   test('EXE-07 what a server asks for a call that was cancelled reaches nobody else', async () => {
@@ -129,7 +129,9 @@ describe('two clients at once', () => {
     const held = two.callTool({ name: 'late__hold', arguments: {} }, { timeout: 20_000 }).catch(() => undefined);
     await expect.poll(async () => executing('late__hold')).toBe(true);
     stop.abort();
-    await expect.poll(() => saidTo(two, 'late__said', {}), { timeout: 10_000 }).toEqual([{ action: 'decline' }]);
+    // Of a client that shows no questions, and so on the connection of all.
+    const mute = await user('mute');
+    await expect.poll(() => saidTo(mute, 'late__said', {}), { timeout: 10_000 }).toEqual([{ action: 'cancel' }]);
     expect([...ada.asked, ...bob.asked]).toEqual([]);
     await desk.layer.ask('upstreams.remove', { name: 'late' }, LOCAL_CALLER);
     await held;

@@ -48,6 +48,10 @@ export function layerLimitsOf(settings: Settings): LayerLimits {
       memoryMb: settings['agent.memory_mb'],
       outputBytesMax: OUTPUT_BYTES_CEILING,
     },
+    upstreamTools: {
+      timeoutMs: settings['upstreams.timeout_seconds'] * 1000,
+      timeoutMsMax: settings['upstreams.timeout_seconds_max'] * 1000,
+    },
   };
 }
 

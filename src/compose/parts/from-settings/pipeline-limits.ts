@@ -8,6 +8,7 @@ export function limitsOf(settings: Settings): PipelineParts['limits'] {
   return {
     callsMax: settings['calls.max'],
     callsPerAgentMax: settings['calls.per_agent_max'],
+    callsWaitingPerAgentMax: settings['calls.per_agent_waiting_max'],
     argumentDepthMax: settings['calls.argument_depth_max'],
     argumentBytesMax: settings['calls.argument_bytes_max'],
     layer: layerLimitsOf(settings),

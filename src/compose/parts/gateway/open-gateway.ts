@@ -25,7 +25,7 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
       confirmationWaitMs: settings['approvals.elicitation_wait_seconds'] * 1000,
     },
   });
-  const asked = upstreamQuestions.answeredBy(gateway.askForUpstream);
+  const asked = upstreamQuestions.answeredBy(gateway.upstreamDesk);
   return {
     ...gateway,
     close: () => {

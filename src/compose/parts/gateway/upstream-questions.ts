@@ -1,26 +1,31 @@
-import type { ElicitationAnswer, ElicitationDesk } from '../../../mcp-servers/elicitation.port.ts';
+import type { AskedClient, ElicitationAnswer, ElicitationDesk } from '../../../mcp-servers/elicitation.port.ts';
 
 /** Where questions of upstreams go: upstreams are there before any gateway, and gateways come and go. */
-export interface UpstreamQuestions {
-  /** For the upstreams. Declined while no gateway is open, and when none knows the client of the call. */
-  readonly ask: ElicitationDesk;
+export interface UpstreamQuestions extends ElicitationDesk {
   /** From now on this gateway is asked too, until disposed. */
   answeredBy(desk: ElicitationDesk): Disposable;
 }
-
-const DECLINE: ElicitationAnswer = { action: 'decline' };
 
 /** No gateway is open yet. */
 export function createUpstreamQuestions(): UpstreamQuestions {
   const desks = new Set<ElicitationDesk>();
   return {
-    async ask(request, signal) {
-      // A client is connected to one gateway: every other one declines, without asking anybody.
+    async ask(request, signal): Promise<ElicitationAnswer> {
+      const reasons = new Set<string>();
+      // A client is connected to one gateway: every other one says that it has nobody to ask.
       for (const desk of desks) {
-        const answer = await desk(request, signal);
-        if (answer.action !== 'decline') return answer;
+        const answer = await desk.ask(request, signal);
+        if (!('unasked' in answer)) return answer;
+        reasons.add(answer.unasked);
       }
-      return DECLINE;
+      return { action: 'cancel', unasked: reasons.size === 0 ? 'no gateway is open' : [...reasons].join('; ') };
+    },
+    clientOf(tenantId, invocationId): AskedClient | undefined {
+      for (const desk of desks) {
+        const client = desk.clientOf(tenantId, invocationId);
+        if (client !== undefined) return client;
+      }
+      return undefined;
     },
     answeredBy(desk) {
       desks.add(desk);

@@ -80,7 +80,7 @@ export function unhappyAnswer(
   if (!isForModel) return protocolError(id, error, entry);
   const reported = error.details?.['result'];
   if (response !== undefined && looksLikeCallResult(reported)) return passOn(id, reported, response, true, frame);
-  const content = JSON.stringify([{ type: 'text', text: toolErrorText(error) }]);
+  const content = JSON.stringify([{ type: 'text', text: toolErrorText(error) }, ...forModel(response)]);
   const meta = `{${frame.metaOpening}${idMember(response)}"error":${JSON.stringify(errorMeta(error))}${warningsMember(response)}}`;
   return resultAnswer(id, `{${frame.opening}"content":${content},"isError":true,"_meta":${meta}}`);
 }
@@ -103,13 +103,21 @@ function passOn(
     invocation_id: response.invocation_id,
     ...(warnings.length === 0 ? {} : { warnings }),
   };
+  const told = forModel(response);
   const passed = {
     ...rest,
+    ...(told.length === 0 || !Array.isArray(rest['content']) ? {} : { content: [...rest['content'], ...told] }),
     ...(frame.era === 'modern' ? { resultType: 'complete' } : {}),
     ...(isError ? { isError } : {}),
     _meta: meta,
   };
   return resultAnswer(id, JSON.stringify(passed));
+}
+
+/** Warnings that a model has to know of to understand the result; all others are for the client alone. */
+function forModel(response: ToolInvokeResponse | undefined): readonly { type: 'text'; text: string }[] {
+  const told = response?.warnings?.filter(({ code }) => code === 'question_unanswered') ?? [];
+  return told.map(({ message }) => ({ type: 'text', text: message }));
 }
 
 function contentOf(result: unknown, json: string | undefined): string {

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { META_CLIENT_CAPABILITIES, META_VERSION } from '../../mcp-protocol.ts';
 import { type McpServer, startMcpServer } from '../../mcp-transports/http/mcp-http.fixture.ts';
 import { manifestOf } from '../../tool-layer.fixture.ts';
-import type { Gateway } from '../create-gateway.ts';
 import type { UpstreamAnswer } from './upstream-questions.ts';
 
 type Body = { result?: Record<string, unknown>; error?: { code: number; data?: { e_code?: string } } };
@@ -18,17 +17,19 @@ let server: McpServer;
 beforeEach(() => start());
 afterEach(() => server.close());
 
+const whileAsking = <Answer>(wait: () => Promise<Answer>): Promise<Answer> => wait();
+
 /** @param confirmationWaitMs how long a client may take to come back */
 async function start(confirmationWaitMs = 60_000): Promise<void> {
   [signal, ended, answers] = [undefined, 0, []];
   const signalOf = (_tenant: string, id: string) => (id === ID ? signal : undefined);
   server = await startMcpServer({ confirmationWaitMs }, { signalOf });
-  const ask: Gateway['askForUpstream'] = server.gateway.askForUpstream;
+  const { ask } = server.gateway.upstreamDesk;
   server.layer.addTool(manifestOf('ask'), async ({ times = 1 }, caller) => {
     signal = caller.signal;
     caller.signal?.addEventListener('abort', () => (ended += 1));
     for (let turn = 0; turn < Number(times); turn += 1) {
-      const about = { tenantId: 'acme', upstream: 'crm', invocationIds: [ID], mode: 'form' as const };
+      const about = { tenantId: 'acme', upstream: 'crm', invocationIds: [ID], mode: 'form' as const, whileAsking };
       const question = { ...about, message: `Who ${turn}?`, requestedSchema: FORM };
       answers.push(await ask(question, caller.signal ?? AbortSignal.abort()));
     }

@@ -8,6 +8,8 @@ import { createGateway, type Gateway } from '../create-gateway.ts';
 import type { UpstreamAnswer, UpstreamQuestion } from './upstream-questions.ts';
 
 const SCHEMA = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+/** Nobody was shown the question. */
+const UNASKED = { action: 'cancel', unasked: expect.any(String) };
 const question = (...invocationIds: string[]): UpstreamQuestion => ({
   tenantId: 'acme',
   upstream: 'crm',
@@ -15,6 +17,7 @@ const question = (...invocationIds: string[]): UpstreamQuestion => ({
   mode: 'form',
   message: 'Who?\u001b[2J',
   requestedSchema: SCHEMA,
+  whileAsking: (ask) => ask(),
 });
 
 let layer: LayerDouble;
@@ -36,7 +39,7 @@ beforeEach(async () => {
   layer.addTool(manifestOf('ask'), async ({ id, also = [], ...more }, { signal }) => {
     signals.set(`acme ${String(id)}`, signal as AbortSignal);
     const asked = { ...question(String(id), ...(also as string[])), ...more };
-    const answer = await gateway.askForUpstream(asked, new AbortController().signal);
+    const answer = await gateway.upstreamDesk.ask(asked, new AbortController().signal);
     answers.push(answer);
     return answer;
   });
@@ -109,7 +112,7 @@ it.each([
   ]);
 });
 
-it('a question that may belong to calls of two clients is declined; of one client it is asked', async () => {
+it('a question that may belong to calls of two clients is shown to nobody; of one client it is asked', async () => {
   const [one, two] = [await client(ada), await client(ada)];
   const busy = new AbortController();
   const waits = two
@@ -119,8 +122,8 @@ it('a question that may belong to calls of two clients is declined; of one clien
   await expect.poll(() => signals.size).toBe(2);
   const ask = async (also: string[]) =>
     (await one.callTool({ name: 'ask', arguments: { id: 'mine', also } })).structuredContent;
-  expect(await ask(['other'])).toEqual({ action: 'decline' });
-  expect(await ask(['nowhere'])).toEqual({ action: 'decline' });
+  expect(await ask(['other'])).toEqual(UNASKED);
+  expect(await ask(['nowhere'])).toEqual(UNASKED);
   expect(await ask(['own'])).toMatchObject({ action: 'accept' });
   busy.abort();
   await Promise.all([waits, own]);
@@ -142,17 +145,17 @@ it.each<[string, () => Promise<Client>, Record<string, unknown>]>([
     { requestedSchema: { ...SCHEMA, properties: { password: {} } } },
   ],
   ['an answer that does not fit', () => client(() => ({ action: 'accept', content: { name: 1 } })), {}],
-])('a question is declined for %s', async (_who, connect, more) => {
+])('EXE-07 a question is cancelled, with the reason and never declined, for %s', async (_who, connect, more) => {
   const agent = await connect();
   await agent.callTool({ name: 'ask', arguments: { id: 'one', ...more } });
-  expect(answers).toEqual([{ action: 'decline' }]);
+  expect(answers).toEqual([UNASKED]);
 });
 
 it('a call that came another way has nobody to ask', async () => {
   signals.set('acme rest', new AbortController().signal);
   const { signal } = new AbortController();
-  expect(await gateway.askForUpstream(question('rest'), signal)).toEqual({ action: 'decline' });
-  expect(await gateway.askForUpstream(question(), signal)).toEqual({ action: 'decline' });
+  expect(await gateway.upstreamDesk.ask(question('rest'), signal)).toEqual(UNASKED);
+  expect(await gateway.upstreamDesk.ask(question(), signal)).toEqual(UNASKED);
 });
 
 it('an address is shown to a client that opens addresses, with an id', async () => {

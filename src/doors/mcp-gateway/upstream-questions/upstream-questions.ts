@@ -21,15 +21,23 @@ export interface UpstreamQuestion {
   readonly message: string;
   readonly requestedSchema?: Params;
   readonly url?: string;
+  /** What waits for the person is done inside of it. */
+  whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
 }
 
-/** What the person says; `content` fits the schema. */
+/** What the person says; `content` fits the schema. `unasked` says why no person was shown the question. */
 export type UpstreamAnswer =
   | { readonly action: 'accept'; readonly content?: Params }
-  | { readonly action: 'decline' | 'cancel' };
+  | { readonly action: 'decline' | 'cancel' }
+  | { readonly action: 'cancel'; readonly unasked: string };
 
-/** Puts questions of upstreams to the user at the client whose call they belong to. Never rejects. */
-export type AskForUpstream = (question: UpstreamQuestion, signal: AbortSignal) => Promise<UpstreamAnswer>;
+/** Puts questions of upstreams to the user at the client whose call they belong to. */
+export interface UpstreamDesk {
+  /** Never rejects. */
+  ask(question: UpstreamQuestion, signal: AbortSignal): Promise<UpstreamAnswer>;
+  /** The client that a call runs for; undefined when it shows no questions. Requests without a session stand for themselves. */
+  clientOf(tenantId: string, invocationId: string): { readonly session?: string } | undefined;
+}
 
 /** Who waits for which call. */
 export interface UpstreamQuestionParts {
@@ -38,40 +46,47 @@ export interface UpstreamQuestionParts {
   readonly peerOf: (tenantId: string, invocationId: string) => Peer | undefined;
 }
 
-const DECLINE: UpstreamAnswer = { action: 'decline' };
-
 /**
  * A question is put to one client: that of the call that it belongs to. Where it could belong to calls of several clients, of
- * none, or of one that cannot put such a question to its user, it is declined.
+ * none, or of one that cannot put such a question to its user, nobody is asked.
  */
-export function askForUpstreams({ log, peerOf }: UpstreamQuestionParts): AskForUpstream {
-  const decline = ({ upstream, invocationIds }: UpstreamQuestion, why: string): UpstreamAnswer => {
-    log.info('upstream-question-declined', { upstream, why, invocations: invocationIds.slice(0, 8) });
-    return DECLINE;
+export function createUpstreamDesk({ log, peerOf }: UpstreamQuestionParts): UpstreamDesk {
+  const sessions = new WeakMap<object, string>();
+  const sessionOf = (watch: object): string => {
+    const known = sessions.get(watch) ?? randomUUID();
+    sessions.set(watch, known);
+    return known;
   };
-  return async (question, signal) => {
+  const ask: UpstreamDesk['ask'] = async (question, signal) => {
     const peer = onePeer(question, peerOf);
-    if (peer?.ask === undefined) return decline(question, 'no single client waits for the call');
-    if (!elicits(peer, question.mode))
-      return decline(question, `the client shows no question of the mode ${question.mode}`);
+    if (peer?.ask === undefined) return unasked('no single client waits for the call');
+    const { ask: askPeer } = peer;
+    if (!elicits(peer, question.mode)) return unasked(`the client shows no question of the mode ${question.mode}`);
     if (question.mode === 'form' && asksForSecret(question.requestedSchema))
-      return decline(question, 'its form asks for a secret; a server has a page of its own for that');
+      return unasked('its form asks for a secret; a server has a page of its own for that');
     const form = question.mode === 'form' ? flatFormOf(question.requestedSchema) : undefined;
-    if (question.mode === 'form' && form === undefined) return decline(question, 'its schema is no form');
+    if (question.mode === 'form' && form === undefined) return unasked('its schema is no form');
     try {
-      const said = await peer.ask(
-        'elicitation/create',
-        paramsOf(question, form),
-        AbortSignal.any([signal, peer.signal]),
+      const said = await question.whileAsking(() =>
+        askPeer('elicitation/create', paramsOf(question, form), AbortSignal.any([signal, peer.signal])),
       );
-      const answer = answerIn(said, form);
-      return answer ?? decline(question, 'the answer is not what was asked for');
+      return answerIn(said, form) ?? unasked('the answer of the client is not what was asked for');
     } catch (thrown) {
       log.info('upstream-question-not-answered', { upstream: question.upstream, reason: String(thrown) });
       return { action: 'cancel' };
     }
   };
+  return {
+    ask,
+    clientOf(tenantId, invocationId) {
+      const peer = peerOf(tenantId, invocationId);
+      if (peer?.ask === undefined || peer.can?.['elicitation'] === undefined) return undefined;
+      return peer.watch === undefined ? {} : { session: sessionOf(peer.watch) };
+    },
+  };
 }
+
+const unasked = (why: string): UpstreamAnswer => ({ action: 'cancel', unasked: why });
 
 /** Of several calls that it may belong to, all have to be of one session. */
 function onePeer(
@@ -96,7 +111,7 @@ function paramsOf({ upstream, message, url }: UpstreamQuestion, form: FlatForm |
 /** Undefined for an answer that does not fit. */
 function answerIn(said: unknown, form: FlatForm | undefined): UpstreamAnswer | undefined {
   const { action, content } = isObject(said) ? said : {};
-  if (action === 'decline') return DECLINE;
+  if (action === 'decline') return { action };
   if (action !== 'accept') return { action: 'cancel' };
   if (form === undefined) return { action };
   return isObject(content) && form.fits(content) ? { action, content } : undefined;

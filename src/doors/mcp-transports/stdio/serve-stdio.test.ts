@@ -176,8 +176,9 @@ it('a question to the client goes out on the pipe, and its answer is read though
     signals.push(signal as AbortSignal);
     const question = { tenantId: 'acme', upstream: 'u', invocationIds: [String(signals.length - 1)], message: 'Who?' };
     const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } };
-    const asked = { ...question, mode: 'form' as const, requestedSchema };
-    return asking.askForUpstream(asked, new AbortController().signal);
+    const whileAsking = <Answer>(wait: () => Promise<Answer>): Promise<Answer> => wait();
+    const asked = { ...question, mode: 'form' as const, requestedSchema, whileAsking };
+    return asking.upstreamDesk.ask(asked, new AbortController().signal);
   });
   const asking = createGateway({
     layer,

@@ -10,7 +10,7 @@ import { standIns } from './caller-credentials.ts';
 import { createOperatorListing } from './own-listing.ts';
 import { PerCallerUpstream } from './per-caller-upstream.ts';
 
-/** One upstream that is kept, over one connection for all or one for each caller. */
+/** One upstream that is kept, over one connection for all, or one for each caller or client. */
 export interface KeptUpstream extends Omit<Supervised, 'connect'> {
   /** Connects now, lists the tools and throws what went wrong. @param operator who asks for it */
   connect(operator: SecretCaller): Promise<ToolListing>;
@@ -39,7 +39,21 @@ export function keepUpstream(parts: KeptUpstreamParts): KeptUpstream {
   const { definition, tenantId, link, clock, settings } = parts;
   const { per_caller: perCaller, list_credentials: standing } = definition;
   const open = (secrets: SecretStore | undefined, options: Options) => openLink(parts, { ...link, secrets }, options);
-  if (perCaller !== true) return new Supervised({ ...parts, open: (options) => open(link.secrets, options) });
+  const asking = { hasAsked: false };
+  const onAsks = (): void => {
+    asking.hasAsked = true;
+  };
+  if (perCaller !== true) {
+    const shared = new Supervised({ ...parts, open: (options) => open(link.secrets, { ...options, onAsks }) });
+    const apart = (options: Options) => open(link.secrets, options);
+    return new PerCallerUpstream({
+      ...parts,
+      listing: shared,
+      shared,
+      asking,
+      open: (_none, options) => apart(options),
+    });
+  }
 
   const own = standing === undefined ? undefined : standIns(link.secrets, standing);
   const { connectTimeoutMs } = settings;
@@ -47,7 +61,12 @@ export function keepUpstream(parts: KeptUpstreamParts): KeptUpstream {
     own === undefined
       ? createOperatorListing({ definition, tenantId, clock, connectTimeoutMs, secrets: link.secrets, open })
       : new Supervised({ ...parts, open: (options) => open(own, options) });
-  return new PerCallerUpstream({ ...parts, listing, open: (secrets, options) => openCallers(parts, secrets, options) });
+  return new PerCallerUpstream({
+    ...parts,
+    listing,
+    asking,
+    open: (secrets, options) => openCallers(parts, secrets, options),
+  });
 }
 
 async function openLink(

@@ -7,10 +7,12 @@ import { callFailure, neverLeft } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
 import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
 import { hiding } from '../secrets/secret-values.ts';
-import type { OwnStatus, SupervisedParts, UpstreamCallOptions } from '../supervised-parts.ts';
+import type { Supervised } from '../supervised.ts';
+import { askerOf, type OwnStatus, type SupervisedParts, type UpstreamCallOptions } from '../supervised-parts.ts';
 import { callerCredentials, callerOf, type KnownCaller, secretsOf } from './caller-credentials.ts';
 import { openCallerLink } from './caller-link.ts';
 import { CallerLinks, type LentLink } from './caller-links.ts';
+import { createClientPlaces } from './client-places.ts';
 import type { OwnListing } from './own-listing.ts';
 
 /** What an upstream with a connection for each caller stands on. */
@@ -19,6 +21,13 @@ export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlo
   open(secrets: SecretStore, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
   /** How the layer itself learns the tools. */
   readonly listing: OwnListing;
+  /**
+   * The connection of all, which calls share as long as the server asks nobody anything. Each caller has a connection of its own
+   * from the beginning when absent.
+   */
+  readonly shared?: Pick<Supervised, 'call'>;
+  /** Whether the server has asked a person something without saying for which call. */
+  readonly asking: { hasAsked: boolean };
 }
 
 /**
@@ -30,6 +39,7 @@ export class PerCallerUpstream {
   readonly #name: string;
   readonly #credentials: readonly string[];
   readonly #links: CallerLinks;
+  readonly #places = createClientPlaces();
   readonly #isDisabled: boolean;
   /** Known from whoever was connected: it is the server's, not the caller's. */
   #olderProtocolOnly = false;
@@ -78,17 +88,31 @@ export class PerCallerUpstream {
   }
 
   status(): OwnStatus {
-    return { ...this.#parts.listing.status(), caller_connections: this.#links.size() };
+    const size = this.#links.size();
+    const isShared = this.#parts.shared !== undefined && size === 0;
+    return { ...this.#parts.listing.status(), ...(isShared ? {} : { caller_connections: size }) };
   }
 
-  /** Calls a tool over the caller's own connection. */
-  async call(
+  /** Calls a tool over the connection of all, or the caller's own. */
+  call(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    const { shared, asking } = this.#parts;
+    const isApart = asking.hasAsked && options.client !== undefined && options.caller !== undefined;
+    return shared === undefined || isApart ? this.#callApart(tool, args, options) : shared.call(tool, args, options);
+  }
+
+  async #callApart(
     tool: string,
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
     if (this.#isDisabled) throw stopped(this.#name);
-    const caller = callerOf(this.#name, this.#credentials, options.caller);
+    const known = callerOf(this.#name, this.#credentials, options.caller);
+    using place = this.#places.take(known, this.#parts.asking.hasAsked ? options.client : undefined);
+    const { caller } = place;
     const { signal, timeoutMs } = options;
     const startedAt = this.#parts.clock.monotonic();
     const rest = (): UpstreamCallOptions => {
@@ -96,7 +120,13 @@ export class PerCallerUpstream {
       return { ...options, timeoutMs: Math.max(1, timeoutMs - (this.#parts.clock.monotonic() - startedAt)) };
     };
     const once = (): Promise<UpstreamCallResult> =>
-      this.#links.use(caller, rest(), (link) => this.#callOn(link, tool, args, rest()));
+      this.#links.use(caller, rest(), (link) =>
+        this.#callOn(link, tool, args, rest()).catch((thrown: unknown) => {
+          // The server may still be at it, and ask for it: nobody else is lent this connection.
+          if (place.isExclusive) link.retire();
+          throw thrown;
+        }),
+      );
     try {
       return await once().catch((thrown: unknown) => (neverLeft(thrown) ? once() : Promise.reject(thrown)));
     } catch (thrown) {
@@ -110,13 +140,16 @@ export class PerCallerUpstream {
   }
 
   async #open(caller: KnownCaller, signal: AbortSignal) {
-    const { open, random, settings, log } = this.#parts;
+    const { open, random, settings, log, asking } = this.#parts;
+    const onAsks = (): void => {
+      asking.hasAsked = true;
+    };
     const parts = {
       name: this.#name,
       settings,
       log,
       random,
-      open: (options: OpenOptions & { readonly timeoutMs: number }) => open(secretsOf(caller), options),
+      open: (options: OpenOptions & { readonly timeoutMs: number }) => open(secretsOf(caller), { ...options, onAsks }),
     };
     const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });
     this.#olderProtocolOnly = opened.link.olderProtocolOnly;
@@ -133,7 +166,8 @@ export class PerCallerUpstream {
     const startedAt = this.#parts.clock.monotonic();
     const check = (): Promise<void> | undefined => this.#check(lent, tool, options);
     const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
-    const { signal, onProgress, invocationId } = options;
+    const { signal, onProgress } = options;
+    const asker = askerOf(options);
     const idleMs = this.#parts.definition.request_timeout_ms;
     try {
       // The common case first: a tool that leaves nothing behind waits for nothing.
@@ -141,7 +175,7 @@ export class PerCallerUpstream {
       if (checking !== undefined) await checking;
       const passed = this.#parts.clock.monotonic() - startedAt;
       const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
-      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, invocationId, beforeAgain });
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, asker, beforeAgain });
     } catch (thrown) {
       // A credential that is refused now may be replaced by the next call; its connection is not.
       if (neverLeft(thrown) || isUnauthorized(thrown)) retire();

@@ -10,6 +10,8 @@ import { CallState, type StateParts } from '../../undo/state/call-state.ts';
 import type { TransactionParts } from '../../undo/transaction.ts';
 import { compensatingStep } from './compensating-step.ts';
 
+/** Code of the warning on a call whose server had a question that nobody was shown. */
+const UNASKED = 'question_unanswered';
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
 type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial<Prepared>;
@@ -17,7 +19,7 @@ type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial
 /** What calls change state with. */
 export type RecordingParts = Pick<
   PipelineParts,
-  'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits'
+  'clock' | 'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits'
 >;
 
 /** The call as its executor sees it. With `parts` it may change what a crash must not leave half made. */
@@ -39,12 +41,35 @@ export function executorCall(call: Call, flight: Flight, parts?: RecordingParts)
     // It is done already: what is left is to say so (PIPE-03).
     onRolledBack: () => flight.undo.sayRolledBack(),
     ...(parts?.transactions === undefined ? {} : changing(parts.transactions, parts, call, flight)),
+    whileAsking: (ask) => whileAsking(flight, ask),
+    ...(parts === undefined ? {} : { onUnasked: (why) => tellUnasked(flight, why, parts.clock.now()) }),
     onProgress(progress) {
       flight.progress = progress;
-      flight.deadline?.touch();
+      flight.deadline?.progressed();
       onProgress?.(progress);
     },
   };
+}
+
+/** A person takes the time that a person takes: the call holds no slot, and its silence is not counted. */
+async function whileAsking<Answer>(
+  { deadline, slot, controller }: Flight,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  using _asking = deadline?.asking();
+  return await (slot === undefined ? ask() : slot.without(ask, controller.signal));
+}
+
+/** Once for a call: a server may ask without end. */
+function tellUnasked(flight: Flight, why: string, at: number): void {
+  const { warnings } = flight;
+  if (warnings.some(({ code }) => code === UNASKED)) return;
+  warnings.push({
+    code: UNASKED,
+    message: `The server wanted to ask the user something in the middle of this call. Nobody was shown the question, because ${why}. The server was told "cancel".`,
+  });
+  flight.facts ??= [];
+  flight.facts.push({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
 }
 
 /** Everything with which a tool changes state. Whoever took an earlier attempt's changes nothing with it. */

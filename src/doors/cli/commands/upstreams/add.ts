@@ -4,7 +4,7 @@ import { ArgumentContent } from '../../../../../api/schemas/tool-manifest.ts';
 import type { ToolOverride, UpstreamAddResponse, UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
-import { collect, collectPairs } from '../../input/option-values.ts';
+import { collect, collectPairs, seconds } from '../../input/option-values.ts';
 import { usageError } from '../../input/usage-error.ts';
 import type { Printer } from '../../output/printer.ts';
 import { REGISTRATION_HEAD, registrationRow } from '../../output/registrations.ts';
@@ -21,6 +21,7 @@ interface AddOptions {
   readonly confirm?: readonly string[];
   readonly approve?: readonly string[];
   readonly content?: readonly string[];
+  readonly timeout?: number;
   readonly newTools: boolean;
   readonly perCaller?: boolean;
   readonly listCredential?: Readonly<Record<string, string>>;
@@ -48,6 +49,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
       'what this argument of this tool holds, such as query:/sql=fragment; * for all tools',
       collect,
     )
+    .option('--timeout <duration>', 'timeout of its tools, for example 5m; progress begins it anew', seconds)
     .option('--per-caller', 'each caller has a connection of its own; {{NAME}} is then a credential of the call')
     .option(
       '--list-credential <name=secret>',
@@ -89,6 +91,7 @@ function overridesOf({
   confirm = [],
   approve = [],
   content = [],
+  timeout,
 }: AddOptions): Record<string, ToolOverride> {
   const overrides: Record<string, ToolOverride> = {};
   const state = (tools: readonly string[], said: ToolOverride): void => {
@@ -104,6 +107,10 @@ function overridesOf({
   for (const text of content) {
     const [tool, said] = contentOf(text);
     state([tool], { argument_content: { ...overrides[tool]?.argument_content, ...said } });
+  }
+  if (timeout !== undefined) {
+    if (timeout <= 0) throw usageError('--timeout is more than nothing. Write a duration such as 30s, 5m or 1h.');
+    state(['*'], { timeout_seconds: timeout });
   }
   return overrides;
 }

@@ -23,6 +23,18 @@ const WAITING = {
 };
 const asked = (): unknown => bench.layer.asked.at(-1)?.input;
 
+it('EXE-12 add takes a timeout for all tools of the server', async () => {
+  bench.layer.answers.set('upstreams.add', () => ({ upstream: STATUS, registrations: [] }));
+  const add = (duration: string) =>
+    bench.run(['upstreams', 'add', 'files', '--timeout', duration, '--approve', '*', '--', 'server']);
+  expect(await add('5m')).toMatchObject({ code: 0 });
+  expect(asked()).toMatchObject({
+    upstream: { overrides: { '*': { timeout_seconds: 300, requires_approval: true } } },
+  });
+  expect(await add('0s')).toMatchObject({ code: 2, err: expect.stringContaining('more than nothing') });
+  expect(await add('soon')).toMatchObject({ code: 2, err: expect.stringContaining('duration') });
+});
+
 it('API-05 add takes what the operator states of tools', async () => {
   bench.layer.answers.set('upstreams.add', () => ({ upstream: STATUS, registrations: [] }));
   const said = ['--pure', 'list', '--pure', 'read', '--idempotent', 'put', '--approve', '*', '--confirm', 'put'];

@@ -49,6 +49,8 @@ export interface CircuitParts {
   readonly unknownState?: 'open' | 'closed';
   /** Of tools that name none. */
   readonly timeoutMs: number;
+  /** The same of tools of upstreams; as of others when absent. */
+  readonly upstreamTimeoutMs?: number;
   readonly ledger: Pick<Ledger, 'commit'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -67,7 +69,8 @@ export function createCircuits(parts: CircuitParts): Circuits {
       const use = useOf(call.tool.manifest);
       if (use === undefined) return undefined;
       try {
-        const heldMsMax = call.grant.limits.timeoutMs + HELD_BEYOND_MS;
+        const { timeoutMs, timeoutMsMax = timeoutMs } = call.grant.limits;
+        const heldMsMax = timeoutMsMax + HELD_BEYOND_MS;
         const answer = store.permit(call.principal.tenantId, use.name, use.terms, heldMsMax);
         if (!(answer instanceof Promise)) return answered(parts, { use, call, flight }, answer);
         return answer.then(
@@ -97,12 +100,17 @@ export function createCircuits(parts: CircuitParts): Circuits {
 }
 
 /** Which circuit each manifest names is found out once. */
-function rememberedUses({ terms, timeoutMs }: CircuitParts): (manifest: ToolManifest) => CircuitUse | undefined {
+function rememberedUses({
+  terms,
+  timeoutMs,
+  upstreamTimeoutMs = timeoutMs,
+}: CircuitParts): (manifest: ToolManifest) => CircuitUse | undefined {
   const uses = new WeakMap<ToolManifest, CircuitUse | 'none'>();
   return (manifest) => {
     let use = uses.get(manifest);
     if (use === undefined) {
-      use = circuitOf(manifest, terms, timeoutMs) ?? 'none';
+      const fallbackMs = manifest.executor.kind === 'mcp' ? upstreamTimeoutMs : timeoutMs;
+      use = circuitOf(manifest, terms, fallbackMs) ?? 'none';
       uses.set(manifest, use);
     }
     return use === 'none' ? undefined : use;

@@ -1,0 +1,156 @@
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LOCAL_CALLER } from '../../../src/index.ts';
+import {
+  type AskingHttpServer,
+  startAskingHttpServer,
+} from '../../../src/mcp-servers/test-servers/asking-http-server.ts';
+import { type Desk, type Elicited, openDesk } from './desk.fixture.ts';
+
+const SERVER = fileURLToPath(new URL('../../../src/mcp-servers/test-servers/asking-server.mjs', import.meta.url));
+const FORM = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } };
+
+let desk: Desk;
+let web: AskingHttpServer;
+beforeAll(async () => {
+  desk = await openDesk({ settings: { 'upstreams.timeout_seconds': 60, 'calls.per_agent_max': 2 } });
+  web = await startAskingHttpServer();
+  await add('stdio');
+  await add('web');
+  await add('brief', 1);
+}, 60_000);
+afterAll(async () => {
+  await desk[Symbol.asyncDispose]();
+  await web[Symbol.asyncDispose]();
+});
+
+/** A server that has asked nobody anything yet; over HTTP unless its name says otherwise. */
+async function add(name: string, timeout_seconds?: number): Promise<void> {
+  const transport = name.startsWith('stdio')
+    ? { type: 'stdio' as const, command: 'node', args: [SERVER, '2025-11-25'] }
+    : { type: 'http' as const, url: web.url };
+  const overrides = timeout_seconds === undefined ? {} : { overrides: { '*': { timeout_seconds } } };
+  await desk.layer.ask('upstreams.add', { upstream: { name, transport, ...overrides } }, LOCAL_CALLER);
+}
+
+/** A user at a client, whose questions are written down. */
+async function user(name: string, era: '2025' | '2026', agent = name) {
+  const asked: Elicited[] = [];
+  const claims = { agent_did: `did:agent:${agent}`, user_did: `did:user:${agent}` };
+  const onElicit = (params: Elicited): object => {
+    asked.push(params);
+    return { action: 'accept', content: { name } };
+  };
+  return { asked, client: await desk.mcp(await desk.token(claims), onElicit, era) };
+}
+
+type Told = { readonly content: readonly { readonly text: string }[]; readonly _meta?: Record<string, unknown> };
+
+async function ask(client: Client, tool: string): Promise<Told> {
+  return (await client.callTool({ name: tool, arguments: FORM })) as unknown as Told;
+}
+
+/** Begins a call that never ends, and cancels it once the server has it. */
+async function cancelOne(client: Client, tool: string): Promise<void> {
+  const stop = new AbortController();
+  const held = client.callTool({ name: tool, arguments: {} }, { signal: stop.signal }).catch(() => undefined);
+  await expect.poll(() => executing(tool)).toBe(true);
+  stop.abort();
+  await held;
+  await expect.poll(() => executing(tool)).toBe(false);
+}
+
+/** Whether the newest call of this tool runs now. */
+async function executing(toolId: string): Promise<boolean> {
+  const { events } = await desk.layer.ask('audit.query', { tool_id: toolId, newest: true, limit: 1 }, LOCAL_CALLER);
+  return events.at(-1)?.data['state'] === 'EXECUTING';
+}
+
+describe.each([
+  ['stdio', '2025', 'bob'],
+  ['stdio', '2026', 'bob'],
+  ['stdio', '2025', 'ada'],
+  ['stdio', '2026', 'ada'],
+  ['web', '2025', 'bob'],
+  ['web', '2026', 'ada'],
+] as const)('one client at a server over %s that cancels again and again, in the %s era', (server, era, agent) => {
+  test(`EXE-07 changes nothing of what another one is asked (its agent is ${agent})`, async () => {
+    const [ada, bob] = [await user('Ada', era), await user('Bob', era, agent)];
+    // The layer learns that the server asks.
+    if (server === 'stdio') await ask(bob.client, 'stdio__ask');
+    // What is cancelled has reached the server: Ada's connection is open.
+    if (server === 'stdio') await ask(ada.client, 'stdio__said');
+    const before = bob.asked.length;
+    for (let time = 0; time < 3; time += 1) {
+      await cancelOne(ada.client, `${server}__hold`);
+      const { content } = await ask(bob.client, `${server}__ask`);
+      expect(JSON.parse(content[0]?.text ?? '')).toEqual({ action: 'accept', content: { name: 'Bob' } });
+    }
+    expect([ada.asked.length, bob.asked.length - before]).toEqual([0, 3]);
+  });
+});
+
+test('EXE-07 a question of which nobody knows whose it is reaches nobody: cancelled, on record, and told to the model', async () => {
+  await add('stdio-new');
+  const [ada, bob] = [await user('Ada', '2025'), await user('Bob', '2025')];
+  await cancelOne(ada.client, 'stdio-new__hold');
+  const { content, _meta } = await ask(bob.client, 'stdio-new__ask');
+  expect(JSON.parse(content[0]?.text ?? '')).toEqual({ action: 'cancel' });
+  expect(content[1]?.text).toContain('Nobody was shown the question');
+  expect(_meta?.['warnings']).toMatchObject([{ code: 'question_unanswered' }]);
+  const query = { type: 'ai.agent.tool.question_unanswered', tool_id: 'stdio-new__ask' } as const;
+  const { events } = await desk.layer.ask('audit.query', query, LOCAL_CALLER);
+  expect(events).toMatchObject([{ data: { reason: expect.stringContaining('several clients') } }]);
+  expect([...ada.asked, ...bob.asked]).toEqual([]);
+  // From now on each has a connection of its own.
+  await cancelOne(ada.client, 'stdio-new__hold');
+  const again = await ask(bob.client, 'stdio-new__ask');
+  expect(JSON.parse(again.content[0]?.text ?? '')).toMatchObject({ content: { name: 'Bob' } });
+  expect([ada.asked.length, again.content.length]).toEqual([0, 1]);
+});
+
+test('EXE-07 what a server asks late for a cancelled call reaches nobody who waits for it', async () => {
+  await add('stdio-late');
+  const [ada, mallory] = [await user('Ada', '2025'), await user('Mallory', '2025')];
+  await ask(ada.client, 'stdio-late__ask');
+  // Her own connection is open, so that what she cancels has reached the server.
+  await ask(ada.client, 'stdio-late__said');
+  const stop = new AbortController();
+  const held = mallory.client.callTool({ name: 'stdio-late__hold', arguments: {} }, { signal: stop.signal });
+  held.catch(() => undefined);
+  await expect.poll(() => executing('stdio-late__hold')).toBe(true);
+  await cancelOne(ada.client, 'stdio-late__linger');
+  const said = async (): Promise<unknown> =>
+    JSON.parse((await ask(ada.client, 'stdio-late__said')).content[0]?.text ?? '');
+  // Ada herself may be asked, where another call of hers runs by then.
+  await expect.poll(said, { timeout: 10_000 }).toHaveLength(1);
+  stop.abort();
+  await held.catch(() => undefined);
+  expect(mallory.asked).toEqual([]);
+});
+
+test('PIPE-08 EXE-07 a call whose user is asked holds no slot, and goes on with the answer', async () => {
+  const answers: PromiseWithResolvers<object>[] = [];
+  const token = await desk.token({ agent_did: 'did:agent:slow' });
+  const client = await desk.mcp(token, () => {
+    const answer = Promise.withResolvers<object>();
+    answers.push(answer);
+    return answer.promise;
+  });
+  const asking = [ask(client, 'web__ask'), ask(client, 'web__ask'), ask(client, 'web__ask')];
+  await expect.poll(() => answers.length).toBe(3);
+  const other = await desk.rest('POST', '/v1/invocations', token, { tool_id: 'web__report', parameters: { times: 1 } });
+  expect(other.body['status']).toBe('success');
+  for (const { resolve } of answers) resolve({ action: 'accept', content: { name: 'Slow' } });
+  for (const { content } of await Promise.all(asking)) expect(content[0]?.text).toContain('Slow');
+});
+
+test('EXE-12 progress of an upstream keeps a call alive beyond its timeout, but not where the call states its own', async () => {
+  const token = await desk.token();
+  const report = (more: object = {}) =>
+    desk.rest('POST', '/v1/invocations', token, { tool_id: 'brief__report', parameters: { times: 25 }, ...more });
+  expect((await report()).body['status']).toBe('success');
+  const { body } = await report({ resource_limits: { timeout_seconds: 1 } });
+  expect(body['error']).toMatchObject({ e_code: 'E3804' });
+});
