@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -67,8 +68,10 @@ export async function started(
   });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   stack.defer(async () => {
-    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+    signalled(child.pid, 'SIGTERM');
     await exited;
+    // npm may end before the program that it started.
+    while (signalled(child.pid, 0)) await setTimeout(50);
   });
   let said = '';
   for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
@@ -77,6 +80,15 @@ export async function started(
   }
   child.stdout.resume();
   return said;
+}
+
+/** Sends a signal to a program with all that it started; false when none of them is left. */
+function signalled(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
 }
 
 /**
