@@ -9,6 +9,8 @@ import { promisify } from 'node:util';
 /** The checkout that is under test. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
+/** A program that has not ended by then is stopped, and its code is not 0. */
+const ENDS_MS = 100_000;
 const ENV = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) };
 
 /** The fenced blocks of a language in README.md, under a heading. */
@@ -46,7 +48,7 @@ export interface Ended {
 /** Runs a program to its end; it never rejects for a code other than 0. */
 export async function ended(folder: string, command: string, ...args: string[]): Promise<Ended> {
   try {
-    return { code: 0, ...(await run(command, args, { cwd: folder, env: ENV })) };
+    return { code: 0, ...(await run(command, args, { cwd: folder, env: ENV, timeout: ENDS_MS })) };
   } catch (thrown) {
     const { code, stdout = '', stderr = String(thrown) } = thrown as Partial<Ended>;
     return { code: typeof code === 'number' ? code : -1, stdout, stderr };
