@@ -150,7 +150,17 @@ export const DocumentDependency = Type.Object(
 
 /** Which executor runs the tool, and what that executor needs to know. Its `config` is judged by the executor itself. */
 export const ExecutorBinding = Type.Object(
-  { kind: ExecutorKind, config: Type.Optional(JsonObject) },
+  {
+    kind: ExecutorKind,
+    config: Type.Optional(JsonObject),
+    property_names: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[a-zA-Z0-9_.-]{1,64}$' }), Type.String({ maxLength: 4096 }), {
+        maxProperties: 4096,
+        description:
+          'Name of a property in parameters_schema, at any depth, to the name that the tool itself knows. Importers write it where the providers of models would refuse the original name; the call is made with the original.',
+      }),
+    ),
+  },
   { additionalProperties: false },
 );
 export type ExecutorBinding = Static<typeof ExecutorBinding>;

@@ -79,6 +79,17 @@ export function functionTools(
       return { tool_id, version, outcome: 'refused', warnings: [], error: { ...errorBody(failureOf(thrown)) } };
     }
   };
+  const registeredAmong = async (toolIds: Iterable<string>): Promise<ReadonlySet<string>> => {
+    const found = new Set<string>();
+    for (const tool_id of toolIds) {
+      const is = await layer.ask('tools.get', { tool_id }, caller).then(
+        () => true,
+        () => false,
+      );
+      if (is) found.add(tool_id);
+    }
+    return found;
+  };
   return {
     async registerFunction(
       given: ToolManifest | FunctionDefinition,
@@ -99,7 +110,17 @@ export function functionTools(
     },
     async registerLangChainTools(objects, options = {}) {
       const { langChainFunctions } = await import('../registry/importers/langchain/langchain-functions.ts');
-      const { source, tools, skipped } = langChainFunctions(objects, options);
+      const long = new Set<string>();
+      const note = (toolId: string): boolean => {
+        long.add(toolId);
+        return false;
+      };
+      langChainFunctions(objects, { ...options, isRegistered: note });
+      const registered = await registeredAmong(long);
+      const { source, tools, skipped } = langChainFunctions(objects, {
+        ...options,
+        isRegistered: (toolId) => registered.has(toolId),
+      });
       const registrations: Registration[] = [];
       for (const { manifest, run } of tools) registrations.push(await registerOrRefuse(manifest, run));
       return { source, registrations, skipped };

@@ -1,6 +1,11 @@
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { ToolOverride } from '../../api/schemas/upstream.ts';
 
+/** What is known of ids: a tool that is registered under one that is longer than an import makes today keeps it. */
+export interface KnownIds {
+  readonly isRegistered?: (toolId: string) => boolean;
+}
+
 /** What an importer made of a foreign document. Nothing is lost silently: what has no manifest is listed with its reason. */
 export interface ImportedTools {
   /** Prefix of the tool ids. */
@@ -15,7 +20,7 @@ export interface ImportedTools {
  */
 export type OpenApiImporter = (
   document: string,
-  options: { readonly name?: string; readonly baseUrl?: string; readonly source?: string },
+  options: KnownIds & { readonly name?: string; readonly baseUrl?: string; readonly source?: string },
 ) => Promise<ImportedTools>;
 
 /** A tool as an MCP server lists it. Everything in it is untrusted. */
@@ -43,6 +48,8 @@ export interface McpSource {
   readonly credentials?: readonly string[];
   /** The server's name for the tool that has an id already; undefined for a free id. */
   readonly holderOf?: (toolId: string) => string | undefined;
+  /** The id that a tool has already, by the server's name for it; it keeps it. */
+  readonly idOf?: (tool: string) => string | undefined;
 }
 
 /**
@@ -57,7 +64,7 @@ export type McpImporter = (tools: readonly ListedMcpTool[], source: McpSource) =
  */
 export type LangChainImporter = (
   tools: unknown,
-  options?: { readonly name?: string; readonly version?: string },
+  options?: KnownIds & { readonly name?: string; readonly version?: string },
 ) => ImportedTools;
 
 /** What is asked of Composio, and with what. */
@@ -85,7 +92,7 @@ export interface ComposioListing {
 export type ComposioLister = (listing: ComposioListing) => Promise<readonly unknown[]>;
 
 /** What an operator says of tools of Composio. */
-export interface ComposioSource {
+export interface ComposioSource extends KnownIds {
   /** Prefix of the tool ids; `composio` when absent. */
   readonly name?: string;
   /** Up to the version of the API; `https://backend.composio.dev/api/v3` when absent. */
@@ -123,4 +130,7 @@ export interface SkillFile {
  * tool ids, `skill` when absent.
  * @throws ToolLayerError E3008 with every fault and its place when the files hold no skill that can be read
  */
-export type SkillImporter = (files: readonly SkillFile[], options?: { readonly name?: string }) => ImportedTools;
+export type SkillImporter = (
+  files: readonly SkillFile[],
+  options?: KnownIds & { readonly name?: string },
+) => ImportedTools;

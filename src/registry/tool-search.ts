@@ -101,8 +101,10 @@ export function createToolSearch(parts: ToolSearchParts): ToolSearch {
     async close() {
       listening[Symbol.dispose]();
       clearTimeout(state.timer);
+      // The feed is told first: what the embedder breaks off is then no failure that it would log.
+      const fed = state.meaning?.feed.close();
       await embedder?.close();
-      await state.meaning?.feed.close();
+      await fed;
     },
   };
 }

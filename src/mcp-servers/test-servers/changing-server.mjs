@@ -23,6 +23,7 @@ function list({ cursor }) {
 }
 
 function call({ name, arguments: given = {} }) {
+  if (name === 'echo') return { content: [{ type: 'text', text: JSON.stringify(given) }] };
   if (name !== 'control') return { content: [{ type: 'text', text: `${name} ran as of ${state.version}` }] };
   if (given.exit === true) setTimeout(() => process.exit(0), 10);
   if (given.state !== undefined) {

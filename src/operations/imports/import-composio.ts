@@ -8,6 +8,7 @@ import type { ComposioListing, ComposioSource } from '../../registry/importer.po
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { importReport } from './import-report.ts';
+import { knownIds } from './known-ids.ts';
 
 /** How long the whole list may take, in ms. */
 const LISTING_MS_MAX = 60_000;
@@ -26,7 +27,8 @@ export function importComposio(parts: OperationParts): Run<'tools.import-composi
     const fetch = createGuardedFetch(parts.outbound, [address], OUTBOUND_TIMES);
     const tools = await listed(parts, { ...listingOf(asked), fetch, apiKey }, asker);
     const whole = isWhole(asked) ? 'composio' : undefined;
-    return importReport(parts, asker, parts.importComposio(tools, sourceOf(asked)), { bump, dry_run, whole });
+    const imported = parts.importComposio(tools, { ...sourceOf(asked), ...(await knownIds(parts, asker)) });
+    return importReport(parts, asker, imported, { bump, dry_run, whole });
   };
 }
 

@@ -6,12 +6,16 @@ import { sha256 } from '../../std/sha256.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { importReport } from './import-report.ts';
+import { knownIds } from './known-ids.ts';
 
 /** Registers the skills in the files of a folder (REG-02). Several folders may share a source, unless it is named. */
 export function importSkill(parts: OperationParts): Run<'tools.import-skill'> {
   return async ({ files, name, ...options }, asker) => {
     const given = files.map(fileOf);
-    const imported = parts.importSkills(given, name === undefined ? {} : { name });
+    const imported = parts.importSkills(given, {
+      ...(await knownIds(parts, asker)),
+      ...(name === undefined ? {} : { name }),
+    });
     // Before the tools that need them are registered: a tool without its files could not run.
     if (options.dry_run !== true) await keepFiles(parts, asker.principal.tenantId, imported, given);
     return importReport(parts, asker, imported, { ...options, whole: name === undefined ? undefined : 'skill' });

@@ -44,11 +44,16 @@ export const isNamed = ({ toolId, tool }: UpstreamTool, name: string): boolean =
 /** The manifest that a tool would be registered with. @param said by the operator */
 export function servedManifest(
   { importMcp }: Pick<OperationParts, 'importMcp'>,
-  { upstream, served }: WaitingTool,
+  { upstream, toolId, served }: WaitingTool,
   said: Pick<McpSource, 'overrides' | 'credentials'> = {},
 ): ToolManifest | undefined {
   const { definition, serverVersion } = served;
-  return importMcp([definition], { name: upstream, version: serverVersion, ...said }).manifests[0];
+  return importMcp([definition], {
+    name: upstream,
+    version: serverVersion,
+    idOf: () => toolId,
+    ...said,
+  }).manifests[0];
 }
 
 function describe(parts: Pick<OperationParts, 'registry' | 'importMcp'>, tool: WaitingTool): QuarantinedTool {

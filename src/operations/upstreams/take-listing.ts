@@ -54,14 +54,19 @@ interface Work {
   readonly added: boolean;
 }
 
-function identify({ importMcp, quarantine }: ListingParts, tenantId: string, current: CurrentUpstream) {
+function identify({ importMcp, quarantine, registry }: ListingParts, tenantId: string, current: CurrentUpstream) {
   const { definition, tools, serverVersion, malformed } = current;
+  const ids = new Map([
+    ...registry.manifests(tenantId).flatMap(({ manifest }) => registeredName(manifest, definition.name)),
+    ...quarantine.tools(tenantId, definition.name).map(({ tool, toolId }) => [tool, toolId] as const),
+  ]);
   const imported = importMcp(tools, {
     name: definition.name,
     version: serverVersion,
     credentials: callerCredentials(definition),
     ...(definition.overrides === undefined ? {} : { overrides: definition.overrides }),
     holderOf: (toolId) => quarantine.find(tenantId, toolId)?.tool,
+    idOf: (tool) => ids.get(tool),
   });
   const byName = new Map(tools.toReversed().map((tool) => [tool.name, tool]));
   const identified = imported.manifests.flatMap(({ tool_id, executor }): IdentifiedTool[] => {
@@ -73,6 +78,13 @@ function identify({ importMcp, quarantine }: ListingParts, tenantId: string, cur
     manifests: new Map(imported.manifests.map((manifest) => [manifest.tool_id, manifest])),
     refused: [...imported.skipped, ...malformed],
   };
+}
+
+/** The server's name for a registered tool of an upstream, with its id. */
+function registeredName({ tool_id, executor }: ToolManifest, upstream: string): (readonly [string, string])[] {
+  const { config } = executor;
+  const isOwn = executor.kind === 'mcp' && config?.['upstream'] === upstream && tool_id.startsWith(`${upstream}__`);
+  return isOwn ? [[String(config['tool']), tool_id]] : [];
 }
 
 /** Puts on record what is served otherwise than accepted, and what is gone. */

@@ -1,5 +1,6 @@
 // Hot path: the timer, the race and the slot of every run.
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
+import { underShownNames } from '../../domain/tool/property-names/original-names.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';
 import type {
   Admitted,
@@ -76,7 +77,11 @@ async function attempts(parts: Parts, call: Needs, flight: Flight): Promise<Stag
   // Each attempt has a call of its own: what is left of a failed one changes nothing any more.
   const attempt = async (): Promise<Ran> => {
     const running = start(call, executorCall(call, flight, parts), controller.signal);
-    return { ran: await orAbandoned(running, controller.signal) };
+    try {
+      return { ran: await orAbandoned(running, controller.signal) };
+    } catch (thrown) {
+      throw underShownNames(call.tool.manifest, thrown);
+    }
   };
   const run = (): Promise<Ran> => throughCircuit(parts, call, flight, attempt);
   try {

@@ -30,6 +30,27 @@ test('names without a single usable character stay apart, long ones too', () => 
   const long = 'x'.repeat(100);
   expect(toolIdOf('src', `${long}a`)).toHaveLength(TOOL_ID_CHARS_MAX);
   expect(toolIdOf('src', `${long}a`)).not.toBe(toolIdOf('src', `${long}b`));
+  expect(toolIdOf(undefined, long)).toHaveLength(64);
+  for (const chars of [30, 36, 37, 38, 40]) {
+    const [one, other] = [`${long}a`, `${long}b`].map((name) => toolIdOf('s'.repeat(chars), name));
+    expect(one).toMatch(new RegExp(`^s{${chars}}__`));
+    expect(one?.length).toBeLessThanOrEqual(TOOL_ID_CHARS_MAX);
+    expect(one).not.toBe(other);
+  }
+});
+
+test('REG-02 an id fits what providers take of a name behind the prefix that a client puts before it', () => {
+  for (const prefix of ['mcp__sallyport__', 'sallyport:']) {
+    expect(`${prefix}${toolIdOf('some-service', 'x'.repeat(200))}`.length).toBeLessThanOrEqual(64);
+  }
+});
+
+test('REG-02 a longer id of an earlier release is kept where a tool is registered under it', () => {
+  const name = 'create_a_pull_request_review_comment_thread';
+  const former = `github__${name}`;
+  expect(toolIdOf('github', name, (id) => id === former)).toBe(former);
+  expect(toolIdOf('github', name, () => false)).toMatch(/^github__create_a_pull_request_rev.*_[0-9a-f]{8}$/);
+  expect(toolIdOf('github', 'short', () => true)).toBe('github__short');
 });
 
 test('any version becomes SemVer', () => {

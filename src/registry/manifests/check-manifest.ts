@@ -50,6 +50,7 @@ function deeperFaults(copy: unknown, shape: readonly Fault[], checks: ManifestCh
     ...(isSound('permissions/filesystem') ? pathFaults(manifest) : []),
     ...(isSound('permissions/network') ? hostFaults(manifest) : []),
     ...(isSound('compatibility_range') ? rangeFaults(manifest) : []),
+    ...(isSound('executor') ? propertyNameFaults(manifest) : []),
     ...(isSound('executor', 'parameters_schema', 'permissions', 'execution_config')
       ? checks.configFaults(manifest)
       : []),
@@ -131,6 +132,22 @@ const HOST_OR_PATTERN = /^(?:\*|\*\.[A-Za-z0-9._-]+|[A-Za-z0-9._:-]+)$/;
 function rangeFaults({ compatibility_range: range }: ToolManifest): Fault[] {
   if (range === undefined || range === 'latest' || validRange(range) !== null) return [];
   return [fault(pointerTo('', 'compatibility_range'), 'range', 'must be a version or a SemVer range such as ^2.1.0')];
+}
+
+/** Kinds whose executors take arguments by name and nothing else of the schema. */
+const RENAMING: ReadonlySet<string> = new Set(['http', 'mcp', 'composio', 'native']);
+
+function propertyNameFaults({ executor }: ToolManifest): Fault[] {
+  const { kind, property_names: names } = executor ?? {};
+  if (names === undefined) return [];
+  const at = '/executor/property_names';
+  if (!RENAMING.has(kind)) return [fault(at, 'kind', `is for tools of kind ${[...RENAMING].join(', ')}`)];
+  const originals = Object.values(names);
+  return Object.entries(names).flatMap(([name, original], index) =>
+    originals.indexOf(original) === index
+      ? []
+      : [fault(pointerTo(at, name), 'unique', 'names a property that another name is for already')],
+  );
 }
 
 const fault = (path: string, keyword: string, message: string): Fault => ({ path, code: 'E3008', keyword, message });

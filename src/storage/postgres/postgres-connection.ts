@@ -1,4 +1,4 @@
-import { Client, type PoolConfig } from 'pg';
+import { Client } from 'pg';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 
 /** A server on a Unix socket of this machine. */
@@ -19,11 +19,16 @@ export interface UrlConnection {
 /** How to reach the database. */
 export type PostgresConnection = SocketConnection | UrlConnection;
 
+/** What `pg` takes. A type of our own: those of `pg` are no dependency of the package, and programs check ours. */
+export type PoolTarget =
+  | (Omit<SocketConnection, 'socketFolder'> & { readonly host: string })
+  | { readonly connectionString: string };
+
 /**
  * The connection as `pg` takes it.
  * @throws E3812 when the URL is not one; the message does not repeat it, because it may hold a password
  */
-export function poolTarget(connection: PostgresConnection): PoolConfig {
+export function poolTarget(connection: PostgresConnection): PoolTarget {
   if ('socketFolder' in connection) {
     const { socketFolder: host, ...rest } = connection;
     return { host, ...rest };

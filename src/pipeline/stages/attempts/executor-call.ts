@@ -1,6 +1,7 @@
 // Hot path: made for every attempt; what it records with is made when the tool asks for it first.
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
+import { originalArguments } from '../../../domain/tool/property-names/original-names.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import type { ExecutorCall, UndoRecorder } from '../../../executors/executor.port.ts';
 import type { Admitted, Authorized, CallRequest, Prepared, Resolved, Validated } from '../../call.ts';
@@ -30,7 +31,7 @@ export function executorCall(call: Call, flight: Flight, parts?: RecordingParts)
     invocationId: call.invocationId,
     principal: call.principal,
     tool: call.tool,
-    parameters: call.parameters,
+    parameters: originalArguments(call.tool.manifest, call.parameters),
     grant: call.grant,
     secrets: call.secrets ?? NO_SECRETS,
     attempt: flight.attempts,

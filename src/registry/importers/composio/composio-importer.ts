@@ -1,4 +1,5 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { fittingSchema } from '../../foreign/property-names/rename-properties.ts';
 import { cutText, releaseOf, toolIdOf } from '../../foreign/tool-ids.ts';
 import type { ComposioImporter, ComposioSource, ImportedTools } from '../../importer.port.ts';
 import { type ComposioTool, composioTool } from './composio-tool.ts';
@@ -45,23 +46,25 @@ function manifestOf(tool: ComposioTool, source: ComposioSource): ToolManifest {
   const url = new URL(baseUrl);
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   const resultSchema = resultSchemaOf(tool.output);
+  const { schema, binding } = fittingSchema(tool.parametersSchema);
   const own = tool.tags.includes('readOnlyHint') ? [READ_ONLY_CLAIMED] : [];
   const tags = [COMPOSIO_SOURCE, tool.toolkit, ...own, ...tool.tags].filter(
     (tag) => tag !== '' && tag.length <= TAG_CHARS_MAX,
   );
   return {
-    tool_id: toolIdOf(name, tool.slug),
+    tool_id: toolIdOf(name, tool.slug, source.isRegistered),
     tool_name: cutText(tool.name, NAME_CHARS_MAX),
     version: versionOf(tool.version),
     description: cutText(tool.description, DESCRIPTION_CHARS_MAX),
     category: 'external_api',
     tags: [...new Set(tags)].slice(0, TAGS_MAX),
-    parameters_schema: tool.parametersSchema,
+    parameters_schema: schema,
     ...(resultSchema === undefined ? {} : { result_schema: resultSchema }),
     side_effect_policy: 'irreversible',
     permissions: { network: [{ host: url.hostname.replace(/^\[|\]$/g, ''), port }], credentials: [secret] },
     executor: {
       kind: 'composio',
+      ...binding,
       config: {
         tool: tool.slug,
         ...(tool.version === undefined ? {} : { version: tool.version.slice(0, TAG_CHARS_MAX) }),

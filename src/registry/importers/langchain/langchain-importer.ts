@@ -1,5 +1,6 @@
 import type { SideEffectPolicy, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
-import { cutText, releaseOf, toolIdOf } from '../../foreign/tool-ids.ts';
+import { fittingSchema } from '../../foreign/property-names/rename-properties.ts';
+import { cutText, type IsRegistered, releaseOf, toolIdOf } from '../../foreign/tool-ids.ts';
 import type { ImportedTools, LangChainImporter } from '../../importer.port.ts';
 import { argumentSchema } from './argument-schema.ts';
 import { type ForeignTool, foreignTool } from './foreign-tool.ts';
@@ -19,6 +20,8 @@ export interface LangChainOptions {
   readonly name?: string;
   /** Version of tools that name none; 1.0.0 when absent. */
   readonly version?: string;
+  /** Whether a tool is registered under an id, which it keeps then. */
+  readonly isRegistered?: IsRegistered;
   /** What a call may leave behind; irreversible when absent, since nothing in a LangChain tool says it. */
   readonly sideEffect?: SideEffectPolicy;
 }
@@ -62,6 +65,7 @@ export function langChainTools(
   const idOf = idsFor(
     read.map(({ tool }) => tool),
     options.name ?? LANGCHAIN_SOURCE,
+    options.isRegistered,
   );
   const tools = new Map<string, LangChainTool>();
   for (const { index, value, tool } of read) {
@@ -85,17 +89,22 @@ function readTool(value: unknown, name: string | undefined): ForeignTool | strin
 }
 
 /** Tools of one id get their class before the name, where they have one. */
-function idsFor(tools: readonly (ForeignTool | string)[], source: string): (tool: ForeignTool) => string {
+function idsFor(
+  tools: readonly (ForeignTool | string)[],
+  source: string,
+  isRegistered: IsRegistered | undefined,
+): (tool: ForeignTool) => string {
+  const idFor = (name: string): string => toolIdOf(source, name, isRegistered);
   const counts = new Map<string, number>();
   for (const tool of tools) {
     if (typeof tool === 'string') continue;
-    const id = toolIdOf(source, tool.name);
+    const id = idFor(tool.name);
     counts.set(id, (counts.get(id) ?? 0) + 1);
   }
   return (tool) => {
-    const id = toolIdOf(source, tool.name);
+    const id = idFor(tool.name);
     const alone = counts.get(id) === 1 || tool.className === undefined;
-    return alone ? id : toolIdOf(source, `${tool.className}_${tool.name}`);
+    return alone ? id : idFor(`${tool.className}_${tool.name}`);
   };
 }
 
@@ -112,16 +121,17 @@ function manifestOf(
   const tags = [...new Set(['langchain', ...tool.tags])]
     .filter((tag) => tag.length <= TAG_CHARS_MAX)
     .slice(0, TAGS_MAX);
+  const { schema, binding } = fittingSchema(derived.schema);
   const manifest: ToolManifest = {
     tool_id: toolId,
     tool_name: cutText(tool.name, NAME_CHARS_MAX),
     version: tool.version === undefined ? (version ?? '1.0.0') : releaseOf(tool.version),
     description: cutText(tool.description.trim(), DESCRIPTION_CHARS_MAX),
     tags,
-    parameters_schema: derived.schema,
+    parameters_schema: schema,
     ...(tool.withArtifact ? { result_schema: CONTENT_AND_ARTIFACT } : {}),
     side_effect_policy: sideEffect,
-    executor: { kind: 'native' },
+    executor: { kind: 'native', ...binding },
   };
   return { manifest, single: derived.single };
 }

@@ -115,15 +115,30 @@ test('names become ids; of two that become the same the first stands and the oth
   );
   expect(manifests.map(({ tool_id }) => tool_id)).toEqual([
     'up__a_b',
-    'up__get_files.list',
+    'up__get_files_list',
     'up__ends_',
-    `up__${'x'.repeat(124)}`,
+    `up__${'x'.repeat(35)}_ee191dc0`,
     'up____',
   ]);
   expect(manifests[0]?.executor.config?.['tool']).toBe('a b');
   expect(skipped.map(({ place }) => place)).toEqual(['a_b', 'a b']);
   expect(skipped[0]?.reason).toContain('up__a_b belongs to the tool "a b"');
   for (const manifest of manifests) expect(check.Check(manifest)).toBe(true);
+});
+
+test('REG-02 a tool that has an id keeps it, whatever a new one would be called', () => {
+  const idOf = (name: string) => (name === 'files.list' ? 'up__files.list' : undefined);
+  const { manifests } = importMcpTools([tool('files.list'), tool('files.read')], { name: 'up', version: '', idOf });
+  expect(manifests.map(({ tool_id }) => tool_id)).toEqual(['up__files.list', 'up__files_read']);
+});
+
+test('REG-02 properties whose names a provider refuses are renamed, with the way back beside them', () => {
+  const manifest = one(tool('get', { inputSchema: { type: 'object', properties: { 'filter[name]': {} } } }));
+  expect(manifest.parameters_schema['properties']).toEqual({
+    filter_name: { description: 'Called "filter[name]" in the original.' },
+  });
+  expect(manifest.executor.property_names).toEqual({ filter_name: 'filter[name]' });
+  expect(check.Check(manifest)).toBe(true);
 });
 
 test.each([

@@ -1,12 +1,13 @@
 import { coerce, valid } from 'semver';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { ToolOverride } from '../../../../api/schemas/upstream.ts';
+import { fittingSchema } from '../../foreign/property-names/rename-properties.ts';
+import { importedId } from '../../foreign/tool-ids.ts';
 import type { ImportedTools, ListedMcpTool, McpImporter, McpSource } from '../../importer.port.ts';
 import { listedMembers } from './listed-members.ts';
 import { resultSchemaOf } from './result-schema.ts';
 
 /** Bounds of what a manifest takes from a server; all are those of the manifest itself. */
-const ID_CHARS_MAX = 128;
 const TITLE_CHARS_MAX = 255;
 const DESCRIPTION_CHARS_MAX = 65_536;
 const VERSION_CHARS_MAX = 64;
@@ -26,7 +27,7 @@ export const importMcpTools: McpImporter = (tools, source): ImportedTools => {
   const manifests = new Map<string, ToolManifest>();
   const skipped: { place: string; reason: string }[] = [];
   for (const tool of tools) {
-    const id = toolIdOf(source.name, tool.name);
+    const id = source.idOf?.(tool.name) ?? toolIdOf(source.name, tool.name);
     const holder = source.holderOf?.(id) ?? manifests.get(id)?.executor.config?.['tool'];
     if (!manifests.has(id) && (holder === undefined || holder === tool.name)) {
       manifests.set(id, manifestOf(tool, id, version, source));
@@ -38,14 +39,15 @@ export const importMcpTools: McpImporter = (tools, source): ImportedTools => {
   return { source: source.name, manifests: [...manifests.values()], skipped };
 };
 
-/** The id under which a tool of an upstream is registered. */
+/** The id under which a new tool of an upstream is registered: one that every client and provider takes as a name. */
 function toolIdOf(upstream: string, tool: string): string {
-  const id = `${upstream}__${tool.replace(/[^A-Za-z0-9_.-]/g, '_')}`.slice(0, ID_CHARS_MAX);
-  return id.replace(/[.-]+$/, '_');
+  const own = tool.replace(/[^A-Za-z0-9_-]/g, '_').replace(/-+$/, '_') || '_';
+  return importedId(upstream, own, `${upstream}__${own}`);
 }
 
 function manifestOf(tool: ListedMcpTool, id: string, version: string, source: McpSource): ToolManifest {
   const said = overrideOf(source, tool.name);
+  const { schema, binding } = fittingSchema(tool.inputSchema);
   const title = stringOf(tool.title) ?? stringOf(tool.annotations?.['title']);
   return {
     tool_id: id,
@@ -61,7 +63,7 @@ function manifestOf(tool: ListedMcpTool, id: string, version: string, source: Mc
         ...(said.tags ?? []),
       ]),
     ],
-    parameters_schema: tool.inputSchema,
+    parameters_schema: schema,
     ...(tool.outputSchema === undefined ? {} : { result_schema: resultSchemaOf(tool.outputSchema) }),
     side_effect_policy: said.side_effect_policy ?? 'irreversible',
     ...(said.requires_confirmation === undefined ? {} : { requires_confirmation: said.requires_confirmation }),
@@ -69,6 +71,7 @@ function manifestOf(tool: ListedMcpTool, id: string, version: string, source: Mc
     ...permissionsOf(source),
     executor: {
       kind: 'mcp',
+      ...binding,
       config: {
         upstream: source.name,
         tool: tool.name,

@@ -3,6 +3,7 @@ import type { Fault } from '../../../../api/schemas/error.ts';
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
 import type { SideEffectPolicy, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
+import { fittingSchema } from '../../foreign/property-names/rename-properties.ts';
 import { jsonSchemaOf } from '../../foreign/schemas/json-schema-of.ts';
 import { type SchemaSide, type StandardSchema, validateOf } from '../../foreign/schemas/standard-schema.ts';
 import { betweenSchemas } from '../../foreign/standard-run.ts';
@@ -67,6 +68,7 @@ export function nativeTool<Input, Output, Context>(
       ? undefined
       : derived(faults, 'output', output, definition.outputJsonSchema);
   if (faults.length > 0) throw refused(name, faults);
+  const { schema, binding } = fittingSchema(parameters);
   return {
     manifest: {
       tool_id: definition.toolId ?? toolIdOf(undefined, name),
@@ -75,9 +77,9 @@ export function nativeTool<Input, Output, Context>(
       description,
       side_effect_policy: sideEffect,
       ...definition.manifest,
-      parameters_schema: parameters,
+      parameters_schema: schema,
       ...(result === undefined ? {} : { result_schema: result }),
-      executor: { kind: 'native' },
+      executor: { kind: 'native', ...binding },
     },
     run: betweenSchemas(run as (input: never, context: Context) => unknown, {
       input: validateOf(input),

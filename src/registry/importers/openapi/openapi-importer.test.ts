@@ -81,8 +81,22 @@ describe('names', () => {
     const ids = (await load(document, { name: 'x' })).manifests.map(({ tool_id }) => tool_id);
     expect(ids.slice(0, 3)).toEqual(['x__a_b', 'x__a_b_2', 'x__a_b_3']);
     expect(new Set(ids).size).toBe(5);
-    for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
+    for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9][A-Za-z0-9_-]{0,47}$/);
     expect((await load(document, { name: 'x' })).manifests.map(({ tool_id }) => tool_id)).toEqual(ids);
+  });
+
+  test('REG-02 stay as an earlier release made them where tools are registered, longer and numbered ones too', async () => {
+    const long = `get${'VeryLong'.repeat(20)}`;
+    const document = {
+      paths: Object.fromEntries(['a', long, long].map((operationId, index) => [`/${index}`, { get: { operationId } }])),
+    };
+    const former = await load(document, { name: 'x', isRegistered: () => true });
+    const ids = former.manifests.map(({ tool_id }) => tool_id);
+    expect(ids.map(({ length }) => length)).toEqual([4, 64, 61]);
+    expect(ids[2]).toMatch(/_2$/);
+    const [, one, other] = (await load(document, { name: 'x', isRegistered: (id) => id === ids[1] })).manifests;
+    expect(one?.tool_id).toBe(ids[1]);
+    expect(other?.tool_id).toMatch(/^x__getVeryLong.{1,34}_[0-9a-f]{8}$/);
   });
 
   test.each([
@@ -108,6 +122,34 @@ describe('names', () => {
 });
 
 describe('parameters', () => {
+  test('REG-02 with names that providers refuse are called otherwise, and sent under their own', async () => {
+    const long = 'x'.repeat(60);
+    const query = (name: string, more: object = {}) => ({ name, in: 'query', schema: { type: 'string' }, ...more });
+    const manifest = await one({
+      parameters: [
+        query('filter[name]', { description: 'Part of it.' }),
+        query('$top', { required: true }),
+        query('filter_name'),
+        { ...query('$top'), in: 'cookie' },
+        query(long),
+        { ...query(long), in: 'header' },
+      ],
+    });
+    const names = configOf(manifest).parameters?.map(({ property, name }) => [name, property]);
+    expect(names).toEqual([
+      ['filter[name]', expect.stringMatching(/^filter_name_[0-9a-f]{8}$/)],
+      ['$top', 'top'],
+      ['filter_name', 'filter_name'],
+      ['$top', 'cookie_top'],
+      [long, long],
+      [long, expect.stringMatching(/^header_x+_[0-9a-f]{8}$/)],
+    ]);
+    for (const name of Object.keys(properties(manifest))) expect(name).toMatch(/^[a-zA-Z0-9_.-]{1,64}$/);
+    expect(manifest.parameters_schema['required']).toEqual(['top']);
+    expect(properties(manifest)['top']).toMatchObject({ description: 'Called "$top" in the original.' });
+    expect(manifest.executor.property_names).toBeUndefined();
+  });
+
   test('of the path are taken over, and of two that are alike the operation keeps its own', async () => {
     const path = {
       parameters: [

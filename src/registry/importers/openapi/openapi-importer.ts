@@ -44,7 +44,7 @@ export const importOpenApi: OpenApiImporter = async (text, options) => {
   const skipped = webhooksOf(document.root);
   const operations = operationsOf(document.root, skipped);
   const manifests: ToolManifest[] = [];
-  const idOf = toolIds(source);
+  const idOf = toolIds(source, options.isRegistered);
   for (const [index, operation] of operations.entries()) {
     if (index % TURN_OPERATIONS === TURN_OPERATIONS - 1) await setImmediate();
     const made = attempt(operation, idOf, context);

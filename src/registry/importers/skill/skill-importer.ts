@@ -4,7 +4,7 @@ import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { ImportedTools, SkillFile, SkillImporter } from '../../importer.port.ts';
 import { readSkillText } from './front-matter.ts';
-import { skillManifest } from './skill-manifest.ts';
+import { type SkillPlace, skillManifest } from './skill-manifest.ts';
 import { fileFaults, SKILL_BOUNDS } from './skill-paths.ts';
 
 /** Prefix of tool ids when nobody names another. */
@@ -25,7 +25,7 @@ export const importSkills: SkillImporter = (files, options = {}): ImportedTools 
   const skipped: { place: string; reason: string }[] = [];
   const found: Fault[] = [];
   for (const [folder, within] of folders) {
-    const made = skillOf(folder, within, source);
+    const made = skillOf(folder, within, { source, isRegistered: options.isRegistered });
     const place = folder === '' ? 'SKILL.md' : `${folder}/SKILL.md`;
     if (Array.isArray(made)) {
       found.push(...made.map((fault) => ({ ...fault, path: fault.path.replace(/^\/SKILL\.md/, `/${place}`) })));
@@ -72,7 +72,9 @@ function folderOf(path: string, folders: ReadonlyMap<string, unknown>): string |
   return undefined;
 }
 
-function skillOf(folder: string, files: readonly SkillFile[], source: string): ToolManifest | Fault[] {
+type Of = Pick<SkillPlace, 'source' | 'isRegistered'>;
+
+function skillOf(folder: string, files: readonly SkillFile[], of: Of): ToolManifest | Fault[] {
   const entry = files.find(({ path }) => ENTRY.test(path) && !path.includes('/'));
   if (entry === undefined) return [fault('/SKILL.md', 'is missing')];
   if (entry.bytes.length > SKILL_BOUNDS.entryBytes) {
@@ -81,7 +83,7 @@ function skillOf(folder: string, files: readonly SkillFile[], source: string): T
   if (!isUtf8(entry.bytes)) return [fault('/SKILL.md', 'is no text in UTF-8')];
   const text = readSkillText(new TextDecoder('utf-8', { ignoreBOM: true }).decode(entry.bytes));
   if ('message' in text) return [text];
-  return skillManifest(text, { entry: entry.path, folder, files, source });
+  return skillManifest(text, { entry: entry.path, folder, files, ...of });
 }
 
 const fault = (path: string, message: string): Fault => ({ path, code: 'E3008', keyword: 'skill', message });

@@ -1,7 +1,7 @@
 import type { Fault } from '../../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { sha256 } from '../../../std/sha256.ts';
-import { cutText, releaseOf, toolIdOf } from '../../foreign/tool-ids.ts';
+import { cutText, type IsRegistered, releaseOf, toolIdOf } from '../../foreign/tool-ids.ts';
 import type { SkillFile } from '../../importer.port.ts';
 import type { SkillPackage } from '../../skill-package.ts';
 import type { SkillText } from './front-matter.ts';
@@ -20,12 +20,13 @@ export interface SkillPlace {
   readonly files: readonly SkillFile[];
   /** Prefix of the tool id. */
   readonly source: string;
+  readonly isRegistered: IsRegistered | undefined;
 }
 
 /** A skill as a manifest, or every fault of its front matter. */
 export function skillManifest(
   { front, body }: SkillText,
-  { entry, files, source }: SkillPlace,
+  { entry, files, source, isRegistered }: SkillPlace,
 ): ToolManifest | Fault[] {
   const { name, description, version, license, compatibility, metadata, tags, ...rest } = front;
   const { 'allowed-tools': allowed, ...others } = rest;
@@ -48,7 +49,7 @@ export function skillManifest(
   };
   const labels = [...new Set(['skill', ...wordsOf(tags)])].filter((tag) => tag.length <= TAG_CHARS_MAX);
   return {
-    tool_id: toolIdOf(source, String(name)),
+    tool_id: toolIdOf(source, String(name), isRegistered),
     tool_name: cutText(String(name), NAME_CHARS_MAX),
     version: releaseOf(String(version ?? membersOf(metadata)['version'] ?? '')),
     description: cutText(String(description).trim(), DESCRIPTION_CHARS_MAX),

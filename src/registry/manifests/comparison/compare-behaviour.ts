@@ -59,7 +59,7 @@ function compareExecutor({ executor: from }: ToolManifest, { executor: to }: Too
       message,
       needs_review: true,
     });
-  } else if (!isEqual(from.config, to.config)) {
+  } else if (!isEqual(from, to)) {
     const message = 'It is run with another configuration.';
     const kind = 'executor-config-changed';
     findings.add({ path: '/executor/config', kind, severity: 'notable', message, needs_review: true });

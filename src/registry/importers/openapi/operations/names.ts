@@ -1,4 +1,4 @@
-import { plainName, shortened, TOOL_ID_CHARS_MAX } from '../../../foreign/tool-ids.ts';
+import { type IsRegistered, importedId, plainName, shortened, TOOL_ID_CHARS_MAX } from '../../../foreign/tool-ids.ts';
 
 /** Longest prefix of tool ids; the contract of the import allows no more. */
 const SOURCE_CHARS_MAX = 40;
@@ -15,16 +15,34 @@ export function sourceOf(title: string | undefined): string {
   return source === '' ? 'api' : source;
 }
 
+/** Longest id that earlier releases made. */
+const FORMER_CHARS_MAX = 64;
+/** Room for the number of an operation whose id another one has. */
+const NUMBER_CHARS = 5;
+
 /** Gives each operation of a document an id of its own, the same at every import. */
-export function toolIds(source: string): (operationId: string | undefined, method: string, path: string) => string {
+export function toolIds(
+  source: string,
+  isRegistered?: IsRegistered,
+): (operationId: string | undefined, method: string, path: string) => string {
   const taken = new Set<string>();
+  const takenFormerly = new Set<string>();
   return (operationId, method, path) => {
-    const base = shortened(`${source}__${plainName(operationId ?? '') || plainName(`${method}_${path}`) || method}`);
-    let id = base;
-    for (let next = 2; taken.has(id); next += 1) id = `${base.slice(0, TOOL_ID_CHARS_MAX - 5)}_${next}`;
+    const own = plainName(operationId ?? '') || plainName(`${method}_${path}`) || method;
+    const whole = shortened(`${source}__${own}`, FORMER_CHARS_MAX);
+    const former = numbered(whole, takenFormerly, FORMER_CHARS_MAX);
+    takenFormerly.add(former);
+    const base = importedId(source, own, former, isRegistered);
+    const id = base === former && !taken.has(base) ? base : numbered(base, taken, TOOL_ID_CHARS_MAX);
     taken.add(id);
     return id;
   };
+}
+
+function numbered(base: string, taken: ReadonlySet<string>, charsMax: number): string {
+  let id = base;
+  for (let next = 2; taken.has(id); next += 1) id = `${base.slice(0, charsMax - NUMBER_CHARS)}_${next}`;
+  return id;
 }
 
 /** The name of a secret: `<SOURCE>_<SCHEME>` in capitals. */

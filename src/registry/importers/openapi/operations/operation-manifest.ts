@@ -1,4 +1,6 @@
 import type { SideEffectPolicy, ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
+import { isFitting } from '../../../foreign/property-names/fitting-names.ts';
+import { fittingSchema, withOriginal } from '../../../foreign/property-names/rename-properties.ts';
 import type { HttpOperation } from '../../../http-operation.ts';
 import { asList, asText, type Node } from '../document/json.ts';
 import type { OpenApiDocument } from '../document/parse-document.ts';
@@ -66,6 +68,7 @@ export function operationManifest(operation: Operation, toolId: string, context:
   const parameters = parametersOf(node, path, template, root, body !== undefined);
   const { auth, notCallable = NEVER_SENT[method] } = authOf(node, root, context.source);
   const result = resultOf(node, root, context.schemas);
+  const { schema, binding } = fittingSchema(parametersSchema(parameters, body, context.schemas));
   const credentials = [...new Set(auth.map(({ secret }) => secret))];
   const config: HttpOperation = {
     base_url: server.baseUrl,
@@ -84,14 +87,14 @@ export function operationManifest(operation: Operation, toolId: string, context:
     description: descriptionOf(operation, notCallable),
     category: 'external_api',
     ...tagsOf(node, notCallable),
-    parameters_schema: parametersSchema(parameters, body, context.schemas),
+    parameters_schema: schema,
     ...(result === undefined ? {} : { result_schema: result.schema }),
     permissions: {
       network: addressesOf(server, tokenServersOf(auth)),
       ...(credentials.length === 0 ? {} : { credentials }),
     },
     side_effect_policy: SIDE_EFFECT[method] ?? 'irreversible',
-    executor: { kind: 'http', config: { ...config } },
+    executor: { kind: 'http', ...binding, config: { ...config } },
   };
 }
 
@@ -113,7 +116,10 @@ function parametersSchema(
     for (const pointer of converted.pointers) needed.add(pointer);
     properties[name] = described(converted.schema, description);
   };
-  for (const { binding, schema, description } of parameters) add(binding.property, schema, description);
+  for (const { binding, schema, description } of parameters) {
+    const { property, name } = binding;
+    add(property, schema, isFitting(name) ? description : withOriginal(description, name));
+  }
   if (body !== undefined) add('body', body.fixed ?? body.schema, body.description);
   const required = parameters.filter((parameter) => parameter.required).map(({ binding }) => binding.property);
   if (body?.required === true) required.push('body');

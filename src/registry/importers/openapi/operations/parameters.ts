@@ -1,3 +1,4 @@
+import { fittingNames, isFitting } from '../../../foreign/property-names/fitting-names.ts';
 import { type HttpParameter, ParameterStyle } from '../../../http-operation.ts';
 import { asList, asNode, asText, membersOf, type Node } from '../document/json.ts';
 import { NotImportable } from '../document/not-importable.ts';
@@ -72,15 +73,26 @@ function isSent(parameter: Node, template: string): boolean {
 
 const text = (value: unknown): string => JSON.stringify(String(value).slice(0, 60));
 
-/** One argument name for each parameter: its own where it is free, else with its place before it. */
+/** With its place before it a name may be too long. */
+const fits = (name: string): string => (isFitting(name) ? name : (fittingNames([name], new Set()).get(name) ?? name));
+
+/**
+ * One argument name for each parameter: its own where that is free, else with its place before it; a name that the providers of models
+ * refuse is replaced by one that they take.
+ */
 function propertyNames(parameters: readonly Node[], hasBody: boolean): string[] {
   const taken = new Set(hasBody ? ['body'] : []);
   const names = new Map<Node, string>();
+  const own = parameters.map((parameter) => String(parameter['name']));
+  const fitting = fittingNames(
+    own.filter((name) => !isFitting(name)),
+    new Set([...taken, ...own.filter(isFitting)]),
+  );
   for (const place of PLACES) {
     for (const parameter of parameters.filter((one) => one['in'] === place)) {
-      const own = String(parameter['name']);
-      let name = taken.has(own) || own === '__proto__' ? `${place}_${own}` : own;
-      for (let next = 2; taken.has(name); next += 1) name = `${place}_${own}_${next}`;
+      const own = fitting.get(String(parameter['name'])) ?? String(parameter['name']);
+      let name = taken.has(own) || own === '__proto__' ? fits(`${place}_${own}`) : own;
+      for (let next = 2; taken.has(name); next += 1) name = fits(`${place}_${own}_${next}`);
       taken.add(name);
       names.set(parameter, name);
     }

@@ -1,0 +1,12 @@
+import type { KnownIds } from '../../registry/importer.port.ts';
+import type { Asker } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+/** Which ids are registered already, those of other instances among them. */
+export async function knownIds(
+  { registry }: Pick<OperationParts, 'registry'>,
+  { principal: { tenantId } }: Pick<Asker, 'principal'>,
+): Promise<Required<KnownIds>> {
+  await registry.refresh();
+  return { isRegistered: (toolId) => registry.versions(tenantId, toolId).length > 0 };
+}

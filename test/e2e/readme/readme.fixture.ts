@@ -1,0 +1,126 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+/** The checkout that is under test. */
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const run = promisify(execFile);
+/** A program that has not ended by then is stopped, and its code is not 0. */
+const ENDS_MS = 100_000;
+const ENV = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) };
+
+/** The fenced blocks of a language in README.md, under a heading. */
+export async function blocksOf(heading: string, language: string): Promise<string[]> {
+  const text = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const [, section = ''] = new RegExp(`^## ${heading}\n(.*?)(?=^## )`, 'ms').exec(text) ?? [];
+  return [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(([, block = '']) => block);
+}
+
+/** An empty folder that is removed at the end. */
+export async function temporary(stack: AsyncDisposableStack, name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `${name}-`));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The files of the checkout as a fresh clone has them, with the packages that `npm ci` would bring. */
+export async function clone(stack: AsyncDisposableStack): Promise<string> {
+  const folder = await temporary(stack, 'readme-clone');
+  const files = 'git ls-files -z --cached --others --exclude-standard | tar -c --null -T - | tar -x -C "$1"';
+  await run('sh', ['-c', files, 'sh', folder], { cwd: ROOT });
+  const [from, to] = [join(ROOT, 'node_modules'), join(folder, 'node_modules')];
+  // Hard links take a tenth of the time; they need both folders on one file system.
+  await run('cp', ['-al', from, to]).catch(() => run('cp', ['-a', from, to]));
+  return folder;
+}
+
+/** What a program said and how it ended. */
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end; it never rejects for a code other than 0. */
+export async function ended(folder: string, command: string, ...args: string[]): Promise<Ended> {
+  try {
+    return { code: 0, ...(await run(command, args, { cwd: folder, env: ENV, timeout: ENDS_MS })) };
+  } catch (thrown) {
+    const { code, stdout = '', stderr = String(thrown) } = thrown as Partial<Ended>;
+    return { code: typeof code === 'number' ? code : -1, stdout, stderr };
+  }
+}
+
+/** Starts a program that goes on, waits until it said something, and stops it with all of its processes at the end. */
+export async function started(
+  stack: AsyncDisposableStack,
+  folder: string,
+  line: string,
+  until: RegExp,
+): Promise<string> {
+  const child = spawn('sh', ['-c', line], {
+    cwd: folder,
+    env: ENV,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  stack.defer(async () => {
+    signalled(child.pid, 'SIGTERM');
+    await exited;
+    // npm may end before the program that it started.
+    while (signalled(child.pid, 0)) await setTimeout(50);
+  });
+  let said = '';
+  for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    said += chunk;
+    if (until.test(said)) break;
+  }
+  child.stdout.resume();
+  return said;
+}
+
+/** Sends a signal to a program with all that it started; false when none of them is left. */
+function signalled(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A new project in which the packed package is installed: its own files as they are shipped, its dependencies (none of the
+ * development ones) by links to those of the clone.
+ */
+export async function projectWithPackage(stack: AsyncDisposableStack, source: string): Promise<string> {
+  const folder = await temporary(stack, 'readme-project');
+  await run('npm', ['run', 'build'], { cwd: source, env: ENV });
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: source, env: ENV });
+  const own = join(folder, 'node_modules', 'sallyport');
+  await mkdir(own, { recursive: true });
+  await run('sh', ['-c', 'tar -xzf sallyport-*.tgz --strip-components=1 -C "$1"', 'sh', own], { cwd: folder });
+  const lock = JSON.parse(await readFile(join(source, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
+  // A TypeScript project has the types of Node.
+  const also = ['node_modules/@types/node', 'node_modules/undici-types'];
+  for (const [path, { dev }] of Object.entries(lock.packages)) {
+    const isNested = path.lastIndexOf('node_modules/') !== 0;
+    if (isNested || (dev === true && !also.includes(path))) continue;
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await symlink(join(source, path), join(folder, path));
+  }
+  return folder;
+}
+
+/** The shape of a value: its members and their types. */
+export function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf);
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shapeOf(member)]));
+}

@@ -1,0 +1,111 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { blocksOf, clone, ended, projectWithPackage, shapeOf, started } from './readme.fixture.ts';
+
+const stack = new AsyncDisposableStack();
+let folder: string;
+beforeAll(async () => {
+  folder = await clone(stack);
+}, 120_000);
+afterAll(() => stack.disposeAsync(), 60_000);
+
+describe('in a new project with the packed package', () => {
+  const TYPES = {
+    ...{ strict: true, skipLibCheck: false, noEmit: true, target: 'es2024', lib: ['es2024', 'esnext.disposable'] },
+    // The linked packages are looked at where they are linked, as installed ones are.
+    ...{ types: ['node'], preserveSymlinks: true },
+  };
+  let project: string;
+  let sample: string;
+  beforeAll(async () => {
+    project = await projectWithPackage(stack, folder);
+    [sample = ''] = await blocksOf('Use it in a program', 'ts');
+    await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
+    await writeFile(join(project, 'sample.ts'), sample.replace('port: 7420', 'port: 0'));
+  }, 240_000);
+
+  test.each([
+    ['nodenext', 'nodenext'],
+    ['bundler', 'esnext'],
+  ])(
+    'REG-02 the sample has no fault of type with moduleResolution %s, nor have the types of the package',
+    async (moduleResolution, module) => {
+      const configuration = `tsconfig.${moduleResolution}.json`;
+      const compilerOptions = { ...TYPES, moduleResolution, module };
+      await writeFile(join(project, configuration), JSON.stringify({ compilerOptions, files: ['sample.ts'] }));
+      const tsc = join(folder, 'node_modules', 'typescript', 'bin', 'tsc');
+      expect(await ended(project, process.execPath, tsc, '-p', configuration)).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: '',
+      });
+    },
+    120_000,
+  );
+
+  test('REG-02 the sample prints what README says, and ends by itself', async () => {
+    const said = [...sample.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => `${text}\n`);
+    expect(said).toHaveLength(2);
+    expect(await ended(project, process.execPath, 'sample.ts')).toEqual({ code: 0, stdout: said.join(''), stderr: '' });
+  }, 120_000);
+});
+
+describe('in a fresh clone', () => {
+  let token: string;
+  let url: string;
+  let body: string;
+  beforeAll(async () => {
+    const printed = await started(stack, folder, 'npm start -- --port 0', /Ctrl-C/);
+    const curl = /^ *curl (?<line>(?:.*\\\n)*.*)$/m.exec(printed)?.groups?.['line'] ?? '';
+    [url = ''] = /http:\S+/.exec(curl) ?? [];
+    [, token = ''] = /-H 'authorization: Bearer (\S+)'/.exec(curl) ?? [];
+    [, body = ''] = /-d '([^']+)'/.exec(curl) ?? [];
+  }, 120_000);
+
+  const call = async (text: string): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return (await fetch(url, { method: 'POST', headers, body: text })).json() as Promise<Record<string, unknown>>;
+  };
+
+  test('REG-02 the printed curl line and one that lacks an argument are answered in the shape that README shows', async () => {
+    const [allowed = '', refused = ''] = await blocksOf('Install and start', 'json');
+    const [good, bad] = [await call(body), await call(body.replace(',"b":3', ''))];
+    expect(shapeOf(good)).toEqual(shapeOf(JSON.parse(allowed)));
+    const { execution_metadata } = good;
+    expect(shapeOf(bad)).toEqual(shapeOf({ ...JSON.parse(refused), execution_metadata }));
+    expect(good).toMatchObject({ tool_id: 'add', result: { sum: 5 } });
+  });
+
+  test('REG-14 every line that brings tools works as printed, and what it brought can be called', async () => {
+    const petstore = await started(stack, folder, 'npx node examples/your-tools/petstore.ts 0', /http:\S+/);
+    const [address = ''] = /http:\S+/.exec(petstore) ?? [];
+    const [block = ''] = await blocksOf('Bring your tools', 'sh');
+    const lines = block.trim().split('\n');
+    expect(lines.length).toBeGreaterThanOrEqual(8);
+    const said = new Map<string, string>();
+    for (const line of lines) {
+      const { code, stdout, stderr } = await ended(folder, 'sh', '-c', line.replace('http://127.0.0.1:8080', address));
+      expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });
+      said.set(line.replace('npm run sallyport -- ', ''), stdout);
+    }
+    const of = (start: string): string => [...said].find(([line]) => line.startsWith(start))?.[1] ?? '';
+    expect(of('tools search')).toMatch(/^convert-currency /m);
+    expect(of('audit verify')).toContain('all whole');
+    const calls: [string, object, string][] = [
+      ['convert-currency', { amount: 10, rate: 1.17 }, '11.7'],
+      ['petstore__listPets', { filter_species: 'dog' }, 'Bello'],
+      ['files__list_directory', { path: join(folder, 'examples', 'your-tools', 'notes') }, 'shopping.md'],
+      ['reference__echo', { message: 'moved in' }, 'moved in'],
+      ['skill__minutes', {}, 'open questions'],
+    ];
+    for (const [tool_id, parameters, expected] of calls) {
+      const answer = await call(JSON.stringify({ tool_id, parameters }));
+      expect(JSON.stringify(answer), tool_id).toContain(expected);
+      expect(answer['status'], tool_id).toBe('success');
+    }
+    expect(
+      await call('{"tool_id":"langchain__book_a_room","parameters":{"room":"a","from":"2026-01-01T10:00:00Z"}}'),
+    ).toMatchObject({ error: { e_code: 'E3901' } });
+  }, 240_000);
+});
