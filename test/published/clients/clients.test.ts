@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ROOT } from '../../../scripts/project-files.ts';
 import { LOCAL_CALLER } from '../../../src/index.ts';
+import { MiB } from '../../../src/std/bytes.ts';
 import { type Desk, openDesk } from '../../e2e/calls/desk.fixture.ts';
 import { installPublished } from '../installed.fixture.ts';
 import { tableOfDocument } from '../written-table.ts';
@@ -44,7 +45,7 @@ afterAll(() => desk?.[Symbol.asyncDispose]());
 /** What the client shows of the server that it is connected to. */
 async function drive(client: ClientName, target: object): Promise<Seen> {
   const program = join(import.meta.dirname, `${client}.mjs`);
-  const { stdout } = await run(process.execPath, [program, JSON.stringify(target)], { maxBuffer: 16 * 1024 * 1024 });
+  const { stdout } = await run(process.execPath, [program, JSON.stringify(target)], { maxBuffer: 16 * MiB });
   return JSON.parse(stdout.slice(stdout.lastIndexOf('\n'))) as Seen;
 }
 

@@ -20,7 +20,18 @@ function ask(method, ...more) {
       ? ['--transport', 'stdio', ...variables]
       : ['--transport', 'http', '--server-url', url, '--header', `Authorization: ${headers.Authorization}`];
   const program = url === undefined ? [command, ...args] : [];
-  const argv = [PROGRAM.pathname, '--cli', ...program, ...where, '-q', '--connect-timeout', '60000', '--method', method, ...more];
+  const argv = [
+    PROGRAM.pathname,
+    '--cli',
+    ...program,
+    ...where,
+    '-q',
+    '--connect-timeout',
+    '60000',
+    '--method',
+    method,
+    ...more,
+  ];
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, argv, { env: { ...process.env, HOME: home } });
     let [out, err] = ['', ''];

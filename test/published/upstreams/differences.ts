@@ -17,6 +17,13 @@ export const OF_LISTS: readonly AllowedDifference[] = [
     why: 'Two servers may give the same name; ids are unique in a tenant.',
     covers: ({ path }) => path === '/name',
   },
+  {
+    place: '`execution.taskSupport` of a tool',
+    what: 'left out unless it is `forbidden`',
+    why: 'The layer calls tools without tasks, and offers none to clients.',
+    covers: ({ path, direct, layer }) =>
+      path === '/execution' && layer === undefined && !JSON.stringify(direct).includes('forbidden'),
+  },
 ];
 
 /** Of results of calls. */
