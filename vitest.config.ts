@@ -6,7 +6,7 @@ const countsFile = process.env[COUNTS_FILE_VARIABLE];
 /** Tests that start databases, sandboxes, servers or the whole layer. Each file has a process of its own. */
 const HEAVY = [
   'src/{compose,doors,executors,mcp-servers,sandbox,storage}/**/*.test.ts',
-  'test/{e2e,conformance,adversarial}/**/*.test.ts',
+  'test/{e2e,conformance,adversarial,published}/**/*.test.ts',
   '{examples,bench/gateway}/**/*.test.ts',
 ];
 const EVERYTHING = ['{src,api,test,scripts,examples}/**/*.test.ts', 'bench/{load,gateway}/**/*.test.ts'];

@@ -112,6 +112,26 @@ it.each([
   expect(await next()).toMatchObject({ id: 9, result: { content: [{ text: 'hello' }] } });
 });
 
+it('API-03 an open subscription does not keep the relay once its client is gone', async () => {
+  const [own, said] = [new PassThrough(), new PassThrough()];
+  // Longer than the test may take.
+  const settings = { closeGraceMs: 600_000 };
+  const relay = relayStdio({
+    url: new URL(server.url),
+    token: 'agent',
+    log: silentLog,
+    input: own,
+    output: said,
+    settings,
+  });
+  const params = { _meta: META, notifications: { toolsListChanged: true } };
+  own.write(`${JSON.stringify({ jsonrpc: '2.0', id: 'l', method: 'subscriptions/listen', params })}\n`);
+  const told = (await messages(said).next()).value;
+  expect(told).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
+  own.end();
+  await relay;
+});
+
 it('goes on after lines that cannot be read, and refuses more than may run', async () => {
   for (const line of ['{', '[]', `"${'x'.repeat(2_000)}"`, '{"jsonrpc":"2.0","id":{},"method":"ping"}'])
     input.write(`${line}\n`);

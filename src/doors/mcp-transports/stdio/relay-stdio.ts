@@ -173,6 +173,12 @@ function takeBack(message: JSONRPCMessage, { running, transport, write }: Relay)
 
 async function finish({ running, transport, settings }: Relay): Promise<void> {
   const end = performance.now() + settings.closeGraceMs;
+  // A subscription has no answer to wait for: it would hold the process until its client kills it.
+  for (const [id, { request, cancel }] of running) {
+    if (request.method !== 'subscriptions/listen') continue;
+    cancel.abort();
+    running.delete(id);
+  }
   while (running.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
   for (const { cancel } of running.values()) cancel.abort();
   await transport.terminateSession().catch(() => undefined);
