@@ -24,7 +24,7 @@ const parts: CliParts = {
     signal: stopped.signal,
   },
   version: VERSION,
-  openLayer: (options) => openLayer(options),
+  openLayer: (options, whenAbsent) => openLayer(options, { whenAbsent }),
   serve: serveUntilStopped,
   mcpStdio: async (options) => {
     const { serveStandardStreams } = await import('./parts/gateway/standard-streams.ts');

@@ -28,6 +28,12 @@ export interface LayerOptions {
   readonly dataFolder?: string;
 }
 
+/**
+ * What becomes of a data folder that no layer has used yet: nothing, it is made, or a layer on a folder of its own answers in its
+ * place, which is gone afterwards.
+ */
+export type WhenAbsent = 'refuse' | 'make' | 'borrow';
+
 /** How a client on standard input and output sees the tools. */
 export const STDIO_TOOLS = ['all', 'meta', 'auto'] as const;
 
@@ -46,10 +52,13 @@ export interface OpenedLayer {
   close(): Promise<void>;
 }
 
-/** One thing that `doctor` looked at. `absent`: works without it, but less well. */
+/**
+ * One thing that `doctor` looked at. `absent`: works without it, but less well. `limit`: works, and this is what it does not do.
+ * `warning`: works, and somebody should look after it.
+ */
 export interface DoctorFinding {
   readonly name: string;
-  readonly state: 'ok' | 'absent' | 'failed';
+  readonly state: 'ok' | 'absent' | 'limit' | 'warning' | 'failed';
   readonly message: string;
   /** What to do about it. */
   readonly hint?: string;
@@ -61,7 +70,7 @@ export interface CliParts {
   /** Version of the product. */
   readonly version: string;
   /** Opens the data folder in this process, or asks the layer that serves it already. */
-  openLayer(options: LayerOptions): Promise<OpenedLayer>;
+  openLayer(options: LayerOptions, whenAbsent: WhenAbsent): Promise<OpenedLayer>;
   /** Serves until `io.signal` ends; resolves with the exit code. */
   serve(options: LayerOptions & { readonly host?: string; readonly port?: number }): Promise<number>;
   /** Serves MCP on standard input and output until the client ends it; resolves with the exit code. */
