@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ensureSystemPackages } from '../../scripts/machine/system-packages.ts';
+import { rememberLayer } from '../../src/compose/running-layer/last-layer.ts';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, serve, ToolLayerError } from '../../src/index.ts';
 import { ADD, add } from './add.ts';
 import { startWeatherApi } from './weather-api.ts';
@@ -89,6 +90,7 @@ async function main(): Promise<void> {
     ...(values.port === undefined ? {} : { port: Number(values.port) }),
   };
   const server = opened.use(await serve(layer, address));
+  await rememberLayer(layer.settings.data_folder);
   await tell(layer, server.url);
   await stopSignal();
 }

@@ -13,6 +13,7 @@ async function started(): Promise<{ said: string; stop(): Promise<number | null>
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-starter-'));
   const child = spawn(process.execPath, [START, 'starter', '--port', '0', '--data-folder', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, XDG_STATE_HOME: folder },
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const stop = (): Promise<number | null> => {

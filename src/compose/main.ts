@@ -29,7 +29,8 @@ const parts: CliParts = {
   mcpStdio: async (options) => {
     const { serveStandardStreams } = await import('./parts/gateway/standard-streams.ts');
     const { stdin: input, stdout: output } = process;
-    return serveStandardStreams(options, { input, output, signal: stopped.signal });
+    const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+    return serveStandardStreams(options, { input, output, signal: stopped.signal, tell });
   },
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
@@ -40,12 +41,17 @@ runCli(process.argv.slice(2), parts).then((code) => {
 
 async function serveUntilStopped(options: LayerOptions & { host?: string; port?: number }): Promise<number> {
   const { host, port } = options;
-  const [{ createToolLayer }, { serve }] = await Promise.all([import('./create-tool-layer.ts'), import('./serve.ts')]);
+  const [{ createToolLayer }, { serve }, { rememberLayer }] = await Promise.all([
+    import('./create-tool-layer.ts'),
+    import('./serve.ts'),
+    import('./running-layer/last-layer.ts'),
+  ]);
   await using layer = await createToolLayer({ settings: settingsOf(options) });
   await using server = await serve(layer, {
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
   });
+  await rememberLayer(layer.settings.data_folder);
   process.stdout.write(`Sallyport is ready at ${server.url}\n`);
   await new Promise<void>((resolve) => {
     if (stopped.signal.aborted) resolve();

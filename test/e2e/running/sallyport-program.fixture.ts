@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../../src/compose/main.ts', import.meta.url));
+/** The program. */
+export const MAIN = fileURLToPath(new URL('../../../src/compose/main.ts', import.meta.url));
 
 /** What a run of the program ended with. */
 export interface ProgramRun {
@@ -13,7 +14,7 @@ export interface ProgramRun {
 /** Runs `sallyport` as a process of its own, without anything of this process's environment that would name a layer. */
 export function runSallyport(
   args: readonly string[],
-  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>>; readonly input?: string },
+  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
 ): Promise<ProgramRun> {
   const { PATH = '' } = process.env;
   const env = { PATH, HOME: options.cwd, ...options.env };
@@ -25,7 +26,7 @@ export function runSallyport(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     err += text;
   });
-  child.stdin.end(options.input ?? '');
+  child.stdin.end();
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, out, err }));
