@@ -1,4 +1,6 @@
+import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { type CliParts, EXIT, type LayerOptions } from '../doors/cli/cli-parts.ts';
 import { runCli } from '../doors/cli/run-cli.ts';
 import { openLayer, settingsOf } from './open-layer.ts';
@@ -24,6 +26,7 @@ const parts: CliParts = {
     signal: stopped.signal,
   },
   version: VERSION,
+  program: programOf(fileURLToPath(import.meta.url)),
   openLayer: (options, whenAbsent) => openLayer(options, { whenAbsent }),
   serve: serveUntilStopped,
   mcpStdio: async (options) => {
@@ -58,4 +61,14 @@ async function serveUntilStopped(options: LayerOptions & { host?: string; port?:
     stopped.signal.addEventListener('abort', () => resolve(), { once: true });
   });
   return EXIT.ok;
+}
+
+/**
+ * What starts this program, by the place of this file: in the repository by the script that runs the bundle, else the installed one.
+ * The cache of npx may be emptied, so there npx is asked again.
+ */
+function programOf(here: string): readonly string[] {
+  if (/[\\/]_npx[\\/]/.test(here)) return ['npx', '-y', `sallyport@${VERSION}`];
+  const [source, ...more] = here.endsWith('.ts') ? ['../../scripts/start.mjs', 'sallyport'] : ['../bin.js'];
+  return [process.execPath, join(dirname(here), source ?? ''), ...more];
 }

@@ -23,9 +23,18 @@ export function settingsOf({ dataFolder }: LayerOptions): Partial<Settings> {
  */
 export async function openLayer(options: LayerOptions, more: FindOptions = {}): Promise<OpenedLayer> {
   const found = await findLayer(options, more);
-  if ('running' in found) return { layer: found.layer, caller: { door: 'cli' }, close: async () => undefined };
+  const dataFolder = resolve(
+    readSettings({
+      given: settingsOf(options),
+      ...(more.environment === undefined ? {} : { environment: more.environment }),
+    })['data_folder'],
+  );
+  if ('running' in found) {
+    const { layer, running } = found;
+    return { layer, caller: { door: 'cli' }, dataFolder, url: running.url, close: async () => undefined };
+  }
   const { own, close } = found;
-  return { layer: own, caller: { door: 'cli', local: true }, close };
+  return { layer: own, caller: { door: 'cli', local: true }, dataFolder, close };
 }
 
 /** A layer that serves the data folder, with the operator's way to ask it; or one of this process, for whoever closes it. */

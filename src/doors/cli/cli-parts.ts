@@ -49,6 +49,10 @@ export interface StdioOptions extends LayerOptions {
 export interface OpenedLayer {
   readonly layer: ToolLayer;
   readonly caller: Caller;
+  /** Absolute path of what the layer keeps. */
+  readonly dataFolder: string;
+  /** Address of the layer when it serves; absent when it was opened for this run. */
+  readonly url?: string;
   close(): Promise<void>;
 }
 
@@ -69,6 +73,8 @@ export interface CliParts {
   readonly io: CliIo;
   /** Version of the product. */
   readonly version: string;
+  /** What starts this program from anywhere: a command and its first arguments. */
+  readonly program: readonly string[];
   /** Opens the data folder in this process, or asks the layer that serves it already. */
   openLayer(options: LayerOptions, whenAbsent: WhenAbsent): Promise<OpenedLayer>;
   /** Serves until `io.signal` ends; resolves with the exit code. */

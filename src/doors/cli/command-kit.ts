@@ -11,7 +11,7 @@ export interface CommonOptions {
 }
 
 /** What a command works with: a layer to ask, and somebody to tell. */
-export interface CommandWork extends Pick<OpenedLayer, 'layer' | 'caller'> {
+export interface CommandWork extends Omit<OpenedLayer, 'close'> {
   readonly print: Printer;
   readonly parts: CliParts;
 }
@@ -60,10 +60,10 @@ export function createCommandKit(parts: CliParts, finish: (code: number) => void
       const opened = await open(parts, options, whenAbsent(options as never), print);
       if (opened === undefined) return EXIT.unreachable;
       try {
-        const { layer, caller } = opened;
+        const { close: _, caller, ...rest } = opened;
         const { signal } = parts.io;
         const asker = signal === undefined ? caller : { ...caller, signal };
-        return await guarded(print, () => run({ layer, caller: asker, print, parts }, args, options as never));
+        return await guarded(print, () => run({ ...rest, caller: asker, print, parts }, args, options as never));
       } finally {
         await opened.close();
       }
