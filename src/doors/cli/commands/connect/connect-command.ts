@@ -2,15 +2,15 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { stringify as tomlOf } from 'smol-toml';
-import { failureOf } from '../../../domain/error/tool-layer-error.ts';
-import { EXIT } from '../cli-parts.ts';
-import type { CommandKit, CommandWork } from '../command-kit.ts';
-import { seconds } from '../input/option-values.ts';
-import { usageError } from '../input/usage-error.ts';
-import { CLIENTS, type ClientForm } from './connect/clients.ts';
-import { type ConfigFile, readConfigFile, removeFile, replaceFile } from './connect/config-file.ts';
-import { entryIn, withEntry, withoutEntry } from './connect/edit-config.ts';
-import { type GrantOptions, requestOf, withGrantOptions } from './token/grant-options.ts';
+import { failureOf } from '../../../../domain/error/tool-layer-error.ts';
+import { EXIT } from '../../cli-parts.ts';
+import type { CommandKit, CommandWork } from '../../command-kit.ts';
+import { seconds } from '../../input/option-values.ts';
+import { usageError } from '../../input/usage-error.ts';
+import { type GrantOptions, requestOf, withGrantOptions } from '../token/grant-options.ts';
+import { CLIENTS, type ClientForm } from './clients.ts';
+import { type ConfigFile, readConfigFile, removeFile, replaceFile } from './config-file.ts';
+import { entryIn, withEntry, withoutEntry } from './edit-config.ts';
 
 /** How long a client's token is good when nobody says; the longest that tokens can be is a year. */
 const TOKEN_DAYS = 30;
