@@ -15,7 +15,7 @@ export interface CommandResult {
 
 /** The command line on one data folder. */
 export function commandLine(dataFolder: string, environment: Record<string, string>) {
-  const env = { ...process.env, ...environment, SALLYPORT_DATA_FOLDER: dataFolder };
+  const env = { ...process.env, ...environment, SALLYPORT_DATA_FOLDER: dataFolder, XDG_STATE_HOME: dataFolder };
   return (...args: string[]): Promise<CommandResult> =>
     new Promise((resolve) => {
       execFile(process.execPath, [START, 'sallyport', ...args], { env }, (error, stdout, stderr) => {

@@ -1,13 +1,18 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ensureSystemPackages } from '../../scripts/machine/system-packages.ts';
+import { rememberLayer } from '../../src/compose/running-layer/last-layer.ts';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, serve, ToolLayerError } from '../../src/index.ts';
 import { ADD, add } from './add.ts';
 import { startWeatherApi } from './weather-api.ts';
 
-/** How long the printed token is good for. */
-const TOKEN_SECONDS = 30 * 24 * 3600;
+/** How long the printed token is good for: it stays in the scrollback of a terminal. Clients get tokens of their own. */
+const TOKEN_HOURS = 24;
+
+/** The clients that are named; `sallyport connect --help` names all. */
+const CLIENTS = ['claude-desktop', 'claude-code', 'cursor', 'vscode'];
 
 const { values } = parseArgs({
   options: { port: { type: 'string' }, host: { type: 'string' }, 'data-folder': { type: 'string' } },
@@ -89,6 +94,7 @@ async function main(): Promise<void> {
     ...(values.port === undefined ? {} : { port: Number(values.port) }),
   };
   const server = opened.use(await serve(layer, address));
+  await rememberLayer(layer.settings.data_folder);
   await tell(layer, server.url);
   await stopSignal();
 }
@@ -98,19 +104,21 @@ async function tell(layer: EmbeddedToolLayer, url: string): Promise<void> {
     agent_did: 'did:example:first-agent',
     hosts: ['127.0.0.1'],
     ports: [0],
-    expires_in_seconds: TOKEN_SECONDS,
+    expires_in_seconds: TOKEN_HOURS * 3600,
   });
   const { pagination } = await layer.ask('tool.list', {}, LOCAL_CALLER);
-  const client = {
-    mcpServers: { sallyport: { type: 'http', url: `${url}/mcp`, headers: { Authorization: `Bearer ${token}` } } },
-  };
+  const folder = values['data-folder'];
+  const at = folder === undefined ? '' : ` --data-folder ${JSON.stringify(resolve(folder))}`;
   console.log(`Sallyport is ready at ${url} (${pagination.total_count} tools)
 
 Try it:
   curl -s ${url}/v1/invocations -H 'authorization: Bearer ${token}' -H 'content-type: application/json' -d '{"tool_id":"add","parameters":{"a":2,"b":3}}'
 
-For an MCP client:
-${JSON.stringify(client, null, 2)}
+The token in it is good for ${TOKEN_HOURS} hours, for every tool, and reaches this machine alone.
+
+Connect an MCP client, with a token of its own (--undo takes it out again, without --write it is printed):
+${CLIENTS.map((client) => `  npx sallyport connect ${client} --write${at}`).join('\n')}
+Other clients and options: npx sallyport connect --help
 
 Stop it with Ctrl-C.`);
 }

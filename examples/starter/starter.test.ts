@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -13,6 +14,7 @@ async function started(): Promise<{ said: string; stop(): Promise<number | null>
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-starter-'));
   const child = spawn(process.execPath, [START, 'starter', '--port', '0', '--data-folder', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, XDG_STATE_HOME: folder },
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const stop = (): Promise<number | null> => {
@@ -43,7 +45,10 @@ test('what npm start prints works when it is pasted, and a signal ends it cleanl
   const health = await fetch(new URL('/healthz', url));
   expect([health.status, await health.json()]).toMatchObject([200, { ready: true }]);
 
-  const { mcpServers } = JSON.parse(said.slice(said.indexOf('{\n'), said.lastIndexOf('}\n') + 1));
+  const [, line = ''] = /npx sallyport (connect claude-code .*)/.exec(said) ?? [];
+  const words = line.replaceAll('"', '').replace('--write', '--http --json').split(' ');
+  const { stdout } = await promisify(execFile)(process.execPath, [START, 'sallyport', ...words]);
+  const { mcpServers } = JSON.parse(stdout).config;
   const client = new Client({ name: 'pasted', version: '1.0.0' });
   const requestInit = { headers: mcpServers.sallyport.headers };
   await client.connect(new StreamableHTTPClientTransport(new URL(mcpServers.sallyport.url), { requestInit }));

@@ -71,6 +71,8 @@ export async function makeBundle({ root, programs, folder }: BundleOptions = PRO
     platform: 'node',
     transform: { define: { 'import.meta.main': 'false' } },
     external: EXTERNAL,
+    // Its other form asks for its parts by names that no bundler sees.
+    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     plugins: [ownPlaces(root, to), importsOfLoader],
     treeshake: { moduleSideEffects: [{ test: OWN_MODULE, sideEffects: false }] },
     logLevel: 'warn',

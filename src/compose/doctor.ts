@@ -1,12 +1,11 @@
 import { constants } from 'node:fs';
-import { access, statfs } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { access, stat, statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { failureOf } from '../domain/error/tool-layer-error.ts';
 import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
 import type { SandboxDriver } from '../sandbox/driver.port.ts';
 import { createWasmDriver } from '../sandbox/drivers/wasm/wasm-driver.ts';
 import { MiB } from '../std/bytes.ts';
-import { makeFolder } from '../std/files/make-folder.ts';
 import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
 import { serverFacts } from '../storage/postgres/server-facts.ts';
 import { settingsOf } from './open-layer.ts';
@@ -73,7 +72,7 @@ async function checkOwnServer(name: string, url: string): Promise<DoctorFinding>
     const server = `${version}, a server of your own (database.url)`;
     if (!isSuperuser) return { name, state: 'ok', message: server };
     const message = `${server}; the layer is superuser there: whoever gets its password may start programs on that machine`;
-    return { name, state: 'absent', message, hint: 'Give it a role that owns the schema sallyport and nothing else.' };
+    return { name, state: 'warning', message, hint: 'Give it a role that owns the schema sallyport and nothing else.' };
   } catch (thrown) {
     return { name, state: 'failed', message: failureOf(thrown).message, hint: 'Correct database.url.' };
   }
@@ -83,16 +82,29 @@ async function checkDataFolder(settings: Settings): Promise<DoctorFinding> {
   const folder = settings['data_folder'];
   const name = 'data folder';
   try {
-    await makeFolder(resolve(folder));
-    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    const { bavail, bsize } = await statfs(folder);
-    if (bavail * bsize >= FREE_BYTES_MIN) return { name, state: 'ok', message: folder };
+    const there = await nearestFolder(resolve(folder));
+    await access(there, constants.R_OK | constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = await statfs(there);
+    const told = there === resolve(folder) ? folder : `${folder}, which the first start makes`;
+    if (bavail * bsize >= FREE_BYTES_MIN) return { name, state: 'ok', message: told };
     const message = `${folder} has ${Math.floor((bavail * bsize) / MiB)} MiB left`;
     return { name, state: 'failed', message, hint: 'Free some room, or choose another with --data-folder.' };
   } catch (cause) {
     const message = `${folder} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`;
     return { name, state: 'failed', message, hint: 'Choose another with --data-folder.' };
   }
+}
+
+/** The folder itself, or the one in which it would be made: nothing is made to find out. */
+async function nearestFolder(path: string): Promise<string> {
+  const isThere = await stat(path).then(
+    () => true,
+    (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT') return false;
+      throw cause;
+    },
+  );
+  return isThere ? path : nearestFolder(dirname(path));
 }
 
 async function checkRunning(settings: Settings): Promise<DoctorFinding> {
@@ -121,9 +133,8 @@ async function checkDriver(driver: SandboxDriver, isFirst: boolean): Promise<Doc
   if (works) {
     return [
       { name, state: 'ok', message: version ?? 'works' },
-      ...[...holes.map(({ text }) => text), ...refusals(driver), ...weaknesses].map(
-        (message): DoctorFinding => ({ name, state: 'absent', message }),
-      ),
+      ...holes.map(({ text }): DoctorFinding => ({ name, state: 'warning', message: text })),
+      ...[...refusals(driver), ...weaknesses].map((message): DoctorFinding => ({ name, state: 'limit', message })),
     ];
   }
   const message = problem ?? 'does not work here';

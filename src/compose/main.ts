@@ -1,4 +1,6 @@
+import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { type CliParts, EXIT, type LayerOptions } from '../doors/cli/cli-parts.ts';
 import { runCli } from '../doors/cli/run-cli.ts';
 import { openLayer, settingsOf } from './open-layer.ts';
@@ -24,12 +26,14 @@ const parts: CliParts = {
     signal: stopped.signal,
   },
   version: VERSION,
-  openLayer: (options) => openLayer(options),
+  program: programOf(fileURLToPath(import.meta.url)),
+  openLayer: (options, whenAbsent) => openLayer(options, { whenAbsent }),
   serve: serveUntilStopped,
   mcpStdio: async (options) => {
     const { serveStandardStreams } = await import('./parts/gateway/standard-streams.ts');
     const { stdin: input, stdout: output } = process;
-    return serveStandardStreams(options, { input, output, signal: stopped.signal });
+    const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+    return serveStandardStreams(options, { input, output, signal: stopped.signal, tell });
   },
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
@@ -40,16 +44,31 @@ runCli(process.argv.slice(2), parts).then((code) => {
 
 async function serveUntilStopped(options: LayerOptions & { host?: string; port?: number }): Promise<number> {
   const { host, port } = options;
-  const [{ createToolLayer }, { serve }] = await Promise.all([import('./create-tool-layer.ts'), import('./serve.ts')]);
+  const [{ createToolLayer }, { serve }, { rememberLayer }] = await Promise.all([
+    import('./create-tool-layer.ts'),
+    import('./serve.ts'),
+    import('./running-layer/last-layer.ts'),
+  ]);
   await using layer = await createToolLayer({ settings: settingsOf(options) });
   await using server = await serve(layer, {
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
   });
+  await rememberLayer(layer.settings.data_folder);
   process.stdout.write(`Sallyport is ready at ${server.url}\n`);
   await new Promise<void>((resolve) => {
     if (stopped.signal.aborted) resolve();
     stopped.signal.addEventListener('abort', () => resolve(), { once: true });
   });
   return EXIT.ok;
+}
+
+/**
+ * What starts this program, by the place of this file: in the repository by the script that runs the bundle, else the installed one.
+ * The cache of npx may be emptied, so there npx is asked again.
+ */
+function programOf(here: string): readonly string[] {
+  if (/[\\/]_npx[\\/]/.test(here)) return ['npx', '-y', `sallyport@${VERSION}`];
+  const [source, ...more] = here.endsWith('.ts') ? ['../../scripts/start.mjs', 'sallyport'] : ['../bin.js'];
+  return [process.execPath, join(dirname(here), source ?? ''), ...more];
 }

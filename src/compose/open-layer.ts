@@ -1,7 +1,12 @@
-import type { LayerOptions, OpenedLayer } from '../doors/cli/cli-parts.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import type { LayerOptions, OpenedLayer, WhenAbsent } from '../doors/cli/cli-parts.ts';
 import { createRemoteLayer } from '../doors/remote/remote-layer.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
 import type { EmbeddedToolLayer, ToolLayerOptions } from './create-tool-layer.ts';
+import { hasInstanceId } from './parts/instance-id.ts';
 import { readSettings } from './read-settings.ts';
 import { isOwnersSocket } from './running-layer/local-socket.ts';
 import { type RunningLayer, readRunningLayer } from './running-layer/running-layer-file.ts';
@@ -16,32 +21,69 @@ export function settingsOf({ dataFolder }: LayerOptions): Partial<Settings> {
  * The layer of a data folder for one command: the one that serves it already, else one opened in this process. Either
  * way the caller is the operator: who may read the folder owns the layer.
  */
-export async function openLayer(
-  options: LayerOptions,
-  more: Pick<ToolLayerOptions, 'environment'> = {},
-): Promise<OpenedLayer> {
+export async function openLayer(options: LayerOptions, more: FindOptions = {}): Promise<OpenedLayer> {
   const found = await findLayer(options, more);
-  if ('running' in found) return { layer: found.layer, caller: { door: 'cli' }, close: async () => undefined };
-  const { own } = found;
-  return { layer: own, caller: { door: 'cli', local: true }, close: () => own.close() };
+  const dataFolder = resolve(
+    readSettings({
+      given: settingsOf(options),
+      ...(more.environment === undefined ? {} : { environment: more.environment }),
+    })['data_folder'],
+  );
+  if ('running' in found) {
+    const { layer, running } = found;
+    return { layer, caller: { door: 'cli' }, dataFolder, url: running.url, close: async () => undefined };
+  }
+  const { own, close } = found;
+  return { layer: own, caller: { door: 'cli', local: true }, dataFolder, close };
 }
 
 /** A layer that serves the data folder, with the operator's way to ask it; or one of this process, for whoever closes it. */
 export type FoundLayer =
   | { readonly running: RunningLayer; readonly layer: ToolLayer }
-  | { readonly own: EmbeddedToolLayer };
+  | { readonly own: EmbeddedToolLayer; close(): Promise<void> };
+
+/** How a layer is looked for. */
+export interface FindOptions extends Pick<ToolLayerOptions, 'environment'> {
+  /** 'make' when absent. */
+  readonly whenAbsent?: WhenAbsent;
+}
 
 /** As {@link openLayer}, for those who need more than to ask. */
 export async function findLayer(
   options: LayerOptions,
-  more: Pick<ToolLayerOptions, 'environment'> = {},
+  { whenAbsent = 'make', ...more }: FindOptions = {},
 ): Promise<FoundLayer> {
   const given = settingsOf(options);
-  const running = await runningLayer(readSettings({ given, ...more })['data_folder']);
+  const { data_folder: folder } = readSettings({ given, ...more });
+  const running = await runningLayer(folder);
   if (running !== undefined) return running;
+  const isAbsent = whenAbsent !== 'make' && !(await hasInstanceId(folder));
+  if (isAbsent && whenAbsent === 'refuse') throw noLayer(folder);
   // A whole layer is loaded only when it is needed: it takes ten times as long as the way to one that runs.
   const { createToolLayer } = await import('./create-tool-layer.ts');
-  return { own: await createToolLayer({ settings: given, ...more }) };
+  if (isAbsent) return borrowed(createToolLayer, { settings: given, ...more });
+  const own = await createToolLayer({ settings: given, ...more });
+  return { own, close: () => own.close() };
+}
+
+function noLayer(folder: string): ToolLayerError {
+  const message = `No layer has used the data folder ${resolve(folder)} yet, so there is nothing in it. Start one there (sallyport serve), or name the folder of yours with --data-folder.`;
+  return new ToolLayerError('E3310', message, { details: { layer: 'unreachable', data_folder: resolve(folder) } });
+}
+
+/** A layer for a command that judges what it is given: its data folder goes with it. */
+async function borrowed(
+  create: (options: ToolLayerOptions) => Promise<EmbeddedToolLayer>,
+  options: ToolLayerOptions,
+): Promise<FoundLayer> {
+  await using opened = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-'));
+  opened.defer(() => rm(folder, { recursive: true, force: true }));
+  // Its rows would stay in a database of the user's own.
+  const settings = { ...options.settings, data_folder: folder, 'database.url': '' };
+  const own = opened.use(await create({ ...options, settings }));
+  const open = opened.move();
+  return { own, close: () => open.disposeAsync() };
 }
 
 /** A process that merely has the number of a layer that crashed does not answer for it. */

@@ -43,7 +43,13 @@ async function cli(...argv: string[]): Promise<{ code: number; out: string; err:
   const code = await runCli(argv, {
     io,
     version: '0',
-    openLayer: async () => ({ layer: open.layer, caller: LOCAL_CALLER, close: async () => undefined }),
+    program: [],
+    openLayer: async () => ({
+      layer: open.layer,
+      caller: LOCAL_CALLER,
+      dataFolder: open.folder,
+      close: async () => undefined,
+    }),
     serve: none,
     mcpStdio: none,
     doctor: async () => [],

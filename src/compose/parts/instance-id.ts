@@ -2,12 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+const FILE = 'instance-id';
+const FORM = /^[0-9a-f-]{36}$/;
+
 /** The name of this instance: its hash chain and the calls it runs carry it. Made once for each data folder. */
 export async function loadInstanceId(dataFolder: string): Promise<string> {
-  const path = join(dataFolder, 'instance-id');
-  const known = await readFile(path, 'utf8').catch(() => '');
-  if (/^[0-9a-f-]{36}$/.test(known.trim())) return known.trim();
+  const path = join(dataFolder, FILE);
+  const known = await knownId(dataFolder);
+  if (known !== undefined) return known;
   const made = randomUUID();
   await writeFile(path, `${made}\n`, { mode: 0o600 });
   return made;
+}
+
+/** Whether a layer has used this data folder. */
+export async function hasInstanceId(dataFolder: string): Promise<boolean> {
+  return (await knownId(dataFolder)) !== undefined;
+}
+
+async function knownId(dataFolder: string): Promise<string | undefined> {
+  const text = await readFile(join(dataFolder, FILE), 'utf8').catch(() => '');
+  return FORM.test(text.trim()) ? text.trim() : undefined;
 }

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PolicyFileBody } from '../../../api/schemas/policy.ts';
 import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
@@ -62,13 +65,16 @@ export async function openPolicies({ settings, clock, log }: Ingredients): Promi
   return { decisions, administration, recordIn: record.recordIn, [Symbol.asyncDispose]: close };
 }
 
-/** Whether the policies can be put in force, for `doctor`. */
+/** Whether the policies can be put in force, for `doctor`. Nothing is made: policies of a first start are tried in a folder apart. */
 export async function checkPolicies(settings: Settings): Promise<DoctorFinding> {
   const name = 'policies';
+  await using opened = new AsyncDisposableStack();
   try {
-    const engines = await openEngines(settings);
+    const folder = existsSync(folderOf(settings)) ? folderOf(settings) : await mkdtemp(join(tmpdir(), 'sallyport-'));
+    if (folder !== folderOf(settings)) opened.defer(() => rm(folder, { recursive: true, force: true }));
+    const engines = await openEngines({ ...settings, 'permission.policies_folder': folder });
     const [fault] = engines.flatMap(({ engine }) => engine.faults?.() ?? []);
-    if (fault !== undefined) return { name, state: 'absent', message: fault.message };
+    if (fault !== undefined) return { name, state: 'warning', message: fault.message };
     const told = engines.map(({ engine, mode }) => `${engine.name}${mode === 'shadow' ? ' in shadow mode' : ''}`);
     return { name, state: 'ok', message: told.join(', ') };
   } catch (thrown) {

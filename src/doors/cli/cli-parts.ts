@@ -28,6 +28,12 @@ export interface LayerOptions {
   readonly dataFolder?: string;
 }
 
+/**
+ * What becomes of a data folder that no layer has used yet: nothing, it is made, or a layer on a folder of its own answers in its
+ * place, which is gone afterwards.
+ */
+export type WhenAbsent = 'refuse' | 'make' | 'borrow';
+
 /** How a client on standard input and output sees the tools. */
 export const STDIO_TOOLS = ['all', 'meta', 'auto'] as const;
 
@@ -43,13 +49,20 @@ export interface StdioOptions extends LayerOptions {
 export interface OpenedLayer {
   readonly layer: ToolLayer;
   readonly caller: Caller;
+  /** Absolute path of what the layer keeps. */
+  readonly dataFolder: string;
+  /** Address of the layer when it serves; absent when it was opened for this run. */
+  readonly url?: string;
   close(): Promise<void>;
 }
 
-/** One thing that `doctor` looked at. `absent`: works without it, but less well. */
+/**
+ * One thing that `doctor` looked at. `absent`: works without it, but less well. `limit`: works, and this is what it does not do.
+ * `warning`: works, and somebody should look after it.
+ */
 export interface DoctorFinding {
   readonly name: string;
-  readonly state: 'ok' | 'absent' | 'failed';
+  readonly state: 'ok' | 'absent' | 'limit' | 'warning' | 'failed';
   readonly message: string;
   /** What to do about it. */
   readonly hint?: string;
@@ -60,8 +73,10 @@ export interface CliParts {
   readonly io: CliIo;
   /** Version of the product. */
   readonly version: string;
+  /** What starts this program from anywhere: a command and its first arguments. */
+  readonly program: readonly string[];
   /** Opens the data folder in this process, or asks the layer that serves it already. */
-  openLayer(options: LayerOptions): Promise<OpenedLayer>;
+  openLayer(options: LayerOptions, whenAbsent: WhenAbsent): Promise<OpenedLayer>;
   /** Serves until `io.signal` ends; resolves with the exit code. */
   serve(options: LayerOptions & { readonly host?: string; readonly port?: number }): Promise<number>;
   /** Serves MCP on standard input and output until the client ends it; resolves with the exit code. */

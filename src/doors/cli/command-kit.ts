@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
-import { type CliParts, EXIT, type LayerOptions, type OpenedLayer } from './cli-parts.ts';
+import { type CliParts, EXIT, type LayerOptions, type OpenedLayer, type WhenAbsent } from './cli-parts.ts';
 import { isUsageError } from './input/usage-error.ts';
 import { createPrinter, type Printer } from './output/printer.ts';
 
@@ -11,7 +11,7 @@ export interface CommonOptions {
 }
 
 /** What a command works with: a layer to ask, and somebody to tell. */
-export interface CommandWork extends Pick<OpenedLayer, 'layer' | 'caller'> {
+export interface CommandWork extends Omit<OpenedLayer, 'close'> {
   readonly print: Printer;
   readonly parts: CliParts;
 }
@@ -28,16 +28,21 @@ export interface CommandKit {
       print: Printer,
     ) => Promise<number>,
   ): void;
-  /** The same for a command that asks the layer, opened before and closed after. */
-  asking<O extends object>(
-    command: Command,
-    run: (
-      work: CommandWork,
-      args: readonly (string | string[] | undefined)[],
-      options: O & CommonOptions,
-    ) => Promise<number>,
-  ): void;
+  /**
+   * The same for a command that asks the layer, opened before and closed after. A data folder that no layer has used yet is
+   * refused: there is nothing in it to read, to end or to change.
+   */
+  asking<O extends object>(command: Command, run: AskingRun<O>): void;
+  /** The same for a command that puts something into the layer: a data folder is made when there is none. */
+  adding<O extends object>(command: Command, run: AskingRun<O>, whenAbsent?: (options: O) => WhenAbsent): void;
 }
+
+/** A command at work; it resolves with the exit code. */
+export type AskingRun<O extends object> = (
+  work: CommandWork,
+  args: readonly (string | string[] | undefined)[],
+  options: O & CommonOptions,
+) => Promise<number>;
 
 /** @param finish takes the exit code of the command that ran */
 export function createCommandKit(parts: CliParts, finish: (code: number) => void): CommandKit {
@@ -50,21 +55,21 @@ export function createCommandKit(parts: CliParts, finish: (code: number) => void
       finish(await guarded(print, () => run(args, options as never, print)));
     });
   };
-  const asking: CommandKit['asking'] = (command, run) => {
+  const adding: CommandKit['adding'] = (command, run, whenAbsent = () => 'make') => {
     action(command, async (args, options, print) => {
-      const opened = await open(parts, options, print);
+      const opened = await open(parts, options, whenAbsent(options as never), print);
       if (opened === undefined) return EXIT.unreachable;
       try {
-        const { layer, caller } = opened;
+        const { close: _, caller, ...rest } = opened;
         const { signal } = parts.io;
         const asker = signal === undefined ? caller : { ...caller, signal };
-        return await guarded(print, () => run({ layer, caller: asker, print, parts }, args, options as never));
+        return await guarded(print, () => run({ ...rest, caller: asker, print, parts }, args, options as never));
       } finally {
         await opened.close();
       }
     });
   };
-  return { parts, action, asking };
+  return { parts, action, adding, asking: (command, run) => adding(command, run, () => 'refuse') };
 }
 
 /** Adds the options that are the same everywhere. */
@@ -79,9 +84,14 @@ export function layerOptions({ dataFolder }: CommonOptions): LayerOptions {
   return dataFolder === undefined ? {} : { dataFolder };
 }
 
-async function open(parts: CliParts, options: CommonOptions, print: Printer): Promise<OpenedLayer | undefined> {
+async function open(
+  parts: CliParts,
+  options: CommonOptions,
+  whenAbsent: WhenAbsent,
+  print: Printer,
+): Promise<OpenedLayer | undefined> {
   try {
-    return await parts.openLayer(layerOptions(options));
+    return await parts.openLayer(layerOptions(options), whenAbsent);
   } catch (thrown) {
     print.failure(failureOf(thrown));
     return undefined;

@@ -79,13 +79,14 @@ export async function createCliBench(): Promise<CliBench> {
           ...(signal === undefined ? {} : { signal }),
         },
         version: '1.2.3',
+        program: ['/opt/node', '/opt/sallyport.js'],
         openLayer: async () => {
           if (bench.openError !== undefined) throw bench.openError;
           opened += 1;
           const close = async () => {
             opened -= 1;
           };
-          return { layer, caller: { door: 'cli', local: true }, close };
+          return { layer, caller: { door: 'cli', local: true }, dataFolder: join(folder, 'data'), close };
         },
         serve: start('serve'),
         mcpStdio: start('mcp'),

@@ -7,7 +7,8 @@ import { addApprovalsCommands } from './commands/approvals.ts';
 import { addAuditCommands } from './commands/audit.ts';
 import { addCallsCommands } from './commands/calls/call-commands.ts';
 import { addCircuitsCommands } from './commands/calls/circuit-commands.ts';
-import { addCheckCommands } from './commands/check.ts';
+import { addCheckCommands } from './commands/check/check-commands.ts';
+import { addConnectCommand } from './commands/connect/connect-command.ts';
 import { addInvokeCommand } from './commands/invoke.ts';
 import { addOutcomesCommands } from './commands/outcomes.ts';
 import { addPolicyCommands } from './commands/policy.ts';
@@ -82,6 +83,7 @@ function createProgram(parts: CliParts, json: boolean, finish: (code: number) =>
   withCommonOptions(program);
   const kit = createCommandKit(parts, finish);
   addStartCommands(program, kit);
+  addConnectCommand(program, kit);
   addInvokeCommand(program, kit);
   addToolsCommands(program, kit);
   addUpstreamsCommands(program, kit);

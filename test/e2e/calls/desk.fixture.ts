@@ -262,6 +262,7 @@ async function cliOn(
       ...(signal === undefined ? {} : { signal }),
     },
     version: '0.0.0',
+    program: [],
     openLayer: () => openLayer({ dataFolder }, { environment: {} }),
     serve: nobody,
     mcpStdio: nobody,

@@ -38,7 +38,12 @@ afterAll(async () => {
 async function start(): Promise<ChildProcess> {
   const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--data-folder', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, SALLYPORT_LOG_LEVEL: 'silent', SALLYPORT_APPROVALS_SWEEP_SECONDS: '0.2' },
+    env: {
+      ...process.env,
+      SALLYPORT_LOG_LEVEL: 'silent',
+      SALLYPORT_APPROVALS_SWEEP_SECONDS: '0.2',
+      XDG_STATE_HOME: folder,
+    },
   });
   for await (const chunk of child.stdout.setEncoding('utf8')) {
     const [, at] = /ready at (\S+)/.exec(String(chunk)) ?? [];

@@ -65,7 +65,12 @@ const payTool = (port: number, policy: 'irreversible' | 'pure'): ToolManifest =>
 async function serve(graceSeconds: number): Promise<{ url: string; process: ChildProcess }> {
   const started = spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--data-folder', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, SALLYPORT_LOG_LEVEL: 'silent', SALLYPORT_SHUTDOWN_GRACE_SECONDS: String(graceSeconds) },
+    env: {
+      ...process.env,
+      SALLYPORT_LOG_LEVEL: 'silent',
+      SALLYPORT_SHUTDOWN_GRACE_SECONDS: String(graceSeconds),
+      XDG_STATE_HOME: folder,
+    },
   });
   child = started;
   for await (const chunk of started.stdout.setEncoding('utf8')) {

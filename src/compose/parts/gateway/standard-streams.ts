@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { EXIT, type StdioOptions } from '../../../doors/cli/cli-parts.ts';
@@ -6,9 +7,11 @@ import { createPinoLog } from '../../../telemetry/pino-log.ts';
 import type { EmbeddedToolLayer } from '../../create-tool-layer.ts';
 import { findLayer, settingsOf } from '../../open-layer.ts';
 import { readSettings } from '../../read-settings.ts';
+import { lastLayer } from '../../running-layer/last-layer.ts';
 import type { RunningLayer } from '../../running-layer/running-layer-file.ts';
-import type { Settings } from '../../settings.ts';
+import { SETTINGS, type Settings } from '../../settings.ts';
 import { redactFields, redactorOf } from '../from-settings/redactor.ts';
+import { hasInstanceId } from '../instance-id.ts';
 
 /** How long the token of a stdio session is good for when the client brings none. */
 const STDIO_TOKEN_SECONDS = 30 * 24 * 3600;
@@ -18,6 +21,8 @@ export interface StandardStreams {
   readonly input: Readable;
   readonly output: Writable;
   readonly signal: AbortSignal;
+  /** Takes a line for the person who looks why a client sees what it sees. */
+  tell(line: string): void;
 }
 
 /**
@@ -26,12 +31,41 @@ export interface StandardStreams {
  * already, its own gateway answers.
  * @returns the exit code
  */
-export async function serveStandardStreams(options: StdioOptions, streams: StandardStreams): Promise<number> {
+export async function serveStandardStreams(given: StdioOptions, streams: StandardStreams): Promise<number> {
+  const { folder, how, options } = await place(given);
+  const isNew = !(await hasInstanceId(folder));
   const found = await findLayer(options);
-  if ('running' in found) await relay(found.layer, found.running, options, streams);
-  else await serve(found.own, options, streams);
+  const tell = (what: string): void => streams.tell(`sallyport mcp: data folder ${folder} (${how}). ${what}`);
+  if ('running' in found) {
+    tell(`The layer at ${found.running.url} serves it and answers here.`);
+    await relay(found.layer, found.running, options, streams);
+  } else {
+    tell(isNew ? MADE : 'No layer serves it, so this process does.');
+    await serve(found.own, options, streams);
+  }
   return EXIT.ok;
 }
+
+const MADE =
+  'No layer had used it, so it was made, without any tools. To use another, name it with --data-folder or SALLYPORT_DATA_FOLDER.';
+
+/**
+ * MCP clients start their servers in folders of their own: where nobody named a data folder and the default one is no layer's,
+ * that of the layer that this user started last is meant.
+ */
+async function place(
+  given: StdioOptions,
+): Promise<{ readonly folder: string; readonly how: string; readonly options: StdioOptions }> {
+  const named = resolve(readSettings({ given: settingsOf(given) })['data_folder']);
+  if (given.dataFolder !== undefined) return { folder: named, how: 'from --data-folder', options: given };
+  const isDefault = named === resolve(DEFAULT_FOLDER);
+  const last = isDefault && !(await hasInstanceId(named)) ? await lastLayer() : undefined;
+  if (last === undefined || !(await hasInstanceId(last)))
+    return { folder: named, how: isDefault ? 'of the working folder' : 'from the settings', options: given };
+  return { folder: last, how: 'of the layer that was started last', options: { ...given, dataFolder: last } };
+}
+
+const DEFAULT_FOLDER = SETTINGS.filter(({ key }) => key === 'data_folder').map((row) => String(row.default))[0] ?? '';
 
 async function serve(layer: EmbeddedToolLayer, options: StdioOptions, streams: StandardStreams): Promise<void> {
   const [{ openGateway }, { serveStdio }] = await Promise.all([

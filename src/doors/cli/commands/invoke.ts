@@ -11,7 +11,7 @@ import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { ERRORS, type ErrorCode } from '../../../domain/error/catalogue.ts';
 import { failure } from '../../../domain/error/failure.ts';
 import { EXIT } from '../cli-parts.ts';
-import type { CommandKit, CommandWork } from '../command-kit.ts';
+import type { AskingRun, CommandKit, CommandWork } from '../command-kit.ts';
 import { collectPairs, oneOf, seconds } from '../input/option-values.ts';
 import { readArguments } from '../input/read-json.ts';
 import type { Printer } from '../output/printer.ts';
@@ -66,7 +66,7 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     )
     .option('--trust <level>', `trust the call no further: ${TrustLevel.enum.join(', ')}`, oneOf(TrustLevel.enum))
     .option('--dry-run', 'say what would become of the call, and why; run nothing');
-  kit.asking<InvokeOptions>(invoke, async (work, [tool, given], options) => {
+  const run: AskingRun<InvokeOptions> = async (work, [tool, given], options) => {
     const parameters = await readArguments(given as string | undefined, work.parts.io);
     const request = requestOf(String(tool), parameters, options);
     const token = options.token ?? work.parts.io.env['SALLYPORT_TOKEN'] ?? (await mintFor(work, request, options));
@@ -74,7 +74,8 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     if (options.dryRun === true) return foretell(await work.layer.ask('tool.dry_run', request, caller), work.print);
     const response = await work.layer.ask('tool.invoke', request, caller);
     return tell(response, work.print);
-  });
+  };
+  kit.adding(invoke, run, ({ dryRun }) => (dryRun === true ? 'borrow' : 'make'));
 }
 
 function requestOf(toolId: string, parameters: Record<string, unknown>, options: InvokeOptions): ToolInvokeRequest {

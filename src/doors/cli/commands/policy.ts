@@ -7,7 +7,7 @@ import type {
   PolicyWhyResponse,
 } from '../../../../api/schemas/policy.ts';
 import { EXIT } from '../cli-parts.ts';
-import type { CommandKit } from '../command-kit.ts';
+import type { AskingRun, CommandKit } from '../command-kit.ts';
 import { collect } from '../input/option-values.ts';
 import { readArguments } from '../input/read-json.ts';
 import { readPolicyFiles } from '../input/read-policy-files.ts';
@@ -79,7 +79,7 @@ function addTestCommand(policy: Command, kit: CommandKit): void {
       "file or folder of policies to test instead of the layer's own; several times",
       collect,
     );
-  kit.asking<TestOptions>(test, async ({ layer, caller, print, parts }, [tests], { policies }) => {
+  const run: AskingRun<TestOptions> = async ({ layer, caller, print, parts }, [tests], { policies }) => {
     const named = Array.isArray(tests) ? tests : [];
     const answer = await layer.ask(
       'policy.test',
@@ -94,7 +94,8 @@ function addTestCommand(policy: Command, kit: CommandKit): void {
     if (print.json) print.value(answer);
     else tellTests(answer, print);
     return answer.failed === 0 && answer.faults.length === 0 ? EXIT.ok : EXIT.refused;
-  });
+  };
+  kit.adding(test, run, ({ policies }) => (policies === undefined ? 'refuse' : 'borrow'));
 }
 
 function tellTests({ passed, failed, faults, cases }: PolicyTestResponse, print: Printer): void {

@@ -39,7 +39,7 @@ export function addToolsCommands(program: Command, kit: CommandKit): void {
     .command('add')
     .description('register manifest files')
     .argument('<files...>', 'JSON or YAML; one manifest or a list');
-  kit.asking(add, async (work, [files]) => addManifests(work, files as string[]));
+  kit.adding(add, async (work, [files]) => addManifests(work, files as string[]));
 
   addToolsVersionCommands(tools, kit);
   addToolsLifecycleCommands(tools, kit);

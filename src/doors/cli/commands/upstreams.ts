@@ -32,7 +32,7 @@ function addImportCommand(upstreams: Command, kit: CommandKit): void {
     .command('import')
     .description("add the servers of a desktop client's mcpServers JSON")
     .argument('<file>', 'the JSON file, as it stands');
-  kit.asking(importFile, async ({ layer, caller, print, parts }, [file]) => {
+  kit.adding(importFile, async ({ layer, caller, print, parts }, [file]) => {
     const source = String(file);
     const configuration = await readTextFile(source, parts.io);
     const answer = await layer.ask('upstreams.import', { configuration, source }, caller);

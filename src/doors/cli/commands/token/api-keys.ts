@@ -46,7 +46,7 @@ function addCreateCommand(keys: Command, kit: CommandKit): void {
   const create = withGrantOptions(
     keys.command('create').description('make a key and print it, this once').argument('<name>', 'for people'),
   ).option('--expires <duration>', 'how long it is good, for example 90d; without end when absent', seconds);
-  kit.asking<GrantOptions>(create, async ({ layer, caller, print, parts }, [name], options) => {
+  kit.adding<GrantOptions>(create, async ({ layer, caller, print, parts }, [name], options) => {
     const request = { ...requestOf(options, parts.io.cwd), name: String(name) };
     const answer = await layer.ask('api_keys.create', request, caller);
     if (print.json) print.value(answer);

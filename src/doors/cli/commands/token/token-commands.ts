@@ -24,7 +24,7 @@ function addMintCommand(token: Command, kit: CommandKit): void {
     'how long it is good, for example 15m; an hour when absent',
     seconds,
   );
-  kit.asking<GrantOptions>(mint, async ({ layer, caller, print, parts }, _args, options) => {
+  kit.adding<GrantOptions>(mint, async ({ layer, caller, print, parts }, _args, options) => {
     const answer = await layer.ask('token.mint', requestOf(options, parts.io.cwd), caller);
     if (print.json) print.value(answer);
     else {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ImportReport, LangChainImport } from '../../../../../api/schemas/imports.ts';
 import { readWireText } from '../../../wire-json.ts';
 import { EXIT } from '../../cli-parts.ts';
-import type { CommandKit, CommandWork } from '../../command-kit.ts';
+import type { AskingRun, CommandKit, CommandWork } from '../../command-kit.ts';
 import { collect, oneOf } from '../../input/option-values.ts';
 import { readFolder } from '../../input/read-folder.ts';
 import { readSource } from '../../input/read-source.ts';
@@ -35,7 +35,7 @@ export function addToolsImportCommands(tools: Command, kit: CommandKit): void {
   const openapi = importCommand(group, 'openapi', 'register each operation of an OpenAPI document')
     .argument('<source>', 'file, http(s) address, or - for standard input')
     .option('--base-url <url>', 'address of the service, instead of those in the document');
-  kit.asking<ImportOptions & { baseUrl?: string }>(openapi, async (work, [source], options) => {
+  importing<ImportOptions & { baseUrl?: string }>(kit, openapi, async (work, [source], options) => {
     const document = await readSource(String(source), work.parts.io);
     const { baseUrl } = options;
     const address = baseUrl === undefined ? {} : { base_url: baseUrl };
@@ -46,7 +46,7 @@ export function addToolsImportCommands(tools: Command, kit: CommandKit): void {
   const langchain = importCommand(group, 'langchain', 'register serialised LangChain tools')
     .argument('<source>', 'JSON, or one JSON object a line: file, http(s) address, or - for standard input')
     .option('--tool-version <version>', 'version of tools that name none; 1.0.0 when absent');
-  kit.asking<ImportOptions & { toolVersion?: string }>(langchain, async (work, [source], options) => {
+  importing<ImportOptions & { toolVersion?: string }>(kit, langchain, async (work, [source], options) => {
     const text = await readSource(String(source), work.parts.io);
     const { toolVersion } = options;
     const version = toolVersion === undefined ? {} : { version: toolVersion };
@@ -59,7 +59,7 @@ export function addToolsImportCommands(tools: Command, kit: CommandKit): void {
     '<folder>',
     'folder with SKILL.md, or with folders that have one; links are refused',
   );
-  kit.asking<ImportOptions>(skill, async (work, [folder], options) => {
+  importing<ImportOptions>(kit, skill, async (work, [folder], options) => {
     const files = await readFolder(String(folder), work.parts.io);
     if (files.length === 0) throw usageError(`${String(folder)} is empty. Name the folder that SKILL.md stands in.`);
     const input = { files, ...inputOf(options) };
@@ -79,7 +79,7 @@ function addComposio(group: Command, kit: CommandKit): void {
     .option('--connected-account <id>', 'account that the tools use')
     .option('--user <id>', 'one user for all callers')
     .option('--user-from <whom>', 'the user is who calls: agent (when nothing is said) or tenant', oneOf(USER_FROM));
-  kit.asking<ComposioOptions>(composio, async (work, [toolkit], options) => {
+  importing<ComposioOptions>(kit, composio, async (work, [toolkit], options) => {
     const { tool, search, baseUrl, secret, connectedAccount, user, userFrom } = options;
     const input = {
       ...(toolkit === undefined ? {} : { toolkit: String(toolkit) }),
@@ -103,6 +103,11 @@ function importCommand(group: Command, name: string, description: string): Comma
     .option('--name <name>', 'prefix of the tool ids')
     .option('--bump', 'register what changed under the next version instead of refusing it')
     .option('--dry-run', 'say what would happen; nothing is written');
+}
+
+/** What would be registered can be said without a data folder; nothing is made for it. */
+function importing<O extends ImportOptions>(kit: CommandKit, command: Command, run: AskingRun<O>): void {
+  kit.adding<O>(command, run, ({ dryRun }) => (dryRun === true ? 'borrow' : 'make'));
 }
 
 function inputOf({ name, bump, dryRun }: ImportOptions): { name?: string; bump?: boolean; dry_run?: boolean } {

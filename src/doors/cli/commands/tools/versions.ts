@@ -36,7 +36,11 @@ export function addToolsVersionCommands(tools: Command, kit: CommandKit): void {
     .command('check')
     .description('judge manifest files without registering them')
     .argument('<files...>', 'JSON or YAML; one manifest or a list');
-  kit.asking(check, async (work, [files]) => checkFiles(work, files as string[]));
+  kit.adding(
+    check,
+    async (work, [files]) => checkFiles(work, files as string[]),
+    () => 'borrow',
+  );
 
   const compliance = tools
     .command('compliance')

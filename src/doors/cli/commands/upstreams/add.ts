@@ -57,7 +57,7 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
       collectPairs,
     )
     .option('--no-new-tools', 'tools that the server adds later wait in quarantine');
-  kit.asking<AddOptions>(add, async ({ layer, caller, print, parts }, [name, command], options) => {
+  kit.adding<AddOptions>(add, async ({ layer, caller, print, parts }, [name, command], options) => {
     const overrides = overridesOf(options);
     const upstream: UpstreamDefinition = {
       name: String(name),

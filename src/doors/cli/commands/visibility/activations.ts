@@ -97,7 +97,7 @@ function addSetCommand(activations: Command, kit: CommandKit): void {
     .option('--timeout-max <duration>', 'longest run, for example 10s', seconds)
     .option('--per-minute <n>', 'calls of this agent in a minute', count)
     .option('--burst <n>', 'calls of this agent at once; as many as a minute has when absent', count);
-  kit.asking<SetOptions>(set, async ({ layer, caller, print }, [agent, tool], options) => {
+  kit.adding<SetOptions>(set, async ({ layer, caller, print }, [agent, tool], options) => {
     const input = {
       agent_did: String(agent),
       ...ofUser(options.user),

@@ -44,7 +44,7 @@ function addSetCommand(availability: Command, kit: CommandKit): void {
     .argument('<tool-id>')
     .argument('<on|off>')
     .option('--reason <text>', 'why, for people and agents');
-  kit.asking<{ readonly reason?: string }>(set, async ({ layer, caller, print }, [toolId, word], { reason }) => {
+  kit.adding<{ readonly reason?: string }>(set, async ({ layer, caller, print }, [toolId, word], { reason }) => {
     if (word !== 'on' && word !== 'off') throw usageError('Say on or off after the id of the tool.');
     const input = { tool_id: String(toolId), available: word === 'on', ...(reason === undefined ? {} : { reason }) };
     const said = await layer.ask('availability.set', input, caller);

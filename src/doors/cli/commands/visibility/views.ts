@@ -57,7 +57,7 @@ function addPutCommand(views: Command, kit: CommandKit): void {
     .command('put')
     .description('make or replace the views in a JSON or YAML file')
     .argument('<file>', 'one view or a list of them; - for standard input');
-  kit.asking(put, async ({ layer, caller, print, parts }, [file]) => {
+  kit.adding(put, async ({ layer, caller, print, parts }, [file]) => {
     const details: ViewDetail[] = [];
     // Whether a view is well formed is for the layer to say.
     for (const view of await readObjects(String(file), parts.io, 'view')) {

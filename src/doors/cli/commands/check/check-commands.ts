@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import type { CommandKit } from '../command-kit.ts';
-import { addCheckCommand } from './check/command.ts';
-import { addDescriptionCheck } from './check/description.ts';
-import { addCheckInjection } from './check/injection.ts';
-import { addOutputCheck } from './check/output.ts';
-import { addPathCheck } from './check/path.ts';
-import { addSecretsCheck } from './check/secrets.ts';
-import { addUrlCheck } from './check/url.ts';
+import type { CommandKit } from '../../command-kit.ts';
+import { addCheckCommand } from './command.ts';
+import { addDescriptionCheck } from './description.ts';
+import { addCheckInjection } from './injection.ts';
+import { addOutputCheck } from './output.ts';
+import { addPathCheck } from './path.ts';
+import { addSecretsCheck } from './secrets.ts';
+import { addUrlCheck } from './url.ts';
 
 /** `check injection|secrets|command|url|path|description|output`: judges what comes through standard input. */
 export function addCheckCommands(program: Command, kit: CommandKit): void {

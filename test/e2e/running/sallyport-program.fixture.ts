@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** The program. */
+export const MAIN = fileURLToPath(new URL('../../../src/compose/main.ts', import.meta.url));
+
+/** What a run of the program ended with. */
+export interface ProgramRun {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `sallyport` as a process of its own, without anything of this process's environment that would name a layer. */
+export function runSallyport(
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+): Promise<ProgramRun> {
+  const { PATH = '' } = process.env;
+  const env = { PATH, HOME: options.cwd, ...options.env };
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd: options.cwd, env, stdio: 'pipe' });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  child.stdin.end();
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, out, err }));
+  });
+}
