@@ -10,6 +10,21 @@ export const UpstreamName = Type.String({
 
 const CredentialName = Type.String({ minLength: 1, maxLength: 255 });
 
+/** Code that the layer installed for an upstream, named by what it is and not by where it came from. */
+export const InstalledPackage = Type.Object(
+  {
+    manager: Type.Enum(['npm', 'pip']),
+    name: Type.String({ minLength: 1, maxLength: 214 }),
+    version: Type.String({ minLength: 1, maxLength: 256 }),
+    id: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 of the list of everything that was installed, with the version and integrity of each part.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type InstalledPackage = Static<typeof InstalledPackage>;
+
 /** A server started as a child process inside a sandbox. Nothing but what is listed here is visible to it. */
 export const StdioTransport = Type.Object(
   {
@@ -21,6 +36,13 @@ export const StdioTransport = Type.Object(
     mounts: Type.Optional(Type.Array(FilesystemPermission, { maxItems: 64 })),
     network: Type.Optional(Type.Array(NetworkPermission, { maxItems: 64 })),
     memory_mb_limit: Type.Optional(Type.Integer({ minimum: 16 })),
+    installed: Type.Optional(
+      Type.Unsafe<InstalledPackage>({
+        ...InstalledPackage,
+        description:
+          'What the layer installed for the command; stated by the layer. The upstream runs this and nothing newer.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -121,7 +143,17 @@ export const UpstreamStatus = Type.Object(
 );
 export type UpstreamStatus = Static<typeof UpstreamStatus>;
 
-export const UpstreamAddRequest = Type.Object({ upstream: UpstreamDefinition }, { additionalProperties: false });
+const MayInstall = Type.Boolean({
+  default: false,
+  description:
+    'Whether a package that the command needs (npx, uvx and the like) may be downloaded and installed into the data ' +
+    'folder. Without it such a server is refused with what would be installed.',
+});
+
+export const UpstreamAddRequest = Type.Object(
+  { upstream: UpstreamDefinition, install: Type.Optional(MayInstall) },
+  { additionalProperties: false },
+);
 export type UpstreamAddRequest = Static<typeof UpstreamAddRequest>;
 
 export const UpstreamAddResponse = Type.Object(

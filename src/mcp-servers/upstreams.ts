@@ -15,10 +15,11 @@ import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervise
 import type { ElicitationDesk } from './elicitation.port.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
+import type { Packages, WantedPackage } from './packages.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
-export type { ElicitationDesk, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
+export type { ElicitationDesk, Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
 export { callerCredentials };
 
 /** What came of adding an upstream. */
@@ -56,6 +57,13 @@ export type ToolsChanged = (
 export interface Upstreams {
   /** Loads what is stored and starts it in the background; resolves before any of it is connected. */
   start(): Promise<void>;
+  /**
+   * Installs what the command of a definition needs, where that is not on this machine, and names it in the definition, so
+   * that the upstream runs this and nothing newer. What an earlier call installed is taken again.
+   * @throws E3801 with `details.install` when something has to be installed and may not be; what `Packages.install` throws;
+   *   E3210 E3105 E3104 for what the operator of the machine does not allow
+   */
+  prepare(tenantId: string, definition: UpstreamDefinition, mayInstall: boolean): Promise<UpstreamDefinition>;
   /**
    * Connects, lists the tools, and only then stores the definition; replaces an upstream of the same name. A disabled one
    * is stored unconnected.
@@ -103,6 +111,8 @@ export interface UpstreamsParts extends UpstreamChecks {
   readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'>;
   /** Values of `{{NAME}}` in headers and environments; without it such a definition is refused. */
   readonly secrets?: SecretStore;
+  /** Installs packages; definitions that need one are refused without it. */
+  readonly packages?: Packages;
   readonly log: Log;
   readonly clock: Clock;
   /** Puts questions of servers to people; without one they are declined. */
@@ -154,6 +164,19 @@ class OwnUpstreams implements Upstreams {
       known.set(definition.name, upstream);
       if (definition.disabled !== true) upstream.startTrying();
     }
+  }
+
+  async prepare(tenantId: string, definition: UpstreamDefinition, mayInstall: boolean): Promise<UpstreamDefinition> {
+    const { packages, checkDefinition } = this.#parts;
+    const { transport } = definition;
+    if (packages === undefined || transport.type !== 'stdio' || transport.installed !== undefined) return definition;
+    checkDefinition?.(tenantId, definition);
+    const wanted = packages.wanted(transport);
+    if (wanted === undefined) return definition;
+    const known = packages.known(wanted);
+    if (known === undefined && !mayInstall) throw notInstalled(definition.name, wanted);
+    const installed = known ?? (await packages.install(wanted));
+    return { ...definition, transport: { ...transport, installed } };
   }
 
   add(tenantId: string, definition: UpstreamDefinition, operator: SecretCaller = {}): Promise<AddedUpstream> {
@@ -301,6 +324,15 @@ function tell(
 
 function unknownUpstream(name: string): ToolLayerError {
   return new ToolLayerError('E3809', `There is no upstream '${name}'.`, { details: { reached: false } });
+}
+
+function notInstalled(name: string, { manager, spec }: WantedPackage): ToolLayerError {
+  return new ToolLayerError(
+    'E3801',
+    `The ${manager} package '${spec}' that the upstream '${name}' runs is not installed. It may be downloaded into the data ` +
+      'folder, without running its scripts, and pinned to what was downloaded: add it again with --yes (over the API "install": true).',
+    { details: { install: { manager, package: spec } } },
+  );
 }
 
 function tooMany(max: number): ToolLayerError {

@@ -13,7 +13,7 @@ import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.t
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import type { ElicitationDesk } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
-import { type CheckShown, sandboxSpecOf } from './sandbox-spec.ts';
+import { type CheckShown, type InstalledFolders, sandboxSpecOf } from './sandbox-spec.ts';
 import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd } from './sandbox-transport.ts';
 
 /** What a stdio link needs beside its definition. */
@@ -27,6 +27,8 @@ export interface StdioLinkParts {
   readonly desk?: ElicitationDesk | undefined;
   /** Asked before each start, beside what the definition says in so many words; nothing is refused when absent. */
   readonly checkShown?: CheckShown | undefined;
+  /** Where the packages are that definitions name as installed; such a definition is refused when absent. */
+  readonly packages?: InstalledFolders | undefined;
 }
 
 /** How long an exit may take to be known after its output ended. */
@@ -71,7 +73,8 @@ async function connect(
   options: OpenOptions & { readonly timeoutMs: number },
 ): Promise<Link> {
   const { clock, log } = parts;
-  const process = await parts.driver.start(sandboxSpecOf(name, definition, environment.values, parts.checkShown));
+  const spec = sandboxSpecOf(name, definition, environment.values, parts.checkShown, parts.packages);
+  const process = await parts.driver.start(spec);
   const transport = createSandboxTransport({ process, label: name, log, clock });
   const mux = createMultiplexer({
     transport,

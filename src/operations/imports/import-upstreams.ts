@@ -13,7 +13,7 @@ export function importUpstreams(parts: OperationParts): Run<'upstreams.import'> 
     const refused = [...read.refused];
     for (const definition of read.upstreams) {
       try {
-        imported.push(await connectAndRegister(parts, asker, definition));
+        imported.push(await connectAndRegister(parts, asker, definition, false));
       } catch (thrown) {
         refused.push({ name: definition.name, reason: failureOf(thrown).message });
       }

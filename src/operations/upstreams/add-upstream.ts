@@ -5,16 +5,18 @@ import { takeListing } from './take-listing.ts';
 
 /** Connects an MCP server and registers its tools. */
 export function addUpstream(parts: OperationParts): Run<'upstreams.add'> {
-  return ({ upstream }, asker) => connectAndRegister(parts, asker, upstream);
+  return ({ upstream, install }, asker) => connectAndRegister(parts, asker, upstream, install === true);
 }
 
 /** @throws ToolLayerError what the server did instead of answering; nothing is stored then */
 export async function connectAndRegister(
   parts: OperationParts,
   asker: Asker,
-  definition: UpstreamDefinition,
+  asked: UpstreamDefinition,
+  mayInstall: boolean,
 ): Promise<UpstreamAddResponse> {
   const { tenantId } = asker.principal;
+  const definition = await parts.upstreams.prepare(tenantId, asked, mayInstall);
   const { status } = await parts.upstreams.add(tenantId, definition, { token: asker.caller.token });
   const registrations = await takeListing(parts, asker, definition.name, true);
   return { upstream: parts.upstreams.current(tenantId, definition.name)?.status ?? status, registrations };

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Schema from 'typebox/schema';
 import { afterAll, expect, test } from 'vitest';
-import { UpstreamDefinition } from '../../api/schemas/upstream.ts';
-import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
-import { MiB } from '../std/bytes.ts';
-import { readDesktopConfiguration } from './desktop-configuration.ts';
+import { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { MiB } from '../../std/bytes.ts';
+import { readDesktopConfiguration } from '../desktop-configuration.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'desktop-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
