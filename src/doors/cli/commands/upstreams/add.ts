@@ -88,7 +88,7 @@ async function addAsking(
 }
 
 /** What came of adding an upstream. */
-export function tellAdded({ upstream, registrations }: UpstreamAddResponse, print: Printer): void {
+function tellAdded({ upstream, registrations }: UpstreamAddResponse, print: Printer): void {
   print.line(`${upstream.name}: ${upstream.state}, ${upstream.tool_count} tools`);
   if (registrations.length > 0) print.table(REGISTRATION_HEAD, registrations.map(registrationRow));
   if (upstream.quarantined_count > 0) {
