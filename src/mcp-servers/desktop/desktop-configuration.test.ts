@@ -67,6 +67,17 @@ test('REG-14 the shapes of other clients are read: VS Code, its settings file, W
   for (const file of [{ servers: { a: entry } }, { mcp: { servers: { a: entry } } }, { a: entry }]) {
     expect(readDesktopConfiguration(JSON.stringify(file)).upstreams).toEqual([stdio]);
   }
+  const zed = {
+    context_servers: { z: { source: 'custom', command: { path: 'npx', args: ['-y', 'p'], env: { A: 'b' } } } },
+  };
+  const fromZed = readDesktopConfiguration(JSON.stringify(zed));
+  const started = { type: 'stdio', command: 'npx', args: ['-y', 'p'] };
+  expect(fromZed).toEqual({
+    upstreams: [{ name: 'z', transport: { ...started, env: { A: 'b' } } }],
+    refused: [],
+    notes: [],
+  });
+  expect(servers({ w: { command: 'cmd', args: ['/c', 'npx', '-y', 'p'] } }).upstreams[0]?.transport).toEqual(started);
   expect(servers({ s: { type: 'sse', url: 'http://127.0.0.1:1/sse' } }).upstreams).toEqual([
     { name: 's', transport: { type: 'sse', url: 'http://127.0.0.1:1/sse' } },
   ]);
@@ -167,9 +178,19 @@ test('REG-14 a value that stands in for a secret is asked for by its name, and o
   const { upstreams, notes } = servers({
     a: {
       command: 'x',
-      env: { API_KEY: '<your-api-key>', EMPTY_TOKEN: '', TOKEN: 'YOUR_TOKEN_HERE', MODE: 'fast', EMPTY: '', REAL: `ghp_${'a1B2'.repeat(9)}` },
+      env: {
+        API_KEY: '<your-api-key>',
+        EMPTY_TOKEN: '',
+        TOKEN: 'YOUR_TOKEN_HERE',
+        MODE: 'fast',
+        EMPTY: '',
+        REAL: `ghp_${'a1B2'.repeat(9)}`,
+      },
     },
-    b: { url: 'https://example.com/mcp', headers: { Authorization: 'Bearer ${input:api-key}', 'X-Api-Key': '<key>' } },
+    b: {
+      url: 'https://example.com/mcp',
+      headers: { Authorization: `Bearer ${'$'}{input:api-key}`, 'X-Api-Key': '<key>' },
+    },
   });
   expect(upstreams[0]?.transport).toMatchObject({
     env: { API_KEY: '{{API_KEY}}', EMPTY_TOKEN: '{{EMPTY_TOKEN}}', TOKEN: '{{TOKEN}}', MODE: 'fast', EMPTY: '' },
@@ -178,7 +199,8 @@ test('REG-14 a value that stands in for a secret is asked for by its name, and o
     headers: { Authorization: 'Bearer {{api-key}}', 'X-Api-Key': '{{X-Api-Key}}' },
   });
   const told = notes.join('\n');
-  for (const name of ['API_KEY', 'EMPTY_TOKEN', 'TOKEN', 'api-key', 'X-Api-Key']) expect(told).toContain(`secret ${name}`);
+  for (const name of ['API_KEY', 'EMPTY_TOKEN', 'TOKEN', 'api-key', 'X-Api-Key'])
+    expect(told).toContain(`secret ${name}`);
   expect(told).toContain('REAL in its env looks like a secret');
   expect(told).not.toContain('ghp_');
 });

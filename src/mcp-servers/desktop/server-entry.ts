@@ -14,7 +14,19 @@ export type ReadEntry =
     }
   | { readonly reason: string };
 
-const STDIO_KEYS = new Set(['command', 'args', 'env', 'cwd', 'type', 'transport', 'disabled', 'enabled']);
+const STDIO_KEYS = new Set([
+  'path',
+  'source',
+  'settings',
+  'command',
+  'args',
+  'env',
+  'cwd',
+  'type',
+  'transport',
+  'disabled',
+  'enabled',
+]);
 const HTTP_KEYS = new Set(['url', 'serverUrl', 'httpUrl', 'headers', 'type', 'transport', 'disabled', 'enabled']);
 const OVER_HTTP = new Set(['http', 'sse', 'streamable-http', 'streamablehttp', 'streamable_http']);
 /** `${VAR}`, `${env:VAR}`, `${input:name}`; `${VAR:-default}` as well. */
@@ -28,9 +40,19 @@ export function readEntry(entry: unknown): ReadEntry {
   if (type === 'ws' || type === 'websocket') return { reason: 'It uses WebSocket, which is no MCP transport.' };
   const disabled = entry['disabled'] === true || entry['enabled'] === false;
   const url = entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl'];
+  const plain = withPlainCommand(entry);
   const read =
-    typeof entry['command'] === 'string' && !OVER_HTTP.has(type) ? readStdio(entry) : readHttp(entry, url, type);
+    typeof plain['command'] === 'string' && !OVER_HTTP.has(type) ? readStdio(plain) : readHttp(entry, url, type);
   return 'reason' in read ? read : { ...read, disabled };
+}
+
+/** Zed has path, args and env in `command`; on Windows `cmd /c` starts what is a script there. */
+function withPlainCommand(entry: Record<string, unknown>): Record<string, unknown> {
+  const { command, args } = entry;
+  if (isObject(command)) return { ...entry, ...command, command: command['path'], path: undefined };
+  const isCmd = typeof command === 'string' && /^cmd(?:\.exe)?$/i.test(command) && Array.isArray(args);
+  if (!isCmd || !/^\/c$/i.test(String(args[0]))) return entry;
+  return { ...entry, command: args[1], args: args.slice(2) };
 }
 
 type ReadTransport =
@@ -77,11 +99,7 @@ function readHttp(entry: Record<string, unknown>, url: unknown, type: string): R
       url,
       ...(Object.keys(filled.values).length === 0 ? {} : { headers: filled.values }),
     },
-    notes: [
-      ...unfilled([url]),
-      ...filled.notes,
-      ...ignoredKeys(entry, HTTP_KEYS),
-    ],
+    notes: [...unfilled([url]), ...filled.notes, ...ignoredKeys(entry, HTTP_KEYS)],
   };
 }
 
@@ -129,7 +147,8 @@ function textValues(
 
 const SENSITIVE_NAME = /key|token|secret|passw|auth|credential/i;
 /** `<your-token>`, `YOUR_API_KEY`, `xxxx`, `changeme`, `...`: what documents write where a reader puts a value of his own. */
-const PLACEHOLDER = /^(?:<[^<>]*>|\[[^[\]]*\]|[x*.]{3,}|your[-_ ].*|.*[-_ ]here|change[-_ ]?me|replace[-_ ]?me|insert[-_ ].*)$/i;
+const PLACEHOLDER =
+  /^(?:<[^<>]*>|\[[^[\]]*\]|[x*.]{3,}|your[-_ ].*|.*[-_ ]here|change[-_ ]?me|replace[-_ ]?me|insert[-_ ].*)$/i;
 
 /** Whether a value is to be filled in by whoever uses the file. */
 const isPlaceholder = (name: string, value: string): boolean =>

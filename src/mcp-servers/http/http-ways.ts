@@ -76,7 +76,10 @@ export const sseWay: MakeWay = (url, headers, carry) => {
       if (!(thrown instanceof SseError)) return fault ?? thrown;
       const { code: status } = thrown;
       if (status === undefined) return fault ?? thrown;
-      return new SdkHttpError(SdkErrorCode.ClientHttpFailedToOpenStream, 'it has no stream of events', { status, statusText: '' });
+      return new SdkHttpError(SdkErrorCode.ClientHttpFailedToOpenStream, 'it has no stream of events', {
+        status,
+        statusText: '',
+      });
     },
   };
 };

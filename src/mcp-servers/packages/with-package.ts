@@ -12,7 +12,9 @@ export async function withPackage(
   definition: UpstreamDefinition,
   mayInstall: boolean,
 ): Promise<UpstreamDefinition> {
-  const { name, transport } = definition;
+  const { name, transport, disabled } = definition;
+  // What is not started needs nothing yet.
+  if (disabled === true) return definition;
   if (packages === undefined || transport.type !== 'stdio' || transport.installed !== undefined) return definition;
   const wanted = packages.wanted(transport);
   if (wanted === undefined) return definition;

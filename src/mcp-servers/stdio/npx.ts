@@ -94,7 +94,7 @@ export function findInstalled(
     versions.length === 0 ? 'is not installed' : `is installed only as ${[...new Set(versions)].join(', ')}`;
   throw new ToolLayerError(
     'E3801',
-    `The npm package '${spec}' ${found}, and a sandbox has no network to download it. Type: npm install --global ${spec}`,
+    `The npm package '${spec}' ${found}, and a sandbox has no network to download it. Add the upstream again with --yes, so that it is installed, or type: npm install --global ${spec}`,
     { details: { not_installed: true } },
   );
 }

@@ -3,7 +3,10 @@ import { optionHint } from './option-hint.ts';
 
 test.each([
   ["Error: ENOENT: no such file or directory, stat '/home/ada/notes'", '--mount /home/ada/notes '],
-  ['Error accessing directory /srv/data: Error: ENOENT: no such file or directory, stat \'/srv/data\'', '--mount /srv/data '],
+  [
+    "Error accessing directory /srv/data: Error: ENOENT: no such file or directory, stat '/srv/data'",
+    '--mount /srv/data ',
+  ],
   ["PermissionError: [Errno 13] Permission denied: '/srv/data/x.db'", '--mount /srv/data/x.db:rw'],
   ['getaddrinfo ENOTFOUND api.example.com', '--network api.example.com:443'],
   ['connect ECONNREFUSED 127.0.0.1:5432', '--network 127.0.0.1:5432'],

@@ -6,7 +6,8 @@ const HINTS: readonly (readonly [RegExp, (found: readonly (string | undefined)[]
   ],
   [
     /(?:ENOENT|No such file or directory|not found|does not exist|cannot find)[^/\n]{0,80}?['"]?(\/[^'"\s:,)]+)/i,
-    ([path]) => `A sandbox sees no folder that was not named: if it needs that one, give --mount ${path} (in a definition "mounts").`,
+    ([path]) =>
+      `A sandbox sees no folder that was not named: if it needs that one, give --mount ${path} (in a definition "mounts").`,
   ],
   [
     /(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH)\s+([A-Za-z0-9][A-Za-z0-9.-]*)(?::(\d{1,5}))?/,

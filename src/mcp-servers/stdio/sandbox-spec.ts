@@ -132,6 +132,12 @@ function commandOf(
     const { script } = findInstalled(npx, start, { ...process.env, ...environment });
     return [realpathSync(process.execPath), script, ...npx.args];
   }
+  if (pythonRequest(command, args) !== undefined) {
+    throw new ToolLayerError(
+      'E3801',
+      `'${command}' downloads its package, and a sandbox has no network. Add the upstream again with --yes, so that it is installed.`,
+    );
+  }
   const searchPath = [environment['PATH'], process.env['PATH'], SYSTEM_PATH].filter(Boolean).join(':');
   const program = findProgram(command, cwd, searchPath);
   // A link to a Node elsewhere would need that place to be visible too; a virtual environment's Python needs its link.

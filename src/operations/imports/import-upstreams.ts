@@ -4,7 +4,7 @@ import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import { readDesktopConfiguration } from '../../mcp-servers/desktop-configuration.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { connectAndRegister } from '../upstreams/add-upstream.ts';
+import { connectAndRegister, withInstalled } from '../upstreams/add-upstream.ts';
 
 /** Faults of a server, or of what is between it and the layer, that may be gone when it is tried again. */
 const MAY_PASS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -57,9 +57,9 @@ async function importOne(
   const { name } = asked;
   const { tenantId } = asker.principal;
   try {
-    const definition = await parts.upstreams.prepare(tenantId, asked, mayInstall);
+    const definition = await withInstalled(parts, asker, asked, mayInstall);
     try {
-      answer.imported.push(await connectAndRegister(parts, asker, definition, false));
+      answer.imported.push(await connectAndRegister(parts, asker, definition));
     } catch (thrown) {
       const { code, message } = failureOf(thrown);
       if (!MAY_PASS.has(code) || !(await parts.upstreams.keep(tenantId, definition))) throw thrown;

@@ -1,22 +1,46 @@
 import type { UpstreamAddResponse, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { recordChange } from '../registry-event.ts';
 import { takeListing } from './take-listing.ts';
 
 /** Connects an MCP server and registers its tools. */
 export function addUpstream(parts: OperationParts): Run<'upstreams.add'> {
-  return ({ upstream, install }, asker) => connectAndRegister(parts, asker, upstream, install === true);
+  return async ({ upstream, install }, asker) =>
+    connectAndRegister(parts, asker, await withInstalled(parts, asker, upstream, install === true));
+}
+
+/**
+ * The definition with the package that its command needs, which is put on record.
+ * @throws E3801 when something has to be installed and may not be, or cannot be
+ */
+export async function withInstalled(
+  parts: OperationParts,
+  asker: Asker,
+  asked: UpstreamDefinition,
+  mayInstall: boolean,
+): Promise<UpstreamDefinition> {
+  const definition = await parts.upstreams.prepare(asker.principal.tenantId, asked, mayInstall);
+  const { name, transport } = definition;
+  if (definition !== asked && transport.type === 'stdio') {
+    const data = {
+      change: 'upstream-package-pinned',
+      upstream: name,
+      package: { ...transport.installed },
+      tool_ids: [],
+    };
+    await recordChange(parts, asker, name, data);
+  }
+  return definition;
 }
 
 /** @throws ToolLayerError what the server did instead of answering; nothing is stored then */
 export async function connectAndRegister(
   parts: OperationParts,
   asker: Asker,
-  asked: UpstreamDefinition,
-  mayInstall: boolean,
+  definition: UpstreamDefinition,
 ): Promise<UpstreamAddResponse> {
   const { tenantId } = asker.principal;
-  const definition = await parts.upstreams.prepare(tenantId, asked, mayInstall);
   const { status } = await parts.upstreams.add(tenantId, definition, { token: asker.caller.token });
   const registrations = await takeListing(parts, asker, definition.name, true);
   return { upstream: parts.upstreams.current(tenantId, definition.name)?.status ?? status, registrations };

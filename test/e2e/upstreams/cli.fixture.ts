@@ -17,7 +17,11 @@ export interface CliRunOptions {
 }
 
 /** Runs the command line on an open layer, as its operator. */
-export async function cli({ layer, folder }: OpenLayer, argv: readonly string[], options: CliRunOptions = {}): Promise<CliRun> {
+export async function cli(
+  { layer, folder }: OpenLayer,
+  argv: readonly string[],
+  options: CliRunOptions = {},
+): Promise<CliRun> {
   let [out, err] = ['', ''];
   const { typed, signal, onOut } = options;
   const terminal = typed === undefined ? {} : { isTTY: true };
@@ -33,7 +37,12 @@ export async function cli({ layer, folder }: OpenLayer, argv: readonly string[],
           onOut?.(text);
         },
       },
-      stderr: { write: (text) => void (err += text), ...terminal },
+      stderr: {
+        write: (text) => {
+          err += text;
+        },
+        ...terminal,
+      },
       env: {},
       cwd: folder,
       ...(signal === undefined ? {} : { signal }),

@@ -46,6 +46,10 @@ test('REG-14 a package is installed only when that was said, pinned, without its
   const { transport } = await definitionOf('packed');
   expect(transport).toMatchObject({ installed: { manager: 'npm', name: '@of/packed', version: '1.0.0' } });
   const id = (transport as { installed: { id: string } }).installed.id;
+  const { events } = await open.layer.ask('audit.query', { type: 'ai.agent.registry.changed' }, LOCAL_CALLER);
+  expect(events.map(({ data }) => data)).toContainEqual(
+    expect.objectContaining({ change: 'upstream-package-pinned', package: expect.objectContaining({ id }) }),
+  );
   const folder = join(open.folder, 'packages', id);
   expect(existsSync(join(folder, 'node_modules', '@of', 'packed', 'server.mjs'))).toBe(true);
   expect(existsSync(join(folder, 'node_modules', '@of', 'packed', 'ran.txt'))).toBe(false);

@@ -104,7 +104,10 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
 } as const;
 
 /** The same server as one file that needs nothing. */
-export const LONE_SERVER = SERVER_FILES['server.mjs'].replace("import { text } from 'its-part';", "const text = 'alone';");
+export const LONE_SERVER = SERVER_FILES['server.mjs'].replace(
+  "import { text } from 'its-part';",
+  "const text = 'alone';",
+);
 
 /** Publishes a server that needs a part, and would run a script when it is installed. */
 export function publishServer(registry: NpmRegistry, name: string, version: string): void {

@@ -70,7 +70,11 @@ async function sseServer(endpoint?: (own: string) => string): Promise<SseServer>
 }
 
 const answers = (authorization: string | undefined): Readonly<Record<string, unknown>> => ({
-  initialize: { protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo: { name: 'old', version: '1.0.0' } },
+  initialize: {
+    protocolVersion: '2024-11-05',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'old', version: '1.0.0' },
+  },
   'tools/list': { tools: [{ name: 'say', description: 'Says who asked.', inputSchema: { type: 'object' } }] },
   'tools/call': { content: [{ type: 'text', text: `asked by ${authorization ?? 'nobody'}` }] },
 });
@@ -79,8 +83,7 @@ const add = (name: string, transport: HttpTransport) =>
   open.layer.ask('upstreams.add', { upstream: { name, transport } }, LOCAL_CALLER);
 const say = (name: string) =>
   open.layer.invoke({ tool_id: `${name}__say`, parameters: {}, capability_token: open.token });
-const stateOf = async (name: string) =>
-  (await open.layer.ask('upstreams.get', { name }, LOCAL_CALLER)).upstream;
+const stateOf = async (name: string) => (await open.layer.ask('upstreams.get', { name }, LOCAL_CALLER)).upstream;
 
 test('EXE-07 a server that knows only HTTP+SSE is connected by name and when it refuses streamable HTTP', async () => {
   for (const type of ['sse', 'http'] as const) {

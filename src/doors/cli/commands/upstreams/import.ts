@@ -81,7 +81,11 @@ const START: Readonly<Record<UpstreamPlan['start'], string>> = {
 
 function tellFound({ planned, refused, notes }: UpstreamImportResponse, print: Printer): void {
   if (planned.length > 0) {
-    const rows = planned.map(({ name, start, package: wanted, reason }) => [name, START[start], wanted ?? reason ?? '']);
+    const rows = planned.map(({ name, start, package: wanted, reason }) => [
+      name,
+      START[start],
+      wanted ?? reason ?? '',
+    ]);
     print.table(['NAME', 'START', 'REMARKS'], rows);
   }
   for (const note of notes) print.note(note);
@@ -101,7 +105,8 @@ function tellEnd({ imported, kept, refused }: UpstreamImportResponse, print: Pri
       'good',
     );
   }
-  for (const { name, reason } of kept) print.line(`${name}: kept and tried again, not connected yet: ${reason}`, 'warning');
+  for (const { name, reason } of kept)
+    print.line(`${name}: kept and tried again, not connected yet: ${reason}`, 'warning');
   for (const { name, reason } of refused) print.line(`${name}: left out: ${reason}`, 'bad');
 }
 
