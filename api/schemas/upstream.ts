@@ -10,6 +10,21 @@ export const UpstreamName = Type.String({
 
 const CredentialName = Type.String({ minLength: 1, maxLength: 255 });
 
+/** Code that the layer installed for an upstream, named by what it is and not by where it came from. */
+export const InstalledPackage = Type.Object(
+  {
+    manager: Type.Enum(['npm', 'pip']),
+    name: Type.String({ minLength: 1, maxLength: 214 }),
+    version: Type.String({ minLength: 1, maxLength: 256 }),
+    id: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 of the list of everything that was installed, with the version and integrity of each part.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type InstalledPackage = Static<typeof InstalledPackage>;
+
 /** A server started as a child process inside a sandbox. Nothing but what is listed here is visible to it. */
 export const StdioTransport = Type.Object(
   {
@@ -21,6 +36,13 @@ export const StdioTransport = Type.Object(
     mounts: Type.Optional(Type.Array(FilesystemPermission, { maxItems: 64 })),
     network: Type.Optional(Type.Array(NetworkPermission, { maxItems: 64 })),
     memory_mb_limit: Type.Optional(Type.Integer({ minimum: 16 })),
+    installed: Type.Optional(
+      Type.Unsafe<InstalledPackage>({
+        ...InstalledPackage,
+        description:
+          'What the layer installed for the command; stated by the layer. The upstream runs this and nothing newer.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -28,7 +50,10 @@ export type StdioTransport = Static<typeof StdioTransport>;
 
 export const HttpTransport = Type.Object(
   {
-    type: Type.Literal('http'),
+    type: Type.Enum(['http', 'sse'], {
+      description:
+        'http: streamable HTTP, else HTTP+SSE of protocol 2024-11-05 where the server refuses it. sse: the latter at once.',
+    }),
     url: Type.String({ pattern: '^https?://' }),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
@@ -104,7 +129,7 @@ export const UpstreamStatus = Type.Object(
   {
     name: UpstreamName,
     state: UpstreamState,
-    transport: Type.Enum(['stdio', 'http']),
+    transport: Type.Enum(['stdio', 'http', 'sse']),
     protocol_version: Type.Optional(Type.String()),
     server: Type.Optional(Type.Object({ name: Type.String(), version: Type.String() })),
     capabilities: Type.Array(Type.String(), { description: 'What the server says it offers: tools, prompts, …' }),
@@ -122,7 +147,17 @@ export const UpstreamStatus = Type.Object(
 );
 export type UpstreamStatus = Static<typeof UpstreamStatus>;
 
-export const UpstreamAddRequest = Type.Object({ upstream: UpstreamDefinition }, { additionalProperties: false });
+const MayInstall = Type.Boolean({
+  default: false,
+  description:
+    'Whether a package that the command needs (npx, uvx and the like) may be downloaded and installed into the data ' +
+    'folder. Without it such a server is refused with what would be installed.',
+});
+
+export const UpstreamAddRequest = Type.Object(
+  { upstream: UpstreamDefinition, install: Type.Optional(MayInstall) },
+  { additionalProperties: false },
+);
 export type UpstreamAddRequest = Static<typeof UpstreamAddRequest>;
 
 export const UpstreamAddResponse = Type.Object(
@@ -136,14 +171,42 @@ export const UpstreamImportRequest = Type.Object(
   {
     configuration: Type.String({ minLength: 2, description: 'Text of the JSON file.' }),
     source: Type.Optional(Type.String()),
+    only: Type.Optional(
+      Type.Array(UpstreamName, { maxItems: 256, description: 'Only these, by the names that the answer gives them.' }),
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({ default: false, description: 'Say what would happen; nothing is started, installed or written.' }),
+    ),
+    install: Type.Optional(MayInstall),
   },
   { additionalProperties: false },
 );
 export type UpstreamImportRequest = Static<typeof UpstreamImportRequest>;
 
+/** What adding an upstream needs first. */
+export const UpstreamPlan = Type.Object(
+  {
+    name: UpstreamName,
+    start: Type.Enum(['ready', 'install', 'container', 'missing', 'http', 'sse', 'disabled'], {
+      description:
+        'ready: its program is there. install: a package has to be installed. container: it runs in a container, which the ' +
+        'layer cannot start. missing: it cannot start as it is written. http, sse: a server that runs elsewhere. disabled: ' +
+        'it is registered and not started.',
+    }),
+    package: Type.Optional(Type.String({ description: 'What has to be installed, as its package manager names it.' })),
+    reason: Type.Optional(Type.String({ description: 'Why it cannot start, and what to change.' })),
+  },
+  { additionalProperties: false },
+);
+export type UpstreamPlan = Static<typeof UpstreamPlan>;
+
 export const UpstreamImportResponse = Type.Object(
   {
+    planned: Type.Array(UpstreamPlan, { description: 'What was found of each, before anything was done.' }),
     imported: Type.Array(UpstreamAddResponse),
+    kept: Type.Array(Type.Object({ name: UpstreamName, reason: Type.String() }, { additionalProperties: false }), {
+      description: 'Registered although they could not be connected; they are tried again with growing pauses.',
+    }),
     refused: Type.Array(Type.Object({ name: Type.String(), reason: Type.String() }, { additionalProperties: false })),
     notes: Type.Array(Type.String()),
   },
@@ -183,3 +246,57 @@ export const UpstreamRemoveResponse = Type.Object(
   { additionalProperties: false },
 );
 export type UpstreamRemoveResponse = Static<typeof UpstreamRemoveResponse>;
+
+export const UpstreamStatusResponse = Type.Object({ upstream: UpstreamStatus }, { additionalProperties: false });
+export type UpstreamStatusResponse = Static<typeof UpstreamStatusResponse>;
+
+export const UpstreamLogsRequest = Type.Object(
+  {
+    name: UpstreamName,
+    after: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Only lines after this one; next of an earlier answer.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type UpstreamLogsRequest = Static<typeof UpstreamLogsRequest>;
+
+export const UpstreamLogsResponse = Type.Object(
+  {
+    name: UpstreamName,
+    lines: Type.Array(Type.String(), {
+      description: 'What the server wrote on its standard error, the last 500 lines at most, without secrets.',
+    }),
+    next: Type.Integer({ description: 'Number of the last line.' }),
+  },
+  { additionalProperties: false },
+);
+export type UpstreamLogsResponse = Static<typeof UpstreamLogsResponse>;
+
+export const UpstreamExportRequest = Type.Object(
+  { names: Type.Optional(Type.Array(UpstreamName, { maxItems: 256, description: 'All when absent.' })) },
+  { additionalProperties: false },
+);
+export type UpstreamExportRequest = Static<typeof UpstreamExportRequest>;
+
+/** REG-14: one server as desktop clients write it. */
+export const DesktopServer = Type.Object(
+  {
+    type: Type.Enum(['stdio', 'http', 'sse']),
+    command: Type.Optional(Type.String()),
+    args: Type.Optional(Type.Array(Type.String())),
+    cwd: Type.Optional(Type.String()),
+    env: Type.Optional(Type.Record(Type.String(), Type.String())),
+    url: Type.Optional(Type.String()),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    disabled: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+export type DesktopServer = Static<typeof DesktopServer>;
+
+export const UpstreamExportResponse = Type.Object(
+  { mcpServers: Type.Record(Type.String(), DesktopServer) },
+  { additionalProperties: false },
+);
+export type UpstreamExportResponse = Static<typeof UpstreamExportResponse>;

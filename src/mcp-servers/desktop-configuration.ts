@@ -20,7 +20,7 @@ export interface DesktopConfiguration {
 }
 
 /**
- * Reads the `mcpServers` JSON of desktop clients (Claude Desktop, Cursor, Windsurf; `servers` of VS Code), with comments,
+ * Reads the `mcpServers` JSON of desktop clients (Claude Desktop, Cursor, Windsurf; `servers` of VS Code, `context_servers` of Zed), with comments,
  * trailing commas and a byte order mark (REG-14). One entry that is wrong does not keep the others out. Absolute paths
  * among the arguments that exist become read-only mounts.
  * @param source name of the file, for messages; "The configuration" when absent
@@ -54,7 +54,14 @@ export function readDesktopConfiguration(text: string, source = 'The configurati
 function serversOf(file: unknown, source: string): Record<string, unknown> {
   if (!isObject(file)) throw notSuchFile(source, 'it holds no object');
   const inSettings = isObject(file['mcp']) ? file['mcp'] : {};
-  for (const servers of [file['mcpServers'], file['servers'], inSettings['mcpServers'], inSettings['servers']]) {
+  const places = [
+    file['mcpServers'],
+    file['servers'],
+    file['context_servers'],
+    inSettings['mcpServers'],
+    inSettings['servers'],
+  ];
+  for (const servers of places) {
     if (isObject(servers)) return servers;
     if (servers !== undefined) throw notSuchFile(source, 'its servers are no object');
   }

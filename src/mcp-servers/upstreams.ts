@@ -1,4 +1,4 @@
-import type { UpstreamDefinition, UpstreamStatus } from '../../api/schemas/upstream.ts';
+import type { UpstreamDefinition, UpstreamPlan, UpstreamStatus } from '../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretCaller, SecretStore } from '../external/secret-store.port.ts';
@@ -15,10 +15,14 @@ import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervise
 import type { ElicitationDesk } from './elicitation.port.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
+import { withPackage } from './packages/with-package.ts';
+import type { Packages } from './packages.ts';
 import type { Quarantine } from './quarantine.ts';
+import { planOf } from './stdio/plan-of.ts';
+import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
-export type { ElicitationDesk, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
+export type { ElicitationDesk, Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
 export { callerCredentials };
 
 /** What came of adding an upstream. */
@@ -57,6 +61,15 @@ export interface Upstreams {
   /** Loads what is stored and starts it in the background; resolves before any of it is connected. */
   start(): Promise<void>;
   /**
+   * Installs what the command of a definition needs, where that is not on this machine, and names it in the definition, so
+   * that the upstream runs this and nothing newer. What an earlier call installed is taken again.
+   * @throws E3801 with `details.install` when something has to be installed and may not be; what `Packages.install` throws;
+   *   E3210 E3105 E3104 for what the operator of the machine does not allow
+   */
+  prepare(tenantId: string, definition: UpstreamDefinition, mayInstall: boolean): Promise<UpstreamDefinition>;
+  /** What adding it needs first; nothing is started, installed or written. Never throws. */
+  plan(tenantId: string, definition: UpstreamDefinition): UpstreamPlan;
+  /**
    * Connects, lists the tools, and only then stores the definition; replaces an upstream of the same name. A disabled one
    * is stored unconnected.
    * @param operator who adds it; with his credentials the tools are listed where the connections are per caller and the
@@ -66,6 +79,20 @@ export interface Upstreams {
    *   of an HTTP server; E3102 when the tenant has as many as it may. Nothing is stored then.
    */
   add(tenantId: string, definition: UpstreamDefinition, operator?: SecretCaller): Promise<AddedUpstream>;
+  /**
+   * Stores one that cannot be connected at the moment, and tries it in the background. One of the same name stays as it is.
+   * @returns false when there is one of that name
+   * @throws E3102 when the tenant has as many as it may
+   */
+  keep(tenantId: string, definition: UpstreamDefinition): Promise<boolean>;
+  /**
+   * Ends it, and unless it is disabled starts it anew in the background.
+   * @param disabled what it is from now on, also after a restart of the layer; as it was when absent
+   * @returns undefined when there is none of that name
+   */
+  restart(tenantId: string, name: string, disabled?: boolean): Promise<UpstreamStatus | undefined>;
+  /** What it wrote on its standard error, after the line `after`; undefined when there is no such upstream. */
+  logs(tenantId: string, name: string, after: number): ReturnType<StderrLog['read']> | undefined;
   /** Stops it and forgets it. False when there was none. */
   remove(tenantId: string, name: string): Promise<boolean>;
   /** Of one tenant, by name. */
@@ -103,6 +130,8 @@ export interface UpstreamsParts extends UpstreamChecks {
   readonly quarantine?: Pick<Quarantine, 'refusal' | 'counts'>;
   /** Values of `{{NAME}}` in headers and environments; without it such a definition is refused. */
   readonly secrets?: SecretStore;
+  /** Installs packages; definitions that need one are refused without it. */
+  readonly packages?: Packages;
   readonly log: Log;
   readonly clock: Clock;
   /** Puts questions of servers to people; without one nobody is asked. */
@@ -138,6 +167,8 @@ class OwnUpstreams implements Upstreams {
   /** Every one that may have something running, those that are being added too. */
   readonly #alive = new Set<KeptUpstream>();
   readonly #listeners = new Set<ToolsChanged>();
+  /** Of every one that is known; they outlive its connections. */
+  readonly #logs = new Map<string, StderrLog>();
   #closed = false;
 
   constructor(parts: UpstreamsParts) {
@@ -149,11 +180,17 @@ class OwnUpstreams implements Upstreams {
   async start(): Promise<void> {
     for (const { tenantId, definition } of await this.#parts.store.loadAll()) {
       const known = this.#ofTenant(tenantId);
-      if (this.#closed || known.has(definition.name)) continue;
-      const upstream = this.#make(tenantId, definition);
-      known.set(definition.name, upstream);
-      if (definition.disabled !== true) upstream.startTrying();
+      if (!this.#closed && !known.has(definition.name)) this.#begin(tenantId, definition);
     }
+  }
+
+  async prepare(tenantId: string, definition: UpstreamDefinition, mayInstall: boolean): Promise<UpstreamDefinition> {
+    this.#parts.checkDefinition?.(tenantId, definition);
+    return withPackage(this.#parts.packages, definition, mayInstall);
+  }
+
+  plan(tenantId: string, definition: UpstreamDefinition): UpstreamPlan {
+    return planOf(this.#parts, tenantId, definition);
   }
 
   add(tenantId: string, definition: UpstreamDefinition, operator: SecretCaller = {}): Promise<AddedUpstream> {
@@ -179,12 +216,43 @@ class OwnUpstreams implements Upstreams {
     });
   }
 
+  keep(tenantId: string, definition: UpstreamDefinition): Promise<boolean> {
+    return this.#inTurn(turnOf(tenantId, definition.name), async () => {
+      const known = this.#ofTenant(tenantId);
+      if (this.#closed) throw closedDown();
+      if (known.has(definition.name)) return false;
+      if (known.size >= this.#settings.perTenantMax) throw tooMany(this.#settings.perTenantMax);
+      await this.#parts.store.put({ tenantId, definition });
+      this.#begin(tenantId, definition);
+      return true;
+    });
+  }
+
+  restart(tenantId: string, name: string, disabled?: boolean): Promise<UpstreamStatus | undefined> {
+    return this.#inTurn(turnOf(tenantId, name), async () => {
+      const old = this.#tenants.get(tenantId)?.get(name);
+      if (old === undefined) return undefined;
+      const { disabled: was = false, ...rest } = old.definition();
+      const definition = (disabled ?? was) ? { ...rest, disabled: true } : rest;
+      if (disabled !== undefined) await this.#parts.store.put({ tenantId, definition });
+      await this.#end(old);
+      if (this.#closed) throw closedDown();
+      return this.#statusOf(tenantId, this.#begin(tenantId, definition));
+    });
+  }
+
+  logs(tenantId: string, name: string, after: number): ReturnType<StderrLog['read']> | undefined {
+    const upstream = this.#tenants.get(tenantId)?.get(name);
+    return upstream === undefined ? undefined : this.#logOf(tenantId, name).read(after);
+  }
+
   remove(tenantId: string, name: string): Promise<boolean> {
     return this.#inTurn(turnOf(tenantId, name), async () => {
       const stored = await this.#parts.store.remove(tenantId, name);
       const known = this.#tenants.get(tenantId);
       const upstream = known?.get(name);
       known?.delete(name);
+      this.#logs.delete(turnOf(tenantId, name));
       if (upstream !== undefined) await this.#end(upstream);
       return stored || upstream !== undefined;
     });
@@ -239,6 +307,20 @@ class OwnUpstreams implements Upstreams {
     await Promise.all([...this.#alive].map((upstream) => this.#end(upstream)));
   }
 
+  #begin(tenantId: string, definition: UpstreamDefinition): KeptUpstream {
+    const upstream = this.#make(tenantId, definition);
+    this.#ofTenant(tenantId).set(definition.name, upstream);
+    if (definition.disabled !== true) upstream.startTrying();
+    return upstream;
+  }
+
+  #logOf(tenantId: string, name: string): StderrLog {
+    const key = turnOf(tenantId, name);
+    const log = this.#logs.get(key) ?? createStderrLog();
+    this.#logs.set(key, log);
+    return log;
+  }
+
   #statusOf(tenantId: string, upstream: KeptUpstream): UpstreamStatus {
     const own = upstream.status();
     const counts = this.#parts.quarantine?.counts(tenantId, own.name);
@@ -257,7 +339,7 @@ class OwnUpstreams implements Upstreams {
     const upstream = keepUpstream({
       definition,
       tenantId,
-      link: { ...this.#parts, desk: this.#parts.onElicitation },
+      link: { ...this.#parts, desk: this.#parts.onElicitation, stderrLog: this.#logOf(tenantId, name) },
       callerOutbound,
       settings: this.#settings,
       startSlots: this.#startSlots,

@@ -17,6 +17,7 @@ import type { SecretStore } from '../../external/secret-store.port.ts';
 import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
 import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
 import type { ElicitationDesk } from '../../mcp-servers/elicitation.port.ts';
+import { createPackages } from '../../mcp-servers/packages.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
 import { createUpstreams, type Upstreams, type UpstreamsParts } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
@@ -54,6 +55,7 @@ export async function openTools(
     checkShown: bounds.checkShown,
     store: database.upstreamStore,
     quarantine,
+    packages: createPackages({ driver: servers, folder: resolve(settings['data_folder'], 'packages'), environment }),
     secrets,
     log,
     clock,

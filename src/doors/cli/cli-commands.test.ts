@@ -181,15 +181,18 @@ describe('upstreams', () => {
     bench.layer.answers.set('upstreams.list', () => ({ upstreams: [upstream] }));
     expect((await bench.run(['upstreams', 'list'])).out).toContain('files  ready  stdio      2');
     const refused = [{ name: 'odd', reason: 'no command' }];
-    bench.layer.answers.set('upstreams.import', () => ({
-      imported: [{ upstream, registrations: [] }],
-      refused,
-      notes: [],
-    }));
+    const planned = [{ name: 'files', start: 'ready' }];
+    bench.layer.answers.set('upstreams.import', ({ dry_run }) =>
+      dry_run === true
+        ? { planned, imported: [], kept: [], refused, notes: [] }
+        : { planned, imported: [{ upstream, registrations: [] }], kept: [], refused: [], notes: [] },
+    );
     await bench.file('desktop.json', '{"mcpServers":{}}');
     const imported = await bench.run(['upstreams', 'import', 'desktop.json']);
     expect(imported).toMatchObject({ code: 1, err: 'left out odd: no command\n' });
-    expect(lastInput()).toEqual({ configuration: '{"mcpServers":{}}', source: 'desktop.json' });
+    expect(imported.out).toMatch(/^files: ready, 2 tools$/m);
+    expect(imported.out).toContain('1 in, 0 kept and tried again, 1 left out\n');
+    expect(lastInput()).toEqual({ configuration: '{"mcpServers":{}}', source: 'desktop.json', only: ['files'] });
     bench.layer.answers.set('upstreams.remove', () => ({ name: 'files', removed_tools: ['a', 'b'] }));
     expect((await bench.run(['upstreams', 'remove', 'files'])).out).toBe('Removed files and 2 tools\n');
   });

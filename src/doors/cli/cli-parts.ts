@@ -12,7 +12,7 @@ export interface CliOutput {
 
 /** The surroundings of one run of the command line. */
 export interface CliIo {
-  readonly stdin: AsyncIterable<Uint8Array | string>;
+  readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
   readonly stdout: CliOutput;
   readonly stderr: CliOutput;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -47,3 +47,11 @@ export function callFailure(name: string, thrown: unknown, signal: AbortSignal |
     details: { reached: true },
   });
 }
+
+/** @param disabled an operator stopped it, and no time will bring it back */
+export function stopped(name: string, disabled = false): ToolLayerError {
+  const message = disabled
+    ? `The upstream '${name}' is disabled. Its operator starts it with: sallyport upstreams enable ${name}`
+    : `The upstream '${name}' is stopped.`;
+  return new ToolLayerError('E3310', message, { details: { reached: false } });
+}

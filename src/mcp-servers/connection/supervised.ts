@@ -8,7 +8,7 @@ import { backoffMs } from '../pacing/backoff.ts';
 import { createPendingWork } from '../pacing/pending-work.ts';
 import { createRelist } from '../pacing/relist.ts';
 import { createStaleWatch, type StaleWatch } from '../pacing/stale-watch.ts';
-import { callFailure, neverLeft, notConnected } from './call-failures.ts';
+import { callFailure, neverLeft, notConnected, stopped } from './call-failures.ts';
 import type { Link, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
 import { createCurrentListing } from './listing/current-listing.ts';
 import { listFirst } from './listing/first-listing.ts';
@@ -248,7 +248,7 @@ export class Supervised {
   }
 
   #unavailable(): ToolLayerError {
-    if (this.#state === 'stopped') return stopped(this.#name);
+    if (this.#state === 'stopped') return stopped(this.#name, this.#parts.definition.disabled);
     const why = this.#lastError === undefined ? 'It is still starting.' : `Its last fault: ${this.#lastError}`;
     const pause = Math.max(0, this.#nextTryAt - this.#parts.clock.monotonic());
     return new ToolLayerError('E3310', `The upstream '${this.#name}' is not running. ${why}`, {
@@ -322,10 +322,6 @@ export class Supervised {
         this.#pinging = false;
       });
   }
-}
-
-function stopped(name: string): ToolLayerError {
-  return new ToolLayerError('E3310', `The upstream '${name}' is stopped.`, { details: { reached: false } });
 }
 
 function messageOf(thrown: unknown): string {

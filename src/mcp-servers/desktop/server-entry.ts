@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 import type { HttpTransport, StdioTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { redact } from '../../detectors/redact.ts';
 import { isBaseSystem } from '../stdio/program.ts';
 
 /** One server of a desktop file, read. */
@@ -13,9 +14,21 @@ export type ReadEntry =
     }
   | { readonly reason: string };
 
-const STDIO_KEYS = new Set(['command', 'args', 'env', 'cwd', 'type', 'transport', 'disabled', 'enabled']);
+const STDIO_KEYS = new Set([
+  'path',
+  'source',
+  'settings',
+  'command',
+  'args',
+  'env',
+  'cwd',
+  'type',
+  'transport',
+  'disabled',
+  'enabled',
+]);
 const HTTP_KEYS = new Set(['url', 'serverUrl', 'httpUrl', 'headers', 'type', 'transport', 'disabled', 'enabled']);
-const STREAMABLE = new Set(['http', 'streamable-http', 'streamablehttp', 'streamable_http']);
+const OVER_HTTP = new Set(['http', 'sse', 'streamable-http', 'streamablehttp', 'streamable_http']);
 /** `${VAR}`, `${env:VAR}`, `${input:name}`; `${VAR:-default}` as well. */
 const VARIABLE = /\$\{(?:(?:env|input):)?([A-Za-z_][A-Za-z0-9_.-]*)(?::-[^}]*)?\}/g;
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
@@ -24,15 +37,22 @@ const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 export function readEntry(entry: unknown): ReadEntry {
   if (!isObject(entry)) return { reason: 'The entry is no object.' };
   const type = String(entry['type'] ?? entry['transport'] ?? '').toLowerCase();
-  if (type === 'sse') {
-    return { reason: 'It uses the old SSE transport. Give the address of its streamable HTTP endpoint, type "http".' };
-  }
   if (type === 'ws' || type === 'websocket') return { reason: 'It uses WebSocket, which is no MCP transport.' };
   const disabled = entry['disabled'] === true || entry['enabled'] === false;
   const url = entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl'];
+  const plain = withPlainCommand(entry);
   const read =
-    typeof entry['command'] === 'string' && !STREAMABLE.has(type) ? readStdio(entry) : readHttp(entry, url, type);
+    typeof plain['command'] === 'string' && !OVER_HTTP.has(type) ? readStdio(plain) : readHttp(entry, url, type);
   return 'reason' in read ? read : { ...read, disabled };
+}
+
+/** Zed has path, args and env in `command`; on Windows `cmd /c` starts what is a script there. */
+function withPlainCommand(entry: Record<string, unknown>): Record<string, unknown> {
+  const { command, args } = entry;
+  if (isObject(command)) return { ...entry, ...command, command: command['path'], path: undefined };
+  const isCmd = typeof command === 'string' && /^cmd(?:\.exe)?$/i.test(command) && Array.isArray(args);
+  if (!isCmd || !/^\/c$/i.test(String(args[0]))) return entry;
+  return { ...entry, command: args[1], args: args.slice(2) };
 }
 
 type ReadTransport =
@@ -73,21 +93,13 @@ function readHttp(entry: Record<string, unknown>, url: unknown, type: string): R
   }
   const filled = textValues(entry['headers'], 'headers');
   if ('reason' in filled) return filled;
-  const looksOld = !STREAMABLE.has(type) && /\/sse\/?$/.test(parsed.pathname);
   return {
     transport: {
-      type: 'http',
+      type: type === 'sse' ? 'sse' : 'http',
       url,
       ...(Object.keys(filled.values).length === 0 ? {} : { headers: filled.values }),
     },
-    notes: [
-      ...(looksOld
-        ? ['Its address looks like the old SSE transport; if it does not connect, give its streamable one.']
-        : []),
-      ...unfilled([url]),
-      ...filled.notes,
-      ...ignoredKeys(entry, HTTP_KEYS),
-    ],
+    notes: [...unfilled([url]), ...filled.notes, ...ignoredKeys(entry, HTTP_KEYS)],
   };
 }
 
@@ -117,16 +129,32 @@ function textValues(
   const names = new Set<string>();
   for (const [key, value] of Object.entries(members)) {
     if (!isScalar(value)) return { reason: `Its ${where}.${key} is no text.` };
-    values[key] = String(value).replace(VARIABLE, (_, name: string) => {
+    const text = isPlaceholder(key, String(value)) ? `{{${key}}}` : String(value);
+    if (text !== String(value)) names.add(key);
+    values[key] = text.replace(VARIABLE, (_, name: string) => {
       names.add(name);
       return `{{${name}}}`;
     });
   }
-  const notes = [...names].map(
-    (name) => `The variable ${name} in its ${where} is taken from the layer's secret ${name}.`,
-  );
+  const notes = [
+    ...[...names].map((name) => `The variable ${name} in its ${where} is taken from the layer's secret ${name}.`),
+    ...Object.entries(values)
+      .filter(([key, value]) => redact({ [key]: value }).findings.length > 0 && !value.includes('{{'))
+      .map(([key]) => `${key} in its ${where} looks like a secret. Better write {{${key}}} and set the secret ${key}.`),
+  ];
   return { values, notes };
 }
+
+const SENSITIVE_NAME = /key|token|secret|passw|auth|credential/i;
+/** `<your-token>`, `YOUR_API_KEY`, `xxxx`, `changeme`, `...`: what documents write where a reader puts a value of his own. */
+const PLACEHOLDER =
+  /^(?:<[^<>]*>|\[[^[\]]*\]|[x*.]{3,}|your[-_ ].*|.*[-_ ]here|change[-_ ]?me|replace[-_ ]?me|insert[-_ ].*)$/i;
+
+/** Whether a value is to be filled in by whoever uses the file. */
+const isPlaceholder = (name: string, value: string): boolean =>
+  SECRET_NAME.test(name) && (PLACEHOLDER.test(value.trim()) || (value.trim() === '' && SENSITIVE_NAME.test(name)));
+/** As the secret store takes it. */
+const SECRET_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$/;
 
 /** Variables where no secret may stand. */
 function unfilled(texts: readonly string[]): string[] {

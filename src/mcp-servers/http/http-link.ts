@@ -1,4 +1,4 @@
-import { SdkError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { SdkError } from '@modelcontextprotocol/client';
 import type { HttpTransport } from '../../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { createGuardedFetch } from '../../external/guarded-fetch.ts';
@@ -17,6 +17,7 @@ import type { ElicitationDesk } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
 import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
+import { type HttpWay, type MakeWay, sseWay, streamableWay } from './http-ways.ts';
 import { headersFor, type ParamHeader, takeParamHeaders } from './param-headers.ts';
 
 /** What an HTTP link needs beside its definition. */
@@ -35,8 +36,12 @@ export interface HttpLinkParts {
 const FAREWELL_TIMEOUT_MS = 1_000;
 const TEXT_CHARS_MAX = 300;
 
+/** Answers to `initialize` that a server of the older transport gives (MCP 2025-11-25, transports, backwards compatibility). */
+const OLDER_TRANSPORT: ReadonlySet<unknown> = new Set([400, 404, 405]);
+
 /**
- * Connects to a streamable HTTP server. Redirects are refused; header values with `{{NAME}}` come from the secret store.
+ * Connects to a server over streamable HTTP, or over HTTP+SSE of protocol 2024-11-05 where the definition says so or the
+ * server does not know the newer way. Redirects are refused; header values with `{{NAME}}` come from the secret store.
  * @throws E3302 for a missing secret; E3310 when it cannot be reached; E3306 when it did not answer; E3307 when it refuses
  *   the credential; E3304 E3309 by its status; E3308 when it broke the protocol
  */
@@ -47,19 +52,37 @@ export async function openHttpLink(
   definition: HttpTransport,
   options: OpenOptions & { readonly timeoutMs: number },
 ): Promise<Link> {
-  const { values, hide, hideInAnswers } = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
-  const transport = new StreamableHTTPClientTransport(new URL(definition.url), {
-    requestInit: { headers: values, redirect: 'error' },
-    fetch: boundedFetch(carrierOf(parts.outbound, new URL(definition.url))),
-  });
+  const filled = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
+  const url = new URL(definition.url);
+  const carry = boundedFetch(carrierOf(parts.outbound, url));
+  const over = (make: MakeWay): Promise<Link> =>
+    connect(parts, { tenantId, name }, make(url, filled.values, carry), filled, options);
+  if (definition.type === 'sse') return over(sseWay);
+  try {
+    return await over(streamableWay);
+  } catch (thrown) {
+    const status = thrown instanceof ToolLayerError ? thrown.failure.details?.['status'] : undefined;
+    if (!OLDER_TRANSPORT.has(status) || options.signal.aborted) throw thrown;
+    // A server that has neither is told of as what it was taken for first.
+    return await over(sseWay).catch(() => Promise.reject(thrown));
+  }
+}
+
+async function connect(
+  parts: HttpLinkParts,
+  { tenantId, name }: { readonly tenantId: string; readonly name: string },
+  way: HttpWay,
+  { hide, hideInAnswers }: FilledValues,
+  options: OpenOptions & { readonly timeoutMs: number },
+): Promise<Link> {
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   let closing: Promise<void> | undefined;
   const close = (reason: string): Promise<void> => {
-    closing ??= farewell(transport).then(() => end(hide(reason)));
+    closing ??= farewell(way).then(() => end(hide(reason)));
     return closing;
   };
   const mux = createMultiplexer({
-    transport,
+    transport: way.transport,
     label: name,
     clock: parts.clock,
     questions: createQuestions({ tenantId, upstream: name, log: parts.log, desk: parts.desk }),
@@ -73,14 +96,15 @@ export async function openHttpLink(
       client: parts.client,
       timeoutMs: options.timeoutMs,
       signal: options.signal,
-      olderProtocolOnly: options.olderProtocolOnly,
+      olderProtocolOnly: options.olderProtocolOnly || way.isOlder,
       onToolsChanged: options.onToolsChanged,
       onError: (error) => parts.log.debug('upstream-http-error', { upstream: name, error: hide(error.message) }),
     });
+    way.onLost(() => void close('Its stream of events ended.'));
     return linkOf(name, mux, hands, { hide, hideInAnswers, ended, close });
   } catch (thrown) {
     await close('It could not be connected.');
-    throw startFailure(name, thrown, hide, options);
+    throw startFailure(name, way.faultOf(thrown), hide, options);
   } finally {
     options.signal.removeEventListener('abort', stop);
   }
@@ -141,9 +165,9 @@ function carrierOf(outbound: OutboundHttp | undefined, url: URL): HttpFetch | un
 }
 
 /** Tells the server that the session is over, where there is one, and lets go of every stream. */
-async function farewell(transport: StreamableHTTPClientTransport): Promise<void> {
+async function farewell({ transport, terminate }: HttpWay): Promise<void> {
   const patience = new Promise<void>((resolve) => setTimeout(resolve, FAREWELL_TIMEOUT_MS).unref());
-  await Promise.race([transport.terminateSession().catch(() => {}), patience]);
+  await Promise.race([terminate().catch(() => {}), patience]);
   await transport.close();
 }
 
@@ -173,7 +197,7 @@ function startFailure(
   const text = hide(messageOf(thrown)).slice(0, TEXT_CHARS_MAX);
   return new ToolLayerError(
     'E3308',
-    `The upstream '${name}' broke the protocol: ${text}. Is this the address of a streamable HTTP MCP server?`,
+    `The upstream '${name}' broke the protocol: ${text}. Is this the address of an MCP server?`,
     { cause: thrown },
   );
 }

@@ -7,6 +7,15 @@ import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 /** Cached npx folders that are looked through at most. */
 const CACHE_FOLDERS_MAX = 1_000;
 const RUNNERS = new Set(['npx', 'bunx', 'pnpx']);
+/** Programs that run a package by a word of their own. */
+const RUNNER_WORDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  npm: new Set(['exec', 'x']),
+  pnpm: new Set(['dlx']),
+  yarn: new Set(['dlx']),
+  bun: new Set(['x']),
+};
+/** Versions, ranges and tags; what names another place than the registry is none. */
+const WANTED = /^[\w.~^<>=|* +-]+$/;
 const PACKAGE = /^(@[a-z0-9~][a-z0-9._~-]*\/)?[A-Za-z0-9~][A-Za-z0-9._~-]*$/;
 
 /** What an `npx` command line asks for. */
@@ -31,9 +40,11 @@ export interface InstalledBin {
  * @throws E3801 when it names no package
  */
 export function npxRequest(command: string, args: readonly string[]): NpxRequest | undefined {
-  if (!RUNNERS.has(command.slice(command.lastIndexOf('/') + 1))) return undefined;
+  const runner = command.slice(command.lastIndexOf('/') + 1);
+  const skipped = RUNNERS.has(runner) ? 0 : RUNNER_WORDS[runner]?.has(args[0] ?? '') === true ? 1 : undefined;
+  if (skipped === undefined) return undefined;
   let apart: string | undefined;
-  for (let at = 0; at < args.length; at += 1) {
+  for (let at = skipped; at < args.length; at += 1) {
     const arg = args[at] as string;
     if (arg === '--package' || arg === '-p') {
       at += 1;
@@ -50,7 +61,7 @@ export function npxRequest(command: string, args: readonly string[]): NpxRequest
 function splitSpec(spec: string): Pick<NpxRequest, 'packageName' | 'wanted'> {
   const at = spec.indexOf('@', 1);
   const packageName = at === -1 ? spec : spec.slice(0, at);
-  if (!PACKAGE.test(packageName)) {
+  if (!PACKAGE.test(packageName) || (at !== -1 && !WANTED.test(spec.slice(at + 1)))) {
     throw new ToolLayerError(
       'E3801',
       `'${spec}' is not the name of an npm package. Install it and give the path of its program.`,
@@ -83,7 +94,22 @@ export function findInstalled(
     versions.length === 0 ? 'is not installed' : `is installed only as ${[...new Set(versions)].join(', ')}`;
   throw new ToolLayerError(
     'E3801',
-    `The npm package '${spec}' ${found}, and a sandbox has no network to download it. Type: npm install --global ${spec}`,
+    `The npm package '${spec}' ${found}, and a sandbox has no network to download it. Add the upstream again with --yes, so that it is installed, or type: npm install --global ${spec}`,
+    { details: { not_installed: true } },
+  );
+}
+
+/**
+ * The program of a package in one folder.
+ * @throws E3801 when it is not there
+ */
+export function installedScript(folder: string, request: NpxRequest): string {
+  const path = join(folder, 'node_modules', request.packageName);
+  const manifest = readManifest(join(path, 'package.json'));
+  if (manifest !== undefined) return scriptOf(path, manifest, request);
+  throw new ToolLayerError(
+    'E3801',
+    `The npm package '${request.packageName}' is not what was installed for this upstream.`,
   );
 }
 

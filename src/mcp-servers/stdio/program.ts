@@ -4,14 +4,16 @@ import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 
 /** Folders that every sandbox shows from its base system. */
 const BASE_SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
+const CONTAINER_HINT =
+  'containers are started by a daemon or by rights that no sandbox has. Start the container yourself with the HTTP transport of its server ' +
+  '(docker run -p 127.0.0.1:PORT:PORT IMAGE …) and add it with --url, or run the same server as a package (npx, uvx).';
 /** Programs that cannot do their work in a sandbox, and what to do instead. */
 const HINTS: Readonly<Record<string, string>> = {
-  uvx: 'uvx downloads its package when it starts, and a sandbox has no network. Install the package (uv tool install PACKAGE) and give the path of its program.',
-  uv: 'uv downloads what it runs, and a sandbox has no network. Install the project first and give the path of the Python in its environment.',
-  docker:
-    'docker needs the socket of its daemon, which no sandbox shows. Run the server of the image without docker, or start it elsewhere and add it by its URL.',
-  podman:
-    'podman cannot run inside a sandbox. Run the server of the image without it, or start it elsewhere and add it by its URL.',
+  uv: 'only uvx and uv tool run are known. Install the project and give the path of the Python in its environment.',
+  pipx: 'only pipx run is known. Give the path of the program that pipx installed.',
+  docker: CONTAINER_HINT,
+  podman: CONTAINER_HINT,
+  nerdctl: CONTAINER_HINT,
 };
 
 /** Whether the sandbox shows this path without being told. */

@@ -113,7 +113,7 @@ test('what is not there is refused with what to change', () => {
     "'no-such-program-anywhere' was not found",
   );
   expect(refusal({ command: 'uvx', args: ['mcp-server-git'] }).message).toContain('a sandbox has no network');
-  expect(refusal({ command: '/usr/bin/docker', args: ['run'] }).message).toContain('docker needs the socket');
+  expect(refusal({ command: '/usr/bin/docker', args: ['run'] }).message).toContain('docker run -p 127.0.0.1');
   expect(refusal({ command: './relative' }).message).toContain('Give an absolute one, or a cwd');
   expect(refusal({ command: 'node', cwd: 'relative' }).message).toContain('not an absolute path');
   expect(refusal({ command: 'node', cwd: join(root, 'absent') }).message).toContain('is not a folder');

@@ -6,7 +6,10 @@ import type { StdioTransport } from '../../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { SandboxSpec } from '../../sandbox/driver.port.ts';
 import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
-import { findInstalled, installedModules, npxRequest } from './npx.ts';
+import { findPython, pythonCommand, SITE } from '../packages/python-program.ts';
+import { pythonRequest } from '../packages/python-request.ts';
+import type { Packages } from '../packages.ts';
+import { findInstalled, installedModules, installedScript, npxRequest } from './npx.ts';
 import { codeRoots, findProgram, isBaseSystem } from './program.ts';
 
 /** Bounds of one stdio upstream where its definition sets none. */
@@ -18,6 +21,9 @@ export const UPSTREAM_LIMITS = {
   /** Scratch space in /tmp. */
   diskMb: 256,
 } as const;
+
+/** Where the layer keeps what it installed. */
+export type InstalledFolders = Pick<Packages, 'folderOf'>;
 
 /** Refuses paths that a server would see read-only. @throws ToolLayerError */
 export type CheckShown = (paths: readonly string[]) => void;
@@ -37,12 +43,14 @@ export function sandboxSpecOf(
   transport: StdioTransport,
   environment: Readonly<Record<string, string>>,
   checkShown?: CheckShown,
+  packages?: InstalledFolders,
 ): SandboxSpec {
   const { cwd } = transport;
   if (cwd !== undefined) checkFolder(cwd);
   const node = realpathSync(process.execPath);
   const home = homedir();
-  const command = commandOf(transport, environment);
+  const installed = installedCommand(transport, packages);
+  const command = installed?.command ?? commandOf(transport, environment);
 
   const visible = new Map<string, AccessMode>();
   const show = (paths: readonly string[], mode: AccessMode): void => {
@@ -55,17 +63,23 @@ export function sandboxSpecOf(
       'ro',
     );
   }
-  const code = codeOf(command, cwd).flatMap((path) => codeRoots(path, home));
+  const code = installed?.shown ?? codeOf(command, cwd).flatMap((path) => codeRoots(path, home));
   const folder = cwd === undefined || isBaseSystem(cwd) ? [] : [cwd];
-  const packages = installedModules();
-  checkShown?.([...code.filter((path) => !packages.has(path)), ...folder]);
+  const modules = installedModules();
+  // A Python that the layer found by itself is a program of the machine, as Node is.
+  checkShown?.([...(installed === undefined ? code.filter((path) => !modules.has(path)) : []), ...folder]);
   show([...code, ...folder], 'ro');
   for (const { path, mode } of transport.mounts ?? []) show([checkMount(path)], mode);
 
   return {
     label,
     command,
-    environment: { PATH: `${dirname(node)}:${SYSTEM_PATH}`, HOME: '/tmp', LANG: 'C.UTF-8', ...environment },
+    environment: {
+      ...{ PATH: `${dirname(node)}:${SYSTEM_PATH}`, HOME: '/tmp', LANG: 'C.UTF-8' },
+      ...environment,
+      ...installed?.environment,
+    },
+    ...(installed === undefined ? {} : { own: [installed.folder] }),
     ...(cwd === undefined ? {} : { workingDirectory: cwd }),
     mounts: outermostFirst(visible),
     network: transport.network ?? [],
@@ -78,6 +92,36 @@ export function sandboxSpecOf(
   };
 }
 
+/** What runs the package that was installed for an upstream, and nothing that was installed otherwise. */
+function installedCommand({ command, args = [], installed }: StdioTransport, packages: InstalledFolders | undefined) {
+  if (installed === undefined) return undefined;
+  const folder = packages?.folderOf(installed);
+  const npm = installed.manager === 'npm' ? npxRequest(command, args) : undefined;
+  const python = installed.manager === 'pip' ? pythonRequest(command, args) : undefined;
+  if (folder === undefined || (npm ?? python)?.packageName !== installed.name) {
+    throw new ToolLayerError(
+      'E3801',
+      `The command does not run the package ${installed.name}, which 'installed' names. Leave 'installed' out.`,
+    );
+  }
+  if (npm !== undefined) {
+    const script = installedScript(folder, npm);
+    return {
+      folder,
+      shown: [],
+      environment: {},
+      command: [realpathSync(process.execPath), script, ...npm.args] as const,
+    };
+  }
+  const { program, shown } = findPython(process.env['PATH'] ?? SYSTEM_PATH);
+  return {
+    folder,
+    shown,
+    environment: { PYTHONPATH: resolve(folder, SITE), PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1' },
+    command: pythonCommand(folder, python as NonNullable<typeof python>, program),
+  };
+}
+
 function commandOf(
   { command, args = [], cwd }: StdioTransport,
   environment: Readonly<Record<string, string>>,
@@ -87,6 +131,12 @@ function commandOf(
     const start = cwd === undefined ? [import.meta.dirname] : [cwd, import.meta.dirname];
     const { script } = findInstalled(npx, start, { ...process.env, ...environment });
     return [realpathSync(process.execPath), script, ...npx.args];
+  }
+  if (pythonRequest(command, args) !== undefined) {
+    throw new ToolLayerError(
+      'E3801',
+      `'${command}' downloads its package, and a sandbox has no network. Add the upstream again with --yes, so that it is installed.`,
+    );
   }
   const searchPath = [environment['PATH'], process.env['PATH'], SYSTEM_PATH].filter(Boolean).join(':');
   const program = findProgram(command, cwd, searchPath);

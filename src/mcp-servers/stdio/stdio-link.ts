@@ -13,8 +13,10 @@ import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.t
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
 import type { ElicitationDesk } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
-import { type CheckShown, sandboxSpecOf } from './sandbox-spec.ts';
+import { optionHint } from './option-hint.ts';
+import { type CheckShown, type InstalledFolders, sandboxSpecOf } from './sandbox-spec.ts';
 import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd } from './sandbox-transport.ts';
+import type { StderrLog } from './stderr-log.ts';
 
 /** What a stdio link needs beside its definition. */
 export interface StdioLinkParts {
@@ -27,6 +29,10 @@ export interface StdioLinkParts {
   readonly desk?: ElicitationDesk | undefined;
   /** Asked before each start, beside what the definition says in so many words; nothing is refused when absent. */
   readonly checkShown?: CheckShown | undefined;
+  /** Where the packages are that definitions name as installed; such a definition is refused when absent. */
+  readonly packages?: InstalledFolders | undefined;
+  /** Keeps what the server writes on its standard error. */
+  readonly stderrLog?: StderrLog | undefined;
 }
 
 /** How long an exit may take to be known after its output ended. */
@@ -71,7 +77,9 @@ async function connect(
   options: OpenOptions & { readonly timeoutMs: number },
 ): Promise<Link> {
   const { clock, log } = parts;
-  const process = await parts.driver.start(sandboxSpecOf(name, definition, environment.values, parts.checkShown));
+  const spec = sandboxSpecOf(name, definition, environment.values, parts.checkShown, parts.packages);
+  const process = await parts.driver.start(spec);
+  parts.stderrLog?.follow(process.stderr, environment.hide);
   const transport = createSandboxTransport({ process, label: name, log, clock });
   const mux = createMultiplexer({
     transport,
@@ -161,7 +169,8 @@ function startFailure(
   { timeoutMs, atProbe, aborted }: StartContext,
 ): ToolLayerError {
   if (ended !== undefined && !ended.closed) {
-    const message = `The upstream '${name}' ended before it was ready: ${hide(describeEnd(ended, transport))}`;
+    const hint = optionHint(hide(transport.stderrTail()));
+    const message = `The upstream '${name}' ended before it was ready: ${hide(describeEnd(ended, transport))}${hint}`;
     if (ended.reason !== undefined) return new ToolLayerError('E3308', message, { cause });
     return new ToolLayerError('E3108', message, { cause, ...(atProbe ? { details: { ended_at_probe: true } } : {}) });
   }

@@ -1,23 +1,71 @@
-import type { UpstreamImportResponse } from '../../../api/schemas/upstream.ts';
+import type { UpstreamDefinition, UpstreamImportResponse } from '../../../api/schemas/upstream.ts';
+import type { ErrorCode } from '../../domain/error/catalogue.ts';
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import { readDesktopConfiguration } from '../../mcp-servers/desktop-configuration.ts';
-import type { Run } from '../operation.ts';
+import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { connectAndRegister } from '../upstreams/add-upstream.ts';
+import { connectAndRegister, withInstalled } from '../upstreams/add-upstream.ts';
 
-/** Moves the servers of a desktop client's file in (REG-14). One that does not start does not keep the others out. */
+/** Faults of a server, or of what is between it and the layer, that may be gone when it is tried again. */
+const MAY_PASS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  ...([
+    'E3103',
+    'E3107',
+    'E3108',
+    'E3301',
+    'E3302',
+    'E3303',
+    'E3304',
+    'E3306',
+    'E3307',
+    'E3308',
+    'E3309',
+    'E3310',
+  ] as const),
+]);
+
+/**
+ * Moves the servers of a desktop client's file in (REG-14). One that cannot be connected is kept and tried again; one that is
+ * wrong as it is written is left out. Neither keeps the others out.
+ */
 export function importUpstreams(parts: OperationParts): Run<'upstreams.import'> {
-  return async ({ configuration, source }, asker) => {
+  return async ({ configuration, source, only, dry_run, install }, asker) => {
     const read = readDesktopConfiguration(configuration, source);
-    const imported: UpstreamImportResponse['imported'] = [];
-    const refused = [...read.refused];
-    for (const definition of read.upstreams) {
-      try {
-        imported.push(await connectAndRegister(parts, asker, definition));
-      } catch (thrown) {
-        refused.push({ name: definition.name, reason: failureOf(thrown).message });
-      }
-    }
-    return { imported, refused, notes: [...read.notes] };
+    const definitions = only === undefined ? read.upstreams : read.upstreams.filter(({ name }) => only.includes(name));
+    const { tenantId } = asker.principal;
+    const answer: UpstreamImportResponse = {
+      planned: definitions.map((definition) => parts.upstreams.plan(tenantId, definition)),
+      imported: [],
+      kept: [],
+      // With `only` it is the rest of an import that told of these already.
+      refused: only === undefined ? [...read.refused] : [],
+      notes: only === undefined ? [...read.notes] : [],
+    };
+    if (dry_run === true) return answer;
+    for (const definition of definitions) await importOne(parts, asker, definition, install === true, answer);
+    return answer;
   };
+}
+
+async function importOne(
+  parts: OperationParts,
+  asker: Asker,
+  asked: UpstreamDefinition,
+  mayInstall: boolean,
+  answer: UpstreamImportResponse,
+): Promise<void> {
+  const { name } = asked;
+  const { tenantId } = asker.principal;
+  try {
+    const definition = await withInstalled(parts, asker, asked, mayInstall);
+    try {
+      answer.imported.push(await connectAndRegister(parts, asker, definition));
+    } catch (thrown) {
+      const { code, message } = failureOf(thrown);
+      if (!MAY_PASS.has(code) || !(await parts.upstreams.keep(tenantId, definition))) throw thrown;
+      answer.kept.push({ name, reason: message });
+    }
+  } catch (thrown) {
+    answer.refused.push({ name, reason: failureOf(thrown).message });
+  }
 }

@@ -1,11 +1,37 @@
 import type { UpstreamAddResponse, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { recordChange } from '../registry-event.ts';
 import { takeListing } from './take-listing.ts';
 
 /** Connects an MCP server and registers its tools. */
 export function addUpstream(parts: OperationParts): Run<'upstreams.add'> {
-  return ({ upstream }, asker) => connectAndRegister(parts, asker, upstream);
+  return async ({ upstream, install }, asker) =>
+    connectAndRegister(parts, asker, await withInstalled(parts, asker, upstream, install === true));
+}
+
+/**
+ * The definition with the package that its command needs, which is put on record.
+ * @throws E3801 when something has to be installed and may not be, or cannot be
+ */
+export async function withInstalled(
+  parts: OperationParts,
+  asker: Asker,
+  asked: UpstreamDefinition,
+  mayInstall: boolean,
+): Promise<UpstreamDefinition> {
+  const definition = await parts.upstreams.prepare(asker.principal.tenantId, asked, mayInstall);
+  const { name, transport } = definition;
+  if (definition !== asked && transport.type === 'stdio') {
+    const data = {
+      change: 'upstream-package-pinned',
+      upstream: name,
+      package: { ...transport.installed },
+      tool_ids: [],
+    };
+    await recordChange(parts, asker, name, data);
+  }
+  return definition;
 }
 
 /** @throws ToolLayerError what the server did instead of answering; nothing is stored then */

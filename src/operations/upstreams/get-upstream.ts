@@ -27,9 +27,19 @@ export function getUpstream({
 }
 
 /** The definition with every value hidden that may be a secret and is not one by name. */
-function withoutSecrets(definition: UpstreamDefinition): UpstreamDefinition {
+const withoutSecrets = (definition: UpstreamDefinition): UpstreamDefinition => shownAs(definition, () => HIDDEN);
+
+/** The same with `{{NAME}}` in the place of such a value, by the name of its variable or header. */
+export const withPlaceholders = (definition: UpstreamDefinition): UpstreamDefinition =>
+  shownAs(definition, (name) => `{{${name.replace(/[^A-Za-z0-9_.-]/g, '_')}}}`);
+
+function shownAs(definition: UpstreamDefinition, standIn: (name: string) => string): UpstreamDefinition {
+  const hidden = (values: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, PLACEHOLDER.test(value) ? value : standIn(name)]),
+    );
   const { transport } = definition;
-  if (transport.type === 'http') {
+  if (transport.type !== 'stdio') {
     const { headers } = transport;
     const url = withoutUserinfo(transport.url);
     return {
@@ -39,12 +49,6 @@ function withoutSecrets(definition: UpstreamDefinition): UpstreamDefinition {
   }
   const { env } = transport;
   return { ...definition, transport: { ...transport, ...(env === undefined ? {} : { env: hidden(env) }) } };
-}
-
-function hidden(values: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, PLACEHOLDER.test(value) ? value : HIDDEN]),
-  );
 }
 
 /** Keys of some servers travel in the query. */

@@ -136,6 +136,11 @@ export const ATTACKS: Attacks = {
   'upstreams.get': ({ upstream }) => [{ name: upstream }],
   'upstreams.add': ({ upstream }) => [{ upstream: upstreamOf(upstream) }],
   'upstreams.remove': ({ upstream }) => [{ name: upstream }],
+  'upstreams.disable': ({ upstream }) => [{ name: upstream }],
+  'upstreams.enable': ({ upstream }) => [{ name: upstream }],
+  'upstreams.restart': ({ upstream }) => [{ name: upstream }],
+  'upstreams.logs': ({ upstream }) => [{ name: upstream }],
+  'upstreams.export': ({ upstream }) => [{}, { names: [upstream] }],
   'upstreams.quarantine': ({ upstream }) => [{}, { name: upstream }, { tool: 'changed' }],
   'upstreams.accept': ({ upstream }) => [
     { name: upstream, all: true },

@@ -35,7 +35,7 @@ export function checkListCredentials(definition: UpstreamDefinition): void {
   const known = new Set(placeholdersOf(definition));
   const stray = Object.keys(listing).filter((credential) => !known.has(credential));
   if (stray.length === 0) return;
-  const where = definition.transport.type === 'http' ? 'headers' : 'env';
+  const where = definition.transport.type !== 'stdio' ? 'headers' : 'env';
   const message = `No {{NAME}} in ${where} of the upstream '${name}' is called ${stray.join(', ')}. Take it out of list_credentials.`;
   throw new ToolLayerError('E3801', message);
 }
@@ -70,7 +70,7 @@ export function callerOf(upstream: string, names: readonly string[], caller: Ups
 }
 
 function placeholdersOf({ transport }: UpstreamDefinition): readonly string[] {
-  return secretNames((transport.type === 'http' ? transport.headers : transport.env) ?? {});
+  return secretNames((transport.type !== 'stdio' ? transport.headers : transport.env) ?? {});
 }
 
 function notGranted(upstream: string, missing: readonly string[]): ToolLayerError {

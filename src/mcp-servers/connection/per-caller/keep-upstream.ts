@@ -83,7 +83,7 @@ async function openLink(
 
 /** Over sockets of its own, too, where there is a way out to be had for it. */
 async function openCallers(parts: KeptUpstreamParts, secrets: SecretStore, options: Options): Promise<Link> {
-  const isHttp = parts.definition.transport.type === 'http';
+  const isHttp = parts.definition.transport.type !== 'stdio';
   const outbound = isHttp ? parts.callerOutbound?.() : undefined;
   if (outbound === undefined) return openLink(parts, { ...parts.link, secrets }, options);
   try {

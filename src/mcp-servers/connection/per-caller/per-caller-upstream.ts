@@ -3,7 +3,7 @@ import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
-import { callFailure, neverLeft } from '../call-failures.ts';
+import { callFailure, neverLeft, stopped } from '../call-failures.ts';
 import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
 import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
 import { hiding } from '../secrets/secret-values.ts';
@@ -50,7 +50,7 @@ export class PerCallerUpstream {
     this.#name = definition.name;
     this.#credentials = callerCredentials(definition);
     this.#isDisabled = definition.disabled === true;
-    const isHttp = definition.transport.type === 'http';
+    const isHttp = definition.transport.type !== 'stdio';
     this.#links = new CallerLinks({
       name: definition.name,
       bounds: {
@@ -109,7 +109,7 @@ export class PerCallerUpstream {
     args: Readonly<Record<string, unknown>>,
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
-    if (this.#isDisabled) throw stopped(this.#name);
+    if (this.#isDisabled) throw stopped(this.#name, true);
     const known = callerOf(this.#name, this.#credentials, options.caller);
     using place = this.#places.take(known, this.#parts.asking.hasAsked ? options.client : undefined);
     const { caller } = place;
@@ -211,8 +211,4 @@ function isUnauthorized(thrown: unknown): boolean {
 function withoutValues(error: ToolLayerError, { values }: KnownCaller): ToolLayerError {
   const shown = hiding([...values.values()])(error.message);
   return shown === error.message ? error : new ToolLayerError(error.code, shown, error.failure);
-}
-
-function stopped(name: string): ToolLayerError {
-  return new ToolLayerError('E3310', `The upstream '${name}' is stopped.`, { details: { reached: false } });
 }

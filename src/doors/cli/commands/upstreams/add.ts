@@ -2,8 +2,10 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ArgumentContent } from '../../../../../api/schemas/tool-manifest.ts';
 import type { ToolOverride, UpstreamAddResponse, UpstreamDefinition } from '../../../../../api/schemas/upstream.ts';
+import { failureOf } from '../../../../domain/error/tool-layer-error.ts';
 import { EXIT } from '../../cli-parts.ts';
-import type { CommandKit } from '../../command-kit.ts';
+import type { CommandKit, CommandWork } from '../../command-kit.ts';
+import { askYes, canAsk } from '../../input/ask-yes.ts';
 import { collect, collectPairs, seconds } from '../../input/option-values.ts';
 import { usageError } from '../../input/usage-error.ts';
 import type { Printer } from '../../output/printer.ts';
@@ -25,6 +27,7 @@ interface AddOptions {
   readonly newTools: boolean;
   readonly perCaller?: boolean;
   readonly listCredential?: Readonly<Record<string, string>>;
+  readonly yes?: boolean;
 }
 
 /** `upstreams add`. */
@@ -56,8 +59,10 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
       'with --per-caller: what stands in for {{NAME}} to list tools',
       collectPairs,
     )
+    .option('--yes', 'a package that the command needs may be downloaded and installed')
     .option('--no-new-tools', 'tools that the server adds later wait in quarantine');
-  kit.adding<AddOptions>(add, async ({ layer, caller, print, parts }, [name, command], options) => {
+  kit.adding<AddOptions>(add, async (work, [name, command], options) => {
+    const { print, parts } = work;
     const overrides = overridesOf(options);
     const upstream: UpstreamDefinition = {
       name: String(name),
@@ -67,15 +72,32 @@ export function addAddCommand(upstreams: Command, kit: CommandKit): void {
       ...(options.perCaller === true ? { per_caller: true } : {}),
       ...(options.listCredential === undefined ? {} : { list_credentials: options.listCredential }),
     };
-    const answer = await layer.ask('upstreams.add', { upstream }, caller);
+    const answer = await addAsking(work, upstream, options.yes === true);
     if (print.json) print.value(answer);
     else tellAdded(answer, print);
     return EXIT.ok;
   });
 }
 
+/** Asks the person at the terminal before something is installed; elsewhere the refusal says what to type. */
+async function addAsking(
+  { layer, caller, print, parts }: CommandWork,
+  upstream: UpstreamDefinition,
+  yes: boolean,
+): Promise<UpstreamAddResponse> {
+  try {
+    return await layer.ask('upstreams.add', { upstream, ...(yes ? { install: true } : {}) }, caller);
+  } catch (thrown) {
+    const wanted = failureOf(thrown).details?.['install'] as { manager: string; package: string } | undefined;
+    if (wanted === undefined || yes || !canAsk(parts.io)) throw thrown;
+    const question = `Install the ${wanted.manager} package ${wanted.package} into the data folder?`;
+    if (!(await askYes(parts.io, print, question))) throw thrown;
+    return await layer.ask('upstreams.add', { upstream, install: true }, caller);
+  }
+}
+
 /** What came of adding an upstream. */
-export function tellAdded({ upstream, registrations }: UpstreamAddResponse, print: Printer): void {
+function tellAdded({ upstream, registrations }: UpstreamAddResponse, print: Printer): void {
   print.line(`${upstream.name}: ${upstream.state}, ${upstream.tool_count} tools`);
   if (registrations.length > 0) print.table(REGISTRATION_HEAD, registrations.map(registrationRow));
   if (upstream.quarantined_count > 0) {

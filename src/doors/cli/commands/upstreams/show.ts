@@ -44,7 +44,7 @@ function tell({ upstream, definition, malformed, absent_tools }: UpstreamDetail,
     ['server', server === undefined ? undefined : `${server.name} ${server.version}`],
     [
       'reached by',
-      transport.type === 'http' ? transport.url : [transport.command, ...(transport.args ?? [])].join(' '),
+      transport.type !== 'stdio' ? transport.url : [transport.command, ...(transport.args ?? [])].join(' '),
     ],
     ['protocol', upstream.protocol_version],
     ['capabilities', upstream.capabilities.join(', ')],

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Schema from 'typebox/schema';
 import { afterAll, expect, test } from 'vitest';
-import { UpstreamDefinition } from '../../api/schemas/upstream.ts';
-import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
-import { MiB } from '../std/bytes.ts';
-import { readDesktopConfiguration } from './desktop-configuration.ts';
+import { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import { MiB } from '../../std/bytes.ts';
+import { readDesktopConfiguration } from '../desktop-configuration.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'desktop-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -67,6 +67,20 @@ test('REG-14 the shapes of other clients are read: VS Code, its settings file, W
   for (const file of [{ servers: { a: entry } }, { mcp: { servers: { a: entry } } }, { a: entry }]) {
     expect(readDesktopConfiguration(JSON.stringify(file)).upstreams).toEqual([stdio]);
   }
+  const zed = {
+    context_servers: { z: { source: 'custom', command: { path: 'npx', args: ['-y', 'p'], env: { A: 'b' } } } },
+  };
+  const fromZed = readDesktopConfiguration(JSON.stringify(zed));
+  const started = { type: 'stdio', command: 'npx', args: ['-y', 'p'] };
+  expect(fromZed).toEqual({
+    upstreams: [{ name: 'z', transport: { ...started, env: { A: 'b' } } }],
+    refused: [],
+    notes: [],
+  });
+  expect(servers({ w: { command: 'cmd', args: ['/c', 'npx', '-y', 'p'] } }).upstreams[0]?.transport).toEqual(started);
+  expect(servers({ s: { type: 'sse', url: 'http://127.0.0.1:1/sse' } }).upstreams).toEqual([
+    { name: 's', transport: { type: 'sse', url: 'http://127.0.0.1:1/sse' } },
+  ]);
   const http = { name: 'w', transport: { type: 'http', url: 'http://127.0.0.1:1/mcp' } };
   for (const w of [
     { serverUrl: 'http://127.0.0.1:1/mcp' },
@@ -79,11 +93,11 @@ test('REG-14 the shapes of other clients are read: VS Code, its settings file, W
 
 test('an entry that cannot be taken over is refused with its reason and the others are kept', () => {
   const { upstreams, refused } = servers({
-    old: { type: 'sse', url: 'https://example.com/sse' },
+    old: { type: 'ws', url: 'wss://example.com/mcp' },
     good: { command: 'x' },
   });
   expect(upstreams.map(({ name }) => name)).toEqual(['good']);
-  expect(refused).toEqual([{ name: 'old', reason: expect.stringContaining('old SSE transport') }]);
+  expect(refused).toEqual([{ name: 'old', reason: expect.stringContaining('WebSocket') }]);
   expect(reasonOf(null)).toBe('The entry is no object.');
   expect(reasonOf({})).toBe('It has neither a command nor a url.');
   expect(reasonOf({ command: ' ' })).toBe('Its command is empty.');
@@ -158,4 +172,35 @@ test('hostile text is read in linear time and prototype keys are ordinary names'
     type: 'stdio',
     command: '/* no comment */ // none,}',
   });
+});
+
+test('REG-14 a value that stands in for a secret is asked for by its name, and one that is a secret is named as such', () => {
+  const { upstreams, notes } = servers({
+    a: {
+      command: 'x',
+      env: {
+        API_KEY: '<your-api-key>',
+        EMPTY_TOKEN: '',
+        TOKEN: 'YOUR_TOKEN_HERE',
+        MODE: 'fast',
+        EMPTY: '',
+        REAL: `ghp_${'a1B2'.repeat(9)}`,
+      },
+    },
+    b: {
+      url: 'https://example.com/mcp',
+      headers: { Authorization: `Bearer ${'$'}{input:api-key}`, 'X-Api-Key': '<key>' },
+    },
+  });
+  expect(upstreams[0]?.transport).toMatchObject({
+    env: { API_KEY: '{{API_KEY}}', EMPTY_TOKEN: '{{EMPTY_TOKEN}}', TOKEN: '{{TOKEN}}', MODE: 'fast', EMPTY: '' },
+  });
+  expect(upstreams[1]?.transport).toMatchObject({
+    headers: { Authorization: 'Bearer {{api-key}}', 'X-Api-Key': '{{X-Api-Key}}' },
+  });
+  const told = notes.join('\n');
+  for (const name of ['API_KEY', 'EMPTY_TOKEN', 'TOKEN', 'api-key', 'X-Api-Key'])
+    expect(told).toContain(`secret ${name}`);
+  expect(told).toContain('REAL in its env looks like a secret');
+  expect(told).not.toContain('ghp_');
 });

@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { EXIT } from '../../cli-parts.ts';
+import type { CommandKit } from '../../command-kit.ts';
+
+/** Between two looks at what a server wrote. */
+const FOLLOW_PAUSE_MS = 500;
+
+const SWITCHES = {
+  disable: 'stop an upstream until it is enabled again; its tools stay registered',
+  enable: 'start an upstream that was disabled',
+  restart: 'end an upstream and start it anew',
+} as const;
+
+/** `upstreams disable|enable|restart|logs|export`. */
+export function addRunCommands(upstreams: Command, kit: CommandKit): void {
+  for (const [word, description] of Object.entries(SWITCHES)) {
+    const command = upstreams.command(word).description(description).argument('<name>');
+    kit.asking(command, async ({ layer, caller, print }, [name]) => {
+      const operation = `upstreams.${word as keyof typeof SWITCHES}` as const;
+      const answer = await layer.ask(operation, { name: String(name) }, caller);
+      if (print.json) print.value(answer);
+      else print.line(`${answer.upstream.name}: ${answer.upstream.state}`);
+      return EXIT.ok;
+    });
+  }
+  addLogsCommand(upstreams, kit);
+  addExportCommand(upstreams, kit);
+}
+
+function addLogsCommand(upstreams: Command, kit: CommandKit): void {
+  const logs = upstreams
+    .command('logs')
+    .description('show what an upstream wrote on its standard error')
+    .argument('<name>')
+    .option('-f, --follow', 'go on until Ctrl-C');
+  kit.asking<{ follow?: boolean }>(logs, async ({ layer, caller, print, parts }, [name], { follow }) => {
+    const { signal } = parts.io;
+    let after = 0;
+    do {
+      const answer = await layer.ask('upstreams.logs', { name: String(name), after }, caller);
+      after = answer.next;
+      if (print.json) {
+        if (follow !== true) print.value(answer);
+        else for (const line of answer.lines) print.valueLine(line);
+      } else for (const line of answer.lines) print.line(line);
+      if (follow === true)
+        await pause(FOLLOW_PAUSE_MS, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+    } while (follow === true && signal?.aborted !== true);
+    return EXIT.ok;
+  });
+}
+
+function addExportCommand(upstreams: Command, kit: CommandKit): void {
+  const exportAll = upstreams
+    .command('export')
+    .description("print the upstreams as a desktop client's mcpServers JSON, without values of secrets")
+    .argument('[name...]', 'all when absent');
+  kit.asking(exportAll, async ({ layer, caller, print }, [names]) => {
+    const wanted = (names ?? []) as string[];
+    print.value(await layer.ask('upstreams.export', wanted.length === 0 ? {} : { names: wanted }, caller));
+    return EXIT.ok;
+  });
+}

@@ -1,0 +1,57 @@
+import { runCli } from '../../../src/doors/cli/run-cli.ts';
+import type { OpenLayer } from '../layer.fixture.ts';
+
+/** What one run of the command line said and ended with. */
+export interface CliRun {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** How a run differs from one of a program without a terminal. */
+export interface CliRunOptions {
+  /** What a person types at the terminal. */
+  readonly typed?: string;
+  readonly signal?: AbortSignal;
+  readonly onOut?: (text: string) => void;
+}
+
+/** Runs the command line on an open layer, as its operator. */
+export async function cli(
+  { layer, folder }: OpenLayer,
+  argv: readonly string[],
+  options: CliRunOptions = {},
+): Promise<CliRun> {
+  let [out, err] = ['', ''];
+  const { typed, signal, onOut } = options;
+  const terminal = typed === undefined ? {} : { isTTY: true };
+  const stdin = (async function* () {
+    if (typed !== undefined) yield typed;
+  })();
+  const code = await runCli(argv, {
+    io: {
+      stdin: Object.assign(stdin, terminal),
+      stdout: {
+        write: (text) => {
+          out += text;
+          onOut?.(text);
+        },
+      },
+      stderr: {
+        write: (text) => {
+          err += text;
+        },
+        ...terminal,
+      },
+      env: {},
+      cwd: folder,
+      ...(signal === undefined ? {} : { signal }),
+    },
+    version: '0.0.0',
+    openLayer: async () => ({ layer, dataFolder: folder, caller: { door: 'cli', local: true }, close: async () => undefined }),
+    serve: async () => 0,
+    mcpStdio: async () => 0,
+    doctor: async () => [],
+  });
+  return { code, out, err };
+}
