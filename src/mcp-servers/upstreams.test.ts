@@ -3,8 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { createBubblewrapDriver } from '../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import type { Fixture } from './upstreams.fixture.ts';
-import { failureOf, fixture, odd, processesWith, REPOSITORY, TENANT, textOf, until } from './upstreams.fixture.ts';
+import type { Fixture } from './test-servers/upstreams.fixture.ts';
+import {
+  failureOf,
+  fixture,
+  odd,
+  processesWith,
+  REPOSITORY,
+  TENANT,
+  textOf,
+  until,
+} from './test-servers/upstreams.fixture.ts';
 import type { UpstreamsParts } from './upstreams.ts';
 
 const driver = createBubblewrapDriver();

@@ -3,7 +3,13 @@ import {
   type EchoingServer,
   echoingServer,
 } from '../../src/mcp-servers/connection/per-caller/echoing-server.fixture.ts';
-import { type Fixture, failureOf, fixture, TENANT, textOf } from '../../src/mcp-servers/upstreams.fixture.ts';
+import {
+  type Fixture,
+  failureOf,
+  fixture,
+  TENANT,
+  textOf,
+} from '../../src/mcp-servers/test-servers/upstreams.fixture.ts';
 import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 
 const USERS = 200;

@@ -12,7 +12,7 @@ import {
   TENANT,
   textOf,
   until,
-} from '../../src/mcp-servers/upstreams.fixture.ts';
+} from '../../src/mcp-servers/test-servers/upstreams.fixture.ts';
 import type { UpstreamSettings } from '../../src/mcp-servers/upstreams.ts';
 import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 

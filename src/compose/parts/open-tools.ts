@@ -55,7 +55,7 @@ export async function openTools(
     checkShown: bounds.checkShown,
     store: database.upstreamStore,
     quarantine,
-    packages: createPackages({ driver: servers, folder: resolve(settings['data_folder'], 'packages'), environment }),
+    packages: packagesOf(settings, servers, environment),
     secrets,
     log,
     clock,
@@ -105,6 +105,13 @@ export async function openTools(
     fileExecutor,
   };
 }
+
+/** Where packages of upstreams are installed, in the data folder. */
+const packagesOf = (
+  settings: Settings,
+  driver: Parameters<typeof createPackages>[0]['driver'],
+  environment: Ingredients['environment'],
+) => createPackages({ driver, folder: resolve(settings['data_folder'], 'packages'), environment });
 
 function openUpstreams(opened: AsyncDisposableStack, parts: UpstreamsParts): Upstreams {
   return opened.adopt(createUpstreams(parts), (upstreams) => upstreams.close());

@@ -3,7 +3,7 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
-import { fixture, REPOSITORY, TENANT } from '../../mcp-servers/upstreams.fixture.ts';
+import { fixture, REPOSITORY, TENANT } from '../../mcp-servers/test-servers/upstreams.fixture.ts';
 import { importMcpTools } from '../../registry/importers/mcp/mcp-importer.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import type { ExecutorCall } from '../executor.port.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
 import type { Progress } from '../../domain/principal/principal.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { failureOf, fixture, odd, processesWith, TENANT, textOf } from '../upstreams.fixture.ts';
+import { failureOf, fixture, odd, processesWith, TENANT, textOf } from '../test-servers/upstreams.fixture.ts';
 
 const { upstreams } = fixture(createBubblewrapDriver());
 const add = (mode: string, more: { request_timeout_ms?: number } = {}) =>

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createEgressGuard } from '../../external/egress-guard.ts';
 import { createOutboundHttp } from '../../external/outbound-http.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { failureOf, fixture, TENANT, textOf } from '../upstreams.fixture.ts';
+import { failureOf, fixture, TENANT, textOf } from '../test-servers/upstreams.fixture.ts';
 
 let opened = new AsyncDisposableStack();
 afterEach(async () => {

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import { MiB } from '../../std/bytes.ts';
-import { failureOf, fixture, REPOSITORY, TENANT, textOf, until } from '../upstreams.fixture.ts';
+import { failureOf, fixture, REPOSITORY, TENANT, textOf, until } from '../test-servers/upstreams.fixture.ts';
 import type { Upstreams, UpstreamsParts } from '../upstreams.ts';
 
 const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';

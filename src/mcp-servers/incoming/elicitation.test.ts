@@ -2,7 +2,16 @@ import { afterEach, expect, test } from 'vitest';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import type { ElicitationDesk, ElicitationRequest } from '../elicitation.port.ts';
-import { type Fixture, failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '../upstreams.fixture.ts';
+import {
+  type Fixture,
+  failureOf,
+  fixture,
+  odd,
+  processesWith,
+  TENANT,
+  textOf,
+  until,
+} from '../test-servers/upstreams.fixture.ts';
 import type { UpstreamCallOptions } from '../upstreams.ts';
 
 const driver = createBubblewrapDriver();

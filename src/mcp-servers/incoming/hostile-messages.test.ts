@@ -1,6 +1,6 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '../upstreams.fixture.ts';
+import { failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '../test-servers/upstreams.fixture.ts';
 
 const { upstreams } = fixture(createBubblewrapDriver(), { settings: { firstBackoffMs: 20, pingTimeoutMs: 300 } });
 const call = (

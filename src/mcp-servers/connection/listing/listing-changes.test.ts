@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import { createBubblewrapDriver } from '../../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { failureOf, fixture, odd, TENANT, textOf, until } from '../../upstreams.fixture.ts';
+import { failureOf, fixture, odd, TENANT, textOf, until } from '../../test-servers/upstreams.fixture.ts';
 import type { Upstreams, UpstreamsParts } from '../../upstreams.ts';
 
 const SERVER = fileURLToPath(new URL('../../test-servers/changing-server.mjs', import.meta.url));

@@ -3,8 +3,8 @@ import { createEgressGuard } from '../../../external/egress-guard.ts';
 import { createOutboundHttp } from '../../../external/outbound-http.ts';
 import type { SecretStore } from '../../../external/secret-store.port.ts';
 import { createBubblewrapDriver } from '../../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '../../test-servers/upstreams.fixture.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
-import { failureOf, fixture, odd, processesWith, TENANT, textOf, until } from '../../upstreams.fixture.ts';
 import type { UpstreamCaller, Upstreams, UpstreamsParts } from '../../upstreams.ts';
 import { type EchoingServer, echoingServer, WHO_AM_I } from './echoing-server.fixture.ts';
 

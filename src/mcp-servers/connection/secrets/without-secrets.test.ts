@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import { createBubblewrapDriver } from '../../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { failureOf, fixture, odd, TENANT, textOf } from '../../upstreams.fixture.ts';
+import { failureOf, fixture, odd, TENANT, textOf } from '../../test-servers/upstreams.fixture.ts';
 import { echoingServer, WHO_AM_I } from '../per-caller/echoing-server.fixture.ts';
 
 const KEY = 'sesame-0pen-42';

@@ -5,7 +5,7 @@ FROM node:22-alpine AS build
 ARG VERSION=dev
 WORKDIR /src
 COPY package*.json ./
-RUN --mount=type=cache,target=/root/.npm npm ci && npm cache clean --force
+RUN --mount=type=cache,target=/home/node/.npm npm ci && npm cache clean --force
 COPY . .
 RUN npm run build -- --define "VERSION='$VERSION'" \\
  && rm -rf node_modules/.cache /tmp/*

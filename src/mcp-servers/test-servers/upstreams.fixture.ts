@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
-import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
-import type { SandboxDriver } from '../sandbox/driver.port.ts';
-import { systemClock } from '../std/clock.ts';
-import { silentLog } from '../telemetry/log.ts';
-import type { StoredUpstream, UpstreamStore } from './upstream-store.port.ts';
-import { createUpstreams, type Upstreams, type UpstreamsParts } from './upstreams.ts';
+import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { SandboxDriver } from '../../sandbox/driver.port.ts';
+import { systemClock } from '../../std/clock.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import type { StoredUpstream, UpstreamStore } from '../upstream-store.port.ts';
+import { createUpstreams, type Upstreams, type UpstreamsParts } from '../upstreams.ts';
 
 /** The repository, where the real servers are installed. */
-export const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+export const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 /** The tenant of every test. */
 export const TENANT = 'acme';
 
@@ -48,7 +48,7 @@ export function odd(
   mode: string,
   more: Partial<Extract<UpstreamDefinition['transport'], { type: 'stdio' }>> = {},
 ): UpstreamDefinition {
-  const script = fileURLToPath(new URL('test-servers/odd-server.mjs', import.meta.url));
+  const script = fileURLToPath(new URL('odd-server.mjs', import.meta.url));
   return { name: mode, transport: { type: 'stdio', command: 'node', args: [script, mode, TOKEN], ...more } };
 }
 
