@@ -5,11 +5,10 @@ import { createValueSanitiser } from './injection/value/sanitise-value.ts';
 import type { Sanitised, SanitiseOptions, Sanitiser } from './injection/value/sanitiser.ts';
 
 export type { DetectOptions } from './injection/detect-injection.ts';
-export type { InjectionFinding, SanitiseProfile, Threat } from './injection/finding.ts';
+export type { InjectionFinding, SanitiseAction, SanitiseProfile, Threat } from './injection/finding.ts';
 export { THREATS } from './injection/finding.ts';
 export type { OwnPattern } from './injection/value/own-patterns.ts';
 export type {
-  SanitiseAction,
   Sanitised,
   SanitiseOptions,
   Sanitiser,

@@ -67,8 +67,7 @@ export async function openTools(
   });
   const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, driver);
   const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
-    contents: database.skillContents,
-    clock,
+    ...{ contents: database.skillContents, clock },
     namedBy: (tenantId) => skillHashes(registry, tenantId),
   });
   const fileExecutor = createFileExecutor({ clock, settings: fileSettingsOf(settings), closed });

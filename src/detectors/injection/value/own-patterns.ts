@@ -1,7 +1,6 @@
 import { RE2JS } from 're2js';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
-import type { InjectionFinding, Threat } from '../finding.ts';
-import type { SanitiseAction } from './sanitiser.ts';
+import type { InjectionFinding, SanitiseAction, Threat } from '../finding.ts';
 
 /** A pattern of the operator. */
 export interface OwnPattern {

@@ -2,10 +2,10 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { pointerTo } from '../../../std/json-pointer.ts';
 import { findInjection } from '../detect-injection.ts';
-import { type InjectionFinding, THREATS, type Threat } from '../finding.ts';
+import { type InjectionFinding, type SanitiseAction, THREATS, type Threat } from '../finding.ts';
 import { escapeText, type FindAgain, redactFindings } from './neutralise.ts';
 import { type OwnFinding, ownPatterns } from './own-patterns.ts';
-import type { CheckOptions, SanitiseAction, SanitiseOptions, Sanitiser, ValueFinding } from './sanitiser.ts';
+import type { CheckOptions, SanitiseOptions, Sanitiser, ValueFinding } from './sanitiser.ts';
 
 /** What 000 §3.3.6 names. */
 const DEFAULT_ACTIONS: Readonly<Record<Threat, SanitiseAction>> = {

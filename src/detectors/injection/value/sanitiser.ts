@@ -1,13 +1,5 @@
-import type { InjectionFinding, SanitiseProfile, Threat } from '../finding.ts';
+import type { InjectionFinding, SanitiseAction, SanitiseProfile, Threat } from '../finding.ts';
 import type { OwnPattern } from './own-patterns.ts';
-
-/**
- * What becomes of a text with a finding. `reject`: the value is not to be used. `redact`: what was found gives way to
- * `[removed: …]`. `escape`: the whole text is written so that it does nothing where it is put, and can be read back:
- * HTML references for xss, doubled quotes for SQL, single quotes for a shell; what no escape makes safe is redacted.
- * `mark`: the text stays as it is, and the finding is told.
- */
-export type SanitiseAction = 'reject' | 'redact' | 'escape' | 'mark';
 
 /** How values are sanitised (VAL-04). */
 export interface SanitiseOptions {
