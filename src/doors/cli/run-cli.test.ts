@@ -43,6 +43,30 @@ describe('invoke', () => {
     expect(odd).toMatchObject({ code: 2, err: expect.stringContaining('untrusted, provisional, trusted') });
   });
 
+  it('API-05 takes arguments as name=value, read by the schema of the tool', async () => {
+    const properties = {
+      ...{ text: { type: 'string' }, n: { type: 'integer' }, any: {} },
+      ...{ list: { type: ['string', 'array'] }, maybe: { type: ['null', 'number'] } },
+    };
+    bench.layer.addTool(manifestOf('shop', { parameters_schema: { type: 'object', properties } }), () => 'done');
+    const words = ['text=12', 'n=12', 'any=a=b', 'list=["x"]', 'maybe=null', 'other=', 'constructor="x"'];
+    expect(await bench.run(['invoke', 'shop', ...words])).toMatchObject({ code: 0 });
+    expect(inputOf('tool.invoke')).toMatchObject({
+      parameters: { text: '12', n: 12, any: 'a=b', list: ['x'], maybe: null, other: '', constructor: '"x"' },
+    });
+    for (const [odd, said] of [
+      [['n=1', 'n=2'], 'twice'],
+      [['n'], 'name=value'],
+      [['=1'], 'name=value'],
+      [['n=1', '{}'], 'name=value'],
+    ] as const) {
+      expect(await bench.run(['invoke', 'shop', ...odd])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(said),
+      });
+    }
+  });
+
   it('PIPE-15 --dry-run says what would happen and why, and asks for no call', async () => {
     const stages = [
       { stage: 'admit', outcome: 'passed' },

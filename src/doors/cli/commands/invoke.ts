@@ -14,6 +14,7 @@ import { EXIT } from '../cli-parts.ts';
 import type { AskingRun, CommandKit, CommandWork } from '../command-kit.ts';
 import { collectPairs, oneOf, seconds } from '../input/option-values.ts';
 import { readArguments } from '../input/read-json.ts';
+import { arePairs, pairsAsArguments } from '../input/read-pairs.ts';
 import type { Printer } from '../output/printer.ts';
 
 /** How long a token lives that is made for one call, beyond the call's own timeout. */
@@ -45,7 +46,7 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     .command('invoke')
     .description('call a tool')
     .argument('<tool>', 'id of the tool')
-    .argument('[arguments]', 'JSON object, @file, or - for standard input')
+    .argument('[arguments...]', 'name=value each, or one JSON object, @file, or - for standard input')
     .option('--version <range>', 'version or SemVer range of the tool')
     .option('--token <token>', 'capability token; without it one is made for this call')
     .option('--timeout <duration>', 'longest time the tool may run, for example 30s', seconds)
@@ -67,7 +68,7 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     .option('--trust <level>', `trust the call no further: ${TrustLevel.enum.join(', ')}`, oneOf(TrustLevel.enum))
     .option('--dry-run', 'say what would become of the call, and why; run nothing');
   const run: AskingRun<InvokeOptions> = async (work, [tool, given], options) => {
-    const parameters = await readArguments(given as string | undefined, work.parts.io);
+    const parameters = await argumentsOf(work, String(tool), (given ?? []) as readonly string[], options);
     const request = requestOf(String(tool), parameters, options);
     const token = options.token ?? work.parts.io.env['SALLYPORT_TOKEN'] ?? (await mintFor(work, request, options));
     const caller = { ...work.caller, token };
@@ -76,6 +77,21 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     return tell(response, work.print);
   };
   kit.adding(invoke, run, ({ dryRun }) => (dryRun === true ? 'borrow' : 'make'));
+}
+
+/** Pairs are read by the schema of the tool, which the caller of the command sees. */
+async function argumentsOf(
+  { layer, caller, parts }: CommandWork,
+  toolId: string,
+  words: readonly string[],
+  { version, token }: InvokeOptions,
+): Promise<Record<string, unknown>> {
+  if (!arePairs(words)) return readArguments(words[0], parts.io);
+  const range = version === undefined ? {} : { version };
+  const known = token ?? parts.io.env['SALLYPORT_TOKEN'];
+  const asker = known === undefined ? caller : { ...caller, token: known };
+  const { manifest } = await layer.ask('tools.get', { tool_id: toolId, ...range }, asker);
+  return pairsAsArguments(words, manifest.parameters_schema);
 }
 
 function requestOf(toolId: string, parameters: Record<string, unknown>, options: InvokeOptions): ToolInvokeRequest {

@@ -12,7 +12,7 @@ import { EXIT } from '../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../command-kit.ts';
 import { collect } from '../input/option-values.ts';
 import { readManifests } from '../input/read-json.ts';
-import { REGISTRATION_HEAD, registrationRow } from '../output/registrations.ts';
+import { printRegistrations } from '../output/registrations.ts';
 import { addToolsImportCommands } from './tools/import.ts';
 import { addToolsLifecycleCommands } from './tools/lifecycle.ts';
 import { addToolsSearchCommand } from './tools/search.ts';
@@ -140,7 +140,7 @@ async function addManifests(work: CommandWork, files: readonly string[]): Promis
     }
   }
   if (print.json) print.value({ registrations: done });
-  else if (done.length > 0) print.table(REGISTRATION_HEAD, done.map(registrationRow));
+  else printRegistrations(print, done);
   for (const { file, failed } of refused) print.failure({ ...failed, message: `${file}: ${failed.message}` });
   return refused.length === 0 ? EXIT.ok : EXIT.refused;
 }

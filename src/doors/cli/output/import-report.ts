@@ -1,5 +1,6 @@
 import type { ImportedTool, ImportReport } from '../../../../api/schemas/imports.ts';
 import type { Printer } from './printer.ts';
+import { printRegistrations } from './registrations.ts';
 
 /** Changes that are shown of one tool; `--json` has all of them. */
 const CHANGES_SHOWN = 10;
@@ -15,7 +16,7 @@ export function printImport(print: Printer, report: ImportReport): void {
   const { registrations, skipped, missing } = report;
   const quiet = registrations.length > UNCHANGED_SHOWN_MAX;
   const shown = quiet ? registrations.filter(({ outcome }) => outcome !== 'unchanged') : registrations;
-  if (shown.length > 0) print.table(['OUTCOME', 'TOOL', 'VERSION', 'REMARKS'], shown.map(rowOf));
+  printRegistrations(print, shown);
   for (const tool of registrations) printChanges(print, tool);
   for (const { place, reason } of skipped) print.note(`left out ${place}: ${reason}`);
   if (missing.length > 0) print.note(`no longer there, but still registered: ${missing.join(', ')}`);
@@ -32,12 +33,6 @@ function summaryOf({ registrations, skipped, missing, dry_run }: ImportReport): 
   if (skipped.length > 0) counts.push(`left out ${skipped.length}`);
   if (missing.length > 0) counts.push(`missing ${missing.length}`);
   return `${dry_run ? 'Nothing was written. It would be: ' : ''}${counts.join(', ')}`;
-}
-
-function rowOf({ outcome, tool_id, version, replaces, warnings, error }: ImportedTool): string[] {
-  const refused = typeof error?.['message'] === 'string' ? [error['message']] : [];
-  const after = replaces === undefined ? [] : [`after ${replaces}`];
-  return [outcome, tool_id, version, [...after, ...refused, ...warnings.map(({ message }) => message)].join('; ')];
 }
 
 function printChanges(print: Printer, { tool_id, changes = [] }: ImportedTool): void {

@@ -9,7 +9,7 @@ import { askYes, canAsk } from '../../input/ask-yes.ts';
 import { collect, collectPairs, seconds } from '../../input/option-values.ts';
 import { usageError } from '../../input/usage-error.ts';
 import type { Printer } from '../../output/printer.ts';
-import { REGISTRATION_HEAD, registrationRow } from '../../output/registrations.ts';
+import { printRegistrations } from '../../output/registrations.ts';
 
 interface AddOptions {
   readonly mount?: readonly string[];
@@ -99,7 +99,7 @@ async function addAsking(
 /** What came of adding an upstream. */
 function tellAdded({ upstream, registrations }: UpstreamAddResponse, print: Printer): void {
   print.line(`${upstream.name}: ${upstream.state}, ${upstream.tool_count} tools`);
-  if (registrations.length > 0) print.table(REGISTRATION_HEAD, registrations.map(registrationRow));
+  printRegistrations(print, registrations);
   if (upstream.quarantined_count > 0) {
     print.note(
       `${upstream.quarantined_count} tools wait in quarantine: sallyport upstreams quarantine ${upstream.name}`,

@@ -4,7 +4,7 @@ import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
 import { usageError } from '../../input/usage-error.ts';
 import type { Printer } from '../../output/printer.ts';
-import { REGISTRATION_HEAD, registrationRow } from '../../output/registrations.ts';
+import { printRegistrations } from '../../output/registrations.ts';
 
 interface DecisionOptions {
   readonly all?: boolean;
@@ -33,7 +33,7 @@ export function addQuarantineCommands(upstreams: Command, kit: CommandKit): void
     const answer = await layer.ask('upstreams.accept', decisionOf(args, options), caller);
     const { registrations, left_out } = answer;
     if (print.json) print.value(answer);
-    else if (registrations.length > 0) print.table(REGISTRATION_HEAD, registrations.map(registrationRow));
+    else if (registrations.length > 0) printRegistrations(print, registrations);
     else print.line('Nothing was accepted.');
     if (left_out.length > 0 && !print.json) {
       print.note(`left out, since something in them is suspicious: ${left_out.join(', ')}. Name each to accept it.`);

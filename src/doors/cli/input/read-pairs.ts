@@ -1,0 +1,45 @@
+import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
+import { readWireText } from '../../wire-json.ts';
+import { usageError } from './usage-error.ts';
+
+/** Whether the words after a tool are `name=value`, and not JSON, `@file` or `-`. */
+export const arePairs = (words: readonly string[]): boolean =>
+  words.length > 1 || (words[0] !== undefined && !/^(?:\s*[{[]|@|-$)/.test(words[0]));
+
+/**
+ * The arguments of a call, written as `a=2 b=three`. What the schema calls a text is taken as it stands; anything else is
+ * read as JSON where it is JSON, and is a text otherwise.
+ * @throws ToolLayerError E3801 for a word without `=` and for a name that comes twice
+ */
+export function pairsAsArguments(words: readonly string[], schema: JsonSchemaObject): Record<string, unknown> {
+  const read = new Map<string, unknown>();
+  for (const word of words) {
+    const at = word.indexOf('=');
+    if (at < 1) {
+      const form = `Write arguments as name=value, for example city=Oslo, or all of them as one JSON object.`;
+      throw usageError(`${JSON.stringify(word)} is no argument. ${form}`);
+    }
+    const [name, text] = [word.slice(0, at), word.slice(at + 1)];
+    if (read.has(name)) {
+      throw usageError(`${name} is given twice. Write a list as JSON: ${name}='["one","two"]'.`);
+    }
+    read.set(name, valueOf(text, propertyOf(schema, name)));
+  }
+  return Object.fromEntries(read);
+}
+
+function valueOf(text: string, property: JsonSchemaObject): unknown {
+  if (property['type'] === 'string') return text;
+  const json = readWireText(text);
+  return json.ok && !(typeof json.value === 'string' && isTextToo(property)) ? json.value : text;
+}
+
+/** A text in quotes keeps them where the schema takes texts. */
+const isTextToo = ({ type }: JsonSchemaObject): boolean =>
+  type === undefined || (Array.isArray(type) && type.includes('string'));
+
+function propertyOf(schema: JsonSchemaObject, name: string): JsonSchemaObject {
+  const properties = schema['properties'] as Readonly<Record<string, unknown>> | undefined;
+  const property = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return typeof property === 'object' && property !== null ? (property as JsonSchemaObject) : {};
+}
