@@ -51,8 +51,7 @@ export async function openTools(
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
   const upstreams = openUpstreams(opened, {
     driver: servers,
-    checkDefinition: bounds.checkUpstream,
-    checkShown: bounds.checkShown,
+    ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
     store: database.upstreamStore,
     quarantine,
     packages: packagesOf(settings, servers, environment),

@@ -79,3 +79,10 @@ test('REG-14 other bytes than the registry vouches for, another place than the r
   const absent = await add('absent', ['no-such-package'], true);
   expect(absent).toMatchObject({ status: 400, body: { detail: expect.stringContaining(new URL(registry.url).host) } });
 });
+
+test('REG-14 two upstreams that need the same package at once download it once', async () => {
+  publishServer(registry, 'shared', '1.0.0');
+  const added = await Promise.all([add('one', ['shared'], true), add('two', ['shared'], true)]);
+  expect(added.map(({ status }) => status)).toEqual([201, 201]);
+  expect(registry.asked.filter((path) => path === 'shared/-/1.0.0.tgz')).toHaveLength(1);
+});

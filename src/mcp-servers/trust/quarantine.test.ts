@@ -1,16 +1,16 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { ListedMcpTool } from '../registry/importer.port.ts';
-import { systemClock } from '../std/clock.ts';
-import { memoryQuarantineStore } from '../storage/memory/memory-quarantine-store.ts';
-import { silentLog } from '../telemetry/log.ts';
+import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import { systemClock } from '../../std/clock.ts';
+import { memoryQuarantineStore } from '../../storage/memory/memory-quarantine-store.ts';
+import { silentLog } from '../../telemetry/log.ts';
 import {
   createQuarantine,
   definitionHash,
   type Quarantine,
   type QuarantineParts,
   TOOLS_PER_UPSTREAM_MAX,
-} from './quarantine.ts';
-import { known, listed } from './trust/known-tools.fixture.ts';
+} from '../quarantine.ts';
+import { known, listed } from './known-tools.fixture.ts';
 
 const listing = (...tools: readonly ListedMcpTool[]) =>
   tools.map((tool) => ({ toolId: `up__${tool.name}`, listed: tool }));
