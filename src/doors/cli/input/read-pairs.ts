@@ -23,12 +23,12 @@ export function pairsAsArguments(words: readonly string[], schema: JsonSchemaObj
     if (read.has(name)) {
       throw usageError(`${name} is given twice. Write a list as JSON: ${name}='["one","two"]'.`);
     }
-    read.set(name, valueOf(text, propertyOf(schema, name)));
+    read.set(name, readValue(text, propertyOf(schema, name)));
   }
   return Object.fromEntries(read);
 }
 
-function valueOf(text: string, property: JsonSchemaObject): unknown {
+function readValue(text: string, property: JsonSchemaObject): unknown {
   if (property['type'] === 'string') return text;
   const json = readWireText(text);
   return json.ok && !(typeof json.value === 'string' && isTextToo(property)) ? json.value : text;
