@@ -144,7 +144,7 @@ check(
     { ...UPSTREAM, name: 'a_b' },
     { ...UPSTREAM, transport: { type: 'stdio' } },
     { ...UPSTREAM, transport: { type: 'http', url: 'file:///etc/passwd' } },
-    { ...UPSTREAM, transport: { type: 'sse', url: 'https://example.com' } },
+    { ...UPSTREAM, transport: { type: 'websocket', url: 'wss://example.com' } },
     { ...UPSTREAM, request_timeout_ms: 0 },
   ],
 );
@@ -159,7 +159,7 @@ check('a request to import upstreams', UpstreamImportRequest, [{ configuration: 
 check(
   'an answer to imported upstreams',
   UpstreamImportResponse,
-  [{ imported: [], refused: [{ name: 'a', reason: 'x' }], notes: [] }],
+  [{ planned: [], imported: [], kept: [], refused: [{ name: 'a', reason: 'x' }], notes: [] }],
   [{ imported: [] }],
 );
 check('a list of upstreams', UpstreamListResponse, [{ upstreams: [UPSTREAM_STATUS] }], [{ upstreams: [UPSTREAM] }]);
