@@ -38,9 +38,13 @@ const parts: CliParts = {
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
 
-runCli(process.argv.slice(2), parts).then((code) => {
-  process.exitCode = code;
-});
+// A command may wait for what keeps no process running, such as a program in a sandbox: it ends when it is done, not before.
+const untilDone = setInterval(() => undefined, 2 ** 30);
+runCli(process.argv.slice(2), parts)
+  .then((code) => {
+    process.exitCode = code;
+  })
+  .finally(() => clearInterval(untilDone));
 
 async function serveUntilStopped(options: LayerOptions & { host?: string; port?: number }): Promise<number> {
   const { host, port } = options;
