@@ -14,7 +14,7 @@ export type SanitiseProfile = 'default' | 'strict';
  * What becomes of a text with a finding. `reject`: the value is not to be used. `redact`: what was found gives way to
  * `[removed: …]`. `escape`: the whole text is written so that it does nothing where it is put, and can be read back:
  * HTML references for xss, doubled quotes for SQL, single quotes for a shell; what no escape makes safe is redacted.
- * `mark`: the text stays as it is, and the finding is told.
+ * `mark`: the text is not changed; the finding is reported to the caller.
  */
 export type SanitiseAction = 'reject' | 'redact' | 'escape' | 'mark';
 

@@ -11,7 +11,7 @@ import type { Multiplexer } from './multiplexer.ts';
 const PROBE_TIMEOUT_MS = 2_000;
 /** Several changes within this time are one. */
 const LIST_CHANGED_DEBOUNCE_MS = 100;
-/** How long a server of the newer protocol may take to begin telling of changes before the layer goes on without. */
+/** Longest wait for a 2026-07-28 server to acknowledge `subscriptions/listen`; after it the upstream is used without change notices. */
 const LISTEN_PATIENCE_MS = 2_000;
 const NAME_CHARS_MAX = 200;
 const CAPABILITIES_MAX = 32;

@@ -44,7 +44,7 @@ export function startDeadline(
   let touchedAt = startedAt;
   let progressedAt = startedAt;
   let asked = 0;
-  /** Whether there was any sign of life. */
+  /** Whether the tool has reported progress, or a person has been asked, since the call began. */
   let hasSigns = false;
   let timer: NodeJS.Timeout | undefined;
   const leftMs = (): number => {

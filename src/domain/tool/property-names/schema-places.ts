@@ -22,7 +22,7 @@ export class SchemaPlaces {
     this.#root = root;
   }
 
-  /** A schema with all those that judge the same value: referred to, combined with it, or under a condition. */
+  /** The schema and every other one that applies to the same value: by `$ref`, `allOf` and its like, or `if`, `then`, `else`. */
   together(schema: unknown): readonly SchemaNode[] {
     if (!isNode(schema)) return [];
     let found = this.#together.get(schema);

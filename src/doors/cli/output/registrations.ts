@@ -7,7 +7,7 @@ interface Row extends Pick<Registration, 'outcome' | 'tool_id' | 'version' | 'wa
   readonly replaces?: string | undefined;
 }
 
-/** A table of registrations. What is remarked of several tools in the same words is told once, under the table. */
+/** Prints registrations as a table. A remark that several tools share is printed once, under the table. */
 export function printRegistrations(print: Printer, registrations: readonly Row[]): void {
   if (registrations.length === 0) return;
   const counts = new Map<string, number>();

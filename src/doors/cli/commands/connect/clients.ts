@@ -20,7 +20,7 @@ export interface UserPlaces {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** How one MCP client is told of a server. */
+/** The settings file of one MCP client, and the form in which that file names a server. */
 export interface ClientForm {
   readonly title: string;
   readonly format: 'json' | 'toml';

@@ -34,7 +34,7 @@ interface Target {
   readonly file: ConfigFile;
 }
 
-/** A token or key for one client, and what people are told of it. */
+/** A token or API key for one client, with the sentence for people about its life and its rights. */
 interface Credential {
   readonly secret: string;
   readonly about: string;
