@@ -26,7 +26,7 @@ export type ElicitationAnswer =
 
 /** A client whose user can be asked. */
 export interface AskedClient {
-  /** Tells sessions of clients apart; absent where each request stands for itself. */
+  /** Tells sessions of clients apart; absent for a request without one. */
   readonly session?: string;
 }
 

@@ -1,5 +1,6 @@
 import type { HideSecrets } from '../../external/hide-secrets.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import type { Askers } from '../incoming/asker.ts';
 import type { RequestOptions } from './request-table.ts';
 
 /** How a tool is called. */
@@ -60,6 +61,6 @@ export interface OpenOptions {
   readonly olderProtocolOnly: boolean;
   /** The server says that its tools changed. */
   onToolsChanged(): void;
-  /** The server asked a person something without saying for which call. */
-  onAsks?(): void;
+  /** The server asked a person something without saying for which of these calls. */
+  onAsks?(askers: Askers): void;
 }

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Clock } from '../../std/clock.ts';
+import type { Askers } from '../incoming/asker.ts';
 import type { Questions } from '../incoming/questions.ts';
 import { routeMessages, type SeenMessages } from '../incoming/route-messages.ts';
 import { createServerRequests } from '../incoming/server-requests.ts';
@@ -52,8 +53,8 @@ export interface MultiplexerParts {
   /** Length of the message that is being delivered, in bytes; absent where the transport bounds them itself. */
   messageBytes?(): number;
   onFlood(): void;
-  /** Told of a question that does not say to which call it belongs. */
-  onAsks?(): void;
+  /** Told of a question that does not say to which call it belongs, with the calls that it may belong to. */
+  onAsks?(askers: Askers): void;
 }
 
 /**
@@ -72,7 +73,7 @@ export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
   const serverRequests = createServerRequests({
     questions,
     askers: table.askers,
-    onAsks: () => parts.onAsks?.(),
+    onAsks: (askers) => parts.onAsks?.(askers),
     send: (message) => void transport.send(message).catch(ignore),
     onWaiting: table.holdIdle,
   });

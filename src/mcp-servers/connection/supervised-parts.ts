@@ -1,5 +1,6 @@
 import type { UpstreamDefinition, UpstreamStatus } from '../../../api/schemas/upstream.ts';
 import type { Failure } from '../../domain/error/failure.ts';
+import { ownerNames } from '../../domain/invocation/call-owner.ts';
 import type { Principal, Progress } from '../../domain/principal/principal.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Clock } from '../../std/clock.ts';
@@ -37,12 +38,23 @@ export interface UpstreamCallOptions {
   readonly caller?: UpstreamCaller;
 }
 
+/**
+ * The client that a call is made by, the same for all its calls: one session, or, of requests without a session, one agent and user.
+ * Undefined when nobody can be asked there.
+ */
+export function clientName({ client, caller, invocationId }: UpstreamCallOptions): string | undefined {
+  if (client === undefined) return undefined;
+  if (client.session !== undefined) return `session ${client.session}`;
+  return caller === undefined ? `call ${invocationId}` : `owner ${JSON.stringify(ownerNames(caller.principal))}`;
+}
+
 /** The call as it concerns questions of its server. */
-export function askerOf({ invocationId, client, whileAsking, onUnasked }: UpstreamCallOptions): Asker | undefined {
+export function askerOf(options: UpstreamCallOptions): Asker | undefined {
+  const { invocationId, whileAsking, onUnasked } = options;
   if (invocationId === undefined) return undefined;
   return {
     invocationId,
-    client: client === undefined ? undefined : (client.session ?? `call ${invocationId}`),
+    client: clientName(options),
     ...(whileAsking === undefined ? {} : { whileAsking }),
     ...(onUnasked === undefined ? {} : { onUnasked }),
   };

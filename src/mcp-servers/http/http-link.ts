@@ -86,7 +86,7 @@ async function connect(
     label: name,
     clock: parts.clock,
     questions: createQuestions({ tenantId, upstream: name, log: parts.log, desk: parts.desk }),
-    onAsks: () => options.onAsks?.(),
+    onAsks: (askers) => options.onAsks?.(askers),
     onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
   });
   const stop = (): void => void close('The connection was given up.');

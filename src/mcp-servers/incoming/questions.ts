@@ -38,7 +38,7 @@ export interface Questions {
 /** Said of a question for which no client waits that can show it. */
 const NO_CLIENT = 'the call runs for no client that can show questions';
 const SEVERAL_CLIENTS =
-  'the server did not say for which call it asks, and it runs calls of several clients; from now on the calls of each client have a connection of their own, so call again';
+  'the server did not say for which call it asks, and it runs calls of several clients; from now on each client has a connection of its own, so call again';
 
 /** Nothing was asked yet. */
 export function createQuestions({ tenantId, upstream, log, desk }: QuestionParts): Questions {

@@ -19,8 +19,8 @@ export interface ServerRequestParts {
   readonly questions: Questions;
   /** The calls for which the server may ask: that of one request of ours, or all. */
   askers(request?: number): Askers;
-  /** Told of a question that does not say to which call it belongs. */
-  onAsks(): void;
+  /** Told of a question that does not say to which call it belongs, with the calls that it may belong to. */
+  onAsks(askers: Askers): void;
   send(message: JSONRPCMessage): void;
   /** Told when a person is asked, and when not any more. */
   onWaiting(isWaiting: boolean): void;
@@ -50,8 +50,9 @@ export function createServerRequests(parts: ServerRequestParts): ServerRequests 
         reply(id, { error: { code: METHOD_NOT_FOUND, message: 'Method not found' } });
       } else if (open.has(id)) reply(id, { result: { action: 'cancel' } });
       else {
-        if (sentOn === undefined) parts.onAsks();
-        void elicit(id, params, parts.askers(sentOn));
+        const askers = parts.askers(sentOn);
+        if (sentOn === undefined) parts.onAsks(askers);
+        void elicit(id, params, askers);
       }
     },
     cancelled(params) {

@@ -87,7 +87,7 @@ async function connect(
     clock,
     questions: createQuestions({ tenantId, upstream: name, log, desk: parts.desk }),
     messageBytes: transport.messageBytes,
-    onAsks: () => options.onAsks?.(),
+    onAsks: (askers) => options.onAsks?.(askers),
     onFlood: () => transport.fail('it floods the connection with messages that nobody asked for'),
   });
   transport.onlongline = (head, tail, bytes) => failLongAnswer(mux, name, head, tail, bytes);

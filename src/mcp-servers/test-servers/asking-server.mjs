@@ -1,11 +1,12 @@
 // A small MCP server over stdio that asks its user things. Its first argument is the protocol that it speaks. Only for tests.
+import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 
 const isModern = process.argv[2] === '2026-07-28';
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 const tool = (name) => ({ name, description: `Does ${name}.`, inputSchema: { type: 'object' } });
-const TOOLS = ['ask', 'hold', 'linger', 'said'].map(tool);
+const TOOLS = ['ask', 'hold', 'instance', 'linger', 'said'].map(tool);
 const LATE = { message: 'And your password?', requestedSchema: { type: 'object', properties: {} } };
 
 /** What is done with the answer to a question, by its id. */
@@ -13,6 +14,8 @@ const asked = new Map();
 /** Answers to questions that came too late. */
 const said = [];
 const lingering = new Set();
+/** Stands for the state that a server keeps in its process. */
+const INSTANCE = randomUUID();
 let questions = 0;
 
 function ask(params, then) {
@@ -24,6 +27,7 @@ function ask(params, then) {
 const legacyTools = {
   ask: ({ id, params }) => ask(params.arguments, (answer) => write({ id, result: text(answer) })),
   hold: () => {},
+  instance: ({ id }) => write({ id, result: text(INSTANCE) }),
   linger: ({ id }) => lingering.add(id),
   said: ({ id }) => write({ id, result: text(said) }),
 };

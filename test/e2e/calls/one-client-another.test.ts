@@ -130,6 +130,38 @@ test('EXE-07 what a server asks late for a cancelled call reaches nobody who wai
   expect(mallory.asked).toEqual([]);
 });
 
+describe.each(['2025', '2026'] as const)('a client of the %s era at a server over stdio that asks', (era) => {
+  test('EXE-07 keeps the process of the server, and what it remembers, where no other client calls', async () => {
+    await add(`stdio-alone-${era}`);
+    const tool = (name: string): string => `stdio-alone-${era}__${name}`;
+    const ada = await user('Ada', era);
+    const first = await ask(ada.client, tool('instance'));
+    await ask(ada.client, tool('ask'));
+    await cancelOne(ada.client, tool('hold'));
+    const both = await Promise.all([ask(ada.client, tool('ask')), ask(ada.client, tool('ask'))]);
+    const told = both.map(({ content }) => JSON.parse(content[0]?.text ?? ''));
+    expect(told).toEqual([
+      { action: 'accept', content: { name: 'Ada' } },
+      { action: 'accept', content: { name: 'Ada' } },
+    ]);
+    expect((await ask(ada.client, tool('instance'))).content).toEqual(first.content);
+
+    // Another client, and a call that nobody can be asked for, are elsewhere: they may run while she is asked.
+    const bob = await user('Bob', era);
+    expect((await ask(bob.client, tool('instance'))).content).not.toEqual(first.content);
+    const mute = await desk.mcp(await desk.token({ agent_did: 'did:agent:mute' }));
+    const stop = new AbortController();
+    const held = mute.callTool({ name: tool('hold'), arguments: {} }, { signal: stop.signal });
+    held.catch(() => undefined);
+    await expect.poll(() => executing(tool('hold'))).toBe(true);
+    const { content } = await ask(ada.client, tool('ask'));
+    expect(JSON.parse(content[0]?.text ?? '')).toMatchObject({ action: 'accept' });
+    stop.abort();
+    await held.catch(() => undefined);
+    expect([ada.asked.length, bob.asked.length]).toEqual([4, 0]);
+  });
+});
+
 test('PIPE-08 EXE-07 a call whose user is asked holds no slot, and goes on with the answer', async () => {
   const answers: PromiseWithResolvers<object>[] = [];
   const token = await desk.token({ agent_did: 'did:agent:slow' });

@@ -37,10 +37,15 @@ beforeAll(async () => {
   if ('reason' in published) return;
   desk = await openDesk();
   token = await desk.token();
-  const transport = { type: 'stdio' as const, command: 'node', args: [SERVER] };
-  await desk.layer.ask('upstreams.add', { upstream: { name: UPSTREAM, transport } }, LOCAL_CALLER);
 });
 afterAll(() => desk?.[Symbol.asyncDispose]());
+
+/** As on a desk: the client is the first one that the server meets. */
+async function addServer(): Promise<void> {
+  const transport = { type: 'stdio' as const, command: 'node', args: [SERVER] };
+  await desk.layer.ask('upstreams.remove', { name: UPSTREAM }, LOCAL_CALLER).catch(() => undefined);
+  await desk.layer.ask('upstreams.add', { upstream: { name: UPSTREAM, transport } }, LOCAL_CALLER);
+}
 
 /** What the client shows of the server that it is connected to. */
 async function drive(client: ClientName, target: object): Promise<Seen> {
@@ -54,9 +59,11 @@ test.each(Object.keys(CLIENTS) as ClientName[])(
   async (client) => {
     const direct = await drive(client, { prefix: '', command: process.execPath, args: [SERVER] });
     const prefix = `${UPSTREAM}__`;
+    await addServer();
     const http = await drive(client, { prefix, url: `${desk.server.url}/mcp`, token });
     const env = { SALLYPORT_TOKEN: token, SALLYPORT_LOG_LEVEL: 'silent' };
     const args = [MAIN, 'mcp', '--data-folder', desk.folder];
+    await addServer();
     const stdio = await drive(client, { prefix, command: process.execPath, args, env });
     columns.set(
       client,

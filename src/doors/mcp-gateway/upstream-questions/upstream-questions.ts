@@ -35,7 +35,7 @@ export type UpstreamAnswer =
 export interface UpstreamDesk {
   /** Never rejects. */
   ask(question: UpstreamQuestion, signal: AbortSignal): Promise<UpstreamAnswer>;
-  /** The client that a call runs for; undefined when it shows no questions. Requests without a session stand for themselves. */
+  /** The client that a call runs for; undefined when it shows no questions. */
   clientOf(tenantId: string, invocationId: string): { readonly session?: string } | undefined;
 }
 
@@ -88,16 +88,14 @@ export function createUpstreamDesk({ log, peerOf }: UpstreamQuestionParts): Upst
 
 const unasked = (why: string): UpstreamAnswer => ({ action: 'cancel', unasked: why });
 
-/** Of several calls that it may belong to, all have to be of one session. */
+/** Of several calls of one client, all have to be of one session, or none of any. */
 function onePeer(
   { tenantId, invocationIds }: UpstreamQuestion,
   peerOf: UpstreamQuestionParts['peerOf'],
 ): Peer | undefined {
   const [first, ...others] = invocationIds.map((id) => peerOf(tenantId, id));
   if (first === undefined) return undefined;
-  return others.every((other) => other !== undefined && first.watch !== undefined && other.watch === first.watch)
-    ? first
-    : undefined;
+  return others.every((other) => other !== undefined && other.watch === first.watch) ? first : undefined;
 }
 
 function paramsOf({ upstream, message, url }: UpstreamQuestion, form: FlatForm | undefined): Params {

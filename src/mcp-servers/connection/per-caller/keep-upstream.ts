@@ -6,6 +6,7 @@ import { openStdioLink, type StdioLinkParts } from '../../stdio/stdio-link.ts';
 import type { Link, OpenOptions, ToolListing } from '../link.ts';
 import { Supervised } from '../supervised.ts';
 import type { SupervisedParts } from '../supervised-parts.ts';
+import { createAsking } from './asking.ts';
 import { standIns } from './caller-credentials.ts';
 import { createOperatorListing } from './own-listing.ts';
 import { PerCallerUpstream } from './per-caller-upstream.ts';
@@ -39,11 +40,9 @@ export function keepUpstream(parts: KeptUpstreamParts): KeptUpstream {
   const { definition, tenantId, link, clock, settings } = parts;
   const { per_caller: perCaller, list_credentials: standing } = definition;
   const open = (secrets: SecretStore | undefined, options: Options) => openLink(parts, { ...link, secrets }, options);
-  const asking = { hasAsked: false };
-  const onAsks = (): void => {
-    asking.hasAsked = true;
-  };
+  const asking = createAsking();
   if (perCaller !== true) {
+    const { onAsks } = asking;
     const shared = new Supervised({ ...parts, open: (options) => open(link.secrets, { ...options, onAsks }) });
     const apart = (options: Options) => open(link.secrets, options);
     return new PerCallerUpstream({

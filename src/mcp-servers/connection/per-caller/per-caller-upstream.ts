@@ -8,11 +8,17 @@ import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link
 import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
 import { hiding } from '../secrets/secret-values.ts';
 import type { Supervised } from '../supervised.ts';
-import { askerOf, type OwnStatus, type SupervisedParts, type UpstreamCallOptions } from '../supervised-parts.ts';
+import {
+  askerOf,
+  clientName,
+  type OwnStatus,
+  type SupervisedParts,
+  type UpstreamCallOptions,
+} from '../supervised-parts.ts';
+import type { Asking } from './asking.ts';
 import { callerCredentials, callerOf, type KnownCaller, secretsOf } from './caller-credentials.ts';
 import { openCallerLink } from './caller-link.ts';
 import { CallerLinks, type LentLink } from './caller-links.ts';
-import { createClientPlaces } from './client-places.ts';
 import type { OwnListing } from './own-listing.ts';
 
 /** What an upstream with a connection for each caller stands on. */
@@ -22,12 +28,11 @@ export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlo
   /** How the layer itself learns the tools. */
   readonly listing: OwnListing;
   /**
-   * The connection of all, which calls share as long as the server asks nobody anything. Each caller has a connection of its own
-   * from the beginning when absent.
+   * The connection of all, which calls share until the server asks without saying for which call, and one client then keeps. Each
+   * caller has a connection of its own from the beginning when absent.
    */
   readonly shared?: Pick<Supervised, 'call'>;
-  /** Whether the server has asked a person something without saying for which call. */
-  readonly asking: { hasAsked: boolean };
+  readonly asking: Asking;
 }
 
 /**
@@ -39,7 +44,6 @@ export class PerCallerUpstream {
   readonly #name: string;
   readonly #credentials: readonly string[];
   readonly #links: CallerLinks;
-  readonly #places = createClientPlaces();
   readonly #isDisabled: boolean;
   /** Known from whoever was connected: it is the server's, not the caller's. */
   #olderProtocolOnly = false;
@@ -100,8 +104,8 @@ export class PerCallerUpstream {
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
     const { shared, asking } = this.#parts;
-    const isApart = asking.hasAsked && options.client !== undefined && options.caller !== undefined;
-    return shared === undefined || isApart ? this.#callApart(tool, args, options) : shared.call(tool, args, options);
+    const isShared = shared !== undefined && asking.sharesWith(clientName(options));
+    return isShared ? shared.call(tool, args, options) : this.#callApart(tool, args, options);
   }
 
   async #callApart(
@@ -110,9 +114,9 @@ export class PerCallerUpstream {
     options: UpstreamCallOptions,
   ): Promise<UpstreamCallResult> {
     if (this.#isDisabled) throw stopped(this.#name, true);
-    const known = callerOf(this.#name, this.#credentials, options.caller);
-    using place = this.#places.take(known, this.#parts.asking.hasAsked ? options.client : undefined);
-    const { caller } = place;
+    const { shared, asking } = this.#parts;
+    const known = shared === undefined ? callerOf(this.#name, this.#credentials, options.caller) : undefined;
+    const caller = asking.placeOf(known, clientName(options));
     const { signal, timeoutMs } = options;
     const startedAt = this.#parts.clock.monotonic();
     const rest = (): UpstreamCallOptions => {
@@ -120,13 +124,7 @@ export class PerCallerUpstream {
       return { ...options, timeoutMs: Math.max(1, timeoutMs - (this.#parts.clock.monotonic() - startedAt)) };
     };
     const once = (): Promise<UpstreamCallResult> =>
-      this.#links.use(caller, rest(), (link) =>
-        this.#callOn(link, tool, args, rest()).catch((thrown: unknown) => {
-          // The server may still be at it, and ask for it: nobody else is lent this connection.
-          if (place.isExclusive) link.retire();
-          throw thrown;
-        }),
-      );
+      this.#links.use(caller, rest(), (link) => this.#callOn(link, tool, args, rest()));
     try {
       return await once().catch((thrown: unknown) => (neverLeft(thrown) ? once() : Promise.reject(thrown)));
     } catch (thrown) {
@@ -141,15 +139,13 @@ export class PerCallerUpstream {
 
   async #open(caller: KnownCaller, signal: AbortSignal) {
     const { open, random, settings, log, asking } = this.#parts;
-    const onAsks = (): void => {
-      asking.hasAsked = true;
-    };
     const parts = {
       name: this.#name,
       settings,
       log,
       random,
-      open: (options: OpenOptions & { readonly timeoutMs: number }) => open(secretsOf(caller), { ...options, onAsks }),
+      open: (options: OpenOptions & { readonly timeoutMs: number }) =>
+        open(secretsOf(caller), { ...options, onAsks: asking.onAsksApart }),
     };
     const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });
     this.#olderProtocolOnly = opened.link.olderProtocolOnly;
