@@ -5,11 +5,11 @@ import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { WaitingCall } from '../domain/invocation/waiting-call.ts';
 import { canonicalJson } from '../std/canonical-json.ts';
 import type {
+  CallQuery,
   ChainCheckpoint,
   Durability,
   LedgerBatch,
   LedgerStore,
-  SideEffectQuery,
   StoredRow,
   WaitingQuery,
 } from './ledger-store.port.ts';
@@ -207,8 +207,10 @@ function recordCases(check: Check): void {
       made('elsewhere', 4_000, { turnGroupId: 't-1', tenantId: 'globex' }),
     ];
     for (const each of records) await store.append({ records: [each], events: [] }, 'synchronous');
-    const ids = async (query: Partial<SideEffectQuery>) =>
-      (await store.sideEffects({ tenantId: 'acme', limit: 10, ...query })).map(({ invocationId }) => invocationId);
+    const ids = async (query: Partial<CallQuery>) =>
+      (await store.calls({ tenantId: 'acme', sideEffects: true, limit: 10, ...query })).map(
+        ({ invocationId }) => invocationId,
+      );
     deepEqual(await ids({}), ['runs', 'c', 'b', 'a']);
     deepEqual(await ids({ limit: 2 }), ['runs', 'c']);
     deepEqual(await ids({ limit: 2, before: records[1] as InvocationRecord }), ['b', 'a']);
@@ -222,6 +224,41 @@ function recordCases(check: Check): void {
     await store.append({ records: [{ ...(runs as InvocationRecord), state: 'COMPLETED' }], events: [] }, 'synchronous');
     deepEqual(await ids({ limit: 1 }), ['runs']);
     deepEqual(await ids({ turnGroupId: 't-1', limit: 1 }), ['c']);
+  });
+
+  check('PRM-10 all calls of a tenant are listed, the last first, by what they are asked for', async (store) => {
+    const made = (invocationId: string, acceptedAt: number, more: Partial<InvocationRecord> = {}) =>
+      record({ invocationId, acceptedAt, state: 'COMPLETED', sideEffect: 'pure', toolId: 'add', ...more });
+    const records = [
+      made('a', 1_000),
+      made('c', 2_000, { state: 'FAILED' }),
+      made('b', 2_000, { toolId: 'other', agentDid: 'did:web:two' }),
+      made('B', 2_000, { state: 'DENIED', userDid: 'did:user:u' }),
+      made('elsewhere', 3_000, { tenantId: 'globex' }),
+    ];
+    for (const each of records) await store.append({ records: [each], events: [] }, 'synchronous');
+    const ids = async (query: Partial<CallQuery>) =>
+      (await store.calls({ tenantId: 'acme', limit: 10, ...query })).map(({ invocationId }) => invocationId);
+    deepEqual(await ids({}), ['c', 'b', 'B', 'a']);
+    const pages: string[] = [];
+    let before: CallQuery['before'];
+    for (let page = 0; page < 5; page += 1) {
+      const [found] = await store.calls({ tenantId: 'acme', limit: 1, ...(before === undefined ? {} : { before }) });
+      if (found === undefined) break;
+      pages.push(found.invocationId);
+      before = found;
+    }
+    deepEqual(pages, ['c', 'b', 'B', 'a']);
+    deepEqual(await ids({ states: ['FAILED', 'DENIED'] }), ['c', 'B']);
+    deepEqual(await ids({ states: [] }), []);
+    deepEqual(await ids({ toolId: 'other' }), ['b']);
+    deepEqual(await ids({ agentDid: 'did:web:two' }), ['b']);
+    deepEqual(await ids({ since: 2_000 }), ['c', 'b', 'B']);
+    deepEqual(await ids({ until: 2_000 }), ['a']);
+    const { tenantId, agentDid } = record({});
+    deepEqual(await ids({ owner: { tenantId, agentDid, userDid: 'did:user:u' } }), ['B']);
+    deepEqual(await ids({ owner: { tenantId, agentDid } }), ['c', 'a']);
+    deepEqual(await ids({ tenantId: 'globex' }), ['elsewhere']);
   });
 
   check(
@@ -239,9 +276,17 @@ function recordCases(check: Check): void {
       }
       for (const [at, userDid] of users.entries()) {
         const { tenantId, agentDid } = record({});
-        const found = await store.sideEffects({ tenantId, limit: 10, owner: { tenantId, agentDid, userDid } });
+        const found = await store.calls({
+          tenantId,
+          sideEffects: true,
+          limit: 10,
+          owner: { tenantId, agentDid, userDid },
+        });
         deepEqual([userDid, found.map(({ invocationId }) => invocationId)], [userDid, [`call-${at}`]]);
-        deepEqual(await store.sideEffects({ tenantId, limit: 10, owner: { tenantId, agentDid: 'x', userDid } }), []);
+        deepEqual(
+          await store.calls({ tenantId, sideEffects: true, limit: 10, owner: { tenantId, agentDid: 'x', userDid } }),
+          [],
+        );
       }
     },
   );

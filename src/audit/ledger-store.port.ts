@@ -1,5 +1,6 @@
 import type { AuditQuery } from '../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
+import type { LifecycleState } from '../../api/schemas/invocation.ts';
 import type { ChainedEvent } from '../domain/event/chained-event.ts';
 import type { CallKey } from '../domain/invocation/call-key.ts';
 import type { CallOwner } from '../domain/invocation/call-owner.ts';
@@ -48,15 +49,26 @@ export interface WaitingQuery {
   readonly limit: number;
 }
 
-/** Which side effects are listed. */
-export interface SideEffectQuery {
+/** Which calls of a tenant are listed. */
+export interface CallQuery {
   readonly tenantId: string;
+  /**
+   * Only calls of tools that are not pure, from EXECUTING on. Some of them may have failed before their tool was reached: the rows
+   * say so.
+   */
+  readonly sideEffects?: boolean;
   readonly turnGroupId?: string;
+  readonly toolId?: string;
+  /** In any state when absent. */
+  readonly states?: readonly LifecycleState[];
+  /** Epoch ms at which they were accepted, `since` or later and before `until`. */
+  readonly since?: number;
+  readonly until?: number;
   /** Of all agents of the tenant when absent. */
   readonly agentDid?: string;
   /** Of all owners when absent; one without a user has the calls without a user. Its tenant is `tenantId`. */
   readonly owner?: CallOwner;
-  /** Goes on behind this call of an earlier page. */
+  /** The last call of the previous page. */
   readonly before?: Pick<InvocationRecord, 'acceptedAt' | 'invocationId'>;
   readonly limit: number;
 }
@@ -135,11 +147,8 @@ export interface LedgerStore {
   openInvocations(instanceId: string): Promise<readonly InvocationRecord[]>;
   /** Calls that wait on record, in order of acceptance, tenant and id (`waitsFor` of the record). */
   waitingCalls(query: WaitingQuery): Promise<readonly InvocationRecord[]>;
-  /**
-   * Calls of tools that are not pure, from EXECUTING on, the last accepted first. Some of them may have failed before their
-   * tool was reached: the rows say so.
-   */
-  sideEffects(query: SideEffectQuery): Promise<readonly InvocationRecord[]>;
+  /** Calls on record, the last accepted first; of those that were accepted in one ms, the last by id. */
+  calls(query: CallQuery): Promise<readonly InvocationRecord[]>;
   /**
    * From now on only records of this lease or a later one replace the row.
    * @returns the row as it stands; undefined when this tenant has no such invocation

@@ -1,4 +1,4 @@
-import type { SideEffectQuery } from '../audit/ledger-store.port.ts';
+import type { CallQuery } from '../audit/ledger-store.port.ts';
 import type { Failure } from '../domain/error/failure.ts';
 import { isFinal } from '../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
@@ -25,7 +25,7 @@ export interface SideEffects {
    * @param wanted only those that fit; rows of calls whose tool was never reached fit nothing. A page may then hold fewer
    *   than `limit`, although there are more behind it
    */
-  list(query: SideEffectQuery, wanted?: (effect: SideEffect) => boolean): Promise<SideEffectPage>;
+  list(query: CallQuery, wanted?: (effect: SideEffect) => boolean): Promise<SideEffectPage>;
   /** Undefined when this tenant has no such call, or it left nothing behind. */
   find(tenantId: string, invocationId: string): Promise<SideEffect | undefined>;
   /** The row of the call that takes a side effect back; undefined while there is none. */
@@ -81,13 +81,17 @@ export function createSideEffects(parts: CompensationParts): SideEffects {
 
 async function list(
   parts: CompensationParts,
-  query: SideEffectQuery,
+  query: CallQuery,
   wanted: (effect: SideEffect) => boolean = () => true,
 ): Promise<SideEffectPage> {
   const effects: SideEffect[] = [];
   let { before } = query;
   for (let read = 0; read < PAGES_READ_MAX; read += 1) {
-    const rows = await parts.records.sideEffects({ ...query, ...(before === undefined ? {} : { before }) });
+    const rows = await parts.records.calls({
+      ...query,
+      sideEffects: true,
+      ...(before === undefined ? {} : { before }),
+    });
     const standing = await standingEffects(parts, query.tenantId, rows);
     for (const [at, record] of rows.entries()) {
       const effect = standing[at];

@@ -1,3 +1,4 @@
+import { CallListRequest, CallListResponse } from '../../../api/schemas/calls/call-list.ts';
 import { DryRunResponse } from '../../../api/schemas/calls/dry-run.ts';
 import {
   ToolCancelRequest,
@@ -32,6 +33,15 @@ export const INVOCATIONS = {
     access: 'token',
     input: ToolInvokeRequest,
     output: DryRunResponse,
+  },
+  'calls.list': {
+    summary: 'List invocations: the own ones, or all of the tenant for who reads it',
+    method: 'GET',
+    path: '/v1/invocations',
+    status: 200,
+    access: 'token',
+    input: CallListRequest,
+    output: CallListResponse,
   },
   'tool.status': {
     summary: 'Status of an invocation (BC-2)',

@@ -5,6 +5,7 @@ import { cancelTool } from './cancel-tool.ts';
 import { dryRun } from './dry-run.ts';
 import { extendTool } from './extend-tool.ts';
 import { invokeTool } from './invoke-tool.ts';
+import { listCalls } from './list-calls.ts';
 import { toolStatus } from './tool-status.ts';
 import { watchTool } from './watch-tool.ts';
 
@@ -13,6 +14,7 @@ export function invocationsOperations(parts: OperationParts): OperationsOf<typeo
   return {
     'tool.invoke': invokeTool(parts),
     'tool.dry_run': dryRun(parts),
+    'calls.list': listCalls(parts),
     'tool.status': toolStatus(parts),
     'tool.cancel': cancelTool(parts),
     'tool.watch': watchTool(parts),

@@ -1,6 +1,6 @@
-import type { SideEffectQuery } from '../../audit/ledger-store.port.ts';
 import { failure, isFailure } from '../../domain/error/failure.ts';
 import { needsCompensation } from '../../orchestration/side-effects.ts';
+import { cursorOf, placeOf } from '../invocations/call-cursor.ts';
 import { reachesAll } from '../invocations/may-reach.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
@@ -34,17 +34,9 @@ export function listSideEffects(parts: Pick<OperationParts, 'sideEffects'>): Run
     const { next } = page;
     return {
       side_effects: page.effects.map(listedSideEffect),
-      ...(next === undefined ? {} : { next: `${next.acceptedAt}_${next.invocationId}` }),
+      ...(next === undefined ? {} : { next: cursorOf(next) }),
     };
   };
-}
-
-/** The place behind which a page goes on. */
-function placeOf(after: string): SideEffectQuery['before'] {
-  const [, acceptedAt, invocationId] = /^(\d{1,16})_([A-Za-z0-9][A-Za-z0-9_-]{0,127})$/.exec(after) ?? [];
-  return acceptedAt === undefined || invocationId === undefined
-    ? undefined
-    : { acceptedAt: Number(acceptedAt), invocationId };
 }
 
 /** One of them, with its arguments and results as far as they are kept. */

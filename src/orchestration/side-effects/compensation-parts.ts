@@ -10,7 +10,7 @@ import type { CompensationStore } from '../compensation-store.port.ts';
 
 /** What taking side effects back stands on. */
 export interface CompensationParts {
-  readonly records: Pick<LedgerStore, 'findInvocation' | 'sideEffects'>;
+  readonly records: Pick<LedgerStore, 'calls' | 'findInvocation'>;
   readonly compensations: CompensationStore;
   /** What was found out of calls whose outcome was not known; nothing when absent. */
   readonly outcomes?: Pick<OutcomeStore, 'find' | 'findAll'>;

@@ -2,19 +2,18 @@
 import type { AuditQuery } from '../../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
 import type {
+  CallQuery,
   ChainCheckpoint,
   ForgetQuery,
   Forgotten,
   LedgerBatch,
   RowsQuery,
-  SideEffectQuery,
   StoredEvent,
   StoredRow,
   WaitingQuery,
 } from '../../audit/ledger-store.port.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { type ChainedEvent, eventTextParts } from '../../domain/event/chained-event.ts';
-import { type CallOwner, isOwner } from '../../domain/invocation/call-owner.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import {
   completedAt,
@@ -26,6 +25,7 @@ import {
 import { rowsOfBatch, rowTaken } from '../../domain/invocation/rows-of-batch.ts';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import { createEventsByCall } from './calls/events-by-call.ts';
+import { byAcceptance, isListed, type ListedRow } from './calls/is-listed.ts';
 import { sinkPositions } from './calls/sink-positions.ts';
 import type { FailedRows } from './outcomes/memory-outcome-store.ts';
 import { createTextLog, type TextLog } from './text-log.ts';
@@ -45,12 +45,9 @@ interface HeldEvent {
   readonly agentDid: string | undefined;
 }
 
-interface HeldRecord {
+interface HeldRecord extends ListedRow {
   readonly place: number;
   readonly instanceId: string;
-  readonly tenantId: string;
-  readonly invocationId: string;
-  readonly acceptedAt: number;
   readonly final: boolean;
   readonly failedWith: string | undefined;
   readonly waits: WaitFor['for'] | undefined;
@@ -58,8 +55,6 @@ interface HeldRecord {
   readonly nonce: string;
   /** It completed with a result that is still kept. */
   readonly hasResult: boolean;
-  /** Of calls that may have left something behind. */
-  readonly effect: { readonly turnGroupId: string | undefined; readonly owner: CallOwner } | undefined;
 }
 
 interface Held {
@@ -122,8 +117,8 @@ export function memoryLedgerStore(options: { readonly eventsMax?: number } = {})
       const failed = [...held.records.values()].filter((row) => row.failedWith === code && row.tenantId === tenantId);
       return failed.map((row) => readRecord(held, row));
     },
-    async sideEffects(query) {
-      return sideEffects(held, query);
+    async calls(query) {
+      return calls(held, query);
     },
     async waitingCalls(query) {
       return waiting(held, query);
@@ -212,49 +207,33 @@ const placeTaken = (): ToolLayerError =>
 
 function keepRecord(held: Held, record: InvocationRecord): void {
   const key = keyOf(record.tenantId, record.invocationId);
-  const { tenantId, invocationId, instanceId, acceptedAt, state, fence = 0 } = record;
+  const { tenantId, agentDid, userDid, invocationId, instanceId, toolId, turnGroupId } = record;
+  const { acceptedAt, state, sideEffect, fence = 0 } = record;
   held.records.set(key, {
     place: held.texts.add(JSON.stringify(record)),
     tenantId,
+    agentDid,
+    userDid,
     invocationId,
     instanceId,
+    toolId,
+    turnGroupId,
     acceptedAt,
+    state,
     final: isFinal(state),
     failedWith: record.failure?.code,
     waits: waitsFor(record),
     fence,
     nonce: nonceOf(record),
     hasResult: state === 'COMPLETED' && 'result' in record,
-    effect: effectOf(record),
+    leavesTraces: sideEffect !== undefined && sideEffect !== 'pure',
   });
 }
 
-const REACHED: ReadonlySet<string> = new Set(['EXECUTING', 'COMPLETED', 'FAILED', 'ABORTED', 'ROLLED_BACK']);
-
-function effectOf({
-  sideEffect,
-  state,
-  turnGroupId,
-  tenantId,
-  agentDid,
-  userDid,
-}: InvocationRecord): HeldRecord['effect'] {
-  if (sideEffect === undefined || sideEffect === 'pure' || !REACHED.has(state)) return undefined;
-  return { turnGroupId, owner: { tenantId, agentDid, userDid } };
-}
-
-function sideEffects(held: Held, { tenantId, turnGroupId, agentDid, owner, before, limit }: SideEffectQuery) {
-  const found = [...held.records.values()].filter(
-    (record) =>
-      record.effect !== undefined &&
-      record.tenantId === tenantId &&
-      (turnGroupId === undefined || record.effect.turnGroupId === turnGroupId) &&
-      (agentDid === undefined || record.effect.owner.agentDid === agentDid) &&
-      (owner === undefined || isOwner(owner, record.effect.owner)) &&
-      (before === undefined || byAcceptance(record, { ...before, tenantId }) < 0),
-  );
+function calls(held: Held, query: CallQuery): readonly InvocationRecord[] {
+  const found = [...held.records.values()].filter((record) => isListed(record, query));
   found.sort((one, other) => byAcceptance(other, one));
-  return found.slice(0, limit).map((record) => readRecord(held, record));
+  return found.slice(0, query.limit).map((record) => readRecord(held, record));
 }
 
 /** What a verification reads. */
@@ -315,15 +294,6 @@ function forgetResults(held: Held, { before, at, limit, after }: ForgetQuery): F
   }
   const last = page.length < limit ? undefined : page.at(-1)?.[1];
   return { forgotten, ...(last === undefined ? {} : { next: last }) };
-}
-
-type Place = Pick<InvocationRecord, 'acceptedAt' | 'tenantId' | 'invocationId'>;
-
-function byAcceptance(one: Place, other: Place): number {
-  if (one.acceptedAt !== other.acceptedAt) return one.acceptedAt - other.acceptedAt;
-  if (one.tenantId !== other.tenantId) return one.tenantId < other.tenantId ? -1 : 1;
-  if (one.invocationId === other.invocationId) return 0;
-  return one.invocationId < other.invocationId ? -1 : 1;
 }
 
 const readRecord = ({ texts }: Held, { place }: HeldRecord): InvocationRecord =>

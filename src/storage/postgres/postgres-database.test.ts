@@ -46,6 +46,23 @@ test('a database of a newer version of the layer is refused', async () => {
   });
 });
 
+test('PRM-10 a page of calls is read from an index, however many calls there are', async () => {
+  await using database = await open();
+  const records = Array.from({ length: 400 }, (_, at) => ({
+    ...record(`listed-${at}`),
+    tenantId: 'listed',
+    acceptedAt: at,
+  }));
+  await database.ledgerStore.append({ records, events: [] }, 'synchronous');
+  await run(connection, 'analyze sallyport.tool_invocations');
+  const page = await database.ledgerStore.calls({ tenantId: 'listed', limit: 2 });
+  expect(page.map(({ invocationId }) => invocationId)).toEqual(['listed-399', 'listed-398']);
+  const used = "select idx_scan::int as scans from pg_stat_user_indexes where indexrelname = 'tool_invocations_listed'";
+  // What a connection did is counted when it is closed, at the latest.
+  await database.close();
+  await expect.poll(() => run(connection, used)).toEqual([{ scans: 1 }]);
+});
+
 test('AUD-03 events and checkpoints are append only, for the owner of the database too', async () => {
   await using database = await open();
   await database.ledgerStore.append({ records: [], events: [event(1)] }, 'synchronous');

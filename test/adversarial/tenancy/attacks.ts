@@ -39,6 +39,7 @@ const ofTool = ({ tool, oldTool, upstream }: Names) => [
 export const ATTACKS: Attacks = {
   'tool.invoke': invocations,
   'tool.dry_run': invocations,
+  'calls.list': ({ agent, tool }) => [{}, { agent_did: agent }, { tool_id: tool }, { limit: 200 }],
   'tool.status': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
   'tool.cancel': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
   'tool.watch': ({ invocation, running }) => [

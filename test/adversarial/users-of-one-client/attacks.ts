@@ -33,6 +33,7 @@ const byApproval = ({ approval }: CallNames) => [{ approval_id: approval }];
 export const ATTACKS: Attacks = {
   'tool.invoke': invocations,
   'tool.dry_run': invocations,
+  'calls.list': ({ agent }) => [{}, { limit: 1 }, { agent_did: agent }, { state: ['EXECUTING'] }, { limit: 200 }],
   'tool.status': byCall,
   'tool.cancel': byCall,
   'tool.watch': byCall,

@@ -17,7 +17,7 @@ import type { ToolManifest } from '../../../src/manifest.ts';
 import type { Clock } from '../../../src/std/clock.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-type Mint = Parameters<EmbeddedToolLayer['mintToken']>[0];
+export type Mint = Parameters<EmbeddedToolLayer['mintToken']>[0];
 
 /** What was answered over REST. */
 export interface Answer {

@@ -127,6 +127,12 @@ const ROWS: readonly Row[] = [
       policy_decision,
     },
   }),
+  row('calls list', {
+    'calls.list': {
+      invocations: [{ ...call, agent_did: F, user_did: F, e_code: F, accepted_at: AT, duration_ms: 1 }],
+      next: F,
+    },
+  }),
   row('calls show i', { 'tool.status': call }, { isText: true }),
   row(
     'calls watch i',

@@ -8,9 +8,9 @@ import type { Tables } from '../schema/tables.ts';
 import { appendLedger } from './append.ts';
 import { findRecords } from './find-records.ts';
 import { forgetResults } from './forget-results.ts';
+import { listCalls } from './list-calls.ts';
 import { callReaders } from './read-calls.ts';
 import { readChain, readChainHead, readEvents } from './read-events.ts';
-import { readSideEffects } from './side-effects.ts';
 import type { StatementSender } from './statement-sender.ts';
 import { fenceRow, readWaiting } from './waiting.ts';
 
@@ -34,7 +34,7 @@ export function postgresLedgerStore(sender: StatementSender, pool: Pool, databas
         return rows.map(({ record }) => record);
       }),
     waitingCalls: (query) => inDatabase('list the waiting calls', () => readWaiting(database, query)),
-    sideEffects: (query) => inDatabase('list the side effects', () => readSideEffects(database, query)),
+    calls: (query) => inDatabase('list the calls', () => listCalls(database, query)),
     fenceInvocation: (tenantId, invocationId, fence) =>
       inDatabase('fence the record', () => fenceRow(database, tenantId, invocationId, fence)),
     forgetResults: (query) => inDatabase('forget old results', () => forgetResults(database, query)),

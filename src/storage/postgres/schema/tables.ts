@@ -57,6 +57,7 @@ export interface Tables {
   'sallyport.tool_invocations': {
     tenant_id: string;
     invocation_id: string;
+    tool_id: string;
     instance_id: string;
     is_final: boolean;
     accepted_at: Time;

@@ -4,13 +4,15 @@ import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../../command-kit.ts';
 import { seconds } from '../../input/option-values.ts';
 import type { Printer } from '../../output/printer.ts';
+import { addListCommand } from './list-command.ts';
 
 /** Longest wait of one question while watching, in seconds. */
 const WAIT_SECONDS = 15;
 
-/** `calls show|watch|cancel|extend`: one call by its id, whoever asked for it. */
+/** `calls list|show|watch|cancel|extend`: calls of the tenant, and one of them by its id. */
 export function addCallsCommands(program: Command, kit: CommandKit): void {
   const calls = program.command('calls').description('look at calls that run or wait, and end them');
+  addListCommand(calls, kit);
   const show = calls.command('show').description('what a call is at, and what became of it').argument('<id>');
   kit.asking(show, async ({ layer, caller, print }, [id]) => {
     const status = await layer.ask('tool.status', { invocation_id: String(id) }, caller);

@@ -17,6 +17,7 @@ import { skillContents } from './0015-skill-contents.ts';
 import { seenOutputs } from './0016-seen-outputs.ts';
 import { cheaperRows } from './0017-cheaper-rows.ts';
 import { callNonces } from './0018-call-nonces.ts';
+import { callList } from './0019-call-list.ts';
 
 /** Every migration by name, in order. A migration that was released is never changed; a new one follows it. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -38,4 +39,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0016-seen-outputs': seenOutputs,
   '0017-cheaper-rows': cheaperRows,
   '0018-call-nonces': callNonces,
+  '0019-call-list': callList,
 };

@@ -1,38 +1,50 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { SideEffectQuery } from '../../../audit/ledger-store.port.ts';
+import type { LifecycleState } from '../../../../api/schemas/invocation.ts';
+import type { CallQuery } from '../../../audit/ledger-store.port.ts';
 import { type CallOwner, isOwner } from '../../../domain/invocation/call-owner.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
 
+/** Beyond their authorisation. */
+const REACHED: readonly LifecycleState[] = ['EXECUTING', 'COMPLETED', 'FAILED', 'ABORTED', 'ROLLED_BACK'];
+
 /** As the partial indexes say it. */
 const EFFECTS = sql<boolean>`side_effect_policy in ('idempotent', 'compensatable', 'irreversible')`;
 
-/** Calls of tools that are not pure and that got beyond their authorisation, the newest first. */
-export async function readSideEffects(
-  database: Kysely<Tables>,
-  { tenantId, turnGroupId, agentDid, owner, before, limit }: SideEffectQuery,
-): Promise<readonly InvocationRecord[]> {
+/** The newest first, from the index of all calls, or from those of side effects. */
+export async function listCalls(database: Kysely<Tables>, query: CallQuery): Promise<readonly InvocationRecord[]> {
+  const { owner } = query;
+  const records = (await selected(database, query).execute()).map(({ record }) => record);
+  return owner === undefined ? records : records.filter((record) => isOwner(owner, record));
+}
+
+function selected(database: Kysely<Tables>, query: CallQuery) {
+  const { tenantId, turnGroupId, toolId, states, since, until, agentDid, owner, before, limit } = query;
   let selection = database
     .selectFrom('sallyport.tool_invocations')
     .select('record')
     .where('tenant_id', '=', keyText(tenantId))
-    .where(EFFECTS)
-    .where('state', 'in', ['EXECUTING', 'COMPLETED', 'FAILED', 'ABORTED', 'ROLLED_BACK'])
     .orderBy('accepted_at', 'desc')
     .orderBy(sql`invocation_id collate "C" desc`)
     .limit(limit);
+  if (query.sideEffects === true) selection = selection.where(EFFECTS).where('state', 'in', REACHED);
   if (turnGroupId !== undefined) selection = selection.where('turn_group', '=', keyText(turnGroupId));
+  if (toolId !== undefined) selection = selection.where('tool_id', '=', keyText(toolId));
+  if (states !== undefined) selection = selection.where(sql<boolean>`state = any(${states}::text[])`);
+  if (since !== undefined) selection = selection.where(sql<boolean>`accepted_at >= ${timeOf(since)}`);
+  if (until !== undefined) selection = selection.where(sql<boolean>`accepted_at < ${timeOf(until)}`);
   if (agentDid !== undefined) selection = selection.where('agent_did', '=', keyText(agentDid));
   if (owner !== undefined) selection = selection.where('agent_did', '=', keyText(owner.agentDid)).where(ofUser(owner));
   if (before !== undefined) {
     const place = sql<boolean>`(accepted_at, invocation_id collate "C") <
-      (to_timestamp(${before.acceptedAt}::double precision / 1000), ${keyText(before.invocationId)})`;
+      (${timeOf(before.acceptedAt)}, ${keyText(before.invocationId)})`;
     selection = selection.where(place);
   }
-  const records = (await selection.execute()).map(({ record }) => record);
-  return owner === undefined ? records : records.filter((record) => isOwner(owner, record));
+  return selection;
 }
+
+const timeOf = (ms: number): RawBuilder<Date> => sql`to_timestamp(${ms}::double precision / 1000)`;
 
 /**
  * The user stands in the document alone. `->>` refuses documents with a NUL or a lone surrogate, which any tool may have

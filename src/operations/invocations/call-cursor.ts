@@ -1,0 +1,15 @@
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+
+/** The last call of a page, by which the next page is found. */
+export type CallPlace = Pick<InvocationRecord, 'acceptedAt' | 'invocationId'>;
+
+/** As a caller gives it back. */
+export const cursorOf = ({ acceptedAt, invocationId }: CallPlace): string => `${acceptedAt}_${invocationId}`;
+
+/** Undefined for a text that no page gave. */
+export function placeOf(cursor: string): CallPlace | undefined {
+  const [, acceptedAt, invocationId] = /^(\d{1,15})_([A-Za-z0-9][A-Za-z0-9_-]{0,127})$/.exec(cursor) ?? [];
+  return acceptedAt === undefined || invocationId === undefined
+    ? undefined
+    : { acceptedAt: Number(acceptedAt), invocationId };
+}
