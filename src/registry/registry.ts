@@ -10,7 +10,7 @@ import { createDependencyGraph, type DependencyGraph } from './dependency-graph.
 import { checkManifest } from './manifests/check-manifest.ts';
 import { complianceOf } from './manifests/compliance.ts';
 import * as memory from './versions/catalogue.ts';
-import { unknownTool } from './versions/catalogue.ts';
+import { didYouMean, unknownTool } from './versions/catalogue.ts';
 import type { RegistryChange } from './versions/changes.ts';
 import { followStore } from './versions/lifecycle/follow-store.ts';
 import { type HistoryEntry, historyOf } from './versions/lifecycle/history.ts';
@@ -29,7 +29,7 @@ import type { ListFilter } from './versions/tool-index.ts';
 import type { Found } from './versions/version-set.ts';
 
 export type { Found, HistoryEntry, ListFilter, MoveDetails, Registered, RegistryChange, RegistryParts, VersionMove };
-export { complianceOf, RETENTION, stepWarning, unknownTool };
+export { complianceOf, didYouMean, RETENTION, stepWarning, unknownTool };
 
 /** A request that finds nothing makes the registry look at the store, at most this often, in ms. */
 const MISS_REFRESH_MS = 1000;
