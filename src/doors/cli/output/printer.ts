@@ -87,7 +87,9 @@ const STDERR_LENGTH_MAX = 4_000;
 /** The message with its code, then each fault with its place, then the end of what a failed program said. */
 export function failureLines(failed: Failure, paint: Paint): string[] {
   const { code, e_code, message, details, retry_after_ms } = errorBody(failed);
-  const faults = Array.isArray(details?.['faults']) ? (details['faults'] as readonly Partial<Fault>[]) : [];
+  const given: readonly unknown[] = Array.isArray(details?.['faults']) ? details['faults'] : [];
+  // Those of settings are sentences, which the message has.
+  const faults = given.filter((fault): fault is Partial<Fault> => typeof fault === 'object' && fault !== null);
   return [
     `${paint.bad(`${e_code} ${code}:`)} ${indented(message, CONTINUED)}`,
     ...faults.map(({ path, message: what, hint }) => {
