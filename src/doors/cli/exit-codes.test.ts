@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { OPERATIONS, type OperationName } from '../../operations/catalogue.ts';
 import { manifestOf } from '../tool-layer.fixture.ts';
@@ -38,8 +38,9 @@ const VIEW = { name: 'word', agents: ['did:a'], conflict: 'prefix', sources: [{ 
 const STDIN: Readonly<Record<string, string>> = { command: 'ls', url: 'https://example.com' };
 /** Commands that ask no layer, or are one. */
 const ALONE = ['serve', 'mcp', 'doctor', /^check /] as const;
-const isAlone = (name: string): boolean =>
-  ALONE.some((one) => (typeof one === 'string' ? one === name : one.test(name)));
+const asking = commands.filter(
+  ([name]) => !ALONE.some((one) => (typeof one === 'string' ? one === name : one.test(name))),
+);
 
 let bench: CliBench;
 beforeEach(async () => {
@@ -71,27 +72,21 @@ function answering(answer: (operation: OperationName) => unknown): void {
     bench.layer.answers.set(operation, () => answer(operation));
 }
 
-describe.each(commands)('API-05 %s', (name, leaf) => {
-  const { path, command } = leaf;
-  const right = rightUse(leaf);
-  const options = { stdin: STDIN[path.at(-1) ?? ''] ?? 'word' };
+const optionsFor = (path: readonly string[]) => ({ stdin: STDIN[path.at(-1) ?? ''] ?? 'word' });
 
-  it('ends with 2 when it is used wrongly, and asks for nothing', async () => {
-    for (const wrong of wrongUses(leaf)) {
-      const { code, err } = await bench.run([...path, ...wrong], options);
-      expect([wrong, code, err === '']).toEqual([wrong, EXIT.usage, false]);
-    }
-    expect([bench.layer.asked, bench.started]).toEqual([[], []]);
-    expect(command.registeredArguments.slice(0, -1).filter(({ variadic }) => variadic)).toEqual([]);
-  });
+it.each(commands)('API-05 %s ends with 2 when it is used wrongly, and asks for nothing', async (_name, leaf) => {
+  for (const wrong of wrongUses(leaf)) {
+    const { code, err } = await bench.run([...leaf.path, ...wrong], optionsFor(leaf.path));
+    expect([wrong, code, err === '']).toEqual([wrong, EXIT.usage, false]);
+  }
+  expect([bench.layer.asked, bench.started]).toEqual([[], []]);
+});
 
-  it.runIf(['serve', 'mcp'].includes(name))('ends with 3 when the layer cannot be opened', async () => {
-    bench.openError = new ToolLayerError('E3801', 'The settings have faults.', { details: { faults: ['a sentence'] } });
-    const err = 'E3801 invalid_parameters: The settings have faults.\n';
-    expect(await bench.run(right, options)).toEqual({ code: EXIT.unreachable, out: '', err });
-  });
-
-  it.skipIf(isAlone(name))('ends with 1 when it is refused, and with 3 when no layer can be asked', async () => {
+it.each(asking)(
+  'API-05 %s ends with 1 when it is refused, and with 3 when no layer can be asked',
+  async (_name, leaf) => {
+    const right = rightUse(leaf);
+    const options = optionsFor(leaf.path);
     answering(() => {
       throw new ToolLayerError('E3213', 'Operators only.');
     });
@@ -105,18 +100,22 @@ describe.each(commands)('API-05 %s', (name, leaf) => {
     expect((await bench.run(right, options)).code).toBe(EXIT.unreachable);
     bench.openError = new ToolLayerError('E3900', 'The data folder is in use by process 7.');
     expect(await bench.run(right, options)).toMatchObject({ code: EXIT.unreachable, out: '' });
-  });
+  },
+);
 
-  it('ends with 0 when all went well, for people and for programs', async () => {
-    answering((operation) => sample(OPERATIONS[operation].output));
-    for (const more of [[], ['--json']]) {
-      const { code, err } = await bench.run(
-        [...right, ...more],
-        name === 'approvals watch' ? { signal: AbortSignal.abort() } : options,
-      );
-      expect([code, err]).toEqual([EXIT.ok, expect.not.stringMatching(/E3\d{3}|error/)]);
-    }
-  });
+it.each(['serve', 'mcp'])('API-05 %s ends with 3 when the layer cannot be opened', async (name) => {
+  bench.openError = new ToolLayerError('E3801', 'The settings have faults.', { details: { faults: ['a sentence'] } });
+  const err = 'E3801 invalid_parameters: The settings have faults.\n';
+  expect(await bench.run([name])).toEqual({ code: EXIT.unreachable, out: '', err });
+});
+
+it.each(commands)('API-05 %s ends with 0 when all went well, for people and for programs', async (name, leaf) => {
+  answering((operation) => sample(OPERATIONS[operation].output));
+  const options = name === 'approvals watch' ? { signal: AbortSignal.abort() } : optionsFor(leaf.path);
+  for (const more of [[], ['--json']]) {
+    const { code, err } = await bench.run([...rightUse(leaf), ...more], options);
+    expect([code, err]).toEqual([EXIT.ok, expect.not.stringMatching(/E3\d{3}|error/)]);
+  }
 });
 
 it.each(groups.map((path) => [path]))(
