@@ -7,9 +7,9 @@ const countsFile = process.env[COUNTS_FILE_VARIABLE];
 const HEAVY = [
   'src/{compose,doors,executors,mcp-servers,sandbox,storage}/**/*.test.ts',
   'test/{e2e,conformance,adversarial,published}/**/*.test.ts',
-  '{examples,bench/gateway}/**/*.test.ts',
+  '{examples,bench/gateway,bench/report}/**/*.test.ts',
 ];
-const EVERYTHING = ['{src,api,test,scripts,examples}/**/*.test.ts', 'bench/{load,gateway}/**/*.test.ts'];
+const EVERYTHING = ['{src,api,test,scripts,examples}/**/*.test.ts', 'bench/{load,gateway,report}/**/*.test.ts'];
 
 export default defineConfig({
   test: {

@@ -1,5 +1,6 @@
 // npm run bench -- NAME [--json] [--seconds N] [--save] [--set FOLDER]
 import { parseArgs } from 'node:util';
+import { ensureSystemPackages } from '../scripts/machine/system-packages.ts';
 import { readBaseline, saveBaseline } from './report/baseline.ts';
 import type { Benchmark } from './report/benchmark.ts';
 import type { Report } from './report/figure.ts';
@@ -24,6 +25,7 @@ const BENCHMARKS: readonly Benchmark[] = [
     name: 'gateway',
     summary: 'calls through MCP and REST at 1 and 32 callers, beside node:http, the MCP SDK, mcp-proxy and mcp-hub',
     defaultSeconds: 4,
+    sandboxed: true,
     run: async (options) => (await import('./gateway/gateway-benchmark.ts')).runGateway(options),
   },
   {
@@ -80,18 +82,21 @@ const BENCHMARKS: readonly Benchmark[] = [
     name: 'egress',
     summary: 'connections out of a sandbox beside direct ones: new, kept, throughput, shaping, and what a start costs',
     defaultSeconds: 2,
+    sandboxed: true,
     run: async (options) => (await import('./sandbox/egress/egress-benchmark.ts')).runEgress(options),
   },
   {
     name: 'upstream',
     summary: 'calls through a sandboxed stdio upstream at 1 and 32 callers, its start, its recovery, 20 that idle',
     defaultSeconds: 3,
+    sandboxed: true,
     run: async (options) => (await import('./gateway/upstream/upstream-benchmark.ts')).runUpstream(options),
   },
   {
     name: 'sandbox',
     summary: 'cold starts beside bare spawns, kill, hand-off from the warm pool, fresh sandboxes a second, idle memory',
     defaultSeconds: 4,
+    sandboxed: true,
     run: async (options) => (await import('./sandbox/sandbox-benchmark.ts')).runSandboxes(options),
   },
   {
@@ -124,7 +129,15 @@ if (asked === undefined) {
   console.error(usage());
   process.exitCode = WRONG_USE;
 } else {
-  await runBenchmark(asked);
+  await runBenchmark(asked).catch((thrown: unknown) => {
+    // What a machine lacks is said in the message; a stack tells nothing more of it.
+    console.error(`${asked.benchmark.name} could not be measured: ${reasonOf(thrown)}`);
+    process.exitCode = 1;
+  });
+}
+
+function reasonOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 /** Undefined when they make no sense. */
@@ -149,7 +162,9 @@ function readArguments(): Asked | undefined {
   }
 }
 
-async function runBenchmark({ benchmark: { name, run }, seconds, json, save, set }: Asked): Promise<void> {
+async function runBenchmark({ benchmark, seconds, json, save, set }: Asked): Promise<void> {
+  const { name, run } = benchmark;
+  if (benchmark.sandboxed === true) await ensureSandbox();
   const load = machineLoad();
   const figures = await run({ seconds, ...(set === undefined ? {} : { set }), tell: (line) => console.error(line) });
   const report: Report = { bench: name, node: process.version, load, figures };
@@ -157,6 +172,13 @@ async function runBenchmark({ benchmark: { name, run }, seconds, json, save, set
   const whole = figures.every(({ value }) => value !== null);
   if (!whole) process.exitCode = 1;
   if (save) console.error(whole ? `kept as ${saveBaseline(report)}` : 'not kept: a figure is missing');
+}
+
+/** As the test run does; on a machine where nothing may be installed it says what to type. */
+async function ensureSandbox(): Promise<void> {
+  const { installed, advice } = await ensureSystemPackages({ install: true });
+  for (const { package: name, purpose } of installed) console.error(`installed ${name}: ${purpose}`);
+  if (advice !== undefined) throw new Error(advice);
 }
 
 function usage(): string {

@@ -15,6 +15,8 @@ export interface Benchmark {
   readonly name: string;
   readonly summary: string;
   readonly defaultSeconds: number;
+  /** It runs programs in sandboxes of the operating system, and measures nothing without them. */
+  readonly sandboxed?: true;
   run(options: BenchmarkRun): Promise<readonly Figure[]>;
 }
 

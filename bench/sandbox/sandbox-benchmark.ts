@@ -55,7 +55,7 @@ export async function runSandboxes({ seconds, tell }: BenchmarkRun): Promise<rea
       await measureGrown(stocked, seconds, tell),
       ...(await measureIdle(tell)),
       ...(await measureGrant(seconds)),
-      ...(await measureGvisor(seconds)),
+      ...(await measureGvisor(seconds, tell)),
     ];
   } finally {
     await Promise.all([plain.close(), stocked.close(), pool.close()]);

@@ -107,7 +107,7 @@ test('what is stored is started in the background, and a call waits until its up
   expect(upstreams.statuses(TENANT)[0]?.last_error).toContain('no database configured');
   const refused = await failureOf(upstreams.call(TENANT, 'pid', 'echo', {}, { timeoutMs: 1000 }));
   expect(refused.code).toBe('E3310');
-  expect(refused.failure.details).toEqual({ reached: false });
+  expect(refused.failure.details).toEqual({ reached: false, disabled: true });
 });
 
 test('adding again replaces, and a failure to do so leaves the old one at work', async () => {

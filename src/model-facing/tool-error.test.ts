@@ -59,7 +59,7 @@ describe('MOD-01 an error for a model', () => {
   test('names the tools that were meant', () => {
     const nearTools = nearestNames('github_create_isue', ['gitlab__merge', 'github__create_issue', 'weather']);
     expect(nearTools).toEqual(['github__create_issue']);
-    expect(toolErrorOf(failure('E3001', 'x'), { nearTools }).suggestion).toMatch(
+    expect(toolErrorOf(failure('E3001', 'x', { details: { did_you_mean: nearTools } })).suggestion).toMatch(
       /^Did you mean github__create_issue\?/,
     );
     expect(nearestNames('', ['a'])).toEqual([]);
@@ -115,9 +115,8 @@ describe('MOD-01 an error for a model', () => {
     fc.assert(
       fc.property(words, words, words, fc.constantFrom(...CODES), (message, fault, said, code) => {
         const faults = [{ path: fault.join(''), message: fault.join(''), hint: fault.join('') }];
-        const text = toolErrorText(failure(code, message.join(''), { details: { faults, result: said.join('') } }), {
-          nearTools: [fault.join('')],
-        });
+        const details = { faults, result: said.join(''), did_you_mean: [fault.join('')] };
+        const text = toolErrorText(failure(code, message.join(''), { details }));
         expect(text).toMatch(LINES);
         // A letter between them keeps a bracket from opening a block: 〔本〕 is one sign, taken apart.
         expect(text.slice(1)).not.toMatch(/[[［⟦【〔❲][^\p{L}\p{N}]*tool[\s_-]*error/iu);

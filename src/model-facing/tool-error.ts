@@ -9,8 +9,6 @@ import { toolWords } from './errors/tool-words.ts';
 
 /** What is known of the call beside its error. */
 export interface ToolErrorContext {
-  /** Names that the model could have meant when there is no such tool; the nearest first. */
-  readonly nearTools?: readonly string[];
   /** Whether running the tool twice is as good as once. Absent counts as no: the model is told to look first. */
   readonly safeToRepeat?: boolean;
 }
@@ -51,7 +49,7 @@ const redactor = createRedactor({
 
 /**
  * The error in the words for a model. Of the failure's cause, stack and details nothing is told but the faults of
- * arguments and what the tool said itself.
+ * arguments, the names of near tools and what the tool said itself.
  * @param given a failure of this layer, or an error as a door has it
  */
 export function toolErrorOf(given: Failure | ToolErrorBody, context: ToolErrorContext = {}): ModelError {
@@ -98,8 +96,9 @@ const bounded = (text: string, lengthMax: number): string => text.slice(0, lengt
 function suggestionOf(error: ToolErrorBody, category: ToolErrorCategory, context: ToolErrorContext): string {
   const faults = faultsOf(error);
   if (faults.length > 0 && REFORMAT.has(category)) return faultsInWords(faults);
-  const { nearTools = [], safeToRepeat = false } = context;
-  if (category === 'ToolNotFound' && nearTools.length > 0) return nearInWords(nearTools);
+  const { safeToRepeat = false } = context;
+  const near = namesIn(error);
+  if (category === 'ToolNotFound' && near.length > 0) return nearInWords(near);
   if (!safeToRepeat && mayHaveTakenEffect(error)) {
     return 'It may have taken effect all the same: find out before you repeat it.';
   }
@@ -125,6 +124,12 @@ const nearInWords = (names: readonly string[]): string =>
     .slice(0, NEAR_MAX)
     .map((name) => plainLine(name, NAME_LENGTH_MAX))
     .join(', or ')}? Otherwise list the tools and use one of them.`;
+
+/** Names that the model could have meant when there is no such tool; the nearest first. */
+function namesIn({ details }: ToolErrorBody): readonly string[] {
+  const names = details?.['did_you_mean'];
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+}
 
 function faultsOf({ details }: ToolErrorBody): readonly Fault[] {
   const faults = details?.['faults'];

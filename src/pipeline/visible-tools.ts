@@ -5,11 +5,12 @@ import type { ToolView, VisibleTool } from '../../api/schemas/visibility.ts';
 import { type Failure, isFailure } from '../domain/error/failure.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
 import { coversToolId, otherTool } from '../permission/token-scope.ts';
-import { type Paging, unknownTool } from '../registry/registry.ts';
+import { didYouMean, type Paging, unknownTool } from '../registry/registry.ts';
 import type { ResolvedView } from '../visibility/resolve-view.ts';
 import type { ViewChecks } from '../visibility/view-faults.ts';
 import { finder, idBehind } from './visible/find.ts';
 import { listing } from './visible/listing.ts';
+import { nearNames } from './visible/near-names.ts';
 import { reader } from './visible/read.ts';
 import type {
   Asking,
@@ -40,10 +41,11 @@ export interface VisibleTools {
   readonly find: Find;
   /**
    * The tool that a call means. What is not found is looked for in the store first, at most once a second.
-   * @returns as `find`; E3209 for a name that the token does not cover, whether there is such a tool or not
+   * @returns as `find`; E3209 for a name that the token does not cover, whether there is such a tool or not. Both name what
+   *   the asker sees and may have meant, in `details.did_you_mean`
    */
   findAnywhere(asking: Asking, name: string, range?: string): FoundTool | Failure | Promise<FoundTool | Failure>;
-  /** The tool for somebody who only reads; the token's scope counts too. An operator sees all. */
+  /** The tool for somebody who only reads; the token's scope counts too, and E3001 names near tools. An operator sees all. */
   readonly read: Find;
   /** Whether and how somebody sees a tool in lists, as a test to be run over many. */
   sight(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
@@ -87,17 +89,22 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
   const { tier, why } = tiers(parts, sights, listed);
   const { registry, visibility, quarantine } = parts;
   const idOf = idBehind(parts, sights);
+  const { suggested, near } = nearNames(listed);
+  const read = reader(parts, find, idOf);
+  const told = (found: FoundTool | Failure, asking: Asking, name: string): FoundTool | Failure =>
+    isFailure(found) ? suggested(found, asking, name) : found;
   return {
     find,
     findAnywhere(asking, name, range) {
-      const refused = notCovered(asking, name, idOf);
-      if (refused !== undefined) return refused;
+      const refused = notCovered(asking, name, idOf, near);
+      if (refused !== undefined) return told(refused, asking, name);
       const found = find(asking, name, range);
       if (!isFailure(found)) return found;
       // For a tool that is hidden too: what takes longer would tell it from one that does not exist.
-      return registry.lookAgain()?.then(() => find(asking, name, range)) ?? found;
+      const again = registry.lookAgain();
+      return again?.then(() => told(find(asking, name, range), asking, name)) ?? told(found, asking, name);
     },
-    read: reader(parts, find, idOf),
+    read: (asking, name, range) => told(read(asking, name, range), asking, name),
     sight,
     sightKey,
     tools,
@@ -120,9 +127,18 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
 }
 
 /** Decided by the token and the name alone, so that it says nothing of which tools there are. */
-function notCovered(asking: Asking, name: string, idOf: (asking: Asking, name: string) => string): Failure | undefined {
+function notCovered(
+  asking: Asking,
+  name: string,
+  idOf: (asking: Asking, name: string) => string,
+  near: (asking: Asking, name: string) => readonly string[],
+): Failure | undefined {
   const { claims } = asking;
   if (claims === undefined || coversToolId(claims, idOf(asking, name))) return undefined;
   // The name of a view, for a tool that the token is not for: as any name that the token covers and nothing has.
-  return coversToolId(claims, name) ? unknownTool(name) : otherTool(claims, name);
+  if (coversToolId(claims, name)) return unknownTool(name);
+  const refused = otherTool(claims, name);
+  const meant = near(asking, name);
+  if (meant.length === 0) return refused;
+  return { ...refused, message: `${refused.message} ${didYouMean(meant)}`, details: { did_you_mean: meant } };
 }

@@ -10,12 +10,12 @@ import { createDependencyGraph, type DependencyGraph } from './dependency-graph.
 import { checkManifest } from './manifests/check-manifest.ts';
 import { complianceOf } from './manifests/compliance.ts';
 import * as memory from './versions/catalogue.ts';
-import { unknownTool } from './versions/catalogue.ts';
+import { didYouMean, unknownTool } from './versions/catalogue.ts';
 import type { RegistryChange } from './versions/changes.ts';
 import { followStore } from './versions/lifecycle/follow-store.ts';
 import { type HistoryEntry, historyOf } from './versions/lifecycle/history.ts';
 import { dependencyJudge } from './versions/lifecycle/judge-dependencies.ts';
-import { manifestWarnings, stepWarning } from './versions/lifecycle/manifest-warnings.ts';
+import { manifestWarnings, stepWarning, TIMEOUT_CUT } from './versions/lifecycle/manifest-warnings.ts';
 import { type MoveDetails, moveVersions, removeTools, type VersionMove } from './versions/lifecycle/move-version.ts';
 import { type Registered, registerVersions } from './versions/lifecycle/register-versions.ts';
 import {
@@ -29,7 +29,7 @@ import type { ListFilter } from './versions/tool-index.ts';
 import type { Found } from './versions/version-set.ts';
 
 export type { Found, HistoryEntry, ListFilter, MoveDetails, Registered, RegistryChange, RegistryParts, VersionMove };
-export { complianceOf, RETENTION, stepWarning, unknownTool };
+export { complianceOf, didYouMean, RETENTION, stepWarning, TIMEOUT_CUT, unknownTool };
 
 /** A request that finds nothing makes the registry look at the store, at most this often, in ms. */
 const MISS_REFRESH_MS = 1000;
@@ -192,7 +192,7 @@ function check(state: RegistryState, tenantId: string, given: unknown): CheckedM
   return {
     manifest,
     compliance: complianceOf(manifest),
-    warnings: [...warnings, ...manifestWarnings(manifest, before?.manifest)],
+    warnings: [...warnings, ...manifestWarnings(manifest, before?.manifest, state.timeoutSecondsMax)],
   };
 }
 

@@ -34,7 +34,7 @@ test('output up to the bound is whole, one byte more is cut', async () => {
     truncated: true,
   });
   expect(await collectOutput(wrote([], [Buffer.from('123456789')]), BOUNDS)).toMatchObject({
-    stderr: '12345678',
+    stderr: '23456789',
     truncated: true,
   });
 });
@@ -47,6 +47,24 @@ test('a character that comes in two parts is whole, one that the bound cuts is l
     stdout: '1234567',
     truncated: true,
   });
+});
+
+test('of stderr the end is kept, from where a line begins, or else a character', async () => {
+  const stderr = async (...parts: readonly (string | Buffer)[]) =>
+    (
+      await collectOutput(
+        wrote(
+          [],
+          parts.map((part) => Buffer.from(part)),
+        ),
+        BOUNDS,
+      )
+    ).stderr;
+  expect(await stderr('before\n', 'a\n', 'why\n')).toBe('a\nwhy\n');
+  expect(await stderr('€€€')).toBe('€€');
+  expect(await stderr(...Array.from({ length: 100 }, () => 'x\n'), 'last')).toBe('x\nlast');
+  expect(await stderr('1234567\n')).toBe('1234567\n');
+  expect(await stderr(Buffer.from('€').subarray(0, 2), Buffer.from('€').subarray(2), '!')).toBe('€!');
 });
 
 test('bytes that are no text become replacement characters', async () => {

@@ -166,6 +166,14 @@ describe('upstreams that misbehave', () => {
     expect((failed as Error).message).toContain('no key');
     expect((await open.layer.ask('upstreams.list', {}, LOCAL_CALLER)).upstreams).toEqual([]);
   }, 60_000);
+
+  test('EXE-07 one whose program lacks a module is refused with the name of the module, however long its stack is', async () => {
+    const file = await script('lacking.mjs', 'await import("./no-such-part.mjs");');
+    const failed = await add('lacking', file).catch((error: unknown) => error);
+    expect((failed as Error).message).toMatch(
+      /exited with code 1\. Its last words: [\s\S]*Cannot find module '\S*no-such-part\.mjs'/,
+    );
+  }, 60_000);
 });
 
 describe('a layer that cannot start', () => {

@@ -138,6 +138,7 @@ function registryOf(settings: Settings, { clock, log, store, schemas, executors,
       ...pathMarkFaults(manifest),
       ...circuitFaults(manifest),
     ],
+    timeoutSecondsMax: settings['calls.timeout_seconds_max'],
     retention: {
       versionsPerToolMax: settings['registry.max_versions_per_tool'],
       warningDays: settings['registry.deprecation_warning_days'],

@@ -28,7 +28,8 @@ export interface RetryTerms {
  * (PIPE-05). A tool that is not safe to repeat is tried again only when it surely has not been reached.
  */
 export function mayRetry(failed: Failure, { safeToRepeat, onlyErrors }: RetryTerms): boolean {
-  if (!isTransient(failed)) return false;
+  // What an operator switched off stays so until he switches it on.
+  if (!isTransient(failed) || failed.details?.['disabled'] === true) return false;
   if (!safeToRepeat && !surelyNotReached(failed)) return false;
   if (onlyErrors === undefined) return true;
   const { wire, category } = entryOf(failed.code);

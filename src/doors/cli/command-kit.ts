@@ -19,7 +19,10 @@ export interface CommandWork extends Omit<OpenedLayer, 'close'> {
 /** Makes commands; what they resolve with is the exit code. */
 export interface CommandKit {
   readonly parts: CliParts;
-  /** Gives a command the common options and its action, which gets the positional arguments and all options. */
+  /**
+   * Gives a command the common options and its action, which gets the positional arguments and all options.
+   * @param whenFailed exit code of a failure, 1 when absent
+   */
   action<O extends object>(
     command: Command,
     run: (
@@ -27,6 +30,7 @@ export interface CommandKit {
       options: O & CommonOptions,
       print: Printer,
     ) => Promise<number>,
+    whenFailed?: number,
   ): void;
   /**
    * The same for a command that asks the layer, opened before and closed after. A data folder that no layer has used yet is
@@ -46,13 +50,13 @@ export type AskingRun<O extends object> = (
 
 /** @param finish takes the exit code of the command that ran */
 export function createCommandKit(parts: CliParts, finish: (code: number) => void): CommandKit {
-  const action: CommandKit['action'] = (command, run) => {
+  const action: CommandKit['action'] = (command, run, whenFailed) => {
     withCommonOptions(command).action(async (...given: unknown[]) => {
       const self = given.at(-1) as Command;
       const options = self.optsWithGlobals<CommonOptions>();
       const print = createPrinter(parts.io, options.json === true);
       const args = self.processedArgs as (string | string[] | undefined)[];
-      finish(await guarded(print, () => run(args, options as never, print)));
+      finish(await guarded(print, () => run(args, options as never, print), whenFailed));
     });
   };
   const adding: CommandKit['adding'] = (command, run, whenAbsent = () => 'make') => {
@@ -99,7 +103,7 @@ async function open(
 }
 
 /** Tells what went wrong and turns it into an exit code; a wrong use is told by the caller. */
-async function guarded(print: Printer, run: () => Promise<number>): Promise<number> {
+async function guarded(print: Printer, run: () => Promise<number>, whenFailed: number = EXIT.refused): Promise<number> {
   try {
     return await run();
   } catch (thrown) {
@@ -109,6 +113,6 @@ async function guarded(print: Printer, run: () => Promise<number>): Promise<numb
     }
     const failed = failureOf(thrown);
     print.failure(failed);
-    return failed.details?.['layer'] === 'unreachable' ? EXIT.unreachable : EXIT.refused;
+    return failed.details?.['layer'] === 'unreachable' ? EXIT.unreachable : whenFailed;
   }
 }

@@ -66,6 +66,7 @@ export async function createCliBench(): Promise<CliBench> {
         ...(terminal === undefined ? {} : { isTTY: true }),
       };
       const start = (what: string) => async (given: object) => {
+        if (bench.openError !== undefined) throw bench.openError;
         started.push({ what, options: given });
         return 0;
       };

@@ -2,7 +2,7 @@ import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
 import { execute } from './execute.ts';
 import { executeConfirmed } from './execute-confirmed.ts';
-import { toolLists } from './tool-lists.ts';
+import { type ToolLists, toolLists } from './tool-lists.ts';
 import { manifestOf, metadataOf } from './tool-metadata.ts';
 import type {
   CheckSupersede,
@@ -42,7 +42,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
   const { layer, token, maxBatchSize = BATCH_MAX, confirmTimeoutMs = CONFIRM_TIMEOUT_MS } = options;
   const caller: Caller = { door: 'library', ...(token === undefined ? {} : { token }), ...options.caller };
   const lists = toolLists(layer, caller);
-  const parts = { layer, caller, lists };
+  const parts = { layer, caller };
   const { turnGroupId, checkSupersede } = options;
   const standing: TurnContext = {
     ...(turnGroupId === undefined ? {} : { turnGroupId }),
@@ -54,7 +54,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     executeBatch: (planned, turn) => executeBatch(executeOne, planned, turn, maxBatchSize),
     executeConfirmed: (confirmation, confirming = {}) =>
       executeConfirmed(parts, confirmation, confirming, confirmTimeoutMs),
-    ...lookUps(parts),
+    ...lookUps(parts, lists),
     ...takingBack(parts),
     [Symbol.dispose]: lists.close,
   };
@@ -83,7 +83,7 @@ const tooMany = (count: number, max: number): ToolLayerError =>
 
 type Parts = Parameters<typeof execute>[0];
 
-function lookUps({ layer, caller, lists }: Parts) {
+function lookUps({ layer, caller }: Parts, lists: ToolLists) {
   const find = async (name: string, list: 'agent-enabled' | 'tenant-available') =>
     (await lists.get(list)).find((tool) => tool.name === name);
   return {

@@ -1,10 +1,9 @@
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import type { Caller } from '../../domain/principal/principal.ts';
-import { nearestNames, type ToolErrorContext } from '../../operations/error-for-model.ts';
+import type { ToolErrorContext } from '../../operations/error-for-model.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
 import { askSupersede } from './supersede.ts';
-import type { ToolLists } from './tool-lists.ts';
 import { errorResult, resultOf } from './tool-result.ts';
 import type { PlannedToolExecution, ToolMetadata, ToolResult, TurnContext } from './toolbox-types.ts';
 
@@ -12,7 +11,6 @@ import type { PlannedToolExecution, ToolMetadata, ToolResult, TurnContext } from
 export interface ExecuteParts {
   readonly layer: ToolLayer;
   readonly caller: Caller;
-  readonly lists: ToolLists;
 }
 
 /** Runs one tool in a turn; never rejects. */
@@ -38,10 +36,9 @@ async function run(
   const context: ToolErrorContext = metadata?.isSafeToRetry === true ? { safeToRepeat: true } : {};
   try {
     const response = await parts.layer.ask('tool.invoke', requestOf(planned, turnGroupId), parts.caller);
-    return resultOf(planned, response, await withNames(parts, planned.toolName, response.error?.e_code, context));
+    return resultOf(planned, response, context);
   } catch (thrown) {
-    const failed = failureOf(thrown);
-    return errorResult(planned.toolName, failed, await withNames(parts, planned.toolName, failed.code, context));
+    return errorResult(planned.toolName, failureOf(thrown), context);
   }
 }
 
@@ -57,26 +54,4 @@ function requestOf(planned: PlannedToolExecution, turnGroupId: string | undefine
     ...(version === undefined ? {} : { tool_version: version }),
     ...(Object.keys(options).length === 0 ? {} : { execution_options: options }),
   };
-}
-
-/** Only for a model that named a tool which is not there. */
-async function withNames(
-  { lists }: ExecuteParts,
-  wrong: string,
-  code: string | undefined,
-  context: ToolErrorContext,
-): Promise<ToolErrorContext> {
-  if (code !== 'E3001') return context;
-  try {
-    const tools = await lists.get('agent-enabled');
-    return {
-      ...context,
-      nearTools: nearestNames(
-        wrong,
-        tools.map(({ name }) => name),
-      ),
-    };
-  } catch {
-    return context;
-  }
 }

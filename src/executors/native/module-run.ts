@@ -7,7 +7,7 @@ import type { IsolationLevel, SandboxDriver, SandboxSpec } from '../../sandbox/d
 import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
 import { abortReason } from '../abort-reason.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { usageOf } from '../usage-of.ts';
+import { usageOf } from '../program-end.ts';
 import { moduleConfigOf } from './module-config.ts';
 import { moduleResultOf } from './module-outcome.ts';
 import { INTERPRETER_PROGRAM } from './module-programs/interpreter-program.ts';

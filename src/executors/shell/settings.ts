@@ -1,4 +1,4 @@
-import { KiB, MiB } from '../../std/bytes.ts';
+import { MiB } from '../../std/bytes.ts';
 
 /** Bounds of the shell executor. */
 export const SHELL_BOUNDS = {
@@ -8,9 +8,6 @@ export const SHELL_BOUNDS = {
   processesMax: 64,
   /** Scratch space of one tool. */
   diskMb: 64,
-  /** Part of the output that stderr may take, and its most. */
-  stderrShare: 0.25,
-  stderrBytesMax: 16 * KiB,
 } as const;
 
 /** Bounds of transactions. */

@@ -95,13 +95,3 @@ export const ShellConfig = Type.Object(
   { additionalProperties: false },
 );
 export type ShellConfig = Static<typeof ShellConfig>;
-
-/** What a tool of this kind gives when its output is an envelope (002). */
-export interface ShellOutputEnvelope {
-  readonly stdout: string;
-  readonly stderr: string;
-  /** As a shell tells it: 128 + number for a signal. */
-  readonly exit_code: number;
-  /** Whether stdout or stderr was cut. */
-  readonly truncated: boolean;
-}

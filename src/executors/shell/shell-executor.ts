@@ -1,17 +1,16 @@
 // Hot path: runs for every call to a shell tool.
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
-import { hideSecrets } from '../../external/hide-secrets.ts';
-import { type CollectedOutput, collectOutput, type OutputBounds } from '../../sandbox/collect-output.ts';
+import { collectOutput, type OutputBounds } from '../../sandbox/collect-output.ts';
 import type { SandboxDriver, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { abortReason } from '../abort-reason.ts';
 import { environmentRefusal } from '../call-environment.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { usageOf } from '../usage-of.ts';
+import { outputBounds, type ProgramEnd, usageOf, withoutSecrets } from '../program-end.ts';
 import { configFaults } from './config-faults.ts';
 import { SHELL_BOUNDS } from './settings.ts';
-import { resultOf, type ShellEnd } from './shell-outcome.ts';
-import { inputOf, planOf, type ShellPlan, specOf } from './shell-plan.ts';
+import { resultOf } from './shell-outcome.ts';
+import { inputOf, planOf, specOf } from './shell-plan.ts';
 import { createShellPolicy, type ShellPolicy } from './shell-policy.ts';
 import { createShellScreen } from './shell-screen.ts';
 import { commandEndOf, settleFailure } from './transaction/settle-failure.ts';
@@ -68,12 +67,12 @@ async function runTool(
   if (signal.aborted) throw abortReason(signal);
   const plan = planOf(call.tool.manifest);
   const spec = specOf(plan, call);
-  const bounds = boundsOf(plan, call.grant.limits.outputBytesMax);
+  const bounds = outputBounds(call.grant.limits.outputBytesMax, (plan.config.output ?? 'envelope') === 'envelope');
   await using transaction = await transactions?.begin(call, spec.command, signal);
   const { exit, output } = await runProgram(driver, { spec, bounds, input: inputOf(plan, call) }, signal);
   const usage = usageOf(exit);
   call.onUsage?.(usage);
-  const end = { exit, output: withoutSecrets(output, call), limits: spec.limits };
+  const end = { exit, output: withoutSecrets(output, call.secrets), limits: spec.limits };
   try {
     if (signal.aborted) throw abortReason(signal);
     return { result: resultOf(plan, end), usage };
@@ -94,7 +93,7 @@ async function runProgram(
   driver: SandboxDriver,
   { spec, bounds, input }: Program,
   signal: AbortSignal,
-): Promise<Pick<ShellEnd, 'exit' | 'output'>> {
+): Promise<Pick<ProgramEnd, 'exit' | 'output'>> {
   await using running = await driver.start(spec);
   const stop = (): void => running.kill(SHELL_BOUNDS.termGraceMs);
   signal.addEventListener('abort', stop, { once: true });
@@ -107,16 +106,4 @@ async function runProgram(
   } finally {
     signal.removeEventListener('abort', stop);
   }
-}
-
-/** An envelope shares the bytes of the call between the streams; otherwise stdout is the result and may have all. */
-function boundsOf({ config }: ShellPlan, outputBytesMax: number): OutputBounds {
-  const stderrBytesMax = Math.min(SHELL_BOUNDS.stderrBytesMax, Math.floor(outputBytesMax * SHELL_BOUNDS.stderrShare));
-  const isEnvelope = (config.output ?? 'envelope') === 'envelope';
-  return { stdoutBytesMax: isEnvelope ? outputBytesMax - stderrBytesMax : outputBytesMax, stderrBytesMax };
-}
-
-function withoutSecrets(output: CollectedOutput, { secrets }: ExecutorCall): CollectedOutput {
-  const hide = hideSecrets(secrets);
-  return { ...output, stdout: hide(output.stdout), stderr: hide(output.stderr) };
 }

@@ -2,7 +2,6 @@ import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import { hideSecrets } from '../../external/hide-secrets.ts';
 import { collectOutput } from '../../sandbox/collect-output.ts';
 import type { SandboxDriver, SandboxSpec } from '../../sandbox/driver.port.ts';
 import { runtimeMounts } from '../../sandbox/runtime-mounts.ts';
@@ -10,9 +9,8 @@ import type { CommandFinding, CommandScreen } from '../../screens/check-command.
 import { abortReason } from '../abort-reason.ts';
 import { blockedFailure, questionOf, unconfirmedFailure } from '../command-verdict.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
-import { usageOf } from '../usage-of.ts';
+import { envelopeOf, outputBounds, type ProgramWords, usageOf, withoutSecrets } from '../program-end.ts';
 import { isShell, type Starter, starterOf } from './script-command.ts';
-import { scriptResult } from './script-outcome.ts';
 import { SKILL_RUN_BOUNDS } from './settings.ts';
 import type { SkillTask } from './skill-parameters.ts';
 
@@ -57,25 +55,27 @@ export async function runScript(
   signal.addEventListener('abort', stop, { once: true });
   try {
     if (signal.aborted) stop();
-    const { outputBytesMax } = run.call.grant.limits;
-    const stderrBytesMax = Math.min(
-      SKILL_RUN_BOUNDS.stderrBytesMax,
-      Math.floor(outputBytesMax * SKILL_RUN_BOUNDS.stderrShare),
-    );
-    const collected = collectOutput(running, { stdoutBytesMax: outputBytesMax - stderrBytesMax, stderrBytesMax });
+    const collected = collectOutput(running, outputBounds(run.call.grant.limits.outputBytesMax, true));
     running.stdin.on('error', ignore);
     running.stdin.end(run.task.stdin);
     const [exit, output] = await Promise.all([running.exited, collected]);
     const usage = usageOf(exit);
     run.call.onUsage?.(usage);
     if (signal.aborted) throw abortReason(signal);
-    const hide = hideSecrets(run.call.secrets);
-    const shown = { ...output, stdout: hide(output.stdout), stderr: hide(output.stderr) };
-    return { result: scriptResult(run.task.script.path, exit, shown, spec.limits), usage };
+    const end = { exit, output: withoutSecrets(output, run.call.secrets), limits: spec.limits };
+    return { result: envelopeOf(end, wordsOf(run.task.script.path), SUCCESS), usage };
   } finally {
     signal.removeEventListener('abort', stop);
   }
 }
+
+const SUCCESS: ReadonlySet<number> = new Set([0]);
+
+const wordsOf = (path: string): ProgramWords => ({
+  kind: 'script',
+  name: path,
+  notFound: `${path} failed with exit code 127. A program that it needs is not installed on this machine.`,
+});
 
 /** What a person has to be asked before a script runs; undefined for nothing, and for what `runScript` refuses. */
 export function scriptQuestion(screen: CommandScreen, script: ReadScript): string | undefined {

@@ -8,9 +8,6 @@ export const SKILL_RUN_BOUNDS = {
   processesMax: 64,
   /** Scratch space of one script. */
   diskMb: 64,
-  /** Part of the output that stderr may take, and its most. */
-  stderrShare: 0.25,
-  stderrBytesMax: 16 * KiB,
   /** Arguments of a script, and the characters of each. */
   argumentsMax: 256,
   argumentCharsMax: 64 * KiB,

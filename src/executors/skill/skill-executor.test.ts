@@ -2,7 +2,9 @@ import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { createBubblewrapDriver } from '../../sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { KiB } from '../../std/bytes.ts';
 import { executorConformance } from '../executor.conformance.ts';
 import type { ExecutorCall } from '../executor.port.ts';
 import { callOf } from '../executor-call.fixture.ts';
@@ -26,6 +28,8 @@ const DEMO = skillWith({
   'scripts/arguments.py': 'import sys, json\nprint(json.dumps(sys.argv[1:]))\n',
   'scripts/environment.js': 'console.log(JSON.stringify(process.env));\n',
   'scripts/fails.sh': '#!/bin/bash\necho out; echo wrong >&2; exit 3\n',
+  'scripts/chatters.py':
+    'import os, sys\nfor n in range(9999): print("step", n, file=sys.stderr)\nsys.exit("no key " + os.environ["API_KEY"])\n',
   'scripts/writes.sh': '#!/bin/sh\necho x > reference/notes.md\n',
   'scripts/sleeps.sh': '#!/bin/sh\nsleep 60 &\nsleep 60\n',
   'scripts/makes.sh': '#!/bin/sh\nmkdir -p /tmp/made && echo made\n',
@@ -174,6 +178,21 @@ describe.skipIf(!works)(`scripts of skills${works ? '' : `, skipped: ${problem}`
     const hostile = ['$(id)', '`id`', '; id', '--flag', '*', 'two words', '\n', "'"];
     const { stdout } = (await run({ script: 'scripts/arguments.py', arguments: hostile })) as { stdout: string };
     expect(JSON.parse(stdout)).toEqual(hostile);
+  });
+
+  test('EXE-08 a script that failed says with the end of its standard error why, without secrets', async () => {
+    const secrets = new Map([['API_KEY', 's3cret-value']]);
+    const failing = executor.execute(call({ script: 'scripts/chatters.py' }, { secrets }), never);
+    const { failure } = (await failing.catch((thrown: unknown) => thrown)) as ToolLayerError;
+    const envelope = failure.details?.['envelope'] as { readonly stderr: string };
+    expect(failure).toMatchObject({ code: 'E3108', message: 'scripts/chatters.py failed with exit code 1.' });
+    expect(envelope).toMatchObject({ exit_code: 1, truncated: true });
+    expect(envelope.stderr).toMatch(/^step \d+\n[\s\S]*step 9998\nno key \[hidden\]\n$/);
+    expect(envelope.stderr.length).toBeLessThanOrEqual(16 * KiB);
+    const gone = executor.execute(call({ script: 'scripts/fails.sh' }), never);
+    await expect(gone).rejects.toMatchObject({
+      failure: { details: { envelope: { stdout: 'out\n', stderr: 'wrong\n' } } },
+    });
   });
 
   test('EXE-08 the folder of a skill cannot be changed by its scripts', async () => {

@@ -53,5 +53,5 @@ export function stopped(name: string, disabled = false): ToolLayerError {
   const message = disabled
     ? `The upstream '${name}' is disabled. Its operator starts it with: sallyport upstreams enable ${name}`
     : `The upstream '${name}' is stopped.`;
-  return new ToolLayerError('E3310', message, { details: { reached: false } });
+  return new ToolLayerError('E3310', message, { details: { reached: false, ...(disabled ? { disabled } : {}) } });
 }

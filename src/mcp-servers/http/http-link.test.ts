@@ -284,6 +284,32 @@ test('EXE-07 protocol 2026-07-28 is spoken where the server has it, with the hea
   });
 });
 
+test('EXE-07 a 404 of a server of protocol 2026-07-28 is an answer: it has no sessions that could be lost', async () => {
+  const meta = { 'io.modelcontextprotocol/serverInfo': { name: 'new', version: '3.0.0' } };
+  const more = { resultType: 'complete', _meta: meta, ttlMs: 0, cacheScope: 'private' };
+  const results: Record<string, object> = {
+    'server/discover': { ...more, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
+    'tools/list': { ...more, tools: [{ name: 't', inputSchema: { type: 'object' } }] },
+  };
+  const seen: unknown[] = [];
+  const upstreams = make({ settings: { firstBackoffMs: 10 } });
+  const definition = await server(({ method }) => (_request, response, { id }) => {
+    seen.push(method);
+    const result = results[String(method)];
+    if (result === undefined) response.writeHead(404).end('No such session or page.');
+    else json(response, { id, result });
+  });
+  const { status } = await upstreams.add(TENANT, definition);
+  expect(status).toMatchObject({ state: 'ready', protocol_version: '2026-07-28' });
+  const refused = await failureOf(upstreams.call(TENANT, 'remote', 't', {}, { timeoutMs: 5_000 }));
+  expect(refused).toMatchObject({ code: 'E3309', message: expect.stringContaining('answered with HTTP 404') });
+  expect(refused.failure.details).toEqual({ reached: true, status: 404 });
+  expect(seen.filter((method) => method === 'tools/call' || method === 'server/discover')).toEqual([
+    ...['server/discover', 'tools/call'],
+  ]);
+  expect(upstreams.statuses(TENANT)).toMatchObject([{ state: 'ready' }]);
+});
+
 test('EXE-12 a cancelled call tells the server which request to stop', async () => {
   const cancelled: unknown[] = [];
   let called: unknown;

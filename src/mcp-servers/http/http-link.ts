@@ -124,9 +124,11 @@ function linkOf(
   const shown = <Said>(said: Said): Said => (hideInAnswers === undefined ? said : hideInValue(said, hideInAnswers));
   const failureOf = (thrown: unknown): unknown => httpFailure(name, thrown, hide) ?? thrown;
   const broken = (thrown: unknown): never => {
+    // Protocol 2026-07-28 has no sessions: there, a 404 is an answer to the request.
+    const isGone = !hands.modern && isSessionGone(thrown);
     // What shows that the server forgot us or is gone ends the link, so that the next call makes a new one.
-    if (isSessionGone(thrown) || wasNotSent(thrown)) void close(messageOf(failureOf(thrown)));
-    throw isSessionGone(thrown) ? sessionGone(name, thrown) : failureOf(thrown);
+    if (isGone || wasNotSent(thrown)) void close(messageOf(failureOf(thrown)));
+    throw isGone ? sessionGone(name, thrown) : failureOf(thrown);
   };
   let declared: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
   return {

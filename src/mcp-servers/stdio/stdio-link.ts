@@ -17,6 +17,7 @@ import { optionHint } from './option-hint.ts';
 import { type CheckShown, type InstalledFolders, sandboxSpecOf } from './sandbox-spec.ts';
 import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd } from './sandbox-transport.ts';
 import type { StderrLog } from './stderr-log.ts';
+import { tellingLines } from './telling-lines.ts';
 
 /** What a stdio link needs beside its definition. */
 export interface StdioLinkParts {
@@ -37,9 +38,8 @@ export interface StdioLinkParts {
 
 /** How long an exit may take to be known after its output ended. */
 const EXIT_MOMENT_MS = 50;
-/** Lines of stderr that an error message quotes, and how long it may get. */
-const STDERR_LINES_SHOWN = 8;
-const STDERR_CHARS_SHOWN = 1_000;
+/** Characters of a fault of the protocol that an error message quotes. */
+const FAULT_CHARS_SHOWN = 1_000;
 /** An answer's id stands at one end of its line; a message that is too long to read is told by it. */
 const ID_AT_END = /"id"\s*:\s*(\d{1,10})\s*\}\s*$/;
 const ID_AT_START = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,10})\s*,/;
@@ -139,7 +139,7 @@ function linkOf(
         if (error instanceof ToolLayerError) throw error;
       });
     },
-    ended: transport.ended.then((end) => environment.hide(describeEnd(end, transport))),
+    ended: transport.ended.then((end) => describeEnd(end, environment.hide(transport.stderrTail()))),
     close: () => transport.close(),
   };
 }
@@ -168,13 +168,14 @@ function startFailure(
   { hide }: FilledValues,
   { timeoutMs, atProbe, aborted }: StartContext,
 ): ToolLayerError {
+  // Hidden before it is cut: a part of a secret would be shown.
+  const stderr = hide(transport.stderrTail());
   if (ended !== undefined && !ended.closed) {
-    const hint = optionHint(hide(transport.stderrTail()));
-    const message = `The upstream '${name}' ended before it was ready: ${hide(describeEnd(ended, transport))}${hint}`;
+    const message = `The upstream '${name}' ended before it was ready: ${describeEnd(ended, stderr)}${optionHint(stderr)}`;
     if (ended.reason !== undefined) return new ToolLayerError('E3308', message, { cause });
     return new ToolLayerError('E3108', message, { cause, ...(atProbe ? { details: { ended_at_probe: true } } : {}) });
   }
-  const said = hide(quoteStderr(transport.stderrTail()));
+  const said = quoteStderr(stderr);
   const rubbish = transport.rubbishLines();
   if (aborted || isTimeout(cause)) {
     const printed =
@@ -190,7 +191,7 @@ function startFailure(
     );
   }
   if (cause instanceof ToolLayerError) return cause;
-  const fault = hide(cause instanceof Error ? cause.message : String(cause)).slice(0, STDERR_CHARS_SHOWN);
+  const fault = hide(cause instanceof Error ? cause.message : String(cause)).slice(0, FAULT_CHARS_SHOWN);
   return new ToolLayerError('E3308', `The upstream '${name}' broke the protocol: ${fault}.${said}`, { cause });
 }
 
@@ -198,7 +199,8 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'REQUEST_TIMEOUT';
 }
 
-function describeEnd({ exit, reason, closed }: SandboxTransportEnd, transport: SandboxTransport): string {
+/** @param stderr without secrets */
+function describeEnd({ exit, reason, closed }: SandboxTransportEnd, stderr: string): string {
   if (closed) return 'it was closed.';
   const how =
     reason !== undefined
@@ -210,13 +212,12 @@ function describeEnd({ exit, reason, closed }: SandboxTransportEnd, transport: S
           : exit.signal !== undefined
             ? `it ended by ${exit.signal}`
             : `it exited with code ${exit.code ?? 'unknown'}`;
-  return `${how}.${quoteStderr(transport.stderrTail())}`;
+  return `${how}.${quoteStderr(stderr)}`;
 }
 
-function quoteStderr(tail: string): string {
-  const lines = tail.split('\n').filter((line) => line.trim() !== '');
-  if (lines.length === 0) return '';
-  return ` Its last words: ${lines.slice(-STDERR_LINES_SHOWN).join('\n').slice(-STDERR_CHARS_SHOWN)}`;
+function quoteStderr(stderr: string): string {
+  const said = tellingLines(stderr);
+  return said === '' ? '' : ` Its last words: ${said}`;
 }
 
 /** A message too long to read answers one request; only that request fails. */

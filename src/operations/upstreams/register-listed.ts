@@ -3,7 +3,7 @@ import type { Registration } from '../../../api/schemas/registry.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { errorBody, type Failure, failure, isFailure } from '../../domain/error/failure.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
-import type { Registered } from '../../registry/registry.ts';
+import { type Registered, TIMEOUT_CUT } from '../../registry/registry.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { changeLevel, isOfSameTool, nextVersion, patchAfter, sameButVersion } from './next-version.ts';
@@ -55,7 +55,8 @@ export function registrationOf(
         version: end.version.manifest.version,
         outcome: end.outcome,
         content_hash: end.version.contentHash,
-        warnings: [],
+        // What its schemas lack is the server's affair; the timeout is what the operator asked for.
+        warnings: end.warnings.filter(({ code }) => code === TIMEOUT_CUT),
       };
   return registration;
 }

@@ -13,12 +13,14 @@ import {
   type VisibleToolsParts,
   versionsOf,
 } from './seen-tool.ts';
-import { type AppliedView, isKnown, type TenantSights } from './tenant-sight.ts';
+import { type AppliedView, byId, isKnown, type TenantSights } from './tenant-sight.ts';
 
 /** How somebody sees tools in lists. */
 export interface Listing {
   sight(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
   sightKey(asking: Asking): object | undefined;
+  /** What may be seen at all, before the asker's own sight; ordered by id but for a view. */
+  candidates(asking: Asking): readonly ToolVersion[];
   tools(asking: Asking): readonly SeenTool[];
   list(asking: Asking, filter: ToolFilter, paging: Paging): ToolPage;
 }
@@ -35,20 +37,22 @@ export function listing(parts: VisibleToolsParts, sights: TenantSights): Listing
   const sight: Listing['sight'] = (asking) =>
     seesAll(asking.principal) ? (tool) => covered(asking, tool) : narrowed(parts, sights, asking);
 
-  const tools: Listing['tools'] = (asking) => {
+  const candidates: Listing['candidates'] = (asking) => {
     const { tenantId } = asking.principal;
-    const see = sight(asking);
-    const seen = (all: readonly ToolVersion[]): readonly SeenTool[] => all.flatMap((tool) => see(tool) ?? []);
     const view = appliedView(parts, sights, asking);
-    if (view !== undefined) return seen([...view.entries.values()].map(({ tool }) => tool)).toSorted(byName);
-    if (parts.visibility.rulesOf(tenantId) === undefined) return seen(parts.registry.manifests(tenantId));
-    const { tools: available, shared } = sights.of(tenantId);
-    if (!seesAll(asking.principal)) return seen(available);
-    // Who keeps the tools sees their own, available or not.
+    if (view !== undefined) return [...view.entries.values()].map(({ tool }) => tool);
     const own = parts.registry.manifests(tenantId);
-    return shared
-      ? seen([...own, ...available.filter((tool) => tool.tenantId !== tenantId)]).toSorted(byName)
-      : seen(own);
+    if (parts.visibility.rulesOf(tenantId) === undefined) return own;
+    const { tools: available, shared } = sights.of(tenantId);
+    if (!seesAll(asking.principal)) return available;
+    // Who keeps the tools sees their own, available or not.
+    return shared ? [...own, ...available.filter((tool) => tool.tenantId !== tenantId)].sort(byId) : own;
+  };
+
+  const tools: Listing['tools'] = (asking) => {
+    const see = sight(asking);
+    const seen = candidates(asking).flatMap((tool) => see(tool) ?? []);
+    return appliedView(parts, sights, asking) === undefined ? seen : seen.toSorted(byName);
   };
 
   const keys = visibleKeys(parts);
@@ -63,6 +67,7 @@ export function listing(parts: VisibleToolsParts, sights: TenantSights): Listing
   return {
     sight,
     sightKey: ({ claims }) => (claims === undefined ? undefined : keys.of(claims)),
+    candidates,
     tools,
     list(asking, filter, paging) {
       const { tenantId } = asking.principal;

@@ -101,4 +101,5 @@ export function isKnown(registry: VisibleToolsParts['registry'], tenantId: strin
   return !isFailure(found) || found.code !== 'E3001';
 }
 
-const byId = (a: ToolVersion, b: ToolVersion): number => (a.manifest.tool_id < b.manifest.tool_id ? -1 : 1);
+/** In the order of ids. */
+export const byId = (a: ToolVersion, b: ToolVersion): number => (a.manifest.tool_id < b.manifest.tool_id ? -1 : 1);

@@ -48,9 +48,16 @@ export function find(
   return set === undefined ? unknownTool(toolId) : answerOf(set, range ?? 'latest');
 }
 
-/** E3001. */
-export const unknownTool = (toolId: string): Failure =>
-  failure('E3001', `There is no tool ${JSON.stringify(toolId.slice(0, 128))}. List the tools to see which there are.`);
+/** E3001. @param near names that the caller sees and may have meant, the nearest first */
+export function unknownTool(toolId: string, near: readonly string[] = []): Failure {
+  const absent = `There is no tool ${JSON.stringify(toolId.slice(0, 128))}.`;
+  if (near.length === 0) return failure('E3001', `${absent} List the tools to see which there are.`);
+  return failure('E3001', `${absent} ${didYouMean(near)}`, { details: { did_you_mean: near } });
+}
+
+/** Names as a question in an error. */
+export const didYouMean = (near: readonly string[]): string =>
+  `Did you mean ${near.map((name) => JSON.stringify(name)).join(' or ')}?`;
 
 /** One page of the tools that a filter wants. */
 export function list(

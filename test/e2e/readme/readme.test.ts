@@ -74,6 +74,7 @@ describe('in a fresh clone', () => {
     expect(shapeOf(good)).toEqual(shapeOf(JSON.parse(allowed)));
     const { execution_metadata } = good;
     expect(shapeOf(bad)).toEqual(shapeOf({ ...JSON.parse(refused), execution_metadata }));
+    expect(bad['error']).toEqual(JSON.parse(refused).error);
     expect(good).toMatchObject({ tool_id: 'add', result: { sum: 5 } });
   });
 

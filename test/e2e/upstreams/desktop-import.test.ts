@@ -97,7 +97,10 @@ test('API-05 an upstream is disabled for good, enabled, and leaves as a desktop 
   expect((await invoke('lone__say')).status).toBe('success');
   const off = await cli(open, ['upstreams', 'disable', 'lone']);
   expect(off).toMatchObject({ code: 0, out: 'lone: stopped\n' });
-  expect((await invoke('lone__say')).error?.['message']).toContain('sallyport upstreams enable lone');
+  expect((await invoke('lone__say')).error).toMatchObject({
+    e_code: 'E3310',
+    message: "The upstream 'lone' is disabled. Its operator starts it with: sallyport upstreams enable lone",
+  });
   expect(await cli(open, ['upstreams', 'restart', 'lone'])).toMatchObject({ code: 1 });
   const exported = await cli(open, ['upstreams', 'export', 'lone']);
   expect(JSON.parse(exported.out)).toEqual({

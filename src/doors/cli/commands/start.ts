@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type DoctorFinding, EXIT, STDIO_TOOLS, type StdioOptions } from '../cli-parts.ts';
-import { type CommandKit, layerOptions } from '../command-kit.ts';
+import { type CommandKit, type CommonOptions, layerOptions } from '../command-kit.ts';
 import { port } from '../input/option-values.ts';
 import type { Printer } from '../output/printer.ts';
 
@@ -11,13 +11,14 @@ export function addStartCommands(program: Command, kit: CommandKit): void {
     .description('start the layer: REST and MCP on one address')
     .option('--port <port>', 'port to listen on, 0 for any free one', port)
     .option('--host <host>', 'address to listen on; loopback unless you say otherwise');
-  kit.action<{ port?: number; host?: string }>(serve, (_args, options) =>
+  const start = (_args: unknown, options: CommonOptions & { port?: number; host?: string }): Promise<number> =>
     kit.parts.serve({
       ...layerOptions(options),
       ...(options.port === undefined ? {} : { port: options.port }),
       ...(options.host === undefined ? {} : { host: options.host }),
-    }),
-  );
+    });
+  // Whatever fails here, it is the layer that could not be opened.
+  kit.action(serve, start, EXIT.unreachable);
 
   const mcp = program
     .command('mcp')
@@ -26,14 +27,15 @@ export function addStartCommands(program: Command, kit: CommandKit): void {
     .addOption(
       new Option('--tools <mode>', 'show all tools, or three that find, describe and call them').choices(STDIO_TOOLS),
     );
-  kit.action<Pick<StdioOptions, 'token' | 'tools'>>(mcp, (_args, { tools, ...options }) => {
+  const speak = (_args: unknown, { tools, ...options }: StdioOptions): Promise<number> => {
     const token = options.token ?? kit.parts.io.env['SALLYPORT_TOKEN'];
     return kit.parts.mcpStdio({
       ...layerOptions(options),
       ...(token === undefined ? {} : { token }),
       ...(tools === undefined ? {} : { tools }),
     });
-  });
+  };
+  kit.action(mcp, speak, EXIT.unreachable);
 
   const doctor = program
     .command('doctor')

@@ -1,4 +1,4 @@
-import type { Fault } from '../../../../api/schemas/error.ts';
+import type { Fault, ToolErrorBody } from '../../../../api/schemas/error.ts';
 import { errorBody, type Failure, failure } from '../../../domain/error/failure.ts';
 import { hiddenEscaped, hiddenShown } from '../../../std/text/hidden-characters.ts';
 import type { CliIo } from '../cli-parts.ts';
@@ -80,16 +80,34 @@ const indented = (said: string, by: string): string => hiddenShown(said).replace
 const jsonText = (value: unknown, indent?: number): string =>
   hiddenEscaped(JSON.stringify(value, null, indent) ?? 'null');
 
-/** The message with its code, then each fault with its place. */
+/** Lines and characters of what a failed program wrote on its standard error, the last ones. */
+const STDERR_LINES_MAX = 20;
+const STDERR_LENGTH_MAX = 4_000;
+
+/** The message with its code, then each fault with its place, then the end of what a failed program said. */
 export function failureLines(failed: Failure, paint: Paint): string[] {
   const { code, e_code, message, details, retry_after_ms } = errorBody(failed);
-  const faults = Array.isArray(details?.['faults']) ? (details['faults'] as readonly Partial<Fault>[]) : [];
+  const given: readonly unknown[] = Array.isArray(details?.['faults']) ? details['faults'] : [];
+  // Those of settings are sentences, which the message has.
+  const faults = given.filter((fault): fault is Partial<Fault> => typeof fault === 'object' && fault !== null);
   return [
     `${paint.bad(`${e_code} ${code}:`)} ${indented(message, CONTINUED)}`,
     ...faults.map(({ path, message: what, hint }) => {
       const place = path === undefined || path === '' ? '(whole)' : path;
       return indented(`  ${place}: ${what ?? ''}${hint === undefined ? '' : ` (${hint})`}`, CONTINUED);
     }),
+    ...stderrLines(details),
     ...(retry_after_ms === undefined ? [] : [`  It may work again in ${Math.ceil(retry_after_ms / 1000)} s.`]),
   ];
+}
+
+/** Of a shell tool or a script of a skill: `--json` has all of it, in `details.envelope`. */
+function stderrLines(details: ToolErrorBody['details']): string[] {
+  const envelope = details?.['envelope'] as { readonly stderr?: unknown } | null | undefined;
+  const said = typeof envelope?.stderr === 'string' ? envelope.stderr.trimEnd() : '';
+  if (said === '') return [];
+  const lines = said.slice(-STDERR_LENGTH_MAX).split('\n').slice(-STDERR_LINES_MAX);
+  const isWhole = lines.join('\n') === said;
+  const shown = indented(lines.join('\n'), CONTINUED);
+  return [`  On its standard error it wrote${isWhole ? '' : ', at the end'}:`, `${CONTINUED}${shown}`];
 }

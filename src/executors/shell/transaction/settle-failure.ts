@@ -1,12 +1,12 @@
 import { failureOf, ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
-import type { ShellEnd } from '../shell-outcome.ts';
+import type { ProgramEnd } from '../../program-end.ts';
 import type { ShellPlan } from '../shell-plan.ts';
 import type { CommandEnd, Transaction } from './transactions.ts';
 
 /** How a command that did not succeed ended; undefined when it never ran. */
 export function commandEndOf(
   { successCodes }: ShellPlan,
-  { exit, output }: Pick<ShellEnd, 'exit' | 'output'>,
+  { exit, output }: Pick<ProgramEnd, 'exit' | 'output'>,
   signal: AbortSignal,
 ): CommandEnd | undefined {
   if (exit.notStarted === true) return undefined;

@@ -3,13 +3,32 @@ import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { compareManifests } from '../../compare-manifests.ts';
 import { complianceOf } from '../../manifests/compliance.ts';
 
+/** Code of the warning that calls end before the timeout of the manifest. */
+export const TIMEOUT_CUT = 'timeout_cut';
+
 /**
- * What whoever registers a manifest should know: how much its schemas lack, as a count, and a break that its version
- * does not announce.
+ * What whoever registers a manifest should know: how much its schemas lack, as a count, a timeout that no call will have, and a
+ * break that its version does not announce.
  * @param before the version below it, when there is one
+ * @param timeoutSecondsMax longest timeout of a synchronous call
  */
-export function manifestWarnings(manifest: ToolManifest, before: ToolManifest | undefined): readonly Warning[] {
-  return [...complianceWarning(manifest), ...(before === undefined ? [] : stepWarning(before, manifest))];
+export function manifestWarnings(
+  manifest: ToolManifest,
+  before: ToolManifest | undefined,
+  timeoutSecondsMax: number | undefined,
+): readonly Warning[] {
+  return [
+    ...complianceWarning(manifest),
+    ...timeoutWarning(manifest, timeoutSecondsMax),
+    ...(before === undefined ? [] : stepWarning(before, manifest)),
+  ];
+}
+
+function timeoutWarning({ execution_config: config }: ToolManifest, max: number | undefined): Warning[] {
+  const asked = config?.default_timeout_seconds;
+  if (asked === undefined || max === undefined || asked <= max) return [];
+  const message = `Its timeout of ${asked} s is longer than any call may take: calls end after ${max} s. Raise the setting calls.timeout_seconds_max, or call it asynchronously.`;
+  return [{ code: TIMEOUT_CUT, message, details: { timeout_seconds: asked, timeout_seconds_max: max } }];
 }
 
 function complianceWarning(manifest: ToolManifest): Warning[] {

@@ -133,7 +133,11 @@ async function created(state: RegistryState, version: ToolVersion, warnings: rea
   return {
     outcome: 'created',
     version,
-    warnings: [...warnings, ...manifestWarnings(manifest, before?.manifest), ...retired.warnings],
+    warnings: [
+      ...warnings,
+      ...manifestWarnings(manifest, before?.manifest, state.timeoutSecondsMax),
+      ...retired.warnings,
+    ],
     retired: retired.versions,
   };
 }

@@ -19,6 +19,8 @@ export interface RegistryParts extends Pick<ManifestChecks, 'compileSchema'> {
   readonly log: Log;
   /** Default: what {@link Retention} says. */
   readonly retention?: Partial<Retention>;
+  /** Longest timeout of a synchronous call; a manifest that asks for more is told so. No bound when absent. */
+  readonly timeoutSecondsMax?: number;
 }
 
 /** The registry of this process: the store, and what of it stands in memory. */
