@@ -127,7 +127,11 @@ export function discardRest(request: IncomingMessage): void {
   }
   const { socket } = request;
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
-  const keep = (): void => clearTimeout(cut);
+  // A connection outlives many refused requests, so nothing of one may stay with it.
+  const keep = (): void => {
+    clearTimeout(cut);
+    socket.off('close', keep);
+  };
   request.once('end', keep);
   socket.once('close', keep);
   request.resume();

@@ -10,6 +10,7 @@ import type { UpstreamCallResult } from './connection/link.ts';
 import { callerCredentials, checkListCredentials } from './connection/per-caller/caller-credentials.ts';
 import { type KeptUpstream, keepUpstream, type UpstreamChecks } from './connection/per-caller/keep-upstream.ts';
 import { isListedByOperator } from './connection/per-caller/own-listing.ts';
+import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
 import type { ElicitationDesk } from './elicitation.port.ts';
@@ -23,7 +24,7 @@ import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
 export type { ElicitationDesk, Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
-export { callerCredentials };
+export { callerCredentials, literalSecrets, secretArgument, secretNameOf, withReferences };
 
 /** What came of adding an upstream. */
 export interface AddedUpstream {

@@ -69,6 +69,8 @@ export interface OperationParts
   readonly importComposio: ComposioImporter;
   /** For what an operation itself asks of others' services. */
   readonly secrets: SecretStore;
+  /** Whether values of secrets are kept, encrypted; else the definitions of upstreams refer to the secret store. */
+  readonly keepsSecrets: boolean;
   readonly outbound: OutboundHttp;
   /** Keeps the files of imported skills. */
   readonly skillFiles: SkillFiles;

@@ -4,6 +4,7 @@ import { circuitStoreConformance } from '../../src/external/circuit-store.confor
 import { rateLimiterConformance } from '../../src/external/rate-limiter.conformance.ts';
 import { apiKeyStoreConformance } from '../../src/identity/conformance/api-key-store.conformance.ts';
 import { revocationStoreConformance } from '../../src/identity/conformance/revocation-store.conformance.ts';
+import { sealedUpstreamStore } from '../../src/mcp-servers/connection/secrets/sealed-upstream-store.ts';
 import { quarantineStoreConformance } from '../../src/mcp-servers/quarantine-store.conformance.ts';
 import { upstreamStoreConformance } from '../../src/mcp-servers/upstream-store.conformance.ts';
 import { approvalStoreConformance } from '../../src/orchestration/conformance/approval-store.conformance.ts';
@@ -72,6 +73,9 @@ describe('memory', () => {
   });
   skillContentsConformance(test, 'memory', async () => ({ store: memorySkillContents(TESTED_BOUNDS), close }));
   upstreamStoreConformance(test, 'memory', async () => ({ store: memoryUpstreamStore(), close }));
+  upstreamStoreConformance(test, 'encrypted', async () => {
+    return { store: sealedUpstreamStore(memoryUpstreamStore(), new Uint8Array(32), silentLog), close };
+  });
   quarantineStoreConformance(test, 'memory', async () => ({ store: memoryQuarantineStore(), close }));
   visibilityStoreConformance(test, 'memory', async () => ({ store: memoryVisibilityStore(), close }));
   revocationStoreConformance(test, 'memory', async () => ({ store: memoryRevocationStore(), close }));

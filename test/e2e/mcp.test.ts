@@ -140,6 +140,81 @@ test('API-03 pages of an origin that the operator allows may ask every door; of 
   }
 });
 
+const PATHS = ['/mcp', '/mcp/discovery', '/v1/invocations', '/v1/tools', '/healthz', '/nowhere'];
+
+test('API-03 a page of an allowed origin may ask beforehand, send what MCP needs and read the answer; another page may not', async () => {
+  const ask = async (path: string, method: string, headers: Record<string, string>) => {
+    const response = await fetch(open.server.url + path, { method, headers });
+    await response.arrayBuffer();
+    return response;
+  };
+  const wanted =
+    'authorization, content-type, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, mcp-param-city';
+  const before = { 'access-control-request-method': 'POST', 'access-control-request-headers': wanted };
+  const told = ({ headers }: Response) => [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+  for (const path of PATHS) {
+    const origin = 'https://console.example';
+    const asked = await ask(path, 'OPTIONS', { origin, ...before });
+    expect([asked.status, asked.headers.get('access-control-allow-origin'), asked.headers.get('vary')]).toEqual([
+      204,
+      origin,
+      'Origin',
+    ]);
+    expect(asked.headers.get('access-control-allow-methods')).toContain('DELETE');
+    const allowed = asked.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
+    expect(allowed).toEqual(expect.arrayContaining([...wanted.split(', '), 'last-event-id', 'traceparent']));
+    expect(asked.headers.has('access-control-allow-credentials')).toBe(false);
+
+    const answer = await ask(path, 'GET', { origin });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(answer.headers.get('access-control-expose-headers')).toContain('Mcp-Session-Id');
+    expect(answer.headers.get('vary')).toBe('Origin');
+    expect(told(await ask(path, 'GET', { origin: open.server.url }))).toEqual([]);
+    // An answer to nobody's page says that to a page it could differ.
+    expect([(await ask(path, 'GET', {})).headers.get('vary'), told(await ask(path, 'GET', {}))]).toEqual([
+      'Origin',
+      [],
+    ]);
+
+    for (const foreign of ['https://evil.example', 'https://console.example.evil.example', 'null']) {
+      const refused = await ask(path, 'OPTIONS', { origin: foreign, ...before });
+      expect([refused.status, told(refused)]).toEqual([403, []]);
+      const unread = await ask(path, 'GET', { origin: foreign });
+      expect([unread.status, told(unread)]).toEqual([403, []]);
+    }
+  }
+});
+
+test('API-03 the answers of calls and sessions, which go without the framework, can be read by that page too', async () => {
+  const headers = { origin: 'https://console.example', authorization: `Bearer ${open.token}` };
+  const call = await fetch(`${open.server.url}/v1/invocations`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ tool_id: 'double', parameters: { n: 4 } }),
+  });
+  expect([call.status, call.headers.get('access-control-allow-origin')]).toEqual([200, headers.origin]);
+  const seen: (string | null)[] = [];
+  const client = new Client({ name: 'page', version: '1.0.0' });
+  const transport = new StreamableHTTPClientTransport(new URL(`${open.server.url}/mcp`), {
+    requestInit: { headers },
+    fetch: async (url, init) => {
+      const response = await fetch(url, init);
+      seen.push(response.headers.get('access-control-allow-origin'));
+      return response;
+    },
+  });
+  await client.connect(transport);
+  expect(JSON.stringify(await client.callTool({ name: 'double', arguments: { n: 4 } }))).toContain('8');
+  await client.close();
+  expect(new Set(seen)).toEqual(new Set([headers.origin]));
+});
+
+test('API-03 a layer that allows no origin says nothing of origins', async () => {
+  await using closed = await openLayer();
+  const { headers } = await fetch(`${closed.server.url}/healthz`);
+  expect([headers.get('vary'), headers.get('access-control-allow-origin')]).toEqual([null, null]);
+});
+
 test('VIS-08 a tool of a kind that there is none of is refused when it is registered', async () => {
   const { capability_token: token } = await open.layer.mintToken({ roles: ['operator'] });
   const register = (kind: string) => {

@@ -16,9 +16,11 @@ import { createOutboundHttp } from '../../external/outbound-http.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
 import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
+import { sealedUpstreamStore } from '../../mcp-servers/connection/secrets/sealed-upstream-store.ts';
 import type { ElicitationDesk } from '../../mcp-servers/elicitation.port.ts';
 import { createPackages } from '../../mcp-servers/packages.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
+import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
 import { createUpstreams, type Upstreams, type UpstreamsParts } from '../../mcp-servers/upstreams.ts';
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
 import { createRegistry, type Registry } from '../../registry/registry.ts';
@@ -32,6 +34,7 @@ import type { Ingredients } from './ingredients.ts';
 import { openSandboxes } from './open-sandboxes.ts';
 import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
+import { loadSealingKey } from './sealing-key.ts';
 
 /** What finds tools and what runs them. Questions of upstreams to people go to `onElicitation`. */
 export async function openTools(
@@ -49,15 +52,14 @@ export async function openTools(
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
+  const { store, keepsSecrets } = await upstreamStoreOf(settings, database.upstreamStore, log);
   const upstreams = openUpstreams(opened, {
     driver: servers,
     ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
-    store: database.upstreamStore,
+    store,
     quarantine,
     packages: packagesOf(settings, servers, environment),
-    secrets,
-    log,
-    clock,
+    ...{ secrets, log, clock },
     client: { name: 'sallyport', version: VERSION },
     outbound,
     onElicitation,
@@ -92,6 +94,7 @@ export async function openTools(
   return {
     schemas,
     secrets,
+    keepsSecrets,
     driver,
     drivers,
     outbound,
@@ -102,6 +105,17 @@ export async function openTools(
     skillFiles,
     fileExecutor,
   };
+}
+
+/** Definitions of upstreams, their secrets encrypted where they are kept. */
+async function upstreamStoreOf(
+  settings: Settings,
+  store: UpstreamStore,
+  log: Ingredients['log'],
+): Promise<{ readonly store: UpstreamStore; readonly keepsSecrets: boolean }> {
+  // With a database of the user's own there may be other instances, which have other keys.
+  if (settings['database.url'] !== '') return { store, keepsSecrets: false };
+  return { store: sealedUpstreamStore(store, await loadSealingKey(settings['data_folder']), log), keepsSecrets: true };
 }
 
 /** Where packages of upstreams are installed, in the data folder. */

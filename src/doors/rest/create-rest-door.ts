@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
@@ -10,6 +10,7 @@ import { createDirectPosts, type DirectPosts } from './direct-posts.ts';
 import { addInvocationStream } from './invocation-stream.ts';
 import { closeLocally, listenLocally } from './local-server.ts';
 import { answerClientError } from './misuse/client-error.ts';
+import { createCrossOrigin } from './misuse/cross-origin.ts';
 import { answerFrameworkError, refuseMisuse } from './misuse/refuse-misuse.ts';
 import { createRequestGuard } from './misuse/request-guard.ts';
 import { createOpenRequests, layerStops, type OpenRequests } from './open-requests.ts';
@@ -66,7 +67,11 @@ export function createRestDoor(parts: RestDoorParts): RestDoor {
   const guard = createRequestGuard(host, settings);
   const refuse = refuseMisuse(app, guard, resource, parts.log);
   const requests = createOpenRequests((response) => sendProblem(response, layerStops(), resource));
-  const direct = createDirectPosts(app, requests.admit, (request) => guard(request) === undefined);
+  const passes = (request: IncomingMessage): boolean => guard(request) === undefined;
+  const crossOrigin = createCrossOrigin(settings.allowedOrigins, passes);
+  const admit: typeof requests.admit = (request, response) =>
+    !crossOrigin(request, response) && requests.admit(request, response);
+  const direct = createDirectPosts(app, admit, passes);
   const bodies = createBodyBudget(settings.bodiesBytesMax);
   addOperationRoutes(app, parts.layer, resource, settings, bodies);
   addDirectInvocation(direct, parts.layer, resource, settings, refuse, bodies);

@@ -174,7 +174,7 @@ test('hostile text is read in linear time and prototype keys are ordinary names'
   });
 });
 
-test('REG-14 a value that stands in for a secret is asked for by its name, and one that is a secret is named as such', () => {
+test('REG-14 a value that stands in for a secret is asked for by its name, and one that is a secret is not told', () => {
   const { upstreams, notes } = servers({
     a: {
       command: 'x',
@@ -201,6 +201,5 @@ test('REG-14 a value that stands in for a secret is asked for by its name, and o
   const told = notes.join('\n');
   for (const name of ['API_KEY', 'EMPTY_TOKEN', 'TOKEN', 'api-key', 'X-Api-Key'])
     expect(told).toContain(`secret ${name}`);
-  expect(told).toContain('REAL in its env looks like a secret');
   expect(told).not.toContain('ghp_');
 });

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 import type { HttpTransport, StdioTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import { redact } from '../../detectors/redact.ts';
 import { isBaseSystem } from '../stdio/program.ts';
 
 /** One server of a desktop file, read. */
@@ -136,12 +135,9 @@ function textValues(
       return `{{${name}}}`;
     });
   }
-  const notes = [
-    ...[...names].map((name) => `The variable ${name} in its ${where} is taken from the layer's secret ${name}.`),
-    ...Object.entries(values)
-      .filter(([key, value]) => redact({ [key]: value }).findings.length > 0 && !value.includes('{{'))
-      .map(([key]) => `${key} in its ${where} looks like a secret. Better write {{${key}}} and set the secret ${key}.`),
-  ];
+  const notes = [...names].map(
+    (name) => `The variable ${name} in its ${where} is taken from the layer's secret ${name}.`,
+  );
   return { values, notes };
 }
 

@@ -2,6 +2,7 @@ import type { UpstreamDefinition, UpstreamImportResponse } from '../../../api/sc
 import type { ErrorCode } from '../../domain/error/catalogue.ts';
 import { failureOf } from '../../domain/error/tool-layer-error.ts';
 import { readDesktopConfiguration } from '../../mcp-servers/desktop-configuration.ts';
+import { literalSecrets, secretArgument, secretNameOf } from '../../mcp-servers/upstreams.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { connectAndRegister, withInstalled } from '../upstreams/add-upstream.ts';
@@ -39,13 +40,49 @@ export function importUpstreams(parts: OperationParts): Run<'upstreams.import'> 
       kept: [],
       // With `only` it is the rest of an import that told of these already.
       refused: only === undefined ? [...read.refused] : [],
-      notes: only === undefined ? [...read.notes] : [],
+      notes: only === undefined ? [...read.notes, ...(await secretNotes(parts, tenantId, definitions))] : [],
     };
     if (dry_run === true) return answer;
     for (const definition of definitions) await importOne(parts, asker, definition, install === true, answer);
     return answer;
   };
 }
+
+/** What becomes of each secret that is written out in the file. */
+async function secretNotes(
+  { keepsSecrets, secrets }: OperationParts,
+  tenantId: string,
+  definitions: readonly UpstreamDefinition[],
+): Promise<readonly string[]> {
+  const notes: string[] = [];
+  for (const definition of definitions) {
+    const { name } = definition;
+    const literal = literalSecrets(definition);
+    if (!keepsSecrets && hasSecretArgument(definition))
+      notes.push(
+        `${name}: an argument is a secret, and stays as it is. Give the server a variable instead, if it takes one.`,
+      );
+    if (literal.length === 0) continue;
+    if (keepsSecrets) {
+      notes.push(`${name}: ${literal.join(', ')} is a secret. It is kept encrypted, and goes with the upstream.`);
+      continue;
+    }
+    const missing = await secrets
+      .read(
+        tenantId,
+        literal.map((key) => secretNameOf(name, key)),
+      )
+      .then(() => undefined, failureOf);
+    if (missing !== undefined)
+      notes.push(
+        `${name}: its secrets are not kept, for every instance needs them. ${missing.message} Do so for every instance.`,
+      );
+  }
+  return notes;
+}
+
+const hasSecretArgument = ({ transport }: UpstreamDefinition): boolean =>
+  transport.type === 'stdio' && (transport.args ?? []).some((_arg, at, args) => secretArgument(args, at) !== undefined);
 
 async function importOne(
   parts: OperationParts,

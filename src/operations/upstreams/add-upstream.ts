@@ -1,4 +1,5 @@
 import type { UpstreamAddResponse, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { withReferences } from '../../mcp-servers/upstreams.ts';
 import type { Asker, Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
@@ -11,7 +12,8 @@ export function addUpstream(parts: OperationParts): Run<'upstreams.add'> {
 }
 
 /**
- * The definition with the package that its command needs, which is put on record.
+ * The definition with the package that its command needs, which is put on record, and with references in the place of secrets
+ * where none are kept.
  * @throws E3801 when something has to be installed and may not be, or cannot be
  */
 export async function withInstalled(
@@ -20,9 +22,10 @@ export async function withInstalled(
   asked: UpstreamDefinition,
   mayInstall: boolean,
 ): Promise<UpstreamDefinition> {
-  const definition = await parts.upstreams.prepare(asker.principal.tenantId, asked, mayInstall);
+  const referring = parts.keepsSecrets ? asked : withReferences(asked);
+  const definition = await parts.upstreams.prepare(asker.principal.tenantId, referring, mayInstall);
   const { name, transport } = definition;
-  if (definition !== asked && transport.type === 'stdio') {
+  if (definition !== referring && transport.type === 'stdio') {
     const data = {
       change: 'upstream-package-pinned',
       upstream: name,

@@ -1,5 +1,6 @@
 import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import { failure } from '../../domain/error/failure.ts';
+import { secretArgument } from '../../mcp-servers/upstreams.ts';
 import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
@@ -47,8 +48,19 @@ function shownAs(definition: UpstreamDefinition, standIn: (name: string) => stri
       transport: { ...transport, url, ...(headers === undefined ? {} : { headers: hidden(headers) }) },
     };
   }
-  const { env } = transport;
-  return { ...definition, transport: { ...transport, ...(env === undefined ? {} : { env: hidden(env) }) } };
+  const { env, args } = transport;
+  const shown = args?.map((arg, at) => {
+    const name = secretArgument(args, at);
+    return name === undefined ? arg : standIn(name);
+  });
+  return {
+    ...definition,
+    transport: {
+      ...transport,
+      ...(shown === undefined ? {} : { args: shown }),
+      ...(env === undefined ? {} : { env: hidden(env) }),
+    },
+  };
 }
 
 /** Keys of some servers travel in the query. */

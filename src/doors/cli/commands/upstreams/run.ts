@@ -58,7 +58,12 @@ function addExportCommand(upstreams: Command, kit: CommandKit): void {
     .argument('[name...]', 'all when absent');
   kit.asking(exportAll, async ({ layer, caller, print }, [names]) => {
     const wanted = (names ?? []) as string[];
-    print.value(await layer.ask('upstreams.export', wanted.length === 0 ? {} : { names: wanted }, caller));
+    const exported = await layer.ask('upstreams.export', wanted.length === 0 ? {} : { names: wanted }, caller);
+    print.value(exported);
+    if (JSON.stringify(exported).includes('{{'))
+      print.note(
+        'It is without values of secrets: each {{NAME}} stands for one, to be filled in where the file is used.',
+      );
     return EXIT.ok;
   });
 }
