@@ -1,0 +1,127 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { ROOT } from '../../../scripts/project-files.ts';
+import { MiB } from '../../../src/std/bytes.ts';
+
+const run = promisify(execFile);
+/** What a shell of a new user has; programs of this checkout are not in it. */
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** `npm ci` without a cache takes a minute, on a slow line longer. */
+const ENDS_MS = 400_000;
+
+/** A fresh clone in an empty home, on a machine where this checkout is out of sight. */
+export interface NewMachine extends AsyncDisposable {
+  readonly clone: string;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The words before a command that put it on this machine. */
+  readonly wrapper: readonly string[];
+  /** What a line of a shell said, both outputs in one; rejects when it fails. */
+  sh(line: string): Promise<string>;
+  /** The same for a line that ends with this code. */
+  failing(line: string, code: number): Promise<string>;
+  /** Starts a line that goes on and waits until it says this. @returns what it said by then, and what stops it as Ctrl-C does */
+  start(line: string, until: RegExp): Promise<{ readonly said: string; stop(): Promise<void> }>;
+}
+
+/** Files of the checkout as they would be committed, nothing installed. */
+export async function newMachine(): Promise<NewMachine> {
+  const home = await mkdtemp(join(tmpdir(), 'new-machine-'));
+  const clone = join(home, 'sallyport');
+  await mkdir(clone);
+  const files = 'git ls-files -z --cached --others --exclude-standard | tar -c --null -T - | tar -x -C "$1"';
+  await run('sh', ['-c', files, 'sh', clone], { cwd: ROOT });
+  const env = { HOME: home, PATH: SYSTEM_PATH, ...ofNpm() };
+  // Nothing installed beside this file is found: in a mount namespace of its own, the checkout is an empty folder.
+  const hidden = 'mount -t tmpfs none "$0" && cd "$1" && shift && exec "$@"';
+  const wrapper = ['unshare', '--mount', 'sh', '-c', hidden, ROOT, clone];
+  const [program = '', ...args] = wrapper;
+  const said = async (line: string): Promise<{ code: number; text: string }> => {
+    try {
+      const options = { cwd: clone, env, timeout: ENDS_MS, maxBuffer: 16 * MiB };
+      const { stdout, stderr } = await run(program, [...args, 'sh', '-c', line], options);
+      return { code: 0, text: stdout + stderr };
+    } catch (thrown) {
+      const {
+        code,
+        stdout = '',
+        stderr = String(thrown),
+      } = thrown as { code?: number; stdout?: string; stderr?: string };
+      return { code: typeof code === 'number' ? code : -1, text: stdout + stderr };
+    }
+  };
+  const failing: NewMachine['failing'] = async (line, wanted) => {
+    const { code, text } = await said(line);
+    if (code !== wanted) throw new Error(`${line} ended with ${code} instead of ${wanted}: ${text.slice(-4_000)}`);
+    return text;
+  };
+  return {
+    clone,
+    home,
+    env,
+    wrapper,
+    sh: (line) => failing(line, 0),
+    failing,
+    start: (line, until) => startOn({ clone, env, wrapper }, line, until),
+    [Symbol.asyncDispose]: () => rm(home, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
+
+/** How this machine reaches a registry, where that is said in the environment. */
+function ofNpm(): Record<string, string> {
+  const said = Object.entries(process.env).filter(([name]) =>
+    /^(NODE_EXTRA_CA_CERTS|https?_proxy|no_proxy)$/i.test(name),
+  );
+  return Object.fromEntries(said.map(([name, value = '']) => [name, value]));
+}
+
+async function startOn(
+  { clone, env, wrapper }: Pick<NewMachine, 'clone' | 'env' | 'wrapper'>,
+  line: string,
+  until: RegExp,
+): ReturnType<NewMachine['start']> {
+  const [program = '', ...args] = wrapper;
+  const child = spawn(program, [...args, 'sh', '-c', line], {
+    cwd: clone,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  let said = '';
+  const isSaid = new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (until.test(said)) resolve();
+      });
+    }
+    void exited.then(() => reject(new Error(`${line} ended: ${said.slice(-4_000)}`)));
+  });
+  const stop = async (): Promise<void> => {
+    signal(child.pid, 'SIGINT');
+    await exited;
+    while (signal(child.pid, 0)) await setTimeout(50);
+  };
+  await isSaid;
+  return { said, stop };
+}
+
+/** To a program and all that it started, as a terminal does; false when none of them is left. */
+function signal(pid: number | undefined, name: NodeJS.Signals | 0): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, name);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a process may have a mount namespace of its own here, which hides the checkout. */
+export const mayHide = await run('unshare', ['--mount', 'true']).then(
+  () => true,
+  () => false,
+);
