@@ -70,12 +70,8 @@ export async function serve(
   mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
   const url = await rest.listen(port);
-  await writeRunningLayer(settings['data_folder'], {
-    url,
-    pid: process.pid,
-    socket: socket.path,
-    ...(endsWithClient ? { endsWithClient } : {}),
-  });
+  const running = { url, pid: process.pid, socket: socket.path, endsWithClient };
+  await writeRunningLayer(settings['data_folder'], running);
   // Nobody waits for it: sandboxes are tried out, which takes longer than the rest of the start.
   const warned = layer.forServer.warnOfSandboxes();
   let closing: Promise<void> | undefined;
