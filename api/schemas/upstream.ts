@@ -178,6 +178,15 @@ export const UpstreamImportRequest = Type.Object(
       Type.Boolean({ default: false, description: 'Say what would happen; nothing is started, installed or written.' }),
     ),
     install: Type.Optional(MayInstall),
+    mounts: Type.Optional(
+      Type.Record(UpstreamName, Type.Array(FilesystemPermission), {
+        description:
+          'Folders that servers see, by the names that the answer gives them; they win over those of the answer.',
+      }),
+    ),
+    network: Type.Optional(
+      Type.Record(UpstreamName, Type.Array(NetworkPermission), { description: 'Addresses that servers may reach.' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -195,6 +204,9 @@ export const UpstreamPlan = Type.Object(
     }),
     package: Type.Optional(Type.String({ description: 'What has to be installed, as its package manager names it.' })),
     reason: Type.Optional(Type.String({ description: 'Why it cannot start, and what to change.' })),
+    mounts: Type.Optional(
+      Type.Array(FilesystemPermission, { description: 'Folders that it would see beside its own code.' }),
+    ),
   },
   { additionalProperties: false },
 );

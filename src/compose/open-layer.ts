@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failureOf, ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { LayerOptions, OpenedLayer, WhenAbsent } from '../doors/cli/cli-parts.ts';
 import { createRemoteLayer } from '../doors/remote/remote-layer.ts';
 import type { ToolLayer } from '../operations/tool-layer.ts';
@@ -46,23 +47,41 @@ export type FoundLayer =
 export interface FindOptions extends Pick<ToolLayerOptions, 'environment'> {
   /** 'make' when absent. */
   readonly whenAbsent?: WhenAbsent;
+  /** How long one is waited for that another process has begun to open; not at all when absent. */
+  readonly patienceMs?: number;
 }
+
+/** Between two looks for a layer that is being opened. */
+const LOOK_AGAIN_MS = 200;
 
 /** As {@link openLayer}, for those who need more than to ask. */
 export async function findLayer(
   options: LayerOptions,
-  { whenAbsent = 'make', ...more }: FindOptions = {},
+  { whenAbsent = 'make', patienceMs = 0, ...more }: FindOptions = {},
 ): Promise<FoundLayer> {
   const given = settingsOf(options);
   const { data_folder: folder } = readSettings({ given, ...more });
-  const running = await runningLayer(folder);
-  if (running !== undefined) return running;
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const running = await runningLayer(folder);
+    if (running !== undefined) return running;
+    try {
+      return await ownLayer(folder, { settings: given, ...more }, whenAbsent);
+    } catch (thrown) {
+      if (failureOf(thrown).details?.['problem'] !== 'folder-in-use' || performance.now() > end) throw thrown;
+      await sleep(LOOK_AGAIN_MS);
+    }
+  }
+}
+
+/** A layer of this process. @throws E3812 with `details.problem` folder-in-use where another process has the data folder */
+async function ownLayer(folder: string, options: ToolLayerOptions, whenAbsent: WhenAbsent): Promise<FoundLayer> {
   const isAbsent = whenAbsent !== 'make' && !(await hasInstanceId(folder));
   if (isAbsent && whenAbsent === 'refuse') throw noLayer(folder);
   // A whole layer is loaded only when it is needed: it takes ten times as long as the way to one that runs.
   const { createToolLayer } = await import('./create-tool-layer.ts');
-  if (isAbsent) return borrowed(createToolLayer, { settings: given, ...more });
-  const own = await createToolLayer({ settings: given, ...more });
+  if (isAbsent) return borrowed(createToolLayer, options);
+  const own = await createToolLayer(options);
   return { own, close: () => own.close() };
 }
 

@@ -24,14 +24,15 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 /**
  * Opens REST, the MCP gateway and the discovery server on one address.
+ * @param address where, as the settings say when absent; `endsWithClient` tells other processes that it is there for one client
  * @throws ToolLayerError E3900 when the address cannot be had; E3801 when tokens are not required and the address is open
  */
 export async function serve(
   layer: EmbeddedToolLayer,
-  address: { readonly host?: string; readonly port?: number } = {},
+  address: { readonly host?: string; readonly port?: number; readonly endsWithClient?: boolean } = {},
 ): Promise<Server> {
   const { settings, log } = layer;
-  const { host = settings['server.host'], port = settings['server.port'] } = address;
+  const { host = settings['server.host'], port = settings['server.port'], endsWithClient = false } = address;
   if (settings['tokens.mode'] !== 'required' && !LOOPBACK.has(host)) {
     throw new ToolLayerError(
       'E3801',
@@ -69,7 +70,8 @@ export async function serve(
   mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
   const url = await rest.listen(port);
-  await writeRunningLayer(settings['data_folder'], { url, pid: process.pid, socket: socket.path });
+  const running = { url, pid: process.pid, socket: socket.path, endsWithClient };
+  await writeRunningLayer(settings['data_folder'], running);
   // Nobody waits for it: sandboxes are tried out, which takes longer than the rest of the start.
   const warned = layer.forServer.warnOfSandboxes();
   let closing: Promise<void> | undefined;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const FILE = 'instance-id';
@@ -10,9 +10,18 @@ export async function loadInstanceId(dataFolder: string): Promise<string> {
   const path = join(dataFolder, FILE);
   const known = await knownId(dataFolder);
   if (known !== undefined) return known;
-  const made = randomUUID();
-  await writeFile(path, `${made}\n`, { mode: 0o600 });
-  return made;
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(draft, `${randomUUID()}\n`, { mode: 0o600 });
+    // Of processes that start at once the first one's stays; what is there and is no name is replaced.
+    await link(draft, path).catch(async (cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'EEXIST') throw cause;
+      if ((await knownId(dataFolder)) === undefined) await rename(draft, path);
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await readFile(path, 'utf8')).trim();
 }
 
 /** Whether a layer has used this data folder. */

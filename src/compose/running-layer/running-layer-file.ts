@@ -7,6 +7,8 @@ export interface RunningLayer {
   readonly pid: number;
   /** Unix socket of its REST door; who asks there is its operator. */
   readonly socket: string;
+  /** It ends with the MCP client that started it (`sallyport mcp`), and is not started again at this address. */
+  readonly endsWithClient?: boolean;
 }
 
 const FILE = 'running.json';
@@ -22,10 +24,11 @@ export async function writeRunningLayer(dataFolder: string, running: RunningLaye
 /** The layer that serves this data folder, when there is one alive. */
 export async function readRunningLayer(dataFolder: string): Promise<RunningLayer | undefined> {
   try {
-    const { url, pid, socket } = JSON.parse(await readFile(join(dataFolder, FILE), 'utf8'));
+    const { url, pid, socket, endsWithClient } = JSON.parse(await readFile(join(dataFolder, FILE), 'utf8'));
     // A layer of an earlier version names no socket.
     if (typeof url !== 'string' || typeof socket !== 'string' || !Number.isSafeInteger(pid)) return undefined;
-    return isAlive(pid) ? { url, pid, socket } : undefined;
+    if (!isAlive(pid)) return undefined;
+    return { url, pid, socket, ...(endsWithClient === true ? { endsWithClient } : {}) };
   } catch {
     return undefined;
   }

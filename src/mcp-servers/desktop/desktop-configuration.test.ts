@@ -49,7 +49,6 @@ test('REG-14 the file of a desktop client becomes definitions, and its folders b
     },
   ]);
   expect(notes).toEqual([
-    `files: ${folder} is visible read-only; say --mount ${folder}:rw to allow writing.`,
     'files: /no/such does not exist here, so it is not visible to the server.',
     "remote: The variable API_TOKEN in its headers is taken from the layer's secret API_TOKEN.",
   ]);
@@ -138,7 +137,7 @@ test('variables in a command stay as they are and are noted, and the whole disk 
   });
   expect(upstreams[0]?.transport).toEqual({ type: 'stdio', command: 'node', args: [`${VARIABLE}/x.js`, '/'] });
   expect(notes).toEqual([
-    'a: The whole disk (/) is not made visible; say --mount PATH for what it needs.',
+    'a: The whole disk (/) is not made visible; say --mount NAME=PATH for what it needs.',
     `a: ${VARIABLE} is not replaced here; write its value in its place.`,
     'a: Not taken over: autoApprove.',
   ]);

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 import type { HttpTransport, StdioTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import { isBaseSystem } from '../stdio/program.ts';
+import { isInterpreter } from '../stdio/sandbox-spec.ts';
 
 /** One server of a desktop file, read. */
 export type ReadEntry =
@@ -70,7 +71,7 @@ function readStdio(entry: Record<string, unknown>): ReadTransport {
   const filled = textValues(env, 'env');
   if ('reason' in filled) return filled;
   const texts = args.map(String);
-  const { mounts, notes } = mountsOf(texts);
+  const { mounts, notes } = mountsOf(command.trim(), texts);
   return {
     transport: {
       type: 'stdio',
@@ -102,18 +103,19 @@ function readHttp(entry: Record<string, unknown>, url: unknown, type: string): R
   };
 }
 
-/** Absolute paths among the arguments are what the server is meant to work on. */
-function mountsOf(args: readonly string[]): { mounts: FilesystemPermission[]; notes: string[] } {
-  const paths = args.map((arg) => (arg.startsWith('-') ? arg.slice(arg.indexOf('=') + 1) : arg)).filter(isAbsolute);
+/** Absolute paths among the arguments are what the server is meant to work on; its script is seen with its package anyway. */
+function mountsOf(command: string, args: readonly string[]): { mounts: FilesystemPermission[]; notes: string[] } {
+  const script = isInterpreter(command) ? args.findIndex((arg) => !arg.startsWith('-')) : -1;
+  const paths = args
+    .filter((_arg, at) => at !== script)
+    .map((arg) => (arg.startsWith('-') ? arg.slice(arg.indexOf('=') + 1) : arg))
+    .filter(isAbsolute);
   const notes: string[] = [];
   const mounts: FilesystemPermission[] = [];
   for (const path of new Set(paths)) {
-    if (path === '/') notes.push('The whole disk (/) is not made visible; say --mount PATH for what it needs.');
+    if (path === '/') notes.push('The whole disk (/) is not made visible; say --mount NAME=PATH for what it needs.');
     else if (!existsSync(path)) notes.push(`${path} does not exist here, so it is not visible to the server.`);
-    else if (!isBaseSystem(path)) {
-      mounts.push({ path, mode: 'ro' });
-      notes.push(`${path} is visible read-only; say --mount ${path}:rw to allow writing.`);
-    }
+    else if (!isBaseSystem(path)) mounts.push({ path, mode: 'ro' });
   }
   return { mounts, notes };
 }

@@ -18,7 +18,9 @@ export function planOf(parts: PlanParts, tenantId: string, definition: UpstreamD
   if (disabled === true) return { name, start: 'disabled' };
   try {
     parts.checkDefinition?.(tenantId, definition);
-    return transport.type === 'stdio' ? programPlan(parts, name, transport) : { name, start: transport.type };
+    if (transport.type !== 'stdio') return { name, start: transport.type };
+    const { mounts } = transport;
+    return { ...programPlan(parts, name, transport), ...(mounts === undefined ? {} : { mounts }) };
   } catch (thrown) {
     const isContainer = transport.type === 'stdio' && CONTAINER_PROGRAMS.has(basename(transport.command));
     return { name, start: isContainer ? 'container' : 'missing', reason: failureOf(thrown).message };

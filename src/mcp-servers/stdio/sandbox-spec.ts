@@ -29,6 +29,9 @@ export type InstalledFolders = Pick<Packages, 'folderOf'>;
 export type CheckShown = (paths: readonly string[]) => void;
 
 const INTERPRETER = /^(?:node|nodejs|bun|deno|python[0-9.]*|ruby|perl)$/;
+
+/** Whether a program runs the script that is its first argument: the surroundings of that are visible without a mount. */
+export const isInterpreter = (program: string): boolean => INTERPRETER.test(basename(program));
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /**
@@ -151,7 +154,7 @@ function isNode(program: string): boolean {
 
 /** The files whose surroundings the command needs: its program, and the script that an interpreter is given. */
 function codeOf([program, ...args]: readonly [string, ...string[]], cwd: string | undefined): readonly string[] {
-  if (!INTERPRETER.test(basename(program))) return [program];
+  if (!isInterpreter(program)) return [program];
   const interpreter = isNode(program) ? [] : [program];
   const script = args.find((arg) => !arg.startsWith('-'));
   if (script === undefined || (!isAbsolute(script) && cwd === undefined)) return interpreter;

@@ -1,6 +1,10 @@
-import type { UpstreamDefinition, UpstreamImportResponse } from '../../../api/schemas/upstream.ts';
+import type {
+  UpstreamDefinition,
+  UpstreamImportRequest,
+  UpstreamImportResponse,
+} from '../../../api/schemas/upstream.ts';
 import type { ErrorCode } from '../../domain/error/catalogue.ts';
-import { failureOf } from '../../domain/error/tool-layer-error.ts';
+import { failureOf, ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import { readDesktopConfiguration } from '../../mcp-servers/desktop-configuration.ts';
 import { literalSecrets, secretArgument, secretNameOf } from '../../mcp-servers/upstreams.ts';
 import type { Asker, Run } from '../operation.ts';
@@ -30,9 +34,10 @@ const MAY_PASS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * wrong as it is written is left out. Neither keeps the others out.
  */
 export function importUpstreams(parts: OperationParts): Run<'upstreams.import'> {
-  return async ({ configuration, source, only, dry_run, install }, asker) => {
+  return async ({ configuration, source, only, dry_run, install, mounts = {}, network = {} }, asker) => {
     const read = readDesktopConfiguration(configuration, source);
-    const definitions = only === undefined ? read.upstreams : read.upstreams.filter(({ name }) => only.includes(name));
+    const granted = withGrants(read.upstreams, mounts, network);
+    const definitions = only === undefined ? granted : granted.filter(({ name }) => only.includes(name));
     const { tenantId } = asker.principal;
     const answer: UpstreamImportResponse = {
       planned: definitions.map((definition) => parts.upstreams.plan(tenantId, definition)),
@@ -46,6 +51,40 @@ export function importUpstreams(parts: OperationParts): Run<'upstreams.import'> 
     for (const definition of definitions) await importOne(parts, asker, definition, install === true, answer);
     return answer;
   };
+}
+
+type Grants = Pick<UpstreamImportRequest, 'mounts' | 'network'>;
+
+/**
+ * The definitions with what the operator lets each see and reach beside what its entry says.
+ * @throws E3801 for a name that no program of the file has
+ */
+function withGrants(
+  definitions: readonly UpstreamDefinition[],
+  mounts: NonNullable<Grants['mounts']>,
+  network: NonNullable<Grants['network']>,
+): readonly UpstreamDefinition[] {
+  const programs = definitions.filter(({ transport }) => transport.type === 'stdio').map(({ name }) => name);
+  const unknown = [...Object.keys(mounts), ...Object.keys(network)].find((name) => !programs.includes(name));
+  if (unknown !== undefined) {
+    const known = `Those that start a program are: ${programs.join(', ')}.`;
+    throw new ToolLayerError('E3801', `A mount or address is for ${unknown}, which the file does not start. ${known}`);
+  }
+  return definitions.map((definition) => {
+    const { name, transport } = definition;
+    if (transport.type !== 'stdio') return definition;
+    const [seen = [], reached] = [mounts[name], network[name]];
+    const others = (transport.mounts ?? []).filter(({ path }) => seen.every((mount) => mount.path !== path));
+    const all = [...others, ...seen];
+    return {
+      ...definition,
+      transport: {
+        ...transport,
+        ...(all.length === 0 ? {} : { mounts: all }),
+        ...(reached === undefined ? {} : { network: [...reached] }),
+      },
+    };
+  });
 }
 
 /** What becomes of each secret that is written out in the file. */

@@ -129,6 +129,10 @@ test.each([
     });
 
     expect((await connect(client, '--undo', '--file', file)).code).toBe(0);
+    const second = /ey[\w-]+\.[\w-]+\.[\w-]+/.exec(twice)?.[0] ?? '';
+    expect(await open.layer.ask('token.explain', { token: second }, { door: 'library', local: true })).toMatchObject({
+      accepted: false,
+    });
     if (text === undefined) await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' });
     else expect(await readFile(file, 'utf8')).toBe(text);
     expect((await readdir(home)).filter((each) => each.startsWith(name))).toEqual(text === undefined ? [] : [name]);

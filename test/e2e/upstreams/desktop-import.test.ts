@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -81,6 +81,53 @@ test('REG-14 an upstream that was down at the import registers its tools when it
   await writeFile(late, LONE_SERVER);
   await cli(open, ['upstreams', 'restart', 'late']);
   await until(async () => (await invoke('late__say')).status === 'success');
+});
+
+test('REG-14 folders and addresses are given for each server, and the dry run says the line to type', async () => {
+  const data = join(place, "the user's notes");
+  await mkdir(data, { recursive: true });
+  const writing = join(place, 'writing.mjs');
+  const seen = JSON.stringify(join(data, 'seen'));
+  const atStart = `import { writeFileSync as put } from 'node:fs'; put(${seen}, ''); const text`;
+  await writeFile(writing, LONE_SERVER.replace('const text', atStart));
+  const file = await configuration({
+    writer: { command: 'node', args: [writing, data] },
+    down: { url: 'http://127.0.0.1:1/mcp' },
+  });
+  const dry = await cli(open, ['upstreams', 'import', file, '--dry-run', '--network', 'writer=127.0.0.1:9']);
+  // The script is visible with its package; what it works on is the folder alone.
+  const quoted = `'writer=${data.replace("'", "'\\''")}'`;
+  expect(dry.err).toContain(`sallyport upstreams import ${file} --mount ${quoted} --network writer=127.0.0.1:9\n`);
+  for (const [option, given] of [
+    ['--mount', data],
+    ['--mount', `nobody=${data}`],
+    ['--mount', `down=${data}`],
+    ['--network', 'writer=nowhere'],
+  ] as const) {
+    const refused = await cli(open, ['upstreams', 'import', file, option, given]);
+    expect(refused.code, given).not.toBe(0);
+    expect(refused.err).toMatch(/NAME=|does not start|HOST:PORT/);
+  }
+  const readOnly = await cli(open, ['upstreams', 'import', file]);
+  expect(readOnly.out).toMatch(/writer: (?:left out|kept)/);
+  await cli(open, ['upstreams', 'remove', 'writer']);
+  const run = await cli(open, [
+    'upstreams',
+    'import',
+    file,
+    '--mount',
+    `writer=${data}:rw`,
+    '--network',
+    'writer=127.0.0.1:9',
+  ]);
+  expect(run.out).toContain('writer: ready, 1 tools');
+  expect(await readdir(data)).toEqual(['seen']);
+  const { definition } = await open.layer.ask('upstreams.get', { name: 'writer' }, LOCAL_CALLER);
+  expect(definition.transport).toMatchObject({
+    mounts: [{ path: data, mode: 'rw' }],
+    network: [{ host: '127.0.0.1', port: 9 }],
+  });
+  await cli(open, ['upstreams', 'remove', 'writer']);
 });
 
 test('API-05 an upstream is disabled for good, enabled, and leaves as a desktop file without its secrets', async () => {

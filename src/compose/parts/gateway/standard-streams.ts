@@ -8,13 +8,18 @@ import type { EmbeddedToolLayer } from '../../create-tool-layer.ts';
 import { findLayer, settingsOf } from '../../open-layer.ts';
 import { readSettings } from '../../read-settings.ts';
 import { lastLayer } from '../../running-layer/last-layer.ts';
-import type { RunningLayer } from '../../running-layer/running-layer-file.ts';
+import { isAlive, type RunningLayer } from '../../running-layer/running-layer-file.ts';
 import { SETTINGS, type Settings } from '../../settings.ts';
 import { redactFields, redactorOf } from '../from-settings/redactor.ts';
 import { hasInstanceId } from '../instance-id.ts';
 
 /** How long the token of a stdio session is good for when the client brings none. */
 const STDIO_TOKEN_SECONDS = 30 * 24 * 3600;
+
+/** How long the layer is waited for that another process opens; clients wait about a minute for this one. */
+const OPENING_MS = 30_000;
+/** Between two looks whether the layer of another client is still there. */
+const LOOK_MS = 200;
 
 /** The streams of one client, and what ends its session early. */
 export interface StandardStreams {
@@ -34,11 +39,17 @@ export interface StandardStreams {
 export async function serveStandardStreams(given: StdioOptions, streams: StandardStreams): Promise<number> {
   const { folder, how, options } = await place(given);
   const isNew = !(await hasInstanceId(folder));
-  const found = await findLayer(options);
+  const found = await findLayer(options, { patienceMs: OPENING_MS });
   const tell = (what: string): void => streams.tell(`sallyport mcp: data folder ${folder} (${how}). ${what}`);
   if ('running' in found) {
     tell(`The layer at ${found.running.url} serves it and answers here.`);
-    await relay(found.layer, found.running, options, streams);
+    const isLost = await relayWhileThere(found.layer, found.running, options, streams);
+    if (isLost) {
+      tell(
+        'The client that had opened that layer has ended, and the layer with it. Start this server anew: it opens the layer then.',
+      );
+      return EXIT.unreachable;
+    }
   } else {
     tell(isNew ? MADE : 'No layer serves it, so this process does.');
     await serve(found.own, options, streams);
@@ -78,6 +89,9 @@ async function serve(layer: EmbeddedToolLayer, options: StdioOptions, streams: S
   opened.defer(() => warned);
   const gateway = opened.adopt(await openGateway(layer), (each) => each.close());
   const token = options.token ?? (await mintFor(layer, { door: 'cli', local: true }));
+  // Further clients that start this program find the layer by its address.
+  const { serve: openDoors } = await import('../../serve.ts');
+  opened.use(await openDoors(layer, { host: '127.0.0.1', port: 0, endsWithClient: true }));
   await serveStdio({
     server: gateway.serverIn(options.tools),
     log: layer.log,
@@ -85,6 +99,25 @@ async function serve(layer: EmbeddedToolLayer, options: StdioOptions, streams: S
     settings: graceOf(layer.settings),
     ...streams,
   });
+}
+
+/** @returns whether the layer ended before the client did; one that is started again at its address is waited for */
+async function relayWhileThere(
+  layer: ToolLayer,
+  running: RunningLayer,
+  options: StdioOptions,
+  streams: StandardStreams,
+): Promise<boolean> {
+  const lost = new AbortController();
+  const look = setInterval(() => {
+    if (running.endsWithClient === true && !isAlive(running.pid)) lost.abort();
+  }, LOOK_MS);
+  try {
+    await relay(layer, running, options, { ...streams, signal: AbortSignal.any([streams.signal, lost.signal]) });
+  } finally {
+    clearInterval(look);
+  }
+  return lost.signal.aborted;
 }
 
 async function relay(

@@ -10,6 +10,7 @@ import { collect, collectPairs, seconds } from '../../input/option-values.ts';
 import { usageError } from '../../input/usage-error.ts';
 import type { Printer } from '../../output/printer.ts';
 import { printRegistrations } from '../../output/registrations.ts';
+import { addressOf, mountOf } from './grants.ts';
 
 interface AddOptions {
   readonly mount?: readonly string[];
@@ -168,16 +169,4 @@ function transportOf(words: readonly string[], options: AddOptions, cwd: string)
     ...(mount === undefined ? {} : { mounts: mount.map((text) => mountOf(text, cwd)) }),
     ...(network === undefined ? {} : { network: network.map(addressOf) }),
   };
-}
-
-function mountOf(text: string, cwd: string): { path: string; mode: 'ro' | 'rw' } {
-  const [, path = text, mode = 'ro'] = /^(.*):(ro|rw)$/.exec(text) ?? [];
-  return { path: resolve(cwd, path), mode: mode === 'rw' ? 'rw' : 'ro' };
-}
-
-function addressOf(text: string): { host: string; port: number } {
-  const [, host, port] = /^(.+):([0-9]{1,5})$/.exec(text) ?? [];
-  if (host === undefined)
-    throw usageError(`--network ${text}: write it as HOST:PORT, for example api.example.com:443.`);
-  return { host, port: Number(port) };
 }

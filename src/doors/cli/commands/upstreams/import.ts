@@ -1,14 +1,22 @@
 import type { Command } from 'commander';
-import type { UpstreamImportResponse, UpstreamPlan } from '../../../../../api/schemas/upstream.ts';
+import type {
+  UpstreamImportRequest,
+  UpstreamImportResponse,
+  UpstreamPlan,
+} from '../../../../../api/schemas/upstream.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { AskingRun, CommandKit, CommandWork } from '../../command-kit.ts';
 import { askYes, canAsk } from '../../input/ask-yes.ts';
+import { collect } from '../../input/option-values.ts';
 import { readTextFile } from '../../input/read-source.ts';
 import type { Printer } from '../../output/printer.ts';
+import { addressOf, byServer, mountOf } from './grants.ts';
 
 interface ImportOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
+  readonly mount?: readonly string[];
+  readonly network?: readonly string[];
 }
 
 /** Servers that are added at the same time: most of the time of each is spent waiting for it. */
@@ -21,19 +29,26 @@ export function addImportCommand(upstreams: Command, kit: CommandKit): void {
     .description("add the servers of a desktop client's mcpServers JSON")
     .argument('<file>', 'the JSON file, as it stands')
     .option('--dry-run', 'say what would happen; nothing is started, installed or written')
-    .option('--yes', 'packages that servers need may be downloaded and installed');
-  const run: AskingRun<ImportOptions> = async (work, [file], { dryRun, yes }) => {
+    .option('--yes', 'packages that servers need may be downloaded and installed')
+    .option('--mount <name=path[:rw]>', 'folder that this server sees, read-only unless :rw', collect)
+    .option('--network <name=host:port>', 'address that this server may reach', collect);
+  const run: AskingRun<ImportOptions> = async (work, [file], { dryRun, yes, ...given }) => {
     const { layer, caller, print, parts } = work;
     const source = String(file);
     const configuration = await readTextFile(source, parts.io);
-    const found = await layer.ask('upstreams.import', { configuration, source, dry_run: true }, caller);
+    const grants = {
+      mounts: byServer(given.mount, '--mount', (text) => mountOf(text, parts.io.cwd)),
+      network: byServer(given.network, '--network', addressOf),
+    };
+    const found = await layer.ask('upstreams.import', { configuration, source, dry_run: true, ...grants }, caller);
     if (!print.json) tellFound(found, print);
+    if (!print.json && dryRun === true) print.note(`To import: ${lineOf(source, found, given.network ?? [])}`);
     if (dryRun === true) {
       if (print.json) print.value(found);
       return isWhole(found) && found.planned.every(canStart) ? EXIT.ok : EXIT.refused;
     }
     const install = yes === true || (await maySo(work, found));
-    const whole = await importEach(work, { configuration, source, install }, found);
+    const whole = await importEach(work, { configuration, source, ...grants, install }, found);
     if (print.json) print.value(whole);
     else print.line(summaryOf(whole));
     return isWhole(whole) ? EXIT.ok : EXIT.refused;
@@ -51,7 +66,12 @@ async function maySo({ parts, print }: CommandWork, { planned }: UpstreamImportR
 /** Adds one server after the other and tells of each as soon as its end is known. */
 async function importEach(
   { layer, caller, print }: CommandWork,
-  { install, ...file }: { readonly configuration: string; readonly source: string; readonly install: boolean },
+  {
+    install,
+    ...file
+  }: Pick<UpstreamImportRequest, 'configuration' | 'source' | 'mounts' | 'network'> & {
+    readonly install: boolean;
+  },
   found: UpstreamImportResponse,
 ): Promise<UpstreamImportResponse> {
   const whole = { ...found, refused: [...found.refused] };
@@ -69,6 +89,20 @@ async function importEach(
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return whole;
 }
+
+/** The line that imports what was found; where a server shall write, `:rw` goes behind its folder. */
+function lineOf(source: string, { planned }: UpstreamImportResponse, network: readonly string[]): string {
+  const mounts = planned.flatMap(({ name, mounts: seen = [] }) =>
+    seen.map(({ path, mode }) => ['--mount', `${name}=${path}${mode === 'rw' ? ':rw' : ''}`]),
+  );
+  const install = planned.some(({ start }) => start === 'install') ? ['--yes'] : [];
+  const words = [source, ...install, ...mounts.flat(), ...network.flatMap((address) => ['--network', address])];
+  return ['sallyport upstreams import', ...words.map(shellWord)].join(' ');
+}
+
+/** As a shell reads it back. */
+const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 const START: Readonly<Record<UpstreamPlan['start'], string>> = {
   ready: 'ready to start',
@@ -89,6 +123,12 @@ function tellFound({ planned, refused, notes }: UpstreamImportResponse, print: P
     ]);
     print.table(['NAME', 'START', 'REMARKS'], rows);
   }
+  for (const { name, mounts = [] } of planned)
+    for (const { path, mode } of mounts)
+      if (mode === 'ro')
+        print.note(
+          `${name}: ${path} is visible read-only; say --mount ${shellWord(`${name}=${path}:rw`)} to allow writing.`,
+        );
   for (const note of notes) print.note(note);
   for (const { name, reason } of refused) print.note(`left out ${name}: ${reason}`);
 }
