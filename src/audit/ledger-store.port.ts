@@ -147,7 +147,7 @@ export interface LedgerStore {
   openInvocations(instanceId: string): Promise<readonly InvocationRecord[]>;
   /** Calls that wait on record, in order of acceptance, tenant and id (`waitsFor` of the record). */
   waitingCalls(query: WaitingQuery): Promise<readonly InvocationRecord[]>;
-  /** Calls on record, the last accepted first; of those that were accepted in one ms, the last by id. */
+  /** Calls on record, the last accepted first; calls that were accepted in the same ms, by id, the last first. */
   calls(query: CallQuery): Promise<readonly InvocationRecord[]>;
   /**
    * From now on only records of this lease or a later one replace the row.

@@ -2,7 +2,7 @@
 export interface ElicitationRequest {
   readonly tenantId: string;
   readonly upstream: string;
-  /** Calls for one of which it asks, all of one client; those that run. */
+  /** The calls that run and that the question may belong to, all of one client; the newest first, which is asked where each has a stream of its own. */
   readonly invocationIds: readonly string[];
   /** `form`: values for `requestedSchema`; `url`: the person shall visit `url`. */
   readonly mode: 'form' | 'url';

@@ -23,7 +23,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ...{ files: 'manifest.json', file: 'document.json', source: 'document.json', folder: 'skill' },
   ...{ client: 'cursor', arguments: '{}', duration: '30s', tests: 'tests.json', from: '1.0.0', version: '1.0.0' },
 };
-/** What some commands need that are told only by their own words. */
+/** Arguments of commands whose usage does not say that they need them. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   invoke: ['--token', 'agent'],
   'upstreams add': ['--url', 'http://127.0.0.1:1/mcp'],

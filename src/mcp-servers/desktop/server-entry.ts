@@ -148,7 +148,7 @@ const SENSITIVE_NAME = /key|token|secret|passw|auth|credential/i;
 const PLACEHOLDER =
   /^(?:<[^<>]*>|\[[^[\]]*\]|[x*.]{3,}|your[-_ ].*|.*[-_ ]here|change[-_ ]?me|replace[-_ ]?me|insert[-_ ].*)$/i;
 
-/** Whether a value is to be filled in by whoever uses the file. */
+/** Whether a value is a placeholder, which the user of the file has to fill in. */
 const isPlaceholder = (name: string, value: string): boolean =>
   SECRET_NAME.test(name) && (PLACEHOLDER.test(value.trim()) || (value.trim() === '' && SENSITIVE_NAME.test(name)));
 /** As the secret store takes it. */

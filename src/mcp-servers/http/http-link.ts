@@ -63,7 +63,7 @@ export async function openHttpLink(
   } catch (thrown) {
     const status = thrown instanceof ToolLayerError ? thrown.failure.details?.['status'] : undefined;
     if (!OLDER_TRANSPORT.has(status) || options.signal.aborted) throw thrown;
-    // A server that has neither is told of as what it was taken for first.
+    // Where neither transport works, the error of the first one is shown.
     return await over(sseWay).catch(() => Promise.reject(thrown));
   }
 }

@@ -11,7 +11,7 @@ export interface Asker {
 
 /** The calls for which a server may ask. */
 export interface Askers {
-  /** Calls that wait for their result. */
+  /** Calls that wait for their result, the oldest first. */
   readonly running: readonly Asker[];
   /** Calls that were given up lately: the server may not have stopped at once. */
   readonly gone: readonly Asker[];

@@ -65,7 +65,7 @@ export function createQuestions({ tenantId, upstream, log, desk }: QuestionParts
       if (signal.aborted) return { action: 'cancel' };
       open += 1;
       try {
-        const invocationIds = askers.running.map(({ invocationId }) => invocationId);
+        const invocationIds = askers.running.map(({ invocationId }) => invocationId).reverse();
         const whileAsking: ElicitationRequest['whileAsking'] = (ask) => asker.whileAsking?.(ask) ?? ask();
         const question = { tenantId, upstream, invocationIds, whileAsking, ...asked };
         const answer = await orAborted(desk.ask(question, signal), signal);
@@ -80,13 +80,16 @@ export function createQuestions({ tenantId, upstream, log, desk }: QuestionParts
   };
 }
 
-/** A call of the one client that is asked, or why there is none. Whose call is not known is not guessed. */
+/**
+ * The newest call of the one client that is asked, or why there is none. Whose call is not known is not guessed. A client without
+ * sessions may have dropped an older call without saying so, and would not see what its answer asks.
+ */
 function oneOf({ running, gone }: Askers): Asker | string {
-  const [first] = running;
-  if (first === undefined) return 'no call runs that it could belong to';
-  const isTheirs = ({ client }: Asker): boolean => client === first.client;
+  const newest = running.at(-1);
+  if (newest === undefined) return 'no call runs that it could belong to';
+  const isTheirs = ({ client }: Asker): boolean => client === newest.client;
   if (!running.every(isTheirs) || !gone.every(isTheirs)) return SEVERAL_CLIENTS;
-  return first.client === undefined ? NO_CLIENT : first;
+  return newest.client === undefined ? NO_CLIENT : newest;
 }
 
 /** A desk that does not look at its signal must not keep the connection waiting. */

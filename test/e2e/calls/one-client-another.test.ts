@@ -162,6 +162,38 @@ describe.each(['2025', '2026'] as const)('a client of the %s era at a server ove
   });
 });
 
+test('EXE-07 a question is not put to an older call of the same user, which its client may have dropped', async () => {
+  await add('stdio-dropped');
+  const ada = await user('Ada', '2026');
+  await ask(ada.client, 'stdio-dropped__ask');
+  const protocolVersion = '2026-07-28';
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': protocolVersion,
+    'io.modelcontextprotocol/clientInfo': { name: 'forgetful', version: '1.0.0' },
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+  };
+  const params = { name: 'stdio-dropped__hold', arguments: {}, _meta };
+  const stop = new AbortController();
+  const dropped = fetch(`${desk.server.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await desk.token({ agent_did: 'did:agent:Ada', user_did: 'did:user:Ada' })}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': protocolVersion,
+      'mcp-method': 'tools/call',
+      'mcp-name': params.name,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    signal: stop.signal,
+  });
+  dropped.catch(() => undefined);
+  await expect.poll(() => executing('stdio-dropped__hold')).toBe(true);
+  const { content } = await ask(ada.client, 'stdio-dropped__ask');
+  expect(JSON.parse(content[0]?.text ?? '')).toMatchObject({ action: 'accept', content: { name: 'Ada' } });
+  stop.abort();
+});
+
 test('PIPE-08 EXE-07 a call whose user is asked holds no slot, and goes on with the answer', async () => {
   const answers: PromiseWithResolvers<object>[] = [];
   const token = await desk.token({ agent_did: 'did:agent:slow' });

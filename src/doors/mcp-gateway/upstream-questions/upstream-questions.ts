@@ -15,7 +15,7 @@ const MESSAGE_CHARACTERS_MAX = 4 * KiB;
 export interface UpstreamQuestion {
   readonly tenantId: string;
   readonly upstream: string;
-  /** The calls for one of which it asks. */
+  /** The calls for one of which it asks, the newest first. */
   readonly invocationIds: readonly string[];
   readonly mode: 'form' | 'url';
   readonly message: string;

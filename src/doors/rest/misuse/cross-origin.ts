@@ -30,7 +30,7 @@ const MAX_AGE_SECONDS = 600;
 
 /**
  * Credentials of the browser, such as cookies, are never allowed: a page sends the token that it was given.
- * @param allowed origins that may read answers; no other one is told anything
+ * @param allowed origins that may read answers; answers to other origins carry no header of CORS
  * @param passes the other checks of a request, which a question of a browser passes too
  */
 export function createCrossOrigin(
