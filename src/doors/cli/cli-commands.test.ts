@@ -192,7 +192,14 @@ describe('upstreams', () => {
     expect(imported).toMatchObject({ code: 1, err: 'left out odd: no command\n' });
     expect(imported.out).toMatch(/^files: ready, 2 tools$/m);
     expect(imported.out).toContain('1 in, 0 kept and tried again, 1 left out\n');
-    expect(lastInput()).toEqual({ configuration: '{"mcpServers":{}}', source: 'desktop.json', only: ['files'] });
+    const asked = {
+      configuration: '{"mcpServers":{}}',
+      source: 'desktop.json',
+      mounts: {},
+      network: {},
+      only: ['files'],
+    };
+    expect(lastInput()).toEqual(asked);
     bench.layer.answers.set('upstreams.remove', () => ({ name: 'files', removed_tools: ['a', 'b'] }));
     expect((await bench.run(['upstreams', 'remove', 'files'])).out).toBe('Removed files and 2 tools\n');
   });
