@@ -291,6 +291,22 @@ function recordCases(check: Check): void {
     },
   );
 
+  check('PRM-10 a page of an owner is full, also behind calls of users with a name like theirs', async (store) => {
+    const { tenantId, agentDid } = record({});
+    const users = ['a"b', 'a_b', 'a_b', 'a\\b', 'a"b', 'a_b', 'a_b', 'a_b'];
+    for (const [at, userDid] of users.entries()) {
+      const call = record({ invocationId: `call-${at}`, acceptedAt: at, state: 'COMPLETED', userDid });
+      await store.append({ records: [call], events: [] }, 'synchronous');
+    }
+    const owner = { tenantId, agentDid, userDid: 'a"b' };
+    const ids = async (query: Partial<CallQuery>) =>
+      (await store.calls({ tenantId, owner, limit: 1, ...query })).map(({ invocationId }) => invocationId);
+    deepEqual(await ids({}), ['call-4']);
+    deepEqual(await ids({ limit: 2 }), ['call-4', 'call-0']);
+    deepEqual(await ids({ limit: 3 }), ['call-4', 'call-0']);
+    deepEqual(await ids({ before: { acceptedAt: 4, invocationId: 'call-4' } }), ['call-0']);
+  });
+
   check('a tenant has its own invocations', async (store) => {
     const tenants = ['acme', 'globex', 'a\0', 'a\uFFFD', 'a\ud800', 'json:"a"'];
     const records = tenants.map((tenantId) => record({ tenantId, result: tenantId }));

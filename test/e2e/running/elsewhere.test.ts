@@ -23,6 +23,7 @@ test.each([
   ['audit verify'],
   ['token inspect x'],
   ['upstreams list'],
+  ['calls list'],
   ['calls show 6f9619ff-8b86-4d01-b42d-00cf4fc964ff'],
   ['approvals list'],
   ['api-keys list'],

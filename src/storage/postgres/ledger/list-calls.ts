@@ -14,9 +14,17 @@ const EFFECTS = sql<boolean>`side_effect_policy in ('idempotent', 'compensatable
 
 /** The newest first, from the index of all calls, or from those of side effects. */
 export async function listCalls(database: Kysely<Tables>, query: CallQuery): Promise<readonly InvocationRecord[]> {
-  const { owner } = query;
-  const records = (await selected(database, query).execute()).map(({ record }) => record);
-  return owner === undefined ? records : records.filter((record) => isOwner(owner, record));
+  const { owner, limit } = query;
+  const page: InvocationRecord[] = [];
+  let { before } = query;
+  for (;;) {
+    const asked = before === undefined ? query : { ...query, before };
+    const records = (await selected(database, asked).execute()).map(({ record }) => record);
+    page.push(...(owner === undefined ? records : records.filter((record) => isOwner(owner, record))));
+    before = records.at(-1);
+    // What `ofUser` takes for the owner's and `isOwner` does not would leave the page short: the rest of it is behind them.
+    if (page.length >= limit || records.length < limit || before === undefined) return page.slice(0, limit);
+  }
 }
 
 function selected(database: Kysely<Tables>, query: CallQuery) {
