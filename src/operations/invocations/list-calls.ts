@@ -34,6 +34,13 @@ function queryOf(request: CallListRequest, asker: Asker): CallQuery | Failure {
   if (cursor !== undefined && before === undefined) {
     return failure('E3801', 'cursor must be the `next` of the previous page.');
   }
+  const from = since === undefined ? undefined : Date.parse(since);
+  const to = until === undefined ? undefined : Date.parse(until);
+  // The format has leap seconds, which no call is accepted in.
+  if (Number.isNaN(from) || Number.isNaN(to)) {
+    const name = Number.isNaN(from) ? 'since' : 'until';
+    return failure('E3801', `${name} must be a time such as 2026-01-31T12:00:00Z.`);
+  }
   return {
     tenantId: asker.principal.tenantId,
     limit,
@@ -41,8 +48,8 @@ function queryOf(request: CallListRequest, asker: Asker): CallQuery | Failure {
     ...(state === undefined ? {} : { states: state }),
     ...(tool_id === undefined ? {} : { toolId: tool_id }),
     ...(agent_did === undefined ? {} : { agentDid: agent_did }),
-    ...(since === undefined ? {} : { since: Date.parse(since) }),
-    ...(until === undefined ? {} : { until: Date.parse(until) }),
+    ...(from === undefined ? {} : { since: from }),
+    ...(to === undefined ? {} : { until: to }),
     ...(before === undefined ? {} : { before }),
   };
 }

@@ -86,6 +86,8 @@ test('PRM-10 a list is narrowed by state, tool and time, and says what is wrong 
     'limit=201',
     'state=ASLEEP',
     'since=yesterday',
+    'since=2026-12-31T23:59:60Z',
+    'until=2026-12-31T23:59:60Z',
     'color=red',
   ]) {
     const { status, body } = await two.rest('GET', `/v1/invocations?${query}`, await two.token(ada));
@@ -125,6 +127,9 @@ test('API-05 calls list shows them on the command line, page by page', async () 
   expect((await one.cli([...asked, '--limit', '1', '--cursor', String(cursor)])).out).toContain(made[0]);
   expect((await one.cli([...asked, '--state', 'executing'])).code).toBe(0);
   expect(await one.cli([...asked, '--state', 'asleep'])).toMatchObject({ code: 2 });
+  for (const since of ['99999999999d', '2026-13-01', 'yesterday']) {
+    expect(await one.cli(['calls', 'list', '--since', since])).toMatchObject({ code: 2 });
+  }
   const { out: json } = await one.cli([...asked, '--state', 'failed', '--json']);
   expect(ids(JSON.parse(json) as CallListResponse)).toContain(made[1]);
 });

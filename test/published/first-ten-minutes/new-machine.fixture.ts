@@ -24,7 +24,7 @@ export interface NewMachine extends AsyncDisposable {
   sh(line: string): Promise<string>;
   /** The same for a line that ends with this code. */
   failing(line: string, code: number): Promise<string>;
-  /** Starts a line that goes on and waits until it says this. @returns what it said by then, and what stops it as Ctrl-C does */
+  /** Starts a command that keeps running, and waits until its output matches. @returns the output so far, and a stop as by Ctrl-C */
   start(line: string, until: RegExp): Promise<{ readonly said: string; stop(): Promise<void> }>;
 }
 

@@ -7,7 +7,7 @@ import { complianceOf } from '../../manifests/compliance.ts';
 export const TIMEOUT_CUT = 'timeout_cut';
 
 /**
- * What whoever registers a manifest should know: how much its schemas lack, as a count, a timeout that no call will have, and a
+ * What the author of a manifest should know: how much its schemas lack, as a count, a timeout that no call will have, and a
  * break that its version does not announce.
  * @param before the version below it, when there is one
  * @param timeoutSecondsMax longest timeout of a synchronous call

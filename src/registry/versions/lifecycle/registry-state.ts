@@ -19,7 +19,7 @@ export interface RegistryParts extends Pick<ManifestChecks, 'compileSchema'> {
   readonly log: Log;
   /** Default: what {@link Retention} says. */
   readonly retention?: Partial<Retention>;
-  /** Longest timeout of a synchronous call; a manifest that asks for more is told so. No bound when absent. */
+  /** Longest timeout of a synchronous call; a manifest that asks for more gets a warning. No bound when absent. */
   readonly timeoutSecondsMax?: number;
 }
 

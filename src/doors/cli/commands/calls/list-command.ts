@@ -65,8 +65,8 @@ function states(text: string): CallListRequest['state'] {
 
 /** A time, or a duration before now, as ISO 8601. */
 function time(text: string): string {
-  const isTime = /^\d{4}-\d{2}-\d{2}/.test(text);
-  if (isTime && Number.isNaN(Date.parse(text)))
-    throw new InvalidArgumentError('Write a time such as 2026-01-31T12:00:00Z.');
-  return new Date(isTime ? Date.parse(text) : Date.now() - seconds(text) * 1_000).toISOString();
+  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Date.now() - seconds(text) * 1_000;
+  const at = new Date(ms);
+  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('Write a time such as 2026-01-31T12:00:00Z, or 1h.');
+  return at.toISOString();
 }
