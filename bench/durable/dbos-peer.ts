@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { createDatabaseServer } from '../../src/storage/postgres/embedded/database-server.fixture.ts';
 import { ensurePeers } from '../peers/installed.ts';
 
@@ -44,6 +45,7 @@ export async function dbosPeer(dataFolder: string, tell: (line: string) => void)
   if (found === undefined) return { name: `${NAME} (not installed)`, [Symbol.asyncDispose]: async () => undefined };
   const { DBOS } = found;
   await using opened = new AsyncDisposableStack();
+  await mkdir(dataFolder, { recursive: true });
   const server = opened.adopt(await createDatabaseServer(dataFolder), ({ stop }) => stop());
   await server.start();
   const { socketFolder, port, user } = server.connection;
