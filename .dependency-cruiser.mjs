@@ -79,7 +79,7 @@ export default {
       { path: '^src/', pathNot: '^src/(?:sandbox/(?:drivers|linux)|storage/postgres)/' },
       { path: '^(?:node:)?child_process$' },
     ),
-    forbid('contract-stands-alone', { path: '^api/' }, { path: '^src/' }),
+    forbid('contract-stands-alone', { path: '^api/' }, { path: '^src/', pathNot: '^src/(?:std|domain/error)/' }),
   ],
   options: {
     parser: 'swc',

@@ -1,56 +1,13 @@
 import { type Static, Type } from 'typebox';
+import { ERROR_CATEGORIES, WIRE_CODES } from '../../src/domain/error/wire-codes.ts';
 import { JsonObject } from './identifiers.ts';
 
 /** Wire codes: ToolErrorCode of the BC-2 contract, and the outcomes that requirements.md adds to it. */
-export const ToolErrorCode = Type.Enum([
-  'invalid_parameters',
-  'tool_not_found',
-  'tool_version_not_found',
-  'permission_denied',
-  'rate_limit_exceeded',
-  'idempotency_conflict',
-  'tool_execution_error',
-  'sandbox_failure',
-  'external_api_error',
-  'circuit_breaker_open',
-  'timeout',
-  'resource_exhausted',
-  'document_not_found',
-  'document_unavailable',
-  'document_version_conflict',
-  'checkpoint_failed',
-  'resume_failed',
-  'state_conflict',
-  'internal_error',
-  'tool_removed',
-  'tool_deprecated',
-  'tool_conflict',
-  'invalid_manifest',
-  'policy_blocked',
-  'quota_blocked',
-  'pending_approval',
-  'approval_denied',
-  'approval_expired',
-  'cancelled',
-  'outcome_unknown',
-  'not_found',
-]);
+export const ToolErrorCode = Type.Enum(WIRE_CODES);
 export type ToolErrorCode = Static<typeof ToolErrorCode>;
 
 /** The eleven categories for the model (002, error taxonomy). */
-export const ToolErrorCategory = Type.Enum([
-  'ToolNotFound',
-  'InvalidParameters',
-  'TypeMismatch',
-  'PolicyBlocked',
-  'ConfirmationRequired',
-  'PermanentFailure',
-  'Cancelled',
-  'RateLimited',
-  'ServerError',
-  'NetworkError',
-  'Timeout',
-]);
+export const ToolErrorCategory = Type.Enum(ERROR_CATEGORIES);
 export type ToolErrorCategory = Static<typeof ToolErrorCategory>;
 
 /** One fault of the input or of a result, with its place (VAL-01). */

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { ISOLATION_LEVELS } from '../../src/std/permissions.ts';
 import { JsonObject, JsonSchemaDocument, ToolId, Version, VersionRange } from './identifiers.ts';
 
 export const Category = Type.Enum(['data_access', 'computation', 'external_api', 'file_system', 'llm_interaction']);
@@ -104,7 +105,7 @@ export const ArgumentContents = Type.Record(Type.String({ maxLength: 512 }), Arg
 });
 
 /** How much stands between a tool and the host, the weakest first (SBX-02). */
-export const IsolationLevel = Type.Enum(['none', 'interpreter', 'namespaces', 'user_kernel', 'microvm'], {
+export const IsolationLevel = Type.Enum(ISOLATION_LEVELS, {
   description: 'The least that must stand between the tool and the host; it never runs below it.',
 });
 export type IsolationLevel = Static<typeof IsolationLevel>;

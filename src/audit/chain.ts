@@ -3,9 +3,9 @@ import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 import type { ChainedEvent } from '../domain/event/chained-event.ts';
 import type { EventDraft, WrittenDraft } from '../domain/event/event-draft.ts';
 import { payloadTextOf } from '../domain/event/payload-text.ts';
-import { canonicalJson } from '../std/canonical-json.ts';
 import { isoTime } from '../std/iso-time.ts';
-import { quoted } from '../std/json-text.ts';
+import { canonicalJson } from '../std/json/canonical-json.ts';
+import { quoted } from '../std/json/json-text.ts';
 import { sha256 } from '../std/sha256.ts';
 import { rememberLast } from '../std/text/remember-last.ts';
 

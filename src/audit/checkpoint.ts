@@ -1,4 +1,4 @@
-import { canonicalJson } from '../std/canonical-json.ts';
+import { canonicalJson } from '../std/json/canonical-json.ts';
 import type { ChainHead } from './chain.ts';
 import type { ChainCheckpoint } from './ledger-store.port.ts';
 

@@ -3,7 +3,7 @@ import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 import { chainedEventOf } from '../domain/event/chained-event.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { WaitingCall } from '../domain/invocation/waiting-call.ts';
-import { canonicalJson } from '../std/canonical-json.ts';
+import { canonicalJson } from '../std/json/canonical-json.ts';
 import type {
   CallQuery,
   ChainCheckpoint,

@@ -1,5 +1,5 @@
 import { KiB } from '../std/bytes.ts';
-import { pointerTo } from '../std/json-pointer.ts';
+import { pointerTo } from '../std/json/json-pointer.ts';
 import { foreignNames } from './instructions/foreign-names.ts';
 import { ENOUGH, type Evidence, judgeText, scoreOf } from './instructions/judge-text.ts';
 import { textsBelow } from './instructions/texts-of.ts';

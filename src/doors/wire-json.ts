@@ -3,7 +3,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { Fault } from '../../api/schemas/error.ts';
 import type { ErrorCode } from '../domain/error/catalogue.ts';
 import { type Failure, failure } from '../domain/error/failure.ts';
-import { pointerTo } from '../std/json-pointer.ts';
+import { pointerTo } from '../std/json/json-pointer.ts';
 import { findJsonFault } from './json-place.ts';
 
 /** Most levels of arrays and objects in a request; what tools need stays far below, what recursion bears far above. */

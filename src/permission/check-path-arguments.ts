@@ -4,7 +4,7 @@ import type { Fault } from '../../api/schemas/error.ts';
 import type { FilesystemPermission, ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import { type Failure, failure } from '../domain/error/failure.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
-import { pointerTo } from '../std/json-pointer.ts';
+import { pointerTo } from '../std/json/json-pointer.ts';
 import { pathCheck } from './grant/bounds.ts';
 import { normalPath } from './grant/normal-path.ts';
 import { deadMarksOf, EACH, type PathRule, pathRulesOf } from './grant/path-rules.ts';

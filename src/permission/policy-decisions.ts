@@ -5,8 +5,8 @@ import { type Failure, failure } from '../domain/error/failure.ts';
 import { failureOf, ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Principal } from '../domain/principal/principal.ts';
-import { canonicalJson } from '../std/canonical-json.ts';
 import { type Clock, systemClock } from '../std/clock.ts';
+import { canonicalJson } from '../std/json/canonical-json.ts';
 import type { PolicyDecision, PolicyEngine, PolicyQuestion } from './policy-engine.port.ts';
 
 /** Decisions kept in memory. */

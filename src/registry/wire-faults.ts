@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { TSchema } from 'typebox';
 import type { Fault } from '../../api/schemas/error.ts';
 import type { ErrorCode } from '../domain/error/catalogue.ts';
-import { pointerTo } from '../std/json-pointer.ts';
+import { pointerTo } from '../std/json/json-pointer.ts';
 import { shapeOf } from '../std/shape/shape.ts';
 
 /** Most faults that one check reports; a caller who fixes these asks again. */

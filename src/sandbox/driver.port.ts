@@ -1,20 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
-import type { FilesystemPermission, IsolationLevel, NetworkPermission } from '../../api/schemas/tool-manifest.ts';
+import {
+  type FilesystemPermission,
+  ISOLATION_LEVELS,
+  type IsolationLevel,
+  type NetworkPermission,
+} from '../std/permissions.ts';
 import type { EgressUsage } from './egress-gate.ts';
 
-/**
- * How much stands between a tool and the host, the weakest first: nothing; an interpreter of our own (WebAssembly); the
- * host's kernel, narrowed by namespaces and a call filter; another kernel in user space; another kernel on virtual
- * hardware. A tool that asks for a level never runs below it (SBX-02).
- */
-export const ISOLATION_LEVELS: readonly IsolationLevel[] = [
-  'none',
-  'interpreter',
-  'namespaces',
-  'user_kernel',
-  'microvm',
-];
-export type { IsolationLevel };
+export { ISOLATION_LEVELS, type IsolationLevel };
 
 /** Bounds of one sandbox. */
 export interface SandboxLimits {

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
-import type { NetworkPermission } from '../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../domain/error/tool-layer-error.ts';
 import { addressAllowed, type Resolver, type UrlPolicy } from '../screens/check-url.ts';
+import type { NetworkPermission } from '../std/permissions.ts';
 import { type EgressRun, openEgressRun } from './egress/egress-run.ts';
 import { routesOf } from './egress/rules/find-route.ts';
 import { hostRules } from './egress/rules/host-rules.ts';

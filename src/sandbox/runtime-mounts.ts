@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
-import type { FilesystemPermission } from '../../api/schemas/tool-manifest.ts';
+import type { FilesystemPermission } from '../std/permissions.ts';
 
 /** What every driver shows of the host anyway. */
 const BASE_SYSTEM = /^\/(?:usr|bin|sbin|lib|lib32|lib64|libx32)\//;

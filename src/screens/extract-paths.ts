@@ -1,5 +1,5 @@
 import { MiB } from '../std/bytes.ts';
-import { pointerTo } from '../std/json-pointer.ts';
+import { pointerTo } from '../std/json/json-pointer.ts';
 import { pathTokens } from './path/path-tokens.ts';
 
 /** A path found among values. */

@@ -2,7 +2,7 @@
 import type { Fault } from '../../api/schemas/error.ts';
 import type { ErrorCode } from '../domain/error/catalogue.ts';
 import { MiB } from '../std/bytes.ts';
-import { pointerTo } from '../std/json-pointer.ts';
+import { pointerTo } from '../std/json/json-pointer.ts';
 import { hasControl } from './control-characters.ts';
 
 /** Bounds of a payload. */

@@ -1,6 +1,6 @@
 // Hot path: runs over the arguments of every call.
 import type { Fault } from '../../api/schemas/error.ts';
-import { pointerTo } from '../std/json-pointer.ts';
+import { pointerTo } from '../std/json/json-pointer.ts';
 
 /** What becomes of control characters in texts: a fault, nothing of them, or nothing at all. */
 export type ControlCharacters = 'refuse' | 'strip' | 'allow';

@@ -1,6 +1,6 @@
 // Hot path: runs over the result of every call.
 import type { Fault } from '../../api/schemas/error.ts';
-import { pointerTo } from '../std/json-pointer.ts';
+import { pointerTo } from '../std/json/json-pointer.ts';
 
 /** Levels that are read; deeper values are faults, as are values that hold themselves. */
 const DEPTH_MAX = 256;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Fault } from '../../api/schemas/error.ts';
 import type { JsonSchemaObject } from '../../api/schemas/identifiers.ts';
 import { type Failure, failure } from '../domain/error/failure.ts';
-import { canonicalJson } from '../std/canonical-json.ts';
+import { canonicalJson } from '../std/json/canonical-json.ts';
 import { sha256 } from '../std/sha256.ts';
 import { coerceValue } from './coerce/coerce-value.ts';
 import { COERCION, type CoercionRules } from './coerce/coercion-rules.ts';

@@ -2,7 +2,7 @@ import type { Fault } from '../../api/schemas/error.ts';
 import type { ToolView, ViewSource, ViewTool } from '../../api/schemas/visibility.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
 import { KiB } from '../std/bytes.ts';
-import { pointerTo } from '../std/json-pointer.ts';
+import { pointerTo } from '../std/json/json-pointer.ts';
 import { resolveView, type TenantTools } from './resolve-view.ts';
 import { bySource, type Sourced } from './views/origin.ts';
 import { anyOf } from './views/selection.ts';

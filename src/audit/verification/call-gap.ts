@@ -1,7 +1,7 @@
 import type { CloudEvent, EventType } from '../../../api/schemas/cloud-event.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import { differingMember } from './row-members.ts';
 

@@ -1,4 +1,4 @@
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 
 /** Depth below which no text is looked at. */
 const DEPTH_MAX = 256;

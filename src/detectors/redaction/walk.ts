@@ -1,4 +1,4 @@
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 import type { RedactionKind } from './kinds.ts';
 
 /** Values nested deeper are replaced as a whole: nobody has looked at them. */

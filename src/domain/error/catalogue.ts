@@ -1,4 +1,4 @@
-import type { ToolErrorCategory, ToolErrorCode } from '../../../api/schemas/error.ts';
+import type { ErrorCategory, WireCode } from './wire-codes.ts';
 
 /** Failure types of 001 §7.1; they decide what recovery is allowed. */
 export type FailureType =
@@ -12,8 +12,8 @@ export type FailureType =
 /** One row of the catalogue (PIPE-04). */
 export interface ErrorEntry {
   /** Code on the wire. */
-  readonly wire: ToolErrorCode;
-  readonly category: ToolErrorCategory;
+  readonly wire: WireCode;
+  readonly category: ErrorCategory;
   readonly failure: FailureType;
   /** HTTP status. */
   readonly http: number;
@@ -28,7 +28,7 @@ export interface ErrorEntry {
   readonly means: string;
 }
 
-type Cause = readonly [ToolErrorCode, ToolErrorCategory, FailureType];
+type Cause = readonly [WireCode, ErrorCategory, FailureType];
 type Statuses = readonly [http: number, grpc: number, rpc: number | 'result'];
 
 const row = (

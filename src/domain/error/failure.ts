@@ -1,5 +1,5 @@
-import type { ToolErrorBody } from '../../../api/schemas/error.ts';
 import { ERRORS, type ErrorCode, type ErrorEntry } from './catalogue.ts';
+import type { ErrorCategory, WireCode } from './wire-codes.ts';
 
 /**
  * A refusal or fault as a value. `message` is safe for the caller and says what to change; `cause` is for operators and
@@ -36,8 +36,19 @@ export function entryOf(code: ErrorCode): ErrorEntry {
   return ERRORS[code];
 }
 
+/** The one error shape of every door; a type, because its fields are made into the contract's schema elsewhere. */
+export type ErrorBody = {
+  code: WireCode;
+  e_code: string;
+  category: ErrorCategory;
+  message: string;
+  retryable: boolean;
+  details?: Record<string, unknown>;
+  retry_after_ms?: number;
+};
+
 /** The failure as it leaves through a door: no cause, no stack. */
-export function errorBody(failed: Failure): ToolErrorBody {
+export function errorBody(failed: Failure): ErrorBody {
   const entry = entryOf(failed.code);
   return {
     code: entry.wire,

@@ -1,7 +1,7 @@
 // Hot path: every event of every call.
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
-import { quoted } from '../../std/json-text.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
+import { quoted } from '../../std/json/json-text.ts';
 import { type PayloadText, payloadTextOf } from './payload-text.ts';
 
 /** An event in its place of a hash chain. Its text is the event: what is hashed is what is stored and delivered. */

@@ -1,5 +1,5 @@
 // Hot path: the data of every event of every call.
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 
 /** `data` of an event as JSON text, made once: what is hashed, stored and delivered. */
 export interface PayloadText {

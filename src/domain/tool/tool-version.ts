@@ -1,6 +1,6 @@
 import type { DeprecationState } from '../../../api/schemas/registry.ts';
 import type { SideEffectPolicy, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 
 /** A manifest under a SemVer, as the registry keeps it for one tenant. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller } from '../../domain/principal/principal.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { ReadResource } from './read-resource.ts';
 

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { OperationEntry } from '../../operations/catalogue.ts';
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 
 /** Turns one text of a path or query into the value that the schema asks for. */
 type Reader = (text: string, name: string) => unknown;

@@ -6,7 +6,7 @@ import { LISTED_MEMBERS } from '../../domain/tool/listed-members.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { type HideSecrets, hideInValue, hideSecrets } from '../../external/hide-secrets.ts';
 import type { Upstreams } from '../../mcp-servers/upstreams.ts';
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
 import { neverAsks } from '../never-asks.ts';
 

@@ -1,6 +1,6 @@
 // Warm path: every definition of every listing goes through here once.
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 
 const known = new WeakMap<ListedMcpTool, string>();

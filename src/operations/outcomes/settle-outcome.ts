@@ -4,7 +4,7 @@ import { type Failure, failure, isFailure } from '../../domain/error/failure.ts'
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { OutcomeSettlement } from '../../pipeline/outcome-store.port.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { Asker, Run } from '../operation.ts';
 import { type OutcomeParts, shownOutcome, unknownOutcome } from './shown-outcome.ts';

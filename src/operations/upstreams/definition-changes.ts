@@ -1,6 +1,6 @@
 import type { DefinitionChange } from '../../../api/schemas/registry/quarantine.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
-import { pointerTo } from '../../std/json-pointer.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 
 /** Changes that are listed one by one. */
 export const CHANGES_MAX = 100;

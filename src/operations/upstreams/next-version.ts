@@ -2,7 +2,7 @@ import { gt, inc, valid } from 'semver';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import { compareManifests } from '../../registry/compare-manifests.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 
 /** How much a new definition differs, in the words of SemVer. */
 export type ChangeLevel = 'major' | 'minor' | 'patch';

@@ -3,7 +3,7 @@ import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
 import type { ViewDetail } from '../../../api/schemas/visibility.ts';
 import { failure, isFailure } from '../../domain/error/failure.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { StoredView } from '../../visibility/visibility.ts';
 import type { Run } from '../operation.ts';

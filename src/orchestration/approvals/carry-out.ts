@@ -3,7 +3,7 @@ import { errorBody, type Failure, failure } from '../../domain/error/failure.ts'
 import { stateAfterFailure } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { commitUnlessOver } from '../../pipeline/run.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { ApprovalClosing, HeldClosing } from '../approval-store.port.ts';
 import { type DeskState, keyOf } from './desk-state.ts';

@@ -2,7 +2,7 @@ import { type Failure, failure } from '../../domain/error/failure.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { ApprovalBinding, ApprovalRequest, WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { ApprovalOutcome, HeldClosing } from '../approval-store.port.ts';
 import { type ApprovalTerms, DEFAULT_TERMS, levelAt, termsFor } from '../approval-terms.ts';

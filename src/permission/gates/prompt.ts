@@ -1,7 +1,7 @@
 import type { InvocationPhase } from '../../../api/schemas/invocation.ts';
 import type { SideEffectPolicy } from '../../../api/schemas/tool-manifest.ts';
 import type { LanguageModelPrompt } from '../../domain/language-model/language-model.port.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 
 /** What the gate is shown of a call. */
 export interface JudgedCall {

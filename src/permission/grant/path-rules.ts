@@ -1,6 +1,6 @@
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { AccessMode, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 
 /** Schema keyword that marks a parameter as a path, with the access that the tool needs there. */
 const PATH_KEYWORD = 'x-path';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { failure } from '../../domain/error/failure.ts';
 import type { Grant } from '../../domain/invocation/grant.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { type Flight, newFlight } from '../flight/flight.ts';
 import { eventsOf } from './call-events.ts';
 

@@ -8,8 +8,8 @@ import { type PayloadText, payloadTextOf } from '../../domain/event/payload-text
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
 import { TRANSITIONS } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
-import { quoted } from '../../std/json-text.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
+import { quoted } from '../../std/json/json-text.ts';
 import { randomUuid } from '../../std/text/random-uuid.ts';
 import { rememberLast } from '../../std/text/remember-last.ts';
 import type { Flight, Transition } from '../flight/flight.ts';

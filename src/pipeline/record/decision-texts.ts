@@ -3,7 +3,7 @@ import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import type { HookVerdict } from '../../hooks/hook.ts';
 import { type MadeDecision, recordedDecisionText } from '../../permission/policy-decisions.ts';
 import type { ShadowDecision } from '../../permission/policy-engine.port.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 
 /** Names of policies that an event holds. */
 const POLICIES_MAX = 16;

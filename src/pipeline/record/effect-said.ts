@@ -3,7 +3,7 @@ import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { ownEffectStatus } from '../../domain/invocation/side-effect.ts';
-import { quoted } from '../../std/json-text.ts';
+import { quoted } from '../../std/json/json-text.ts';
 import { randomUuid } from '../../std/text/random-uuid.ts';
 import type { Transition } from '../flight/flight.ts';
 

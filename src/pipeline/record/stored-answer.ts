@@ -4,7 +4,7 @@ import { gapOf } from '../../audit/verify-ledger.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { Log } from '../../telemetry/log.ts';
 

@@ -1,6 +1,6 @@
 // Hot path: runs once for every call.
 import { type Failure, failure, isFailure } from '../../domain/error/failure.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import type { Authorized, Executed, Inspected, Resolved } from '../call.ts';
 import type { Flight } from '../flight/flight.ts';

@@ -1,7 +1,7 @@
 // Hot path: runs once for every call.
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { type Failure, isFailure } from '../../domain/error/failure.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { sha256 } from '../../std/sha256.ts';
 import { withoutControls } from '../../validation/control-characters.ts';
 import type { Admitted, CallRequest, Resolved, Validated } from '../call.ts';

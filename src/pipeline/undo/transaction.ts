@@ -1,7 +1,7 @@
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
 import type { Undoer, UndoStep } from '../../domain/invocation/undo-step.ts';
 import { MiB } from '../../std/bytes.ts';
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { patiently } from '../record/patiently.ts';
 import type { UndoJournal } from '../undo-journal.port.ts';

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../api/schemas/error.ts';
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 
 /** Deepest nesting that is copied; a manifest may hold no more. */
 const DEPTH_MAX = 128;

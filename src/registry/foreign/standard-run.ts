@@ -1,7 +1,7 @@
 // Hot path: run for each call of a function whose schema is a library's.
 import type { Fault } from '../../../api/schemas/error.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 import type { SchemaIssue, SchemaVerdict, Validate } from './schemas/standard-schema.ts';
 
 /** Issues that are told of one value; who mends these asks again. */

@@ -4,7 +4,7 @@ import type { Fault } from '../../../api/schemas/error.ts';
 import { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { type Failure, failure } from '../../domain/error/failure.ts';
 import { MiB } from '../../std/bytes.ts';
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 import { FAULTS_MAX, wireCheck } from '../wire-faults.ts';
 
 /** Largest manifest as JSON text, in UTF-16 units. */

@@ -1,6 +1,6 @@
 import type { ComplianceReport } from '../../../api/schemas/registry/tool-lifecycle.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 
 /** Findings that a report names; all of them are counted. */
 const FINDINGS_MAX = 200;

@@ -1,7 +1,7 @@
 import { equal, rejects } from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import type { FilesystemPermission } from '../../std/permissions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Check, type OpenedDriver, type Sandboxes, sandboxesOf } from './suite.ts';
 

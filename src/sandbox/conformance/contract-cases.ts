@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
-import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import type { FilesystemPermission } from '../../std/permissions.ts';
 import { collectOutput } from '../collect-output.ts';
 import { runtimeMounts } from '../runtime-mounts.ts';
 import type { Dialect } from './dialect.ts';

@@ -1,7 +1,7 @@
 import { equal, ok, rejects } from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import type { FilesystemPermission } from '../../std/permissions.ts';
 import { isAsStrong } from '../choose-driver.ts';
 import { exchangingNeighbour } from '../linux/exchanging-neighbour.ts';
 import type { Dialect } from './dialect.ts';

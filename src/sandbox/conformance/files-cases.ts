@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
+import type { FilesystemPermission } from '../../std/permissions.ts';
 import type { Dialect } from './dialect.ts';
 import type { Check, Sandboxes } from './suite.ts';
 

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 import { KiB, MiB } from '../../std/bytes.ts';
+import type { FilesystemPermission } from '../../std/permissions.ts';
 import { collectOutput } from '../collect-output.ts';
 import type { Dialect } from './dialect.ts';
 import { type Check, LIMITS } from './suite.ts';

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 import { KiB } from '../../std/bytes.ts';
+import type { FilesystemPermission } from '../../std/permissions.ts';
 import { type CollectedOutput, collectOutput } from '../collect-output.ts';
 import type { SandboxDriver, SandboxExit, SandboxLimits, SandboxProcess, SandboxSpec } from '../driver.port.ts';
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { NetworkPermission } from '../../../api/schemas/tool-manifest.ts';
+import type { NetworkPermission } from '../../std/permissions.ts';
 import { readProxyRequest } from './proxy/proxy-request.ts';
 import { readHead } from './proxy/read-head.ts';
 import type { FindRoute } from './rules/find-route.ts';

@@ -1,7 +1,7 @@
 import { type BigIntStats, constants, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, normalize } from 'node:path';
-import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 import { ToolLayerError } from '../../domain/error/tool-layer-error.ts';
+import type { FilesystemPermission } from '../../std/permissions.ts';
 import type { LimitName } from '../driver.port.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../std/canonical-json.ts';
+import { canonicalJson } from '../../std/json/canonical-json.ts';
 import { isDated } from '../schema/judge/formats.ts';
 import { type OwnNode, type OwnSchema, type OwnSchemaObject, referredBy } from '../schema/own/own-node.ts';
 import { dateFrom, dateTimeFrom, dateTimeFromEpoch } from './coerce-date.ts';

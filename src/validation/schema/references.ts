@@ -1,6 +1,6 @@
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 import type { Dialect } from './dialect.ts';
 import { faultAt } from './faults/fault.ts';
 import { subschemasOf } from './keywords.ts';

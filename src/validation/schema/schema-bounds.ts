@@ -1,6 +1,6 @@
 import type { Fault } from '../../../api/schemas/error.ts';
 import { KiB } from '../../std/bytes.ts';
-import { pointerTo } from '../../std/json-pointer.ts';
+import { pointerTo } from '../../std/json/json-pointer.ts';
 import { faultAt } from './faults/fault.ts';
 
 /** Bounds of a foreign schema (VAL-05). */

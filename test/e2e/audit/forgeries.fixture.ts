@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
-import { canonicalJson } from '../../../src/std/canonical-json.ts';
+import { canonicalJson } from '../../../src/std/json/canonical-json.ts';
 import { sha256 } from '../../../src/std/sha256.ts';
 import { type PackedEvents, unpack } from '../../../src/storage/postgres/ledger/packed-events.ts';
 

@@ -1,6 +1,6 @@
 // Hot path: walks the arguments of every call.
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 import { findInjection } from '../detect-injection.ts';
 import { type InjectionFinding, type SanitiseAction, THREATS, type Threat } from '../finding.ts';
 import { escapeText, type FindAgain, redactFindings } from './neutralise.ts';

@@ -1,6 +1,6 @@
 import type { Fault } from '../../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 import { ToolLayerError } from '../../error/tool-layer-error.ts';
 import { renameMembers } from './rename-members.ts';
 import { SchemaPlaces } from './schema-places.ts';

@@ -1,7 +1,7 @@
 import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
 import { isFailure } from '../../../domain/error/failure.ts';
 import { createOpenRegister, type Holder, type OpenBounds } from '../../../domain/principal/open-register.ts';
-import { canonicalJson } from '../../../std/canonical-json.ts';
+import { canonicalJson } from '../../../std/json/canonical-json.ts';
 import { sha256 } from '../../../std/sha256.ts';
 
 /** A call that waits for a person, as its client may ask for it again. */

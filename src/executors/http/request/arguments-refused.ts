@@ -1,5 +1,5 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 
 /** The error for an argument that cannot stand in a request. */
 export function argumentRefused(property: string, message: string): ToolLayerError {

@@ -1,7 +1,7 @@
 // Hot path: fills the command of every call.
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { KiB } from '../../../std/bytes.ts';
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 
 /** A text with the places of parameters in it. */
 export interface Template {

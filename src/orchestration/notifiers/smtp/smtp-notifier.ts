@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
-import { canonicalJson } from '../../../std/canonical-json.ts';
+import { canonicalJson } from '../../../std/json/canonical-json.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import { NoticeRefused } from '../../notices/notice-queue.ts';
 import { noticeSubject, noticeText } from '../../notices/notice-text.ts';

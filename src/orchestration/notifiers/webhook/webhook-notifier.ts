@@ -1,7 +1,7 @@
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import { HEADER, keyOf, signatureOf } from '../../../hooks/webhook-signature.ts';
-import { canonicalJson } from '../../../std/canonical-json.ts';
 import { type Clock, systemClock } from '../../../std/clock.ts';
+import { canonicalJson } from '../../../std/json/canonical-json.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import { isLoopback } from '../../../std/web/loopback.ts';
 import { NoticeRefused } from '../../notices/notice-queue.ts';

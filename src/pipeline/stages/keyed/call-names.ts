@@ -1,6 +1,6 @@
 import { type Failure, failure } from '../../../domain/error/failure.ts';
 import { ownerNames } from '../../../domain/invocation/call-owner.ts';
-import { canonicalJson } from '../../../std/canonical-json.ts';
+import { canonicalJson } from '../../../std/json/canonical-json.ts';
 import { sha256 } from '../../../std/sha256.ts';
 import type { CallRequest, Resolved, Validated } from '../../call.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';

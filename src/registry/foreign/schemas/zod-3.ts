@@ -1,6 +1,6 @@
 import type { Fault } from '../../../../api/schemas/error.ts';
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 import { plainCopy } from '../plain-json.ts';
 import type { DerivedSchema } from './standard-schema.ts';
 import { numberKeywords, stringKeywords, type Zod3Check } from './zod-3-checks.ts';

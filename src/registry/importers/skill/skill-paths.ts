@@ -1,6 +1,6 @@
 import type { Fault } from '../../../../api/schemas/error.ts';
 import { KiB, MiB } from '../../../std/bytes.ts';
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 import type { SkillFile } from '../../importer.port.ts';
 
 /** Bounds of one import of skills. */

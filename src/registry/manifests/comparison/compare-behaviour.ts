@@ -1,7 +1,7 @@
 import type { ChangeSeverity } from '../../../../api/schemas/registry/tool-comparison.ts';
 import type { SideEffectPolicy, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
-import { canonicalJson } from '../../../std/canonical-json.ts';
+import { canonicalJson } from '../../../std/json/canonical-json.ts';
 import { type Findings, shown } from './findings.ts';
 
 /** From harmless to grave. */

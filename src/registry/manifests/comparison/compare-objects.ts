@@ -1,4 +1,4 @@
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 import type { Comparison, Role } from './comparison.ts';
 import type { Members } from './schema-view.ts';
 

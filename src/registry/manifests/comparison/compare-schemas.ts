@@ -1,7 +1,7 @@
 import type { ChangeSeverity } from '../../../../api/schemas/registry/tool-comparison.ts';
 import { MiB } from '../../../std/bytes.ts';
-import { canonicalJson } from '../../../std/canonical-json.ts';
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { canonicalJson } from '../../../std/json/canonical-json.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 import { compareObjects } from './compare-objects.ts';
 import type { Comparison, Role } from './comparison.ts';
 import { type Findings, nameOf } from './findings.ts';

@@ -1,4 +1,4 @@
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 
 /** A schema in object form. */
 export type Members = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../../std/canonical-json.ts';
+import { canonicalJson } from '../../../std/json/canonical-json.ts';
 import { shown } from './findings.ts';
 import type { Members } from './schema-view.ts';
 

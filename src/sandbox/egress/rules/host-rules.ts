@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
-import type { NetworkPermission } from '../../../../api/schemas/tool-manifest.ts';
 import { type AddressClass, classifyAddress } from '../../../screens/check-url.ts';
+import type { NetworkPermission } from '../../../std/permissions.ts';
 
 /** Where a sandbox may connect to. Ask it with plain hosts only. */
 export interface HostRules {

@@ -1,5 +1,5 @@
 import { isIP, isIPv4 } from 'node:net';
-import type { NetworkPermission } from '../../../../api/schemas/tool-manifest.ts';
+import type { NetworkPermission } from '../../../std/permissions.ts';
 import type { HostRules } from './host-rules.ts';
 
 /** What a sandbox has to show inside so that ordinary clients find their way. */

@@ -1,4 +1,4 @@
-import type { NetworkPermission } from '../../../../api/schemas/tool-manifest.ts';
+import type { NetworkPermission } from '../../../std/permissions.ts';
 import type { EgressBounds } from '../settings.ts';
 import { tokenBucket } from './token-bucket.ts';
 

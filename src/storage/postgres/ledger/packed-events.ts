@@ -2,7 +2,7 @@
 import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
 import { ToolLayerError } from '../../../domain/error/tool-layer-error.ts';
 import type { ChainedEvent } from '../../../domain/event/chained-event.ts';
-import { isPlain } from '../../../std/json-text.ts';
+import { isPlain } from '../../../std/json/json-text.ts';
 import { PLACE_TAKEN } from '../database-error.ts';
 
 /** Events in one row; a reader has to hold this many at least. */

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Fault } from '../../../../api/schemas/error.ts';
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 import { isOfType } from '../../coerce/coerce-scalar.ts';
 import type { CoercionRules } from '../../coerce/coercion-rules.ts';
 import type { Errors } from '../judge/compile-schema.ts';

@@ -1,6 +1,6 @@
 // Hot path: these judge within the generated code.
 import { _, type CodeKeywordDefinition, type KeywordCxt } from 'ajv';
-import { canonicalJson } from '../../../std/canonical-json.ts';
+import { canonicalJson } from '../../../std/json/canonical-json.ts';
 import { type Budget, spend } from './budget.ts';
 import { isMultipleOf } from './multiple-of.ts';
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../../../../api/schemas/error.ts';
 import type { JsonSchemaObject } from '../../../../api/schemas/identifiers.ts';
-import { pointerTo } from '../../../std/json-pointer.ts';
+import { pointerTo } from '../../../std/json/json-pointer.ts';
 import type { Declared } from '../dialect.ts';
 import { faultAt } from '../faults/fault.ts';
 import { KEYWORDS, type KeywordKind, PER_ELEMENT } from '../keywords.ts';

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../../../api/schemas/error.ts';
-import { pointerTo } from '../../../../std/json-pointer.ts';
+import { pointerTo } from '../../../../std/json/json-pointer.ts';
 import { isObject, type Params } from '../../../json-rpc.ts';
 import type { ArgumentSchema, ArgumentsSchema } from './meta-tools.ts';
 
