@@ -11,11 +11,12 @@ for (const method of ['visitStatement', 'visitPattern']) {
   };
 }
 
-// The import rules of ARCHITECTURE.md as a lint. Low to high: a file imports only from lower lines and its own folder.
+// The import rules of ARCHITECTURE.md as a lint. Packages, low to high: one imports those on lower lines, by their names
+// only, so their `exports` are their faces. In the layer, low to high: a file imports only from lower lines and its own folder.
+const PACKAGES = ['std', 'guards', 'sandbox', 'sallyport'];
 export const LEVELS = [
-  ['std'],
   ['domain'],
-  ['telemetry', 'detectors', 'screens'],
+  ['telemetry'],
   [
     'registry',
     'visibility',
@@ -24,7 +25,6 @@ export const LEVELS = [
     'permission',
     'hooks',
     'model-facing',
-    'sandbox',
     'external',
     'bridges',
     'audit',
@@ -37,55 +37,85 @@ export const LEVELS = [
   ['doors', 'storage'],
   ['compose'],
 ];
+const LAYER = '^packages/sallyport/src/';
 const ADAPTER =
-  '^(src/(?:[^/]+/(?:drivers|importers|embedders|policy-engines|language-models|secret-stores|sinks|notifiers|job-queues)|storage|doors|executors)/[^/]+)/';
-const folders = (names) => `^src/(?:${names.join('|')})/`;
+  '^(packages/(?:sandbox/src/drivers|sallyport/src/(?:[^/]+/(?:importers|embedders|policy-engines|language-models|secret-stores|sinks|notifiers|job-queues)|storage|doors|executors))/[^/]+)/';
+const folders = (names) => `${LAYER}(?:${names.join('|')})/`;
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 
 export default {
   forbidden: [
+    ...PACKAGES.map((own, i) =>
+      forbid(
+        `${own}-imports-lower-packages`,
+        { path: `^packages/${own}/` },
+        { path: '^packages/', pathNot: `^packages/(?:${PACKAGES.slice(0, i + 1).join('|')})/` },
+      ),
+    ),
     ...LEVELS.flatMap((line, i) =>
       line.map((own) =>
         forbid(
           `${own}-imports-down-only`,
-          { path: `^src/${own}/` },
-          { path: '^src/', pathNot: folders([own, ...LEVELS.slice(0, i).flat()]) },
+          { path: `${LAYER}${own}/` },
+          { path: LAYER, pathNot: folders([own, ...LEVELS.slice(0, i).flat()]) },
         ),
       ),
+    ),
+    forbid(
+      'packages-by-name',
+      { path: '^packages/([^/]+)/' },
+      { path: '^packages/', pathNot: '^packages/$1/', dependencyTypes: ['local'] },
     ),
     forbid('no-cycles', {}, { circular: true }),
     forbid(
       'first-level-files-only',
-      { path: '^src/([^/]+)/', pathNot: '^src/compose/' },
-      { path: '^src/[^/]+/[^/]+/', pathNot: '^src/(?:$1|std|domain)/' },
+      { path: `${LAYER}([^/]+)/`, pathNot: `${LAYER}compose/` },
+      { path: `${LAYER}[^/]+/[^/]+/`, pathNot: `${LAYER}(?:$1|domain)/` },
     ),
-    forbid('only-compose-names-an-adapter', { path: '^src/', pathNot: ['^src/compose/', ADAPTER] }, { path: ADAPTER }),
+    forbid(
+      'only-compose-names-an-adapter',
+      { path: '^packages/', pathNot: [`${LAYER}compose/`, ADAPTER] },
+      { path: ADAPTER },
+    ),
     forbid('adapters-never-meet', { path: ADAPTER }, { path: ADAPTER, pathNot: '^$1/' }),
     forbid(
-      'doors-see-operations',
-      { path: '^src/doors/' },
+      'detectors-and-screens-never-meet',
+      { path: '^packages/guards/src/(detectors|screens)/' },
       {
-        path: '^src/',
-        pathNot: folders(['std', 'domain', 'telemetry', 'detectors', 'screens', 'operations', 'doors']),
+        path: '^packages/guards/src/(?:detectors|screens)/',
+        pathNot: '^packages/guards/src/$1/',
       },
     ),
     forbid(
+      'doors-see-operations',
+      { path: `${LAYER}doors/` },
+      { path: `^packages/sandbox/|${LAYER}`, pathNot: folders(['domain', 'telemetry', 'operations', 'doors']) },
+    ),
+    forbid(
       'storage-sees-ports',
-      { path: '^src/storage/' },
-      { path: '^src/', pathNot: ['\\.port\\.ts$', folders(['std', 'domain', 'telemetry', 'storage'])] },
+      { path: `${LAYER}storage/` },
+      {
+        path: `^packages/(?:guards|sandbox)/|${LAYER}`,
+        pathNot: ['\\.port\\.ts$', folders(['domain', 'telemetry', 'storage'])],
+      },
     ),
     forbid(
       'processes-start-in-sandbox',
-      { path: '^src/', pathNot: '^src/(?:sandbox/(?:drivers|linux)|storage/postgres)/' },
+      { path: '^packages/', pathNot: `^packages/sandbox/src/(?:drivers|linux)/|${LAYER}storage/postgres/` },
       { path: '^(?:node:)?child_process$' },
     ),
-    forbid('contract-stands-alone', { path: '^api/' }, { path: '^src/', pathNot: '^src/(?:std|domain/error)/' }),
+    forbid(
+      'contract-stands-alone',
+      { path: '^packages/sallyport/api/' },
+      { path: `^packages/(?:guards|sandbox)/|${LAYER}` },
+    ),
   ],
   options: {
     parser: 'swc',
     tsPreCompilationDeps: true,
     exclude: '\\.(?:test|fixture)\\.ts$',
     doNotFollow: { path: 'node_modules' },
-    includeOnly: '^(?:src|api)/|^(?:node:)?child_process$',
+    includeOnly: '^packages/|^(?:node:)?child_process$',
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
   },
 };

@@ -5,11 +5,12 @@ const countsFile = process.env[COUNTS_FILE_VARIABLE];
 
 /** Tests that start databases, sandboxes, servers or the whole layer. Each file has a process of its own. */
 const HEAVY = [
-  'src/{compose,doors,executors,mcp-servers,sandbox,storage}/**/*.test.ts',
+  'packages/sallyport/src/{compose,doors,executors,mcp-servers,storage}/**/*.test.ts',
+  'packages/sandbox/**/*.test.ts',
   'test/{e2e,conformance,adversarial,published}/**/*.test.ts',
   '{examples,bench/gateway,bench/report}/**/*.test.ts',
 ];
-const EVERYTHING = ['{src,api,test,scripts,examples}/**/*.test.ts', 'bench/{load,gateway,report}/**/*.test.ts'];
+const EVERYTHING = ['{packages,test,scripts,examples}/**/*.test.ts', 'bench/{load,gateway,report}/**/*.test.ts'];
 
 export default defineConfig({
   test: {

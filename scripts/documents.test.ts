@@ -1,5 +1,5 @@
+import { ERRORS } from '@sallyport/std/error/catalogue';
 import { expect, test } from 'vitest';
-import { ERRORS } from '../src/domain/error/catalogue.ts';
 import { errorsDocument, lifecycleDocument, operationsDocument, settingsDocument } from './documents.ts';
 
 /** Rows of the table in a document, without its head. */

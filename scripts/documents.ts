@@ -1,6 +1,6 @@
-import { ERRORS, type ErrorEntry } from '../src/domain/error/catalogue.ts';
-import { isFinal, statusOf, TRANSITIONS } from '../src/domain/invocation/lifecycle.ts';
-import { OPERATIONS, type OperationEntry } from '../src/operations/catalogue.ts';
+import { ERRORS, type ErrorEntry } from '@sallyport/std/error/catalogue';
+import { isFinal, statusOf, TRANSITIONS } from '../packages/sallyport/src/domain/invocation/lifecycle.ts';
+import { OPERATIONS, type OperationEntry } from '../packages/sallyport/src/operations/catalogue.ts';
 
 /** A row of the settings table, as far as its document needs it. */
 export interface SettingRow {
@@ -30,7 +30,7 @@ export function errorsDocument(): string {
   ]);
   return document(
     'Errors',
-    'src/domain/error/catalogue.ts',
+    'packages/std/src/error/catalogue.ts',
     'Every unhappy answer carries one of these codes (`e_code`), its wire code (`code`) and its category. JSON-RPC `result` means that\nthe model reads the error as the result of its call; a number means a protocol error. *Retryable*: the same call may succeed\nlater without a change. *Quality*: the arguments were at fault.',
     ['Code', 'Wire code', 'Category', 'Failure', 'HTTP', 'gRPC', 'JSON-RPC', 'Retryable', 'Quality', 'Meaning'],
     rows,
@@ -42,7 +42,7 @@ export function lifecycleDocument(): string {
   const states = Object.keys(TRANSITIONS) as (keyof typeof TRANSITIONS)[];
   return document(
     'Lifecycle of an invocation',
-    'src/domain/invocation/lifecycle.ts',
+    'packages/sallyport/src/domain/invocation/lifecycle.ts',
     'Each invocation is in one of these states and moves only as the table says; every move is an audited event. *Status* is what\n`tool.status` shows for a state; where a failure ended the call, its code decides between `error`, `timeout`, `cancelled`,\n`permission_denied` and `pending_approval`.',
     ['State', 'May be followed by', 'Final', 'Status'],
     states.map((state) => [state, TRANSITIONS[state].join(', '), yes(isFinal(state)), `\`${statusOf(state)}\``]),
@@ -61,7 +61,7 @@ export function operationsDocument(): string {
   ]);
   return document(
     'Operations',
-    'src/operations/catalogue.ts',
+    'packages/sallyport/src/operations/catalogue.ts',
     'Every door offers these operations and nothing else. *Access*: open to anyone; any valid token; or a token with that\nrole or a greater one. Layer-wide: of the tenants that the layer is run by ([roles](tokens.md#roles)). Members of the input that may\nbe left out are in brackets.',
     ['Operation', 'HTTP', 'Status', 'Access', 'What it does', 'Input'],
     rows,
@@ -72,7 +72,7 @@ export function operationsDocument(): string {
 export function settingsDocument(settings: readonly SettingRow[]): string {
   return document(
     'Settings',
-    'src/compose/settings.ts',
+    'packages/sallyport/src/compose/settings.ts',
     'A key of `sallyport.toml` is the path of its table and name; the environment variable wins over the file.',
     ['Key', 'Variable', 'Values', 'Unit', 'Default', 'Meaning'],
     settings.map((row) => [

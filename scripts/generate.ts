@@ -24,15 +24,20 @@ async function generatedDocuments(): Promise<Map<string, string>> {
     ['docs/errors.md', errorsDocument()],
     ['docs/calls/lifecycle.md', lifecycleDocument()],
     ['docs/operations.md', operationsDocument()],
-    ['src/detectors/injection/lexer/lexer.generated.ts', await lexerModule()],
+    ['packages/guards/src/detectors/injection/lexer/lexer.generated.ts', await lexerModule()],
   ]);
   const settings = await moduleIfThere<{ SETTINGS: Readonly<Record<string, SettingRow>> | readonly SettingRow[] }>(
-    'src/compose/settings.ts',
+    'packages/sallyport/src/compose/settings.ts',
   );
   if (settings !== undefined) documents.set('docs/settings.md', settingsDocument(Object.values(settings.SETTINGS)));
-  const openApi = await moduleIfThere<{ openApiDocument: () => object }>('src/compose/openapi/openapi-document.ts');
+  const openApi = await moduleIfThere<{ openApiDocument: () => object }>(
+    'packages/sallyport/src/compose/openapi/openapi-document.ts',
+  );
   if (openApi !== undefined) {
-    documents.set('api/openapi.json', `${JSON.stringify(openApi.openApiDocument(), undefined, 2)}\n`);
+    documents.set(
+      'packages/sallyport/api/openapi.json',
+      `${JSON.stringify(openApi.openApiDocument(), undefined, 2)}\n`,
+    );
   }
   return documents;
 }

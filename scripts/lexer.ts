@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { KiB } from '@sallyport/std/bytes';
 import asc from 'assemblyscript/asc';
-import { instantiate, numberOf } from '../src/detectors/injection/lexer/instantiate.ts';
-import { KiB } from '../src/std/bytes.ts';
+import { instantiate, numberOf } from '../packages/guards/src/detectors/injection/lexer/instantiate.ts';
 import { ROOT } from './project-files.ts';
 
-const FOLDER = 'src/detectors/injection/lexer';
+const FOLDER = 'packages/guards/src/detectors/injection/lexer';
 /** Pages of 64 KiB: the memory never grows, for then everything that looks into it would have to look anew. */
 const PAGES = 43;
 const PAGE_BYTES = 64 * KiB;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
-import { MiB } from '../src/std/bytes.ts';
+import { MiB } from '@sallyport/std/bytes';
 import { ROOT } from './project-files.ts';
 
 /** How a command ended. */

@@ -17,7 +17,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** As in scripts/bundle/make-bundle.ts, which is TypeScript. */
 const FOLDER = join(ROOT, 'dist', 'bundle');
-const SOURCES = { sallyport: 'src/compose/main.ts', starter: 'examples/starter/start.ts' };
+const SOURCES = { sallyport: 'packages/sallyport/src/compose/main.ts', starter: 'examples/starter/start.ts' };
 
 const [node, , program = '', ...args] = process.argv;
 if (!Object.hasOwn(SOURCES, program)) throw new Error(`There is no program "${program}".`);

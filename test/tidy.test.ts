@@ -17,7 +17,7 @@ const { LEVELS } = (await import(new URL(RULES, import.meta.url).href)) as { LEV
 
 const ENTRIES = projectEntries().map(({ path }) => path);
 const CODE = codeFiles();
-const CODE_FOLDERS = /^(?:src|api|test|scripts|examples|bench|console)(?:\/|$)/;
+const CODE_FOLDERS = /^(?:packages|test|scripts|examples|bench|console)(?:\/|$)/;
 
 /** Judges every file with its text. */
 const judge = (paths: readonly string[], rule: (path: string, text: string) => readonly string[]): string[] =>
@@ -58,7 +58,7 @@ test('every export of a face is documented', () => {
 test('every size is written with its unit', () => {
   // Programs in plain JavaScript run alone and cannot import the units.
   const sized = CODE.filter(
-    (path) => path.endsWith('.ts') && path !== 'src/std/bytes.ts' && !path.startsWith('test/tidy'),
+    (path) => path.endsWith('.ts') && path !== 'packages/std/src/bytes.ts' && !path.startsWith('test/tidy'),
   );
   const bareProduct = (path: string, text: string) =>
     [...text.matchAll(/\b\d+ ?\* ?1024\b/g)].map(([found]) => `${path}: ${found}, write KiB or MiB`);
@@ -77,9 +77,11 @@ test('no file names a path of one machine', () => {
   ).toEqual([]);
 });
 
-test('the map of ARCHITECTURE.md has the folders of src and the lines of the import rules', ({ skip }) => {
+test('the map of ARCHITECTURE.md has the folders of the layer and the lines of the import rules', ({ skip }) => {
   skip(!ENTRIES.includes('ARCHITECTURE.md'), 'ARCHITECTURE.md is not written yet');
-  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const folders = readdirSync(join(ROOT, 'packages/sallyport/src'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
   const names = folders.map(({ name }) => name);
   expect(mapFaults(linesOfMap(readProjectFile('ARCHITECTURE.md')), linesOfLevels(LEVELS), names)).toEqual([]);
 });

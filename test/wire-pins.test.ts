@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OPERATIONS, type OperationEntry } from '../src/operations/catalogue.ts';
+import { OPERATIONS, type OperationEntry } from '../packages/sallyport/src/operations/catalogue.ts';
 
 // What clients are written against. A change here changes the contract and gets a line in the changelog; new lines are free.
 const PINNED = `

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { checkPath } from '../../src/screens/check-path.ts';
-import { addressAllowed, checkUrl, type UrlPolicy } from '../../src/screens/check-url.ts';
-import { extractPaths } from '../../src/screens/extract-paths.ts';
+import { addressAllowed, checkPath, checkUrl, extractPaths, type UrlPolicy } from '@sallyport/guards';
 import { type Figure, figureOf } from '../report/figure.ts';
 import { cpuOfEach } from './cpu-of-pass.ts';
 import { INNER_URLS } from './encoded-addresses.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { checkCommand } from '../../src/screens/check-command.ts';
+import { checkCommand } from '@sallyport/guards';
 import { ROUNDS } from '../report/benchmark.ts';
 import { type Bound, besidePeer, type Figure, figureOf } from '../report/figure.ts';
 import { median } from '../report/statistics.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { detectInjection, type SanitiseProfile, sanitise, type Threat } from '../../src/detectors/sanitise.ts';
+import { detectInjection, type SanitiseProfile, sanitise, type Threat } from '@sallyport/guards';
 import { ROUNDS } from '../report/benchmark.ts';
 import { besidePeer, type Figure, figureOf } from '../report/figure.ts';
 import { median } from '../report/statistics.ts';

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type DescribedTool, scanDescription } from '../../src/detectors/scan-description.ts';
-import { scanOutput } from '../../src/detectors/scan-output.ts';
+import { type DescribedTool, scanDescription, scanOutput } from '@sallyport/guards';
 import { type Figure, figureOf } from '../report/figure.ts';
 import { cpuOfEach } from './cpu-of-pass.ts';
 

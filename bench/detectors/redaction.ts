@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createRedactor, type RedactionFinding, type RedactionKind } from '../../src/detectors/redact.ts';
-import { KiB } from '../../src/std/bytes.ts';
+import { createRedactor, type RedactionFinding, type RedactionKind } from '@sallyport/guards';
+import { KiB } from '@sallyport/std/bytes';
 import { ROUNDS } from '../report/benchmark.ts';
 import { type Bound, besidePeer, type Figure, figureOf } from '../report/figure.ts';
 import { median } from '../report/statistics.ts';

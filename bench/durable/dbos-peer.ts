@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { createDatabaseServer } from '../../src/storage/postgres/embedded/database-server.fixture.ts';
+import { createDatabaseServer } from '../../packages/sallyport/src/storage/postgres/embedded/database-server.fixture.ts';
 import { ensurePeers } from '../peers/installed.ts';
 
 const PACKAGE = '@dbos-inc/dbos-sdk';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EmbeddedToolLayer } from '../../src/compose/create-tool-layer.ts';
-import { createToolLayer } from '../../src/index.ts';
+import type { EmbeddedToolLayer } from '../../packages/sallyport/src/compose/create-tool-layer.ts';
+import { createToolLayer } from '../../packages/sallyport/src/index.ts';
 import { benchSettings, request } from '../pipeline/measured-layer.ts';
 import { add, IRREVERSIBLE_TOOL, PURE_TOOL } from '../pipeline/tool.ts';
 

@@ -1,10 +1,10 @@
-import { openLedger } from '../../src/audit/ledger.ts';
-import type { InvocationRecord } from '../../src/domain/invocation/record.ts';
-import { recoverOpenCalls } from '../../src/pipeline/run.ts';
-import { systemClock } from '../../src/std/clock.ts';
-import { startEmbeddedPostgres } from '../../src/storage/postgres/embedded-postgres.ts';
-import { openPostgres } from '../../src/storage/postgres/postgres-database.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import { systemClock } from '@sallyport/std/clock';
+import { openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
+import type { InvocationRecord } from '../../packages/sallyport/src/domain/invocation/record.ts';
+import { recoverOpenCalls } from '../../packages/sallyport/src/pipeline/run.ts';
+import { startEmbeddedPostgres } from '../../packages/sallyport/src/storage/postgres/embedded-postgres.ts';
+import { openPostgres } from '../../packages/sallyport/src/storage/postgres/postgres-database.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 
 const RECORDS = 10_000;
 const BATCH = 500;

@@ -1,7 +1,7 @@
 // The layer as an embedding program starts it, with everything on: tokens, policy, sandboxed upstream, PostgreSQL, audit.
 // Only the bounds that a benchmark would run into are raised.
-import { createToolLayer, LOCAL_CALLER, serve } from '../../src/index.ts';
-import type { ToolManifest } from '../../src/manifest.ts';
+import { createToolLayer, LOCAL_CALLER, serve } from '../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 import { ECHO_SCRIPT } from '../peers/echo-script.ts';
 import { OURS, type OurListening, TOOL, UPSTREAM_NAME } from './our-names.ts';
 

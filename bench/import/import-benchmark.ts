@@ -1,5 +1,5 @@
-import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
-import { importOpenApi } from '../../src/registry/importers/openapi/openapi-importer.ts';
+import type { ToolManifest } from '../../packages/sallyport/api/schemas/tool-manifest.ts';
+import { importOpenApi } from '../../packages/sallyport/src/registry/importers/openapi/openapi-importer.ts';
 import type { BenchmarkRun } from '../report/benchmark.ts';
 import { type Figure, figureOf } from '../report/figure.ts';
 import { median } from '../report/statistics.ts';

@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
-import { isFailure } from '../../src/domain/error/failure.ts';
-import { createCompositeExecutor } from '../../src/executors/composite.ts';
-import { createHttpExecutor } from '../../src/executors/http/http-executor.ts';
-import { createRegistry } from '../../src/registry/registry.ts';
-import { systemClock } from '../../src/std/clock.ts';
-import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
-import { createSchemaValidator } from '../../src/validation/schema-validator.ts';
+import { systemClock } from '@sallyport/std/clock';
+import { isFailure } from '@sallyport/std/error/failure';
+import type { ToolManifest } from '../../packages/sallyport/api/schemas/tool-manifest.ts';
+import { createCompositeExecutor } from '../../packages/sallyport/src/executors/composite.ts';
+import { createHttpExecutor } from '../../packages/sallyport/src/executors/http/http-executor.ts';
+import { createRegistry } from '../../packages/sallyport/src/registry/registry.ts';
+import { memoryToolStore } from '../../packages/sallyport/src/storage/memory/memory-tool-store.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
+import { createSchemaValidator } from '../../packages/sallyport/src/validation/schema-validator.ts';
 
 /** What one registration of everything took. */
 export interface RegistryMeasured {

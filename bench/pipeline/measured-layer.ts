@@ -1,4 +1,4 @@
-import type { ToolInvokeResponse } from '../../api/schemas/invocation.ts';
+import type { ToolInvokeResponse } from '../../packages/sallyport/api/schemas/invocation.ts';
 
 /** A layer as the measurement sees it: something that is called. */
 export interface MeasuredLayer {

@@ -1,4 +1,4 @@
-import { createToolLayer } from '../../src/index.ts';
+import { createToolLayer } from '../../packages/sallyport/src/index.ts';
 import { benchSettings, checkSum, type MeasuredLayer, request } from './measured-layer.ts';
 import { add, IRREVERSIBLE_TOOL, PURE_TOOL } from './tool.ts';
 

@@ -1,4 +1,4 @@
-import type { ToolManifest } from '../../src/manifest.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 /** A pure function with a schema on both sides, as small as a real tool gets. */
 export const PURE_TOOL: ToolManifest = {

@@ -1,5 +1,5 @@
-import type { ToolVersion } from '../../src/domain/tool/tool-version.ts';
-import type { ListFilter, Registry } from '../../src/registry/registry.ts';
+import type { ToolVersion } from '../../packages/sallyport/src/domain/tool/tool-version.ts';
+import type { ListFilter, Registry } from '../../packages/sallyport/src/registry/registry.ts';
 import { percentile, timeSeries } from '../report/statistics.ts';
 import { TENANT } from './open-registry.ts';
 

@@ -1,6 +1,6 @@
-import { isFailure } from '../../src/domain/error/failure.ts';
-import type { Registry } from '../../src/registry/registry.ts';
-import type { ToolStore } from '../../src/registry/tool-store.port.ts';
+import { isFailure } from '@sallyport/std/error/failure';
+import type { Registry } from '../../packages/sallyport/src/registry/registry.ts';
+import type { ToolStore } from '../../packages/sallyport/src/registry/tool-store.port.ts';
 import { median } from '../report/statistics.ts';
 import { openRegistry, TENANT } from './open-registry.ts';
 import { toolOf } from './tools.ts';

@@ -1,10 +1,10 @@
-import { contentHash, type ToolVersion } from '../../src/domain/tool/tool-version.ts';
-import { createRegistry, type Registry } from '../../src/registry/registry.ts';
-import type { ToolStore } from '../../src/registry/tool-store.port.ts';
-import { systemClock } from '../../src/std/clock.ts';
-import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
-import { createSchemaValidator } from '../../src/validation/schema-validator.ts';
+import { systemClock } from '@sallyport/std/clock';
+import { contentHash, type ToolVersion } from '../../packages/sallyport/src/domain/tool/tool-version.ts';
+import { createRegistry, type Registry } from '../../packages/sallyport/src/registry/registry.ts';
+import type { ToolStore } from '../../packages/sallyport/src/registry/tool-store.port.ts';
+import { memoryToolStore } from '../../packages/sallyport/src/storage/memory/memory-tool-store.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
+import { createSchemaValidator } from '../../packages/sallyport/src/validation/schema-validator.ts';
 import { toolOf } from './tools.ts';
 
 /** Tenant of every measured tool. */

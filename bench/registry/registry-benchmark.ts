@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { compareManifests } from '../../src/registry/compare-manifests.ts';
-import { systemClock } from '../../src/std/clock.ts';
-import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
-import { startEmbeddedPostgres } from '../../src/storage/postgres/embedded-postgres.ts';
-import { openPostgres } from '../../src/storage/postgres/postgres-database.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import { systemClock } from '@sallyport/std/clock';
+import { compareManifests } from '../../packages/sallyport/src/registry/compare-manifests.ts';
+import { memoryToolStore } from '../../packages/sallyport/src/storage/memory/memory-tool-store.ts';
+import { startEmbeddedPostgres } from '../../packages/sallyport/src/storage/postgres/embedded-postgres.ts';
+import { openPostgres } from '../../packages/sallyport/src/storage/postgres/postgres-database.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { temporaryFolder } from '../processes/temporary-folder.ts';
 import { type BenchmarkRun, ROUNDS } from '../report/benchmark.ts';
 import { type Figure, figureOf } from '../report/figure.ts';

@@ -1,4 +1,4 @@
-import type { ToolManifest } from '../../src/manifest.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 const CATEGORIES = ['data_access', 'computation', 'external_api', 'file_system', 'llm_interaction'] as const;
 const KINDS = ['native', 'http', 'mcp', 'shell'] as const;

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentSandboxContext } from '../../api/schemas/agent-sandbox-context.ts';
-import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
-import { isFailure } from '../../src/domain/error/failure.ts';
-import { computeGrant, realPathOf } from '../../src/permission/compute-grant.ts';
-import { claimsOf, LAYER, manifestOf } from '../../src/permission/grant/grant.fixture.ts';
+import { isFailure } from '@sallyport/std/error/failure';
+import type { AgentSandboxContext } from '../../packages/sallyport/api/schemas/agent-sandbox-context.ts';
+import type { CapabilityClaims } from '../../packages/sallyport/api/schemas/capability-token.ts';
+import { computeGrant, realPathOf } from '../../packages/sallyport/src/permission/compute-grant.ts';
+import { claimsOf, LAYER, manifestOf } from '../../packages/sallyport/src/permission/grant/grant.fixture.ts';
 import { type Figure, figureOf } from '../report/figure.ts';
 
 /** The least of these counts: others use the same machine. */

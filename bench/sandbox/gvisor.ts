@@ -1,7 +1,6 @@
 import { text } from 'node:stream/consumers';
-import type { SandboxDriver, SandboxSpec } from '../../src/sandbox/driver.port.ts';
-import { createGvisorDriver } from '../../src/sandbox/drivers/gvisor/gvisor-driver.ts';
-import { runtimeMounts } from '../../src/sandbox/runtime-mounts.ts';
+import { runtimeMounts, type SandboxDriver, type SandboxSpec } from '@sallyport/sandbox';
+import { createGvisorDriver } from '@sallyport/sandbox/gvisor';
 import { type Figure, figureOf } from '../report/figure.ts';
 import { percentile } from '../report/statistics.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { SandboxDriver, SandboxProcess, SandboxSpec } from '../../src/sandbox/driver.port.ts';
-import { createQemuDriver } from '../../src/sandbox/drivers/microvm/microvm-driver.ts';
+import type { SandboxDriver, SandboxProcess, SandboxSpec } from '@sallyport/sandbox';
+import { createQemuDriver } from '@sallyport/sandbox/microvm';
 import type { BenchmarkRun } from '../report/benchmark.ts';
 import { type Figure, figureOf } from '../report/figure.ts';
 import { median } from '../report/statistics.ts';

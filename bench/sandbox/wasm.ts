@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { SandboxProcess, SandboxSpec } from '../../src/sandbox/driver.port.ts';
-import { createWasmDriver, type WasmDriver } from '../../src/sandbox/drivers/wasm/wasm-driver.ts';
-import { KiB, MiB } from '../../src/std/bytes.ts';
+import type { SandboxProcess, SandboxSpec } from '@sallyport/sandbox';
+import { createWasmDriver, type WasmDriver } from '@sallyport/sandbox/wasm';
+import { KiB, MiB } from '@sallyport/std/bytes';
 import type { BenchmarkRun } from '../report/benchmark.ts';
 import { type Figure, figureOf } from '../report/figure.ts';
 import { percentile } from '../report/statistics.ts';

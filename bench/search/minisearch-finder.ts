@@ -1,5 +1,5 @@
-import type { ToolVersion } from '../../src/domain/tool/tool-version.ts';
-import { parametersOf } from '../../src/registry/search/keywords/tool-fields.ts';
+import type { ToolVersion } from '../../packages/sallyport/src/domain/tool/tool-version.ts';
+import { parametersOf } from '../../packages/sallyport/src/registry/search/keywords/tool-fields.ts';
 import type { Finder } from './recall.ts';
 
 const FIELDS = ['id', 'name', 'description', 'parameters'] as const;

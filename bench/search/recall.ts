@@ -1,6 +1,6 @@
-import type { ToolSearch } from '../../src/registry/tool-search.ts';
-import type { Nearness } from '../../src/registry/vectors.port.ts';
-import { memoryVectorIndex } from '../../src/storage/memory/memory-vector-index.ts';
+import type { ToolSearch } from '../../packages/sallyport/src/registry/tool-search.ts';
+import type { Nearness } from '../../packages/sallyport/src/registry/vectors.port.ts';
+import { memoryVectorIndex } from '../../packages/sallyport/src/storage/memory/memory-vector-index.ts';
 import { TENANT, vectorOfQuery, vectorOfTool } from './search-of-set.ts';
 import type { SetQuery, ToolSet } from './tool-set.ts';
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { createLocalEmbedder } from '../../src/registry/embedders/local/local-embedder.ts';
-import { REFERENCE_PAIRS } from '../../src/registry/search/vectors/measure-traits.ts';
+import { createLocalEmbedder } from '../../packages/sallyport/src/registry/embedders/local/local-embedder.ts';
+import { REFERENCE_PAIRS } from '../../packages/sallyport/src/registry/search/vectors/measure-traits.ts';
 import type { BenchmarkRun } from '../report/benchmark.ts';
 import { type Bound, besidePeer, type Figure, figureOf } from '../report/figure.ts';
 import { type Latency, measureLatency } from './latency.ts';

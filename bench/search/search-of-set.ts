@@ -1,14 +1,17 @@
-import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
-import type { ToolVersion } from '../../src/domain/tool/tool-version.ts';
-import type { Embedder } from '../../src/registry/embedder.port.ts';
-import { queryTexts } from '../../src/registry/search/vectors/query-texts.ts';
-import { toolTexts } from '../../src/registry/search/vectors/tool-texts.ts';
-import { middleOf, unitVector } from '../../src/registry/search/vectors/unit-vector.ts';
-import { createToolSearch, type ToolSearch } from '../../src/registry/tool-search.ts';
-import type { VectorStore } from '../../src/registry/vectors.port.ts';
-import { systemClock } from '../../src/std/clock.ts';
-import { type MemoryVectorIndex, memoryVectorIndex } from '../../src/storage/memory/memory-vector-index.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import { systemClock } from '@sallyport/std/clock';
+import type { ToolManifest } from '../../packages/sallyport/api/schemas/tool-manifest.ts';
+import type { ToolVersion } from '../../packages/sallyport/src/domain/tool/tool-version.ts';
+import type { Embedder } from '../../packages/sallyport/src/registry/embedder.port.ts';
+import { queryTexts } from '../../packages/sallyport/src/registry/search/vectors/query-texts.ts';
+import { toolTexts } from '../../packages/sallyport/src/registry/search/vectors/tool-texts.ts';
+import { middleOf, unitVector } from '../../packages/sallyport/src/registry/search/vectors/unit-vector.ts';
+import { createToolSearch, type ToolSearch } from '../../packages/sallyport/src/registry/tool-search.ts';
+import type { VectorStore } from '../../packages/sallyport/src/registry/vectors.port.ts';
+import {
+  type MemoryVectorIndex,
+  memoryVectorIndex,
+} from '../../packages/sallyport/src/storage/memory/memory-vector-index.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 
 /** Tenant of all tools of a benchmark. */
 export const TENANT = 'bench';

@@ -1,5 +1,5 @@
-import { contentHash, type ToolVersion } from '../../src/domain/tool/tool-version.ts';
-import type { Embedder } from '../../src/registry/embedder.port.ts';
+import { contentHash, type ToolVersion } from '../../packages/sallyport/src/domain/tool/tool-version.ts';
+import type { Embedder } from '../../packages/sallyport/src/registry/embedder.port.ts';
 
 /** What real tools and requests sound like, and their vectors. */
 export interface Model {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { ToolVersion } from '../../src/domain/tool/tool-version.ts';
+import type { ToolVersion } from '../../packages/sallyport/src/domain/tool/tool-version.ts';
 
 /** Tools, and requests of which it is known which tools serve them. */
 export interface ToolSet {

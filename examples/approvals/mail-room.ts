@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ToolManifest } from '../../src/manifest.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 /** A service that sends letters, and remembers each. */
 export interface MailRoom extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import type { ToolManifest } from '../../src/manifest.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 type Executor = NonNullable<ToolManifest['executor']['config']>;
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createToolLayer, LOCAL_CALLER, ToolLayerError } from '../../src/index.ts';
-import type { ToolManifest } from '../../src/manifest.ts';
+import { createToolLayer, LOCAL_CALLER, ToolLayerError } from '../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 import { tellStory } from '../first-call/story.ts';
 import { COUNTER, CURIOUS, DEMANDING, ENDLESS, FAULTY, GREEDY, TOTAL, TOTAL_IN_PROCESS } from './modules.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createToolLayer, LOCAL_CALLER } from '../../src/index.ts';
-import type { ToolManifest } from '../../src/manifest.ts';
+import { createToolLayer, LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 import { tellStory } from '../first-call/story.ts';
 import { OPEN_DOOR, RENAME, toolsFor } from './tools.ts';
 

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { expect, test } from 'vitest';
-import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 
 /** Starts a layer with its database on a machine that may be busy. */
 const STORY_MS = 120_000;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ToolManifest } from '../../src/manifest.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 /** A tool that runs one program; what it may touch stands in its permissions. */
 const shellTool = (

@@ -1,4 +1,4 @@
-import type { ToolManifest } from '../../src/manifest.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 /** A function of this program as a tool. */
 export const ADD: ToolManifest = {

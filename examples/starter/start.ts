@@ -2,9 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { rememberLayer } from '../../packages/sallyport/src/compose/running-layer/last-layer.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  serve,
+  ToolLayerError,
+} from '../../packages/sallyport/src/index.ts';
 import { ensureSystemPackages } from '../../scripts/machine/system-packages.ts';
-import { rememberLayer } from '../../src/compose/running-layer/last-layer.ts';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, serve, ToolLayerError } from '../../src/index.ts';
 import { ADD, add } from './add.ts';
 import { startWeatherApi } from './weather-api.ts';
 

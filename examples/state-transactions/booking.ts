@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EmbeddedToolLayer, NativeCallContext } from '../../src/index.ts';
-import type { ToolManifest } from '../../src/manifest.ts';
+import type { EmbeddedToolLayer, NativeCallContext } from '../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 const manifestOf = (tool_id: string, more: Partial<ToolManifest>): ToolManifest => ({
   tool_id,

@@ -1,5 +1,5 @@
 // A process of its own, which is killed in the middle of a booking: node interrupted.ts <data folder>
-import { createToolLayer } from '../../src/index.ts';
+import { createToolLayer } from '../../packages/sallyport/src/index.ts';
 import { registerBooking } from './booking.ts';
 
 const [, , folder = ''] = process.argv;

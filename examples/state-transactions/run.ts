@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER } from '../../src/index.ts';
+import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
 import { tellStory } from '../first-call/story.ts';
 import { type After, registerBooking } from './booking.ts';
 

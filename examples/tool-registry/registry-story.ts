@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { EmbeddedToolLayer } from '../../src/index.ts';
+import type { EmbeddedToolLayer } from '../../packages/sallyport/src/index.ts';
 import type { CommandResult } from '../first-call/sallyport-process.ts';
 import type { Story } from '../first-call/story.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createToolLayer, serve } from '../../src/index.ts';
+import { createToolLayer, serve } from '../../packages/sallyport/src/index.ts';
 import { commandLine } from '../first-call/sallyport-process.ts';
 import { tellStory } from '../first-call/story.ts';
 import { agentsChapter } from './chapters/agents.ts';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createToolLayer, serve } from '../../src/index.ts';
+import { createToolLayer, serve } from '../../packages/sallyport/src/index.ts';
 import { commandLine } from '../first-call/sallyport-process.ts';
 import { tellStory } from '../first-call/story.ts';
 import { argumentsChapter } from './chapters/arguments.ts';

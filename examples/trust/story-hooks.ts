@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import type { Hook } from '../../src/index.ts';
+import type { Hook } from '../../packages/sallyport/src/index.ts';
 
 /**
  * Hooks of the program that embeds the layer: notes go into one folder, whatever path was asked for. Two texts make it do

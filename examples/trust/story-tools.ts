@@ -1,5 +1,5 @@
-import type { EmbeddedToolLayer } from '../../src/index.ts';
-import type { ToolManifest } from '../../src/manifest.ts';
+import type { EmbeddedToolLayer } from '../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 /** A schema of an object that holds these members and no other. */
 const object = (properties: Record<string, object>, required = Object.keys(properties)) => ({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { EmbeddedToolLayer } from '../../src/index.ts';
+import type { EmbeddedToolLayer } from '../../packages/sallyport/src/index.ts';
 import type { CommandResult } from '../first-call/sallyport-process.ts';
 import type { Story } from '../first-call/story.ts';
 import type { ModelStandIn } from './model-stand-in.ts';

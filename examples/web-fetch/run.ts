@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createToolLayer, LOCAL_CALLER, webToolManifests } from '../../src/index.ts';
+import { createToolLayer, LOCAL_CALLER, webToolManifests } from '../../packages/sallyport/src/index.ts';
 import { tellStory } from '../first-call/story.ts';
 import { startInternal, startSite } from './site.ts';
 

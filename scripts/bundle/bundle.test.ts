@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { ROOT } from '../project-files.ts';
 
-const MAIN = 'src/compose/main.ts';
+const MAIN = 'packages/sallyport/src/compose/main.ts';
 /** Says from where it runs, a word of another module, what stands beside that module, its arguments and a part of Node. */
 const SOURCES = {
   [MAIN]: `import { Agent } from 'node:http';

@@ -29,7 +29,7 @@ export interface BundleRecord {
 /** The bundle of this project; `scripts/start.mjs` knows the folder and the names too. */
 export const PROJECT_BUNDLE: BundleOptions = {
   root: ROOT,
-  programs: { sallyport: 'src/compose/main.ts', starter: 'examples/starter/start.ts' },
+  programs: { sallyport: 'packages/sallyport/src/compose/main.ts', starter: 'examples/starter/start.ts' },
   folder: 'dist/bundle',
 };
 

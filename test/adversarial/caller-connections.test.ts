@@ -1,16 +1,16 @@
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type EchoingServer,
   echoingServer,
-} from '../../src/mcp-servers/connection/per-caller/echoing-server.fixture.ts';
+} from '../../packages/sallyport/src/mcp-servers/connection/per-caller/echoing-server.fixture.ts';
 import {
   type Fixture,
   failureOf,
   fixture,
   TENANT,
   textOf,
-} from '../../src/mcp-servers/test-servers/upstreams.fixture.ts';
-import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+} from '../../packages/sallyport/src/mcp-servers/test-servers/upstreams.fixture.ts';
 
 const USERS = 200;
 const CALLS_EACH = 3;

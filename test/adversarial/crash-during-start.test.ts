@@ -4,9 +4,9 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { ownFolders } from '../../src/sandbox/linux/limits/find-control-groups.ts';
+import { ownFolders } from '../../packages/sandbox/src/linux/limits/find-control-groups.ts';
 
 const LAYER = join(import.meta.dirname, 'starting-layer.ts');
 /** Kills are spread evenly over this time after the first start begins; one start takes some ms. */

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MARKED_FOLDER } from '../../src/sandbox/linux/crash/clear-leftovers.ts';
-import { ownMark } from '../../src/sandbox/linux/crash/layer-mark.ts';
-import { ownFolders } from '../../src/sandbox/linux/limits/find-control-groups.ts';
+import { MARKED_FOLDER } from '../../packages/sandbox/src/linux/crash/clear-leftovers.ts';
+import { ownMark } from '../../packages/sandbox/src/linux/crash/layer-mark.ts';
+import { ownFolders } from '../../packages/sandbox/src/linux/limits/find-control-groups.ts';
 
 /** What sandboxes of this process could leave on the host, by kind; others use the same machine. */
 export interface HostState {

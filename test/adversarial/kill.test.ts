@@ -1,14 +1,14 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
-import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import {
   createDatabaseServer,
   type DatabaseServer,
-} from '../../src/storage/postgres/embedded/database-server.fixture.ts';
-import type { SocketConnection } from '../../src/storage/postgres/postgres-connection.ts';
-import { urlOf } from '../../src/storage/postgres/postgres-databases.fixture.ts';
+} from '../../packages/sallyport/src/storage/postgres/embedded/database-server.fixture.ts';
+import type { SocketConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
+import { urlOf } from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { type Chance, chanceOf, chosenSeed, SEED_VARIABLE } from './kill/chance.ts';
 import { type KillPoint, killPoints, momentOf } from './kill/kill-points.ts';
 import type { LayerProcess, LayerReady } from './kill/layer-process.ts';

@@ -1,6 +1,6 @@
 // Run by itself: a layer that tells what it does, line by line, until somebody kills it.
 import { writeSync } from 'node:fs';
-import { createToolLayer, type Hook, LOCAL_CALLER, type Log, serve } from '../../src/index.ts';
+import { createToolLayer, type Hook, LOCAL_CALLER, type Log, serve } from '../../packages/sallyport/src/index.ts';
 import type { LayerOrder, LayerReady } from './kill/layer-process.ts';
 import { CLIENTS } from './kill/plan.ts';
 import { createFunction, FUNCTION_TOOLS, ownTools } from './kill/tools.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../src/index.ts';
+import { LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
 import { ALICE, BOB, type Desk, openDesk, toolOf } from '../e2e/calls/desk.fixture.ts';
 
 // Each of these happened to users of other systems; here somebody tries it at a door of a whole layer.

@@ -11,9 +11,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { expect, test } from 'vitest';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, type Log } from '../../src/index.ts';
-import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, type Log } from '../../packages/sallyport/src/index.ts';
 import { hostileManifest, scriptIn, UNASKED } from './sandboxes/hostile-calls.ts';
 
 const SECRET = 'planted-4f1c-for-one-tool';

@@ -1,7 +1,6 @@
 import { writeSync } from 'node:fs';
-import type { SandboxSpec } from '../../src/sandbox/driver.port.ts';
-import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { createEgressGate } from '../../src/sandbox/egress-gate.ts';
+import { createEgressGate, type SandboxSpec } from '@sallyport/sandbox';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 
 /*
  * A process that starts one sandbox after the other, to be killed by the test. Its arguments: a mark that each command
@@ -30,8 +29,9 @@ const specs: Readonly<Record<string, () => SandboxSpec | Promise<SandboxSpec>>> 
   'tool with a writable folder': () => tool([{ path: import.meta.dirname, mode: 'rw' }]),
   [wayOut]: () => ({ ...tool([]), network: [{ host: 'granted.test', port: 443 }] }),
   async upstream() {
-    const { sandboxSpecOf } = await import('../../src/mcp-servers/stdio/sandbox-spec.ts');
-    const script = new URL('../../src/mcp-servers/test-servers/odd-server.mjs', import.meta.url).pathname;
+    const { sandboxSpecOf } = await import('../../packages/sallyport/src/mcp-servers/stdio/sandbox-spec.ts');
+    const script = new URL('../../packages/sallyport/src/mcp-servers/test-servers/odd-server.mjs', import.meta.url)
+      .pathname;
     return sandboxSpecOf('odd', { type: 'stdio', command: 'node', args: [script, 'silent', `600.${mark}`] }, {});
   },
 };

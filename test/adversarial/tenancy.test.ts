@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Role } from '../../api/schemas/capability-token.ts';
-import { requestOf } from '../../src/doors/remote/request-of.ts';
-import { OPERATIONS, type OperationName } from '../../src/operations/catalogue.ts';
+import type { Role } from '../../packages/sallyport/api/schemas/capability-token.ts';
+import { requestOf } from '../../packages/sallyport/src/doors/remote/request-of.ts';
+import { OPERATIONS, type OperationName } from '../../packages/sallyport/src/operations/catalogue.ts';
 import { type OpenLayer, openLayer } from '../e2e/layer.fixture.ts';
 import { ATTACKS } from './tenancy/attacks.ts';
 import { changes, leaked, plain, restingRowsOf, rowsOf } from './tenancy/compared.ts';

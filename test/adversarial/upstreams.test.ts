@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
+import type { UpstreamDefinition } from '../../packages/sallyport/api/schemas/upstream.ts';
 import {
   type Fixture,
   failureOf,
@@ -12,9 +13,8 @@ import {
   TENANT,
   textOf,
   until,
-} from '../../src/mcp-servers/test-servers/upstreams.fixture.ts';
-import type { UpstreamSettings } from '../../src/mcp-servers/upstreams.ts';
-import { createBubblewrapDriver } from '../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+} from '../../packages/sallyport/src/mcp-servers/test-servers/upstreams.fixture.ts';
+import type { UpstreamSettings } from '../../packages/sallyport/src/mcp-servers/upstreams.ts';
 
 const SOUND = Array.from({ length: 15 }, (_, at) => `sound-${at}`);
 /** What each of the others does wrong, and the codes that calls to it may end with. */

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MiB } from '@sallyport/std/bytes';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../src/index.ts';
-import { MiB } from '../../src/std/bytes.ts';
+import { LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
 import { ALICE, BOB, type Desk, openDesk, type SetClock, setClock, toolOf } from '../e2e/calls/desk.fixture.ts';
 
 const HOUR_MS = 3_600_000;
-const ODD_SERVER = fileURLToPath(new URL('../../src/mcp-servers/test-servers/odd-server.mjs', import.meta.url));
+const ODD_SERVER = fileURLToPath(
+  new URL('../../packages/sallyport/src/mcp-servers/test-servers/odd-server.mjs', import.meta.url),
+);
 const TERMS = '[[rule]]\ntools = ["transfer"]\nquorum = 2\n\n[[rule]]\ntools = ["hurry"]\nexpires_after = "30m"\n';
 
 let clock: SetClock;

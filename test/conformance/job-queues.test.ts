@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { jobQueueConformance } from '../../src/orchestration/conformance/job-queue.conformance.ts';
-import { openBullmqJobQueue } from '../../src/orchestration/job-queues/bullmq/bullmq-job-queue.ts';
-import { memoryJobQueue } from '../../src/orchestration/job-queues/memory/memory-job-queue.ts';
-import { startEmbeddedPostgres } from '../../src/storage/postgres/embedded-postgres.ts';
-import { poolTarget } from '../../src/storage/postgres/postgres-connection.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import { jobQueueConformance } from '../../packages/sallyport/src/orchestration/conformance/job-queue.conformance.ts';
+import { openBullmqJobQueue } from '../../packages/sallyport/src/orchestration/job-queues/bullmq/bullmq-job-queue.ts';
+import { memoryJobQueue } from '../../packages/sallyport/src/orchestration/job-queues/memory/memory-job-queue.ts';
+import { startEmbeddedPostgres } from '../../packages/sallyport/src/storage/postgres/embedded-postgres.ts';
+import { poolTarget } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 
 describe('memory', () => {
   jobQueueConformance(test, 'memory', async () => {

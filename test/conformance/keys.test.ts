@@ -1,13 +1,16 @@
+import { systemClock } from '@sallyport/std/clock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openLedger } from '../../src/audit/ledger.ts';
-import { manifest, pipeline } from '../../src/pipeline/pipeline.fixture.ts';
-import { playKeys } from '../../src/pipeline/stages/keyed/key-model.fixture.ts';
-import { playNames } from '../../src/pipeline/stages/keyed/name-model.fixture.ts';
-import { systemClock } from '../../src/std/clock.ts';
-import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
-import { openPostgres } from '../../src/storage/postgres/postgres-database.ts';
-import { embeddedDatabases, type TestDatabases } from '../../src/storage/postgres/postgres-databases.fixture.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import { openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
+import { manifest, pipeline } from '../../packages/sallyport/src/pipeline/pipeline.fixture.ts';
+import { playKeys } from '../../packages/sallyport/src/pipeline/stages/keyed/key-model.fixture.ts';
+import { playNames } from '../../packages/sallyport/src/pipeline/stages/keyed/name-model.fixture.ts';
+import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
+import { openPostgres } from '../../packages/sallyport/src/storage/postgres/postgres-database.ts';
+import {
+  embeddedDatabases,
+  type TestDatabases,
+} from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 
 let databases: TestDatabases;
 let connection: PostgresConnection;

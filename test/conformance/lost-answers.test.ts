@@ -1,16 +1,23 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CheckpointSigner } from '../../src/audit/checkpoint.ts';
-import { type Ledger, openLedger } from '../../src/audit/ledger.ts';
-import type { LedgerStore } from '../../src/audit/ledger-store.port.ts';
-import { verifyLedger } from '../../src/audit/verify-ledger.ts';
-import type { EventDraft } from '../../src/domain/event/event-draft.ts';
-import { type CallEnd, createLateEnds } from '../../src/pipeline/record/late-ends.ts';
-import { memoryLedgerStore } from '../../src/storage/memory/memory-ledger-store.ts';
-import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
-import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres-database.ts';
-import { embeddedDatabases, empty, type TestDatabases } from '../../src/storage/postgres/postgres-databases.fixture.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import type { CheckpointSigner } from '../../packages/sallyport/src/audit/checkpoint.ts';
+import { type Ledger, openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
+import type { LedgerStore } from '../../packages/sallyport/src/audit/ledger-store.port.ts';
+import { verifyLedger } from '../../packages/sallyport/src/audit/verify-ledger.ts';
+import type { EventDraft } from '../../packages/sallyport/src/domain/event/event-draft.ts';
+import { type CallEnd, createLateEnds } from '../../packages/sallyport/src/pipeline/record/late-ends.ts';
+import { memoryLedgerStore } from '../../packages/sallyport/src/storage/memory/memory-ledger-store.ts';
+import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
+import {
+  openPostgres,
+  type PostgresDatabase,
+} from '../../packages/sallyport/src/storage/postgres/postgres-database.ts';
+import {
+  embeddedDatabases,
+  empty,
+  type TestDatabases,
+} from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 
 /**
  * What becomes of one append: `lost` is written and its answer is lost; `late` is answered with a lost connection and

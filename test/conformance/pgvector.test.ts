@@ -1,8 +1,12 @@
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { vectorIndexConformance } from '../../src/registry/search/conformance/vector-index.conformance.ts';
-import { hasPgvector, pgvectorIndex, type SendStatement } from '../../src/storage/postgres/vectors/pgvector-index.ts';
+import { vectorIndexConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-index.conformance.ts';
+import {
+  hasPgvector,
+  pgvectorIndex,
+  type SendStatement,
+} from '../../packages/sallyport/src/storage/postgres/vectors/pgvector-index.ts';
 
 // PostgreSQL with pgvector in this process: the embedded server has no pgvector.
 let database: PGlite;

@@ -1,56 +1,62 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { ledgerStoreConformance } from '../../src/audit/ledger-store.conformance.ts';
-import { circuitStoreConformance } from '../../src/external/circuit-store.conformance.ts';
-import { rateLimiterConformance } from '../../src/external/rate-limiter.conformance.ts';
-import { apiKeyStoreConformance } from '../../src/identity/conformance/api-key-store.conformance.ts';
-import { revocationStoreConformance } from '../../src/identity/conformance/revocation-store.conformance.ts';
-import { sealedUpstreamStore } from '../../src/mcp-servers/connection/secrets/sealed-upstream-store.ts';
-import { quarantineStoreConformance } from '../../src/mcp-servers/quarantine-store.conformance.ts';
-import { upstreamStoreConformance } from '../../src/mcp-servers/upstream-store.conformance.ts';
-import { approvalStoreConformance } from '../../src/orchestration/conformance/approval-store.conformance.ts';
-import { callLeaseStoreConformance } from '../../src/orchestration/conformance/call-lease-store.conformance.ts';
-import { compensationStoreConformance } from '../../src/orchestration/side-effects/compensation-store.conformance.ts';
-import { quotaStoreConformance } from '../../src/permission/gates/quota-store.conformance.ts';
-import { outputStoreConformance } from '../../src/pipeline/stages/determinism/output-store.conformance.ts';
-import { idempotencyStoreConformance } from '../../src/pipeline/stages/keyed/idempotency-store.conformance.ts';
-import { outcomeStoreConformance } from '../../src/pipeline/undo/outcome-store.conformance.ts';
-import { stateStoreConformance } from '../../src/pipeline/undo/state/state-store.conformance.ts';
-import { undoJournalConformance } from '../../src/pipeline/undo/undo-journal.conformance.ts';
-import { skillContentsConformance, TESTED_BOUNDS } from '../../src/registry/conformance/skill-contents.conformance.ts';
-import { toolStoreConformance } from '../../src/registry/conformance/tool-store.conformance.ts';
-import { vectorIndexConformance } from '../../src/registry/search/conformance/vector-index.conformance.ts';
-import { vectorStoreConformance } from '../../src/registry/search/conformance/vector-store.conformance.ts';
-import { memoryApprovalStore } from '../../src/storage/memory/approvals/memory-approval-store.ts';
-import { memoryCallLeaseStore } from '../../src/storage/memory/calls/memory-call-lease-store.ts';
-import { memoryCircuitStore } from '../../src/storage/memory/calls/memory-circuit-store.ts';
-import { memoryIdempotencyStore } from '../../src/storage/memory/calls/memory-idempotency-store.ts';
-import { memoryQuotaStore } from '../../src/storage/memory/calls/memory-quota-store.ts';
-import { memoryApiKeyStore } from '../../src/storage/memory/memory-api-key-store.ts';
-import { memoryLedgerStore } from '../../src/storage/memory/memory-ledger-store.ts';
-import { memoryQuarantineStore } from '../../src/storage/memory/memory-quarantine-store.ts';
-import { memoryRateLimiter } from '../../src/storage/memory/memory-rate-limiter.ts';
-import { memoryRevocationStore } from '../../src/storage/memory/memory-revocation-store.ts';
-import { memoryToolStore } from '../../src/storage/memory/memory-tool-store.ts';
-import { memoryUpstreamStore } from '../../src/storage/memory/memory-upstream-store.ts';
-import { memoryVectorIndex } from '../../src/storage/memory/memory-vector-index.ts';
-import { memoryVectorStore } from '../../src/storage/memory/memory-vector-store.ts';
-import { memoryVisibilityStore } from '../../src/storage/memory/memory-visibility-store.ts';
-import { memoryCompensationStore } from '../../src/storage/memory/outcomes/memory-compensation-store.ts';
-import { memoryOutcomeStore } from '../../src/storage/memory/outcomes/memory-outcome-store.ts';
-import { memoryOutputStore } from '../../src/storage/memory/outcomes/memory-output-store.ts';
-import { memoryStateStore } from '../../src/storage/memory/outcomes/memory-state-store.ts';
-import { memoryUndoJournal } from '../../src/storage/memory/outcomes/memory-undo-journal.ts';
-import { memorySkillContents } from '../../src/storage/memory/tools/memory-skill-contents.ts';
-import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
-import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres-database.ts';
+import { ledgerStoreConformance } from '../../packages/sallyport/src/audit/ledger-store.conformance.ts';
+import { circuitStoreConformance } from '../../packages/sallyport/src/external/circuit-store.conformance.ts';
+import { rateLimiterConformance } from '../../packages/sallyport/src/external/rate-limiter.conformance.ts';
+import { apiKeyStoreConformance } from '../../packages/sallyport/src/identity/conformance/api-key-store.conformance.ts';
+import { revocationStoreConformance } from '../../packages/sallyport/src/identity/conformance/revocation-store.conformance.ts';
+import { sealedUpstreamStore } from '../../packages/sallyport/src/mcp-servers/connection/secrets/sealed-upstream-store.ts';
+import { quarantineStoreConformance } from '../../packages/sallyport/src/mcp-servers/quarantine-store.conformance.ts';
+import { upstreamStoreConformance } from '../../packages/sallyport/src/mcp-servers/upstream-store.conformance.ts';
+import { approvalStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/approval-store.conformance.ts';
+import { callLeaseStoreConformance } from '../../packages/sallyport/src/orchestration/conformance/call-lease-store.conformance.ts';
+import { compensationStoreConformance } from '../../packages/sallyport/src/orchestration/side-effects/compensation-store.conformance.ts';
+import { quotaStoreConformance } from '../../packages/sallyport/src/permission/gates/quota-store.conformance.ts';
+import { outputStoreConformance } from '../../packages/sallyport/src/pipeline/stages/determinism/output-store.conformance.ts';
+import { idempotencyStoreConformance } from '../../packages/sallyport/src/pipeline/stages/keyed/idempotency-store.conformance.ts';
+import { outcomeStoreConformance } from '../../packages/sallyport/src/pipeline/undo/outcome-store.conformance.ts';
+import { stateStoreConformance } from '../../packages/sallyport/src/pipeline/undo/state/state-store.conformance.ts';
+import { undoJournalConformance } from '../../packages/sallyport/src/pipeline/undo/undo-journal.conformance.ts';
+import {
+  skillContentsConformance,
+  TESTED_BOUNDS,
+} from '../../packages/sallyport/src/registry/conformance/skill-contents.conformance.ts';
+import { toolStoreConformance } from '../../packages/sallyport/src/registry/conformance/tool-store.conformance.ts';
+import { vectorIndexConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-index.conformance.ts';
+import { vectorStoreConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-store.conformance.ts';
+import { memoryApprovalStore } from '../../packages/sallyport/src/storage/memory/approvals/memory-approval-store.ts';
+import { memoryCallLeaseStore } from '../../packages/sallyport/src/storage/memory/calls/memory-call-lease-store.ts';
+import { memoryCircuitStore } from '../../packages/sallyport/src/storage/memory/calls/memory-circuit-store.ts';
+import { memoryIdempotencyStore } from '../../packages/sallyport/src/storage/memory/calls/memory-idempotency-store.ts';
+import { memoryQuotaStore } from '../../packages/sallyport/src/storage/memory/calls/memory-quota-store.ts';
+import { memoryApiKeyStore } from '../../packages/sallyport/src/storage/memory/memory-api-key-store.ts';
+import { memoryLedgerStore } from '../../packages/sallyport/src/storage/memory/memory-ledger-store.ts';
+import { memoryQuarantineStore } from '../../packages/sallyport/src/storage/memory/memory-quarantine-store.ts';
+import { memoryRateLimiter } from '../../packages/sallyport/src/storage/memory/memory-rate-limiter.ts';
+import { memoryRevocationStore } from '../../packages/sallyport/src/storage/memory/memory-revocation-store.ts';
+import { memoryToolStore } from '../../packages/sallyport/src/storage/memory/memory-tool-store.ts';
+import { memoryUpstreamStore } from '../../packages/sallyport/src/storage/memory/memory-upstream-store.ts';
+import { memoryVectorIndex } from '../../packages/sallyport/src/storage/memory/memory-vector-index.ts';
+import { memoryVectorStore } from '../../packages/sallyport/src/storage/memory/memory-vector-store.ts';
+import { memoryVisibilityStore } from '../../packages/sallyport/src/storage/memory/memory-visibility-store.ts';
+import { memoryCompensationStore } from '../../packages/sallyport/src/storage/memory/outcomes/memory-compensation-store.ts';
+import { memoryOutcomeStore } from '../../packages/sallyport/src/storage/memory/outcomes/memory-outcome-store.ts';
+import { memoryOutputStore } from '../../packages/sallyport/src/storage/memory/outcomes/memory-output-store.ts';
+import { memoryStateStore } from '../../packages/sallyport/src/storage/memory/outcomes/memory-state-store.ts';
+import { memoryUndoJournal } from '../../packages/sallyport/src/storage/memory/outcomes/memory-undo-journal.ts';
+import { memorySkillContents } from '../../packages/sallyport/src/storage/memory/tools/memory-skill-contents.ts';
+import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
+import {
+  openPostgres,
+  type PostgresDatabase,
+} from '../../packages/sallyport/src/storage/postgres/postgres-database.ts';
 import {
   databasesAt,
   embeddedDatabases,
   empty,
   type TestDatabases,
-} from '../../src/storage/postgres/postgres-databases.fixture.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
-import { visibilityStoreConformance } from '../../src/visibility/visibility-store.conformance.ts';
+} from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
+import { visibilityStoreConformance } from '../../packages/sallyport/src/visibility/visibility-store.conformance.ts';
 
 const close = async (): Promise<void> => undefined;
 

@@ -1,18 +1,27 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openLedger } from '../../src/audit/ledger.ts';
-import { ToolLayerError } from '../../src/domain/error/tool-layer-error.ts';
-import type { NativeFunction } from '../../src/executors/native/native-executor.ts';
-import { undoByCall } from '../../src/orchestration/side-effects/undo-by-call.ts';
-import type { CallRequest } from '../../src/pipeline/call.ts';
-import { manifest, pipeline } from '../../src/pipeline/pipeline.fixture.ts';
-import { recoverOpenCalls } from '../../src/pipeline/record/recover.ts';
-import { continueRollbacks, type WhichRollbacks } from '../../src/pipeline/undo/continue-rollbacks.ts';
-import { retryRollbacks } from '../../src/pipeline/undo/retry-rollbacks.ts';
-import { stateUndoer } from '../../src/pipeline/undo/state/state-undoer.ts';
-import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
-import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres-database.ts';
-import { embeddedDatabases, type TestDatabases } from '../../src/storage/postgres/postgres-databases.fixture.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import { openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
+import type { NativeFunction } from '../../packages/sallyport/src/executors/native/native-executor.ts';
+import { undoByCall } from '../../packages/sallyport/src/orchestration/side-effects/undo-by-call.ts';
+import type { CallRequest } from '../../packages/sallyport/src/pipeline/call.ts';
+import { manifest, pipeline } from '../../packages/sallyport/src/pipeline/pipeline.fixture.ts';
+import { recoverOpenCalls } from '../../packages/sallyport/src/pipeline/record/recover.ts';
+import {
+  continueRollbacks,
+  type WhichRollbacks,
+} from '../../packages/sallyport/src/pipeline/undo/continue-rollbacks.ts';
+import { retryRollbacks } from '../../packages/sallyport/src/pipeline/undo/retry-rollbacks.ts';
+import { stateUndoer } from '../../packages/sallyport/src/pipeline/undo/state/state-undoer.ts';
+import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
+import {
+  openPostgres,
+  type PostgresDatabase,
+} from '../../packages/sallyport/src/storage/postgres/postgres-database.ts';
+import {
+  embeddedDatabases,
+  type TestDatabases,
+} from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 
 let databases: TestDatabases;
 let connection: PostgresConnection;

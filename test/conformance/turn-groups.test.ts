@@ -1,12 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { MiB } from '@sallyport/std/bytes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openLedger } from '../../src/audit/ledger.ts';
-import { manifest, pipeline } from '../../src/pipeline/pipeline.fixture.ts';
-import { MiB } from '../../src/std/bytes.ts';
-import type { PostgresConnection } from '../../src/storage/postgres/postgres-connection.ts';
-import { openPostgres, type PostgresDatabase } from '../../src/storage/postgres/postgres-database.ts';
-import { embeddedDatabases, type TestDatabases } from '../../src/storage/postgres/postgres-databases.fixture.ts';
-import { silentLog } from '../../src/telemetry/log.ts';
+import { openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
+import { manifest, pipeline } from '../../packages/sallyport/src/pipeline/pipeline.fixture.ts';
+import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
+import {
+  openPostgres,
+  type PostgresDatabase,
+} from '../../packages/sallyport/src/storage/postgres/postgres-database.ts';
+import {
+  embeddedDatabases,
+  type TestDatabases,
+} from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 
 let databases: TestDatabases;
 let connection: PostgresConnection;

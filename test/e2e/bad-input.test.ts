@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createToolLayer, LOCAL_CALLER, serve } from '../../src/index.ts';
+import { createToolLayer, LOCAL_CALLER, serve } from '../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from './layer.fixture.ts';
 
 let open: OpenLayer;

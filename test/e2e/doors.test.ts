@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createRemoteLayer } from '../../src/doors/remote/remote-layer.ts';
-import { LOCAL_CALLER } from '../../src/index.ts';
+import { createRemoteLayer } from '../../packages/sallyport/src/doors/remote/remote-layer.ts';
+import { LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from './layer.fixture.ts';
 
 let open: OpenLayer;

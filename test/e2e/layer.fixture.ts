@@ -8,8 +8,8 @@ import {
   type Settings,
   serve,
   silentLog,
-} from '../../src/index.ts';
-import type { ToolManifest } from '../../src/manifest.ts';
+} from '../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 
 /** A whole layer on an empty data folder, with its doors open. */
 export interface OpenLayer extends AsyncDisposable {

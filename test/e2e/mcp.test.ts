@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../src/index.ts';
+import { LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from './layer.fixture.ts';
 
 let open: OpenLayer;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli } from '../../src/doors/cli/run-cli.ts';
-import { LOCAL_CALLER } from '../../src/index.ts';
-import type { ToolManifest } from '../../src/manifest.ts';
+import { runCli } from '../../packages/sallyport/src/doors/cli/run-cli.ts';
+import { LOCAL_CALLER } from '../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from './layer.fixture.ts';
 
 let open: OpenLayer;

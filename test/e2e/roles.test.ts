@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Role } from '../../api/schemas/capability-token.ts';
-import { OPERATIONS, type OperationEntry, type OperationName } from '../../src/operations/catalogue.ts';
+import type { Role } from '../../packages/sallyport/api/schemas/capability-token.ts';
+import {
+  OPERATIONS,
+  type OperationEntry,
+  type OperationName,
+} from '../../packages/sallyport/src/operations/catalogue.ts';
 import { ATTACKS } from '../adversarial/tenancy/attacks.ts';
 import { absentNames } from '../adversarial/tenancy/planted.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from './layer.fixture.ts';

@@ -2,7 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Caller, createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../src/index.ts';
+import {
+  type Caller,
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  silentLog,
+} from '../../packages/sallyport/src/index.ts';
 import { DOUBLE, type OpenLayer, openLayer, post } from './layer.fixture.ts';
 
 let open: OpenLayer;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createRemoteLayer } from '../../src/doors/remote/remote-layer.ts';
+import { createRemoteLayer } from '../../packages/sallyport/src/doors/remote/remote-layer.ts';
 import {
   type CheckSupersede,
   createToolbox,
@@ -7,8 +7,8 @@ import {
   type SupersedeDecision,
   type Toolbox,
   type ToolboxOptions,
-} from '../../src/doors/toolbox/create-toolbox.ts';
-import { LOCAL_CALLER, type ToolLayer, ToolLayerError } from '../../src/index.ts';
+} from '../../packages/sallyport/src/doors/toolbox/create-toolbox.ts';
+import { LOCAL_CALLER, type ToolLayer, ToolLayerError } from '../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from './layer.fixture.ts';
 
 let open: OpenLayer;

@@ -1,6 +1,11 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type Caller, LOCAL_CALLER, type OperationInput, type OperationName } from '../../src/index.ts';
+import {
+  type Caller,
+  LOCAL_CALLER,
+  type OperationInput,
+  type OperationName,
+} from '../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from './layer.fixture.ts';
 
 let open: OpenLayer;

@@ -1,8 +1,12 @@
 import { posix } from 'node:path';
 
+/** Packages that documents name by their folder; the fourth, `sallyport`, is named by its components. */
+const PACKAGES = new Set(['std', 'guards', 'sandbox']);
+
 /**
  * Says which paths a document names that do not exist: relative links, and paths in code quotes that begin with a folder of
- * the project or of src (`pipeline/order.ts` is short for `src/pipeline/order.ts`). Patterns and placeholders are left alone.
+ * the project, of a package (`sandbox/linux` is short for `packages/sandbox/src/linux`) or of the layer
+ * (`pipeline/order.ts`). Patterns and placeholders are left alone.
  */
 export function deadPaths(document: string, markdown: string, entries: ReadonlySet<string>): string[] {
   const links = [...markdown.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)]
@@ -11,13 +15,20 @@ export function deadPaths(document: string, markdown: string, entries: ReadonlyS
   const quotes = [...markdown.matchAll(/`([a-z][\w.-]*(?:\/[\w.-]+)*\/?)`/g)]
     .map(([, quote = '']) => normal(quote))
     .filter((path) => path.includes('/') && isOurs(path, entries))
-    .filter((path) => !entries.has(path) && !entries.has(`src/${path}`));
+    .filter((path) => !places(path).some((place) => entries.has(place)));
   return [...links, ...quotes].map((path) => `${document} names ${path}, which does not exist`);
 }
 
 function isOurs(path: string, entries: ReadonlySet<string>): boolean {
   const [first = ''] = path.split('/');
-  return entries.has(first) || entries.has(`src/${first}`);
+  return places(first).some((place) => entries.has(place));
+}
+
+/** What a path may be short for. */
+function places(path: string): string[] {
+  const [first = '', ...rest] = path.split('/');
+  const own = PACKAGES.has(first) ? [posix.join('packages', first, 'src', ...rest)] : [];
+  return [path, ...own, `packages/sallyport/${path}`, `packages/sallyport/src/${path}`, `packages/guards/src/${path}`];
 }
 
 function normal(path: string): string {

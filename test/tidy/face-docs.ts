@@ -1,11 +1,15 @@
 import { isNode, parseSource, type SyntaxNode } from '../../scripts/syntax-tree.ts';
 
-/** The face of a component: its first-level files. All of std and domain is face, being open to every folder. */
+/** The face of a package: what others may import; in the layer and the guards, also what components show to each other. */
+const FACES = [
+  /^packages\/sandbox\/src\/[^/]+\.ts$/,
+  /^packages\/(?:guards|sallyport)\/src\/(?:[^/]+\/)?[^/]+\.ts$/,
+  /^packages\/(?:std\/src|sallyport\/src\/domain)\//,
+];
+
+/** Whether a file belongs to a face. */
 export function isFace(path: string): boolean {
-  return (
-    /^src\/(?:[^/]+\/)?[^/]+\.ts$|^src\/(?:std|domain)\//.test(path) &&
-    !/\.(?:test|fixture|conformance|generated)\.ts$/.test(path)
-  );
+  return FACES.some((face) => face.test(path)) && !/\.(?:test|fixture|conformance|generated)\.ts$/.test(path);
 }
 
 /** Says which exports of a face file have no TSDoc block before them. A type named like a documented value has its doc. */

@@ -13,7 +13,7 @@ const SUPPRESSIONS = [
 /** Files that a program reads by their default export. */
 const DEFAULT_EXPORT_FILES = /^(?:vitest\.config\.ts|\.dependency-cruiser\.mjs|console\/vite\.config\.ts)$/;
 
-/** Says where a file switches a check off, exports by default, uses `any` or, in src, passes on all of another file. */
+/** Says where a file switches a check off, exports by default, uses `any` or, in a package, passes on all of another file. */
 export function bannedLanguage(path: string, source: string): string[] {
   return [...suppressions(path, source), ...bannedSyntax(path, source)];
 }
@@ -49,7 +49,7 @@ function faultOf(
     case 'ExportSpecifier':
       return isDefault(node['exported']) ? 'a default export: give it its name' : undefined;
     case 'ExportAllDeclaration':
-      return path.startsWith('src/') ? 'export *: name what is exported' : undefined;
+      return path.startsWith('packages/') ? 'export *: name what is exported' : undefined;
     default:
       return undefined;
   }

@@ -42,7 +42,9 @@ test('a folder may hold so many entries and not one more', () => {
   const paths = Array.from({ length: ENTRIES_PER_FOLDER_MAX }, (_, index) => `src/a/${index}.ts`);
   expect(fullFolders(paths)).toEqual([]);
   expect(fullFolders([...paths, 'src/a/b'])).toEqual(['src/a holds 21 entries, 20 at most: group them']);
-  expect(fullFolders(paths.map((path) => path.replace('a/', '')).concat('src/more.ts'))).toEqual([]);
+  expect(
+    fullFolders(paths.map((path) => path.replace('src/a/', 'packages/a/src/')).concat('packages/a/src/more.ts')),
+  ).toEqual([]);
 });
 
 test('a vague word in a name is found, as part of another word it is not', () => {
@@ -75,8 +77,21 @@ test('every export of a face needs a doc block directly before it', () => {
 });
 
 test('first-level files are faces, as is all of std and domain', () => {
-  expect(['src/index.ts', 'src/a/b.ts', 'src/a/b.port.ts', 'src/domain/error/catalogue.ts'].every(isFace)).toBe(true);
-  expect(['src/a/b/c.ts', 'src/a/b.test.ts', 'api/schemas/error.ts'].some(isFace)).toBe(false);
+  const faces = [
+    'sallyport/src/index.ts',
+    'sallyport/src/a/b.ts',
+    'guards/src/a/b.port.ts',
+    'sallyport/src/domain/a/b/c.ts',
+    'std/src/a/b/c.ts',
+  ];
+  expect(faces.map((path) => `packages/${path}`).every(isFace)).toBe(true);
+  const others = [
+    'sallyport/src/a/b/c.ts',
+    'guards/src/domain/b/c.ts',
+    'sallyport/src/a/b.test.ts',
+    'sallyport/api/schemas/error.ts',
+  ];
+  expect(others.map((path) => `packages/${path}`).some(isFace)).toBe(false);
 });
 
 test('paths of a machine are found, the same words elsewhere are not', () => {
@@ -86,21 +101,22 @@ test('paths of a machine are found, the same words elsewhere are not', () => {
 
 test('map, import rules and folders are compared', () => {
   const map = linesOfMap(
-    '```\nsrc/\n  std/           0  what Node lacks\n  doors/         9  rest/ grpc/\n  gone/          3  x\napi/ 1 x\n```',
+    '```\n  std/ 1 x\n    src/\n    domain/        0  words\n    doors/         9  rest/ grpc/\n    gone/          3  x\napi/ 1 x\n```',
   );
-  expect(map).toEqual({ std: 0, doors: 9, gone: 3 });
-  const levels = linesOfLevels([['std'], ['doors', 'later']]);
-  expect(mapFaults({ std: 0 }, levels, ['std'])).toEqual([]);
-  expect(mapFaults(map, levels, ['std', 'doors', 'new'])).toEqual([
-    'src/new is not in the map of ARCHITECTURE.md',
-    'the map of ARCHITECTURE.md names src/gone, which does not exist',
-    'src/new has no line in .dependency-cruiser.mjs',
-    'src/doors is on line 9 of the map and on 1 of the import rules',
+  expect(map).toEqual({ domain: 0, doors: 9, gone: 3 });
+  const levels = linesOfLevels([['domain'], ['doors', 'later']]);
+  expect(mapFaults({ domain: 0 }, levels, ['domain'])).toEqual([]);
+  expect(mapFaults(map, levels, ['domain', 'doors', 'new'])).toEqual([
+    'new is not in the map of ARCHITECTURE.md',
+    'the map of ARCHITECTURE.md names gone, which does not exist',
+    'new has no line in .dependency-cruiser.mjs',
+    'doors is on line 9 of the map and on 1 of the import rules',
   ]);
 });
 
 test('dead links and dead paths of a document are found, patterns and foreign names are not', () => {
-  const entries = new Set(['docs', 'docs/a.md', 'src', 'src/pipeline', 'src/pipeline/order.ts', 'LICENSE']);
+  const src = 'packages/sallyport/src';
+  const entries = new Set(['docs', 'docs/a.md', src, `${src}/pipeline`, `${src}/pipeline/order.ts`, 'LICENSE']);
   const good =
     '[a](a.md) [l](../LICENSE#x) [w](https://x/y) `pipeline/order.ts` `src/pipeline/` `pipeline/*` `a/b` `/v1/x`';
   expect(deadPaths('docs/b.md', good, entries)).toEqual([]);

@@ -1,9 +1,9 @@
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
+import { systemClock } from '@sallyport/std/clock';
 import { expect, test } from 'vitest';
-import { createUpstreams } from '../../../src/mcp-servers/upstreams.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { systemClock } from '../../../src/std/clock.ts';
-import { memoryUpstreamStore } from '../../../src/storage/memory/memory-upstream-store.ts';
-import { silentLog } from '../../../src/telemetry/log.ts';
+import { createUpstreams } from '../../../packages/sallyport/src/mcp-servers/upstreams.ts';
+import { memoryUpstreamStore } from '../../../packages/sallyport/src/storage/memory/memory-upstream-store.ts';
+import { silentLog } from '../../../packages/sallyport/src/telemetry/log.ts';
 import { callFor, definitionOf, TENANT } from './echo-calls.ts';
 
 const driver = createBubblewrapDriver();

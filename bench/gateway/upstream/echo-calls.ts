@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import type { Upstreams } from '../../../src/mcp-servers/upstreams.ts';
+import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
+import type { Upstreams } from '../../../packages/sallyport/src/mcp-servers/upstreams.ts';
 import { ECHO_SCRIPT } from '../../peers/echo-script.ts';
 import { processTree } from '../../processes/process-tree.ts';
 import { percentile, timeSeries } from '../../report/statistics.ts';

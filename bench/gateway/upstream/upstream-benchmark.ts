@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createUpstreams, type Upstreams } from '../../../src/mcp-servers/upstreams.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { systemClock } from '../../../src/std/clock.ts';
-import { memoryUpstreamStore } from '../../../src/storage/memory/memory-upstream-store.ts';
-import { silentLog } from '../../../src/telemetry/log.ts';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
+import { systemClock } from '@sallyport/std/clock';
+import { createUpstreams, type Upstreams } from '../../../packages/sallyport/src/mcp-servers/upstreams.ts';
+import { memoryUpstreamStore } from '../../../packages/sallyport/src/storage/memory/memory-upstream-store.ts';
+import { silentLog } from '../../../packages/sallyport/src/telemetry/log.ts';
 import { memoryOf } from '../../processes/process-tree.ts';
 import { type BenchmarkRun, ROUNDS } from '../../report/benchmark.ts';
 import { type Figure, figureOf } from '../../report/figure.ts';

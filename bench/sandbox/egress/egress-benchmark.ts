@@ -3,11 +3,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import type { SandboxDriver, SandboxProcess, SandboxSpec } from '../../../src/sandbox/driver.port.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { createEgressGate } from '../../../src/sandbox/egress-gate.ts';
-import { runtimeMounts } from '../../../src/sandbox/runtime-mounts.ts';
-import { MiB } from '../../../src/std/bytes.ts';
+import {
+  createEgressGate,
+  runtimeMounts,
+  type SandboxDriver,
+  type SandboxProcess,
+  type SandboxSpec,
+} from '@sallyport/sandbox';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
+import { MiB } from '@sallyport/std/bytes';
 import { type BenchmarkRun, ROUNDS } from '../../report/benchmark.ts';
 import { besidePeer, type Figure, figureOf } from '../../report/figure.ts';
 import type { Answer, Order } from './client.ts';

@@ -1,6 +1,6 @@
 // The outside, in a process of its own: what it costs is no part of what the gate costs. Prints its port.
 import { type AddressInfo, createServer } from 'node:net';
-import { KiB } from '../../../src/std/bytes.ts';
+import { KiB } from '@sallyport/std/bytes';
 
 const BLOCK = Buffer.alloc(256 * KiB);
 

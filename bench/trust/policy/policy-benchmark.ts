@@ -1,11 +1,11 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createPolicyDecisions } from '../../../src/permission/policy-decisions.ts';
-import type { PolicyEngine } from '../../../src/permission/policy-engine.port.ts';
-import { ALL_ATTRIBUTES } from '../../../src/permission/policy-engines/cedar/attributes-used.ts';
-import { createCedarPolicyEngine } from '../../../src/permission/policy-engines/cedar/cedar-policy-engine.ts';
-import { cedarRequest } from '../../../src/permission/policy-engines/cedar/cedar-request.ts';
-import { createRulesPolicyEngine } from '../../../src/permission/policy-engines/rules/rules-policy-engine.ts';
+import { createPolicyDecisions } from '../../../packages/sallyport/src/permission/policy-decisions.ts';
+import type { PolicyEngine } from '../../../packages/sallyport/src/permission/policy-engine.port.ts';
+import { ALL_ATTRIBUTES } from '../../../packages/sallyport/src/permission/policy-engines/cedar/attributes-used.ts';
+import { createCedarPolicyEngine } from '../../../packages/sallyport/src/permission/policy-engines/cedar/cedar-policy-engine.ts';
+import { cedarRequest } from '../../../packages/sallyport/src/permission/policy-engines/cedar/cedar-request.ts';
+import { createRulesPolicyEngine } from '../../../packages/sallyport/src/permission/policy-engines/rules/rules-policy-engine.ts';
 import { temporaryFolder } from '../../processes/temporary-folder.ts';
 import { type BenchmarkRun, ROUNDS } from '../../report/benchmark.ts';
 import { besidePeer, type Figure, figureOf } from '../../report/figure.ts';

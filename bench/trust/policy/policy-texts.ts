@@ -1,4 +1,4 @@
-import type { PolicyQuestion } from '../../../src/permission/policy-engine.port.ts';
+import type { PolicyQuestion } from '../../../packages/sallyport/src/permission/policy-engine.port.ts';
 
 /** Agents and tools that questions are about; each is a question of its own. */
 const AGENTS = 50;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { VerificationKey } from '../../../src/identity/key-source.ts';
-import { keysOfDocument } from '../../../src/identity/keys/key-document.ts';
-import { verifyJws } from '../../../src/identity/token/jws.ts';
+import type { VerificationKey } from '../../../packages/sallyport/src/identity/key-source.ts';
+import { keysOfDocument } from '../../../packages/sallyport/src/identity/keys/key-document.ts';
+import { verifyJws } from '../../../packages/sallyport/src/identity/token/jws.ts';
 import { type Figure, figureOf } from '../../report/figure.ts';
 
 const CORPUS = new URL('../../../../shared/corpora/jwt/wycheproof_jws.json', import.meta.url);

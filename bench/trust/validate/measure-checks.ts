@@ -1,8 +1,8 @@
+import { isFailure } from '@sallyport/std/error/failure';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
-import { isFailure } from '../../../src/domain/error/failure.ts';
-import { createSchemaValidator } from '../../../src/validation/schema-validator.ts';
+import type { JsonSchemaObject } from '../../../packages/sallyport/api/schemas/identifiers.ts';
+import { createSchemaValidator } from '../../../packages/sallyport/src/validation/schema-validator.ts';
 import { ROUNDS } from '../../report/benchmark.ts';
 import { besidePeer, type Figure, figureOf } from '../../report/figure.ts';
 import { median } from '../../report/statistics.ts';

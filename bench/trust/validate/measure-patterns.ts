@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { isFailure } from '../../../src/domain/error/failure.ts';
-import { createSchemaValidator } from '../../../src/validation/schema-validator.ts';
+import { isFailure } from '@sallyport/std/error/failure';
+import { createSchemaValidator } from '../../../packages/sallyport/src/validation/schema-validator.ts';
 import { type Figure, figureOf } from '../../report/figure.ts';
 
 const CORPUS = new URL('../../../../shared/corpora/redos/', import.meta.url);

@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isFailure } from '@sallyport/std/error/failure';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
-import { isFailure } from '../../../src/domain/error/failure.ts';
-import { createSchemaValidator, type SchemaValidatorOptions } from '../../../src/validation/schema-validator.ts';
+import type { JsonSchemaObject } from '../../../packages/sallyport/api/schemas/identifiers.ts';
+import {
+  createSchemaValidator,
+  type SchemaValidatorOptions,
+} from '../../../packages/sallyport/src/validation/schema-validator.ts';
 import { besidePeer, type Figure, figureOf } from '../../report/figure.ts';
 
 const CORPUS = new URL('../../../../shared/corpora/json-schema/', import.meta.url);

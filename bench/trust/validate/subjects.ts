@@ -1,4 +1,4 @@
-import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
+import type { JsonSchemaObject } from '../../../packages/sallyport/api/schemas/identifiers.ts';
 
 /** A schema with values to judge by it. */
 export interface Subject {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER } from '../../../src/index.ts';
+import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import type { CommandResult } from '../sallyport-process.ts';
 import type { Story } from '../story.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Client } from '@modelcontextprotocol/client';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { asJson, codeOf, invoke, type RegistryParts, refusalOf, withMcpClient } from '../registry-story.ts';
 
 const SUPPORT = 'did:example:support';

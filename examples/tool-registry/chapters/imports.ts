@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Type } from 'typebox';
 import { z } from 'zod';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { asJson, codeOf, invoke, type RegistryParts } from '../registry-story.ts';
 
 type Outcomes = readonly { readonly tool_id: string; readonly outcome: string; readonly version: string }[];

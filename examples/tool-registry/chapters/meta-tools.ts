@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { type RegistryParts, withMcpClient } from '../registry-story.ts';
 
 /** Three tools that lead to all others, for a client that would rather not read every schema. */

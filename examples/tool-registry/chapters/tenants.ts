@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import { codeOf, invoke, overRest, type RegistryParts, refusalOf, withMcpClient } from '../registry-story.ts';
 
 const NORTH = { tenant_id: 'north', agent_did: 'did:example:north' };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { asJson, codeOf, invoke, type RegistryParts, until } from '../registry-story.ts';
 
 const BALANCE = 'ledger__get_balance';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { LOCAL_CALLER } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import { asJson, codeOf, invoke, overRest, type RegistryParts } from '../registry-story.ts';
 
 /** Euros that one unit is worth. */

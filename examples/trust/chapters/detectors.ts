@@ -7,7 +7,7 @@ import {
   sanitise,
   scanDescription,
   scanOutput,
-} from '../../../src/detectors.ts';
+} from '../../../packages/sallyport/src/detectors.ts';
 import { PAGE } from '../page.ts';
 import type { TrustParts } from '../trust-story.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { PendingApproval } from '../../../api/schemas/invocation.ts';
+import type { PendingApproval } from '../../../packages/sallyport/api/schemas/invocation.ts';
 import {
   type Answer,
   ask,

@@ -2,13 +2,18 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  silentLog,
+} from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import {
   createDatabaseServer,
   type DatabaseServer,
-} from '../../../src/storage/postgres/embedded/database-server.fixture.ts';
-import { clientOf, urlOf } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+} from '../../../packages/sallyport/src/storage/postgres/embedded/database-server.fixture.ts';
+import { clientOf, urlOf } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 
 const TEST_MS = 120_000;
 const POLICIES = ['pure', 'idempotent', 'compensatable', 'irreversible', undefined] as const;

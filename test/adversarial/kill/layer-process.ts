@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { Settings } from '../../../src/index.ts';
-import type { SocketConnection } from '../../../src/storage/postgres/postgres-connection.ts';
+import type { Settings } from '../../../packages/sallyport/src/index.ts';
+import type { SocketConnection } from '../../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
 import type { LayerProgram } from './layer-program.ts';
 import type { Places } from './plan.ts';
 

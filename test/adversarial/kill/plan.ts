@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { KiB } from '../../../src/std/bytes.ts';
+import { KiB } from '@sallyport/std/bytes';
 import type { Chance } from './chance.ts';
 
 /** What a call is about, which says what has to become of it. */

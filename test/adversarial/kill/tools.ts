@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ToolLayerError } from '../../../src/domain/error/tool-layer-error.ts';
-import { fileToolManifests } from '../../../src/executors/file/file-tools.ts';
-import type { NativeFunction } from '../../../src/executors/native/native-executor.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { fileToolManifests } from '../../../packages/sallyport/src/executors/file/file-tools.ts';
+import type { NativeFunction } from '../../../packages/sallyport/src/executors/native/native-executor.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import type { Places } from './plan.ts';
 
 /** Longest that a function takes before its effect, and after it, in ms. */

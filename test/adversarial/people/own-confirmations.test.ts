@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Settings } from '../../../src/index.ts';
+import type { Settings } from '../../../packages/sallyport/src/index.ts';
 import { ALICE, type Desk, openDesk, toolOf } from '../../e2e/calls/desk.fixture.ts';
 
 type Mint = Parameters<Desk['layer']['mintToken']>[0];

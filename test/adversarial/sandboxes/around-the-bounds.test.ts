@@ -1,12 +1,17 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import { settingsFileOf } from '../../../src/compose/read-settings.ts';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import type { ToolManifest } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
+import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
+import { settingsFileOf } from '../../../packages/sallyport/src/compose/read-settings.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  silentLog,
+} from '../../../packages/sallyport/src/index.ts';
 
 type Stdio = Extract<UpstreamDefinition['transport'], { type: 'stdio' }>;
 const { works } = await createBubblewrapDriver().probe();

@@ -10,13 +10,22 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SandboxDriver } from '@sallyport/sandbox';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
+import { createGvisorDriver } from '@sallyport/sandbox/gvisor';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { FilesystemPermission, IsolationLevel, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
-import type { SandboxDriver } from '../../../src/sandbox/driver.port.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { createGvisorDriver } from '../../../src/sandbox/drivers/gvisor/gvisor-driver.ts';
+import type {
+  FilesystemPermission,
+  IsolationLevel,
+  ToolManifest,
+} from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
+import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  silentLog,
+} from '../../../packages/sallyport/src/index.ts';
 import { UNASKED } from './hostile-calls.ts';
 
 /** How long a neighbour exchanges folders in each trial. */

@@ -1,8 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ToolInvokeRequest, ToolInvokeResponse, ToolStatusResponse } from '../../../api/schemas/invocation.ts';
-import type { FilesystemPermission, IsolationLevel, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import type { HostileProgram, HostileRun } from '../../../src/sandbox/hostile-programs.ts';
+import type { HostileProgram, HostileRun } from '@sallyport/sandbox/hostile-programs';
+import type {
+  ToolInvokeRequest,
+  ToolInvokeResponse,
+  ToolStatusResponse,
+} from '../../../packages/sallyport/api/schemas/invocation.ts';
+import type {
+  FilesystemPermission,
+  IsolationLevel,
+  ToolManifest,
+} from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
 
 /** Bounds of the layer's own that stand in for those of the hostile programs; Node needs so many threads. */
 export const PROCESSES_MAX = 24;

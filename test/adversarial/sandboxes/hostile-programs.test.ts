@@ -4,20 +4,20 @@ import { lstatSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { type CollectedOutput, collectOutput } from '../../../src/sandbox/collect-output.ts';
-import { isContained } from '../../../src/sandbox/driver.conformance.ts';
-import type { SandboxDriver, SandboxExit, SandboxSpec } from '../../../src/sandbox/driver.port.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { createGvisorDriver } from '../../../src/sandbox/drivers/gvisor/gvisor-driver.ts';
 import {
-  HOSTILE_LIMITS,
-  HOSTILE_PROGRAMS,
-  HOSTILE_RUNS,
-  type HostileRun,
-} from '../../../src/sandbox/hostile-programs.ts';
-import { runtimeMounts } from '../../../src/sandbox/runtime-mounts.ts';
-import { KiB, MiB } from '../../../src/std/bytes.ts';
+  type CollectedOutput,
+  collectOutput,
+  runtimeMounts,
+  type SandboxDriver,
+  type SandboxExit,
+  type SandboxSpec,
+} from '@sallyport/sandbox';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
+import { isContained } from '@sallyport/sandbox/conformance';
+import { createGvisorDriver } from '@sallyport/sandbox/gvisor';
+import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, HOSTILE_RUNS, type HostileRun } from '@sallyport/sandbox/hostile-programs';
+import { KiB, MiB } from '@sallyport/std/bytes';
+import { describe, expect, test } from 'vitest';
 import { hostState, leftSince } from '../host-state.ts';
 
 const DRIVERS: readonly SandboxDriver[] = [createBubblewrapDriver(), createGvisorDriver()];

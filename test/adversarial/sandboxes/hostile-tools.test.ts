@@ -14,22 +14,26 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
-import type { IsolationLevel } from '../../../api/schemas/tool-manifest.ts';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, serve, silentLog } from '../../../src/index.ts';
-
-import { isContained } from '../../../src/sandbox/driver.conformance.ts';
-import type { SandboxDriver } from '../../../src/sandbox/driver.port.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { createGvisorDriver } from '../../../src/sandbox/drivers/gvisor/gvisor-driver.ts';
+import { runtimeMounts, type SandboxDriver } from '@sallyport/sandbox';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
+import { isContained } from '@sallyport/sandbox/conformance';
+import { createGvisorDriver } from '@sallyport/sandbox/gvisor';
 import {
   HOSTILE_PROGRAMS,
   HOSTILE_RUNS,
   type HostileProgram,
   type HostileRun,
-} from '../../../src/sandbox/hostile-programs.ts';
-import { runtimeMounts } from '../../../src/sandbox/runtime-mounts.ts';
+} from '@sallyport/sandbox/hostile-programs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../packages/sallyport/api/schemas/invocation.ts';
+import type { IsolationLevel } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  serve,
+  silentLog,
+} from '../../../packages/sallyport/src/index.ts';
 import { hostState, isPostgres, leftSince } from '../host-state.ts';
 import {
   DISK_MB,

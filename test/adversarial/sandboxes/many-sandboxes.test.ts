@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
+import { MiB } from '@sallyport/std/bytes';
 import { describe, expect, test } from 'vitest';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { MiB } from '../../../src/std/bytes.ts';
 import { hostState, leftSince } from '../host-state.ts';
 
 const SANDBOXES = 1000;

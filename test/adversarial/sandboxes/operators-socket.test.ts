@@ -11,10 +11,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, expect, test } from 'vitest';
-import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import { openLayer } from '../../../src/compose/open-layer.ts';
-import { readRunningLayer } from '../../../src/compose/running-layer/running-layer-file.ts';
+import type { ToolManifest } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
+import { openLayer } from '../../../packages/sallyport/src/compose/open-layer.ts';
+import { readRunningLayer } from '../../../packages/sallyport/src/compose/running-layer/running-layer-file.ts';
 import {
   createToolLayer,
   type EmbeddedToolLayer,
@@ -22,8 +23,7 @@ import {
   type Server,
   serve,
   silentLog,
-} from '../../../src/index.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+} from '../../../packages/sallyport/src/index.ts';
 import { UNASKED } from './hostile-calls.ts';
 
 const { works } = await createBubblewrapDriver().probe();

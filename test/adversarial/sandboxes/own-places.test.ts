@@ -10,11 +10,16 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { FilesystemPermission, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import type { FilesystemPermission, ToolManifest } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
+import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  silentLog,
+} from '../../../packages/sallyport/src/index.ts';
 
 const { works } = await createBubblewrapDriver().probe();
 const isTried = test.skipIf(!works);

@@ -2,9 +2,9 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import { createToolLayer, type EmbeddedToolLayer, silentLog } from '../../../src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
+import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
+import { createToolLayer, type EmbeddedToolLayer, silentLog } from '../../../packages/sallyport/src/index.ts';
 
 type Stdio = Extract<UpstreamDefinition['transport'], { type: 'stdio' }>;
 

@@ -1,4 +1,4 @@
-import type { OperationInput, OperationName } from '../../../src/operations/catalogue.ts';
+import type { OperationInput, OperationName } from '../../../packages/sallyport/src/operations/catalogue.ts';
 import type { Names } from './planted.ts';
 
 /** What somebody of another tenant asks who knows these names, for each operation. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, vi } from 'vitest';
-import type { EmbeddedToolLayer } from '../../../src/index.ts';
-import { poolTarget } from '../../../src/storage/postgres/postgres-connection.ts';
+import type { EmbeddedToolLayer } from '../../../packages/sallyport/src/index.ts';
+import { poolTarget } from '../../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
 import type { Names } from './planted.ts';
 
 /** Columns that change by somebody's own use, or by themselves: which instance tells of an answer. */

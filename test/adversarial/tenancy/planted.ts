@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
-import type { EmbeddedToolLayer } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import type { EmbeddedToolLayer } from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 
 /** Everything that can be named of a tenant; an attacker who guessed well knows these, and no more. */
 export interface Names {
@@ -45,7 +45,9 @@ export interface Planted extends AsyncDisposable {
   readonly finished: Promise<unknown>;
 }
 
-const SERVER = fileURLToPath(new URL('../../../src/mcp-servers/test-servers/changing-server.mjs', import.meta.url));
+const SERVER = fileURLToPath(
+  new URL('../../../packages/sallyport/src/mcp-servers/test-servers/changing-server.mjs', import.meta.url),
+);
 
 /** A word that stands nowhere else. */
 const word = (kind: string): string => `${kind}${randomBytes(9).toString('hex')}`;

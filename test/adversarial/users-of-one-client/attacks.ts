@@ -1,4 +1,4 @@
-import type { OperationInput, OperationName } from '../../../src/operations/catalogue.ts';
+import type { OperationInput, OperationName } from '../../../packages/sallyport/src/operations/catalogue.ts';
 import type { CallNames } from './planted.ts';
 
 /** What another user of the same client asks who knows these names, for each operation. */

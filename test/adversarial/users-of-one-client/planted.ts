@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, vi } from 'vitest';
-import { ToolLayerError } from '../../../src/domain/error/tool-layer-error.ts';
-import type { EmbeddedToolLayer } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import type { EmbeddedToolLayer } from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 
 /** What one user's calls can be asked for by; an attacker who guessed well knows these. */
 export interface CallNames {

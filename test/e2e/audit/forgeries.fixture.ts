@@ -1,8 +1,8 @@
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
 import type { Client } from 'pg';
-import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
-import { canonicalJson } from '../../../src/std/json/canonical-json.ts';
-import { sha256 } from '../../../src/std/sha256.ts';
-import { type PackedEvents, unpack } from '../../../src/storage/postgres/ledger/packed-events.ts';
+import type { CloudEvent } from '../../../packages/sallyport/api/schemas/cloud-event.ts';
+import { type PackedEvents, unpack } from '../../../packages/sallyport/src/storage/postgres/ledger/packed-events.ts';
 
 /** The calls of the layer whose tables are changed. */
 export interface ForgedCalls {

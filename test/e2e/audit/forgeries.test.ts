@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { AuditVerification } from '../../../api/schemas/audit.ts';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
+import type { AuditVerification } from '../../../packages/sallyport/api/schemas/audit.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  silentLog,
+} from '../../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from '../layer.fixture.ts';
 import { FORGERIES, type ForgedCalls, type Forgery } from './forgeries.fixture.ts';
 

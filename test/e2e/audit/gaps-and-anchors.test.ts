@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Anchor } from '../../../api/schemas/audit.ts';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import type { Anchor } from '../../../packages/sallyport/api/schemas/audit.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 /** Somebody with the rights of the database's owner, who knows how the tables hang together. */

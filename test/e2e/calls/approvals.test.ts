@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { ALICE, BOB, type Desk, openDesk, toolOf } from './desk.fixture.ts';
 
 const TERMS = `

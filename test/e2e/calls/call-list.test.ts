@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CallListResponse } from '../../../api/schemas/calls/call-list.ts';
-import { embeddedDatabases, type TestDatabases } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+import type { CallListResponse } from '../../../packages/sallyport/api/schemas/calls/call-list.ts';
+import {
+  embeddedDatabases,
+  type TestDatabases,
+} from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { type Desk, type Mint, openDesk, toolOf } from './desk.fixture.ts';
 
 const ADA = { agent_did: 'did:agent:desk', user_did: 'did:user:ada' };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
+import type { ToolInvokeResponse } from '../../../packages/sallyport/api/schemas/invocation.ts';
 import {
   createToolLayer,
   type EmbeddedToolLayer,
@@ -14,10 +14,12 @@ import {
   type Settings,
   serve,
   silentLog,
-} from '../../../src/index.ts';
+} from '../../../packages/sallyport/src/index.ts';
 import { post } from '../layer.fixture.ts';
 
-const ODD_SERVER = fileURLToPath(new URL('../../../src/mcp-servers/test-servers/odd-server.mjs', import.meta.url));
+const ODD_SERVER = fileURLToPath(
+  new URL('../../../packages/sallyport/src/mcp-servers/test-servers/odd-server.mjs', import.meta.url),
+);
 const WAITING = { timeout: 60_000, interval: 50 } as const;
 
 /** How the service answers from now on. */

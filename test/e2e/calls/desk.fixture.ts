@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { openLayer } from '../../../src/compose/open-layer.ts';
-import { runCli } from '../../../src/doors/cli/run-cli.ts';
+import type { Clock } from '@sallyport/std/clock';
+import { openLayer } from '../../../packages/sallyport/src/compose/open-layer.ts';
+import { runCli } from '../../../packages/sallyport/src/doors/cli/run-cli.ts';
 import {
   createToolLayer,
   type EmbeddedToolLayer,
@@ -12,9 +13,8 @@ import {
   type Settings,
   serve,
   silentLog,
-} from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
-import type { Clock } from '../../../src/std/clock.ts';
+} from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 export type Mint = Parameters<EmbeddedToolLayer['mintToken']>[0];

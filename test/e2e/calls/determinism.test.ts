@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../src/index.ts';
-import { embeddedDatabases, type TestDatabases } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
+import {
+  embeddedDatabases,
+  type TestDatabases,
+} from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { DOUBLE, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 const SAME = { ...DOUBLE, tool_id: 'same', deterministic: true };

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openLayer } from '../../../src/compose/open-layer.ts';
-import type { OpenedLayer } from '../../../src/doors/cli/cli-parts.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import { openLayer } from '../../../packages/sallyport/src/compose/open-layer.ts';
+import type { OpenedLayer } from '../../../packages/sallyport/src/doors/cli/cli-parts.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/compose/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../packages/sallyport/src/compose/main.ts', import.meta.url));
 
 /** What the bank was asked to pay. */
 const paid: unknown[] = [];

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { embeddedDatabases, type TestDatabases } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+import {
+  embeddedDatabases,
+  type TestDatabases,
+} from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { type Desk, openDesk, toolOf } from './desk.fixture.ts';
 
 const LATER = { execution_options: { async_mode: true } };

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 import type { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createToolLayer, LOCAL_CALLER, serve, silentLog } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import { createToolLayer, LOCAL_CALLER, serve, silentLog } from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import { clientOf, type Elicited } from './desk.fixture.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/compose/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../packages/sallyport/src/compose/main.ts', import.meta.url));
 
 /** What the post was given. */
 const posted: (string | undefined)[] = [];

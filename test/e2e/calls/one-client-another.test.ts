@@ -1,14 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import {
   type AskingHttpServer,
   startAskingHttpServer,
-} from '../../../src/mcp-servers/test-servers/asking-http-server.ts';
+} from '../../../packages/sallyport/src/mcp-servers/test-servers/asking-http-server.ts';
 import { type Desk, type Elicited, openDesk } from './desk.fixture.ts';
 
-const SERVER = fileURLToPath(new URL('../../../src/mcp-servers/test-servers/asking-server.mjs', import.meta.url));
+const SERVER = fileURLToPath(
+  new URL('../../../packages/sallyport/src/mcp-servers/test-servers/asking-server.mjs', import.meta.url),
+);
 const FORM = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } };
 
 let desk: Desk;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createToolLayer, LOCAL_CALLER, silentLog, ToolLayerError } from '../../../src/index.ts';
+import { createToolLayer, LOCAL_CALLER, silentLog, ToolLayerError } from '../../../packages/sallyport/src/index.ts';
 import { ALICE, BOB, type Desk, openDesk, toolOf } from './desk.fixture.ts';
 
 let folder: string;

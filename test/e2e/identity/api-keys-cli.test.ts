@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from '../layer.fixture.ts';
 
-const BIN = join(import.meta.dirname, '../../../src/bin.ts');
+const BIN = join(import.meta.dirname, '../../../packages/sallyport/src/bin.ts');
 
 let open: OpenLayer;
 beforeAll(async () => {

@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../src/index.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { embeddedDatabases, type TestDatabases } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
+import {
+  embeddedDatabases,
+  type TestDatabases,
+} from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { DOUBLE, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 const TOOL = { ...DOUBLE, tool_id: 'waits', tool_name: 'waits', side_effect_policy: 'idempotent' } as const;

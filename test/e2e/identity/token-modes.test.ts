@@ -2,7 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createToolLayer, type EmbeddedToolLayer, type Server, type Settings, serve } from '../../../src/index.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  type Server,
+  type Settings,
+  serve,
+} from '../../../packages/sallyport/src/index.ts';
 import { DOUBLE, double } from '../layer.fixture.ts';
 
 describe.each(['required', 'optional', 'development'] as const)('tokens.mode is %s', (mode) => {

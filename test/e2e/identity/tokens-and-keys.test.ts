@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createToolLayer, type EmbeddedToolLayer, serve, silentLog } from '../../../src/index.ts';
-import { urlOf } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+import { createToolLayer, type EmbeddedToolLayer, serve, silentLog } from '../../../packages/sallyport/src/index.ts';
+import { urlOf } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from '../layer.fixture.ts';
 
 const LOCAL = { door: 'library', local: true } as const;

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createToolLayer, type EmbeddedToolLayer, type Server, serve, silentLog } from '../../../src/index.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  type Server,
+  serve,
+  silentLog,
+} from '../../../packages/sallyport/src/index.ts';
 import { DOUBLE, double } from '../layer.fixture.ts';
 import { authorizationServer, freePort } from './authorization-server.fixture.ts';
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { standInServer } from '../../../src/external/token-exchange/authorization-server.fixture.ts';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { standInServer } from '../../../packages/sallyport/src/external/token-exchange/authorization-server.fixture.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import {
   type EchoingServer,
   echoingServer,
-} from '../../../src/mcp-servers/connection/per-caller/echoing-server.fixture.ts';
+} from '../../../packages/sallyport/src/mcp-servers/connection/per-caller/echoing-server.fixture.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-per-caller-'));

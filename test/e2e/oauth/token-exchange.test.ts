@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { standInServer } from '../../../src/external/token-exchange/authorization-server.fixture.ts';
-import { LOCAL_CALLER } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import { standInServer } from '../../../packages/sallyport/src/external/token-exchange/authorization-server.fixture.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-exchange-'));

@@ -5,8 +5,8 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { parse as tomlOf } from 'smol-toml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openLayer as openForCommands } from '../../../src/compose/open-layer.ts';
-import { runCli } from '../../../src/doors/cli/run-cli.ts';
+import { openLayer as openForCommands } from '../../../packages/sallyport/src/compose/open-layer.ts';
+import { runCli } from '../../../packages/sallyport/src/doors/cli/run-cli.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from '../layer.fixture.ts';
 import { MAIN } from './sallyport-program.fixture.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rememberLayer } from '../../../src/compose/running-layer/last-layer.ts';
+import { rememberLayer } from '../../../packages/sallyport/src/compose/running-layer/last-layer.ts';
 import { DOUBLE, double, openLayer } from '../layer.fixture.ts';
 import { MAIN, runSallyport } from './sallyport-program.fixture.ts';
 

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { urlOf } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+import { urlOf } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { type OpenLayer, openLayer } from '../layer.fixture.ts';
 
 let open: OpenLayer;

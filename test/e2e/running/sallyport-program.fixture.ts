@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** The program. */
-export const MAIN = fileURLToPath(new URL('../../../src/compose/main.ts', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../../packages/sallyport/src/compose/main.ts', import.meta.url));
 
 /** What a run of the program ended with. */
 export interface ProgramRun {

@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import { createToolLayer, LOCAL_CALLER, silentLog } from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/compose/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../packages/sallyport/src/compose/main.ts', import.meta.url));
 
 let bank: Server;
 /** Payments that the bank was asked for and has not answered, by their path. */

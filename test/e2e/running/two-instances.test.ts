@@ -1,11 +1,26 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { NativeCallContext } from '../../../src/executors/native/native-executor.ts';
-import { openBullmqJobQueue } from '../../../src/orchestration/job-queues/bullmq/bullmq-job-queue.ts';
-import { instance, LATER, over, type Shared, until } from '../../../src/orchestration/workers/workers.fixture.ts';
-import { type PostgresConnection, poolTarget } from '../../../src/storage/postgres/postgres-connection.ts';
-import { openPostgres, type PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts';
-import { embeddedDatabases, type TestDatabases } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
-import { silentLog } from '../../../src/telemetry/log.ts';
+import type { NativeCallContext } from '../../../packages/sallyport/src/executors/native/native-executor.ts';
+import { openBullmqJobQueue } from '../../../packages/sallyport/src/orchestration/job-queues/bullmq/bullmq-job-queue.ts';
+import {
+  instance,
+  LATER,
+  over,
+  type Shared,
+  until,
+} from '../../../packages/sallyport/src/orchestration/workers/workers.fixture.ts';
+import {
+  type PostgresConnection,
+  poolTarget,
+} from '../../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
+import {
+  openPostgres,
+  type PostgresDatabase,
+} from '../../../packages/sallyport/src/storage/postgres/postgres-database.ts';
+import {
+  embeddedDatabases,
+  type TestDatabases,
+} from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
+import { silentLog } from '../../../packages/sallyport/src/telemetry/log.ts';
 
 let databases: TestDatabases;
 let connection: PostgresConnection;

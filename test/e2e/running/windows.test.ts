@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import { createToolLayer, LOCAL_CALLER, silentLog } from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import { MAIN } from './sallyport-program.fixture.ts';
 
 /** As a desktop client does that starts one for each window. */

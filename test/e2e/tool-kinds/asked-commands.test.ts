@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkCommand } from '@sallyport/guards';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { checkCommand } from '../../../src/screens/check-command.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import { ALICE, type Desk, openDesk } from '../calls/desk.fixture.ts';
 import { HIDDEN_COMMANDS } from './hidden-commands.fixture.ts';
 

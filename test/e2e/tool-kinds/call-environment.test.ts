@@ -1,7 +1,7 @@
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 const { works, problem } = await createBubblewrapDriver().probe();

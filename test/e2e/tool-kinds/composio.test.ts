@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ImportReport } from '../../../api/schemas/imports.ts';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import type { ImportReport } from '../../../packages/sallyport/api/schemas/imports.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 import { type ComposioService, startComposioService } from './composio-stand-in.fixture.ts';
 

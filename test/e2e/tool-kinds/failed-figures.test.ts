@@ -1,6 +1,6 @@
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../src/index.ts';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 import { cli } from '../upstreams/cli.fixture.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fileToolManifests, LOCAL_CALLER } from '../../../src/index.ts';
+import { fileToolManifests, LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { type OpenLayer, openLayer } from '../layer.fixture.ts';
 
 let open: OpenLayer;

@@ -5,8 +5,13 @@ import { tool } from '@langchain/core/tools';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
-import type { ToolManifest } from '../../../src/manifest.ts';
+import {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  silentLog,
+} from '../../../packages/sallyport/src/index.ts';
+import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
 
 let layer: EmbeddedToolLayer;
 let folder: string;

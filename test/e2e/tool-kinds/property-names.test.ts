@@ -7,10 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
-const SERVER = fileURLToPath(new URL('../../../src/mcp-servers/test-servers/changing-server.mjs', import.meta.url));
+const SERVER = fileURLToPath(
+  new URL('../../../packages/sallyport/src/mcp-servers/test-servers/changing-server.mjs', import.meta.url),
+);
 /** What the providers of language models take as the name of a property, and of a function. */
 const PROPERTY = /^[a-zA-Z0-9_.-]{1,64}$/;
 const FUNCTION = /^[a-zA-Z0-9_-]{1,48}$/;

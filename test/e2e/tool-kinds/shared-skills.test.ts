@@ -1,9 +1,12 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
-import { embeddedDatabases, type TestDatabases } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+import {
+  embeddedDatabases,
+  type TestDatabases,
+} from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { type OpenLayer, openLayer } from '../layer.fixture.ts';
 
 const { works, problem } = await createBubblewrapDriver().probe();

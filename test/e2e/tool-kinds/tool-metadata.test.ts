@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 
 type Tool = Record<string, unknown> & { readonly name: string };
 
 const fileOf = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
-const CHANGING = fileOf('src/mcp-servers/test-servers/changing-server.mjs');
+const CHANGING = fileOf('packages/sallyport/src/mcp-servers/test-servers/changing-server.mjs');
 const PACKAGES = 'node_modules/@modelcontextprotocol';
 const EVERYTHING = fileOf(`${PACKAGES}/server-everything/dist/index.js`);
 const FILES = fileOf(`${PACKAGES}/server-filesystem/dist/index.js`);

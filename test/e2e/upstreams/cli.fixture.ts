@@ -1,4 +1,4 @@
-import { runCli } from '../../../src/doors/cli/run-cli.ts';
+import { runCli } from '../../../packages/sallyport/src/doors/cli/run-cli.ts';
 import type { OpenLayer } from '../layer.fixture.ts';
 
 /** What one run of the command line said and ended with. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createToolLayer, LOCAL_CALLER, silentLog } from '../../../src/index.ts';
+import { createToolLayer, LOCAL_CALLER, silentLog } from '../../../packages/sallyport/src/index.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 import { cli } from './cli.fixture.ts';
 import { LONE_SERVER, type NpmRegistry, openNpmRegistry, publishServer } from './npm-registry.fixture.ts';

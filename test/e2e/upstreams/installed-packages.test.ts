@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { UpstreamDetail } from '../../../api/schemas/upstream.ts';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import type { UpstreamDetail } from '../../../packages/sallyport/api/schemas/upstream.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 import { type NpmRegistry, openNpmRegistry, publishServer } from './npm-registry.fixture.ts';
 

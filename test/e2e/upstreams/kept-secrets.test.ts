@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createToolLayer, LOCAL_CALLER, type Settings, silentLog } from '../../../src/index.ts';
-import { embeddedDatabases } from '../../../src/storage/postgres/postgres-databases.fixture.ts';
+import { createToolLayer, LOCAL_CALLER, type Settings, silentLog } from '../../../packages/sallyport/src/index.ts';
+import { embeddedDatabases } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { cli } from './cli.fixture.ts';
 
 /** Made anew, so that this very file is no place where they are. */

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { expect, test } from 'vitest';
-import { createBubblewrapDriver } from '../../../src/sandbox/drivers/bubblewrap/bubblewrap-driver.ts';
 import { DOUBLE, openLayer } from '../layer.fixture.ts';
 import { cli } from './cli.fixture.ts';
 

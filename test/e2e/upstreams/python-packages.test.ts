@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { openLayer } from '../layer.fixture.ts';
 import { openPythonIndex } from './python-index.fixture.ts';
 

@@ -1,8 +1,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HttpTransport } from '../../../api/schemas/upstream.ts';
-import { LOCAL_CALLER } from '../../../src/index.ts';
+import type { HttpTransport } from '../../../packages/sallyport/api/schemas/upstream.ts';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { type OpenLayer, openLayer } from '../layer.fixture.ts';
 
 const SECRET = 'sse-secret-0123456789';

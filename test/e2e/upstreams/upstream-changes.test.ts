@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import { createToolLayer, type EmbeddedToolLayer, silentLog } from '../../../src/index.ts';
+import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
+import { createToolLayer, type EmbeddedToolLayer, silentLog } from '../../../packages/sallyport/src/index.ts';
 
-const SERVER = fileURLToPath(new URL('../../../src/mcp-servers/test-servers/changing-server.mjs', import.meta.url));
+const SERVER = fileURLToPath(
+  new URL('../../../packages/sallyport/src/mcp-servers/test-servers/changing-server.mjs', import.meta.url),
+);
 const CALLER = { door: 'library', local: true } as const;
 
 interface Tool {

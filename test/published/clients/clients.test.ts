@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { MiB } from '@sallyport/std/bytes';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { ROOT } from '../../../scripts/project-files.ts';
-import { LOCAL_CALLER } from '../../../src/index.ts';
-import { MiB } from '../../../src/std/bytes.ts';
 import { type Desk, openDesk } from '../../e2e/calls/desk.fixture.ts';
 import { installPublished } from '../installed.fixture.ts';
 import { tableOfDocument } from '../written-table.ts';
 import { cell, FEATURES, type Seen } from './features.ts';
 
-const MAIN = join(ROOT, 'src/compose/main.ts');
+const MAIN = join(ROOT, 'packages/sallyport/src/compose/main.ts');
 const SERVER = join(import.meta.dirname, 'feature-server.mjs');
 const UPSTREAM = 'features';
 /** Program of this folder, and how the table calls the client. */

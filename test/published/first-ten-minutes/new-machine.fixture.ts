@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { MiB } from '@sallyport/std/bytes';
 import { ROOT } from '../../../scripts/project-files.ts';
-import { MiB } from '../../../src/std/bytes.ts';
 
 const run = promisify(execFile);
 /** What a shell of a new user has; programs of this checkout are not in it. */

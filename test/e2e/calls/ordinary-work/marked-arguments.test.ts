@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
-import { LOCAL_CALLER } from '../../../../src/index.ts';
+import type { CloudEvent } from '../../../../packages/sallyport/api/schemas/cloud-event.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
 import { type Desk, openDesk, toolOf } from '../desk.fixture.ts';
 
 const PAGE = '<p onclick="alert(1)">Hello</p><script>alert(1)</script>';

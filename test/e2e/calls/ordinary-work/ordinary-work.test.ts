@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
-import { LOCAL_CALLER } from '../../../../src/index.ts';
+import type { UpstreamDefinition } from '../../../../packages/sallyport/api/schemas/upstream.ts';
+import { LOCAL_CALLER } from '../../../../packages/sallyport/src/index.ts';
 import { type Desk, openDesk } from '../desk.fixture.ts';
 import { ORDINARY_VALUES } from './values/ordinary-values.ts';
 

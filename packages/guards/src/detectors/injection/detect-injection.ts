@@ -1,0 +1,126 @@
+// Hot path: runs over every text of every call.
+import { KiB } from '@sallyport/std/bytes';
+import { detectCommand } from './command/detect-command.ts';
+import { type InjectionFinding, type Report, type SanitiseProfile, THREATS, type Threat } from './finding.ts';
+import { detectMarkup } from './html/detect-markup.ts';
+import { detectScript } from './html/detect-script.ts';
+import { TEXT_UNITS_MAX } from './lexer/constants.ts';
+import { detectSql } from './sql/detect-sql.ts';
+import { lex } from './sql/lex.ts';
+import { codeSpans } from './text/code-spans.ts';
+import { type Reading, readText } from './text/reading.ts';
+import { SIGN } from './text/signs.ts';
+import { decodedView, placeIn, type View } from './text/views.ts';
+
+/** How one text is judged. */
+export interface DetectOptions {
+  /** Default `default`. */
+  readonly profile?: SanitiseProfile;
+  /** What to look for; default everything. */
+  readonly threats?: readonly Threat[];
+}
+
+/** Findings of one threat in one text that are told. */
+const FINDINGS_MAX = 64;
+/** A longer text is looked at in windows; they share so many units, so that nothing hides between them. */
+const WINDOW_OVERLAP = 4 * KiB;
+const NOTHING: readonly InjectionFinding[] = Object.freeze([]);
+
+/** See the face, `../sanitise.ts`. */
+export function findInjection(text: string, options: DetectOptions = {}): readonly InjectionFinding[] {
+  if (isOneWord(text)) return NOTHING;
+  if (text.length <= TEXT_UNITS_MAX) return findInWindow(text, options);
+  const found: InjectionFinding[] = [];
+  for (let from = 0; from < text.length - WINDOW_OVERLAP; from += TEXT_UNITS_MAX - WINDOW_OVERLAP) {
+    const window = findInWindow(text.slice(from, from + TEXT_UNITS_MAX), options);
+    for (const each of window) found.push({ ...each, start: each.start + from, end: each.end + from });
+  }
+  return found.length === 0 ? NOTHING : inOrder(found);
+}
+
+/** Letters and digits: most arguments are nothing else, and no attack is. */
+function isOneWord(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const letter = (code | 32) >= 97 && (code | 32) <= 122;
+    if (!letter && !(code >= 48 && code <= 57)) return false;
+  }
+  return true;
+}
+
+function findInWindow(text: string, { profile, threats = THREATS }: DetectOptions): readonly InjectionFinding[] {
+  const strict = profile === 'strict';
+  collect(undefined);
+  const reading = readText(text);
+  // A second reading takes the place of the first, so everything is looked for in the open before.
+  lookAt(reading, threats, strict);
+  const decoded = (reading.signs & SIGN.escape) === 0 ? undefined : decodedView(text);
+  if (decoded !== undefined) {
+    const missing = threats.filter((threat) => collected?.some((each) => each.threat === threat) !== true);
+    collect(decoded);
+    lookAt(readText(decoded.text), missing, strict);
+  }
+  if (collected === undefined) return NOTHING;
+  const shown = strict ? collected : withoutCode(text, collected);
+  collected = undefined;
+  return shown.length === 0 ? NOTHING : inOrder(shown);
+}
+
+/** What was found in the text that is looked at; one at a time, so that a text without a finding costs no memory. */
+let collected: InjectionFinding[] | undefined;
+let view: View | undefined;
+let sought: Threat = 'sql_injection';
+let count = 0;
+
+function collect(seen: View | undefined): void {
+  if (seen === undefined) collected = undefined;
+  view = seen;
+}
+
+const report: Report = (rule, start, end) => {
+  if (++count > FINDINGS_MAX) return;
+  collected ??= [];
+  const last = Math.max(end, start);
+  const place = view === undefined ? { start, end: last } : placeIn(view, start, last);
+  collected.push({ threat: sought, rule, ...place });
+};
+
+const MARKUP_SIGNS = SIGN.less | SIGN.equals | SIGN.open;
+const SCRIPT_SIGNS = SIGN.open | SIGN.quote | SIGN.bracket | SIGN.colon | SIGN.plus | SIGN.shell;
+const COMMAND_SIGNS = SIGN.shell | SIGN.escape | SIGN.open | SIGN.slash | SIGN.quote | SIGN.less;
+
+/** Each is looked for only in texts in which something of its kind could stand. */
+function lookAt(reading: Reading, threats: readonly Threat[], strict: boolean): void {
+  const { text, signs } = reading;
+  const plusIsBlank = (signs & (SIGN.plus | SIGN.blank)) === SIGN.plus && !text.startsWith('+');
+  const tokens = lex(reading, plusIsBlank, false);
+  for (const threat of threats) {
+    sought = threat;
+    count = 0;
+    if (threat === 'sql_injection') detectSql(reading, tokens, strict, plusIsBlank, report);
+    else if (threat === 'xss') {
+      if ((signs & MARKUP_SIGNS) !== 0) detectMarkup(reading, strict, report);
+      if ((signs & SCRIPT_SIGNS) !== 0) detectScript(reading, report);
+    } else if ((signs & COMMAND_SIGNS) !== 0) detectCommand(reading, strict, report);
+  }
+}
+
+/**
+ * Leaves out what a document shows as code. SQL is not left out: the quotes of a statement know nothing of backticks.
+ */
+function withoutCode(text: string, found: readonly InjectionFinding[]): readonly InjectionFinding[] {
+  const spans = codeSpans(text);
+  if (spans.length === 0) return found;
+  return found.filter(
+    ({ threat, start, end }) =>
+      threat === 'sql_injection' || !spans.some((span) => span.start <= start && end <= span.end),
+  );
+}
+
+function inOrder(found: readonly InjectionFinding[]): readonly InjectionFinding[] {
+  const sorted = [...found].sort((one, other) => one.start - other.start || one.end - other.end);
+  return sorted.filter(({ rule, start, end }, at) => {
+    const before = sorted[at - 1];
+    return before === undefined || before.rule !== rule || before.start !== start || before.end !== end;
+  });
+}

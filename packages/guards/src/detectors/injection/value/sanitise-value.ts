@@ -1,0 +1,181 @@
+// Hot path: walks the arguments of every call.
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { pointerTo } from '@sallyport/std/json/json-pointer';
+import { findInjection } from '../detect-injection.ts';
+import { type InjectionFinding, type SanitiseAction, THREATS, type Threat } from '../finding.ts';
+import { escapeText, type FindAgain, redactFindings } from './neutralise.ts';
+import { type OwnFinding, ownPatterns } from './own-patterns.ts';
+import type { CheckOptions, SanitiseOptions, Sanitiser, ValueFinding } from './sanitiser.ts';
+
+/** What 000 §3.3.6 names. */
+const DEFAULT_ACTIONS: Readonly<Record<Threat, SanitiseAction>> = {
+  sql_injection: 'reject',
+  xss: 'escape',
+  command_injection: 'reject',
+};
+/** Levels of nesting, a scalar being 1. */
+const DEPTH_MAX = 256;
+/** Findings that are told; what comes after is neutralised all the same. */
+const FINDINGS_MAX = 256;
+/** Characters of a name that a path shows. */
+const SEGMENT_LENGTH_MAX = 64;
+
+type Found = readonly (InjectionFinding | OwnFinding)[];
+
+interface Plan {
+  readonly options: SanitiseOptions;
+  readonly actions: Readonly<Record<Threat, SanitiseAction>>;
+  readonly own: ((text: string) => readonly OwnFinding[]) | undefined;
+}
+
+interface Walk extends Plan {
+  readonly actionAt: CheckOptions['actionAt'];
+  readonly path: (string | number)[];
+  readonly findings: ValueFinding[];
+  rejected: ValueFinding | undefined;
+}
+
+/** See the face, `../../sanitise.ts`. */
+export function createValueSanitiser(options: SanitiseOptions): Sanitiser {
+  const plan: Plan = {
+    options,
+    actions: { ...DEFAULT_ACTIONS, ...options.actions },
+    own: ownPatterns(options.patterns ?? []),
+  };
+  return {
+    check(value, { actionAt } = {}) {
+      const walk: Walk = { ...plan, actionAt, path: [], findings: [], rejected: undefined };
+      const changed = visit(walk, value, 1);
+      const { findings, rejected } = walk;
+      return rejected === undefined ? { value: changed, findings } : { value, findings, rejected };
+    },
+  };
+}
+
+/** The value itself as long as nothing in it changes. */
+function visit(walk: Walk, value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return visitText(walk, value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEPTH_MAX) {
+    throw new ToolLayerError('E3810', `The value is nested more than ${DEPTH_MAX} levels deep. Make it flatter.`);
+  }
+  if (Array.isArray(value)) return visitItems(walk, value, depth);
+  return isPlain(value) ? visitMembers(walk, value as Readonly<Record<string, unknown>>, depth) : value;
+}
+
+function visitItems(walk: Walk, items: readonly unknown[], depth: number): readonly unknown[] {
+  let changed: unknown[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    walk.path.push(index);
+    const item = visit(walk, items[index], depth + 1);
+    walk.path.pop();
+    if (changed === undefined && item !== items[index]) changed = items.slice(0, index);
+    changed?.push(item);
+  }
+  return changed ?? items;
+}
+
+function visitMembers(walk: Walk, holder: Readonly<Record<string, unknown>>, depth: number): object {
+  const names = Object.keys(holder);
+  let changed: Map<string, unknown> | undefined;
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string;
+    const member = holder[name];
+    walk.path.push(name);
+    const newName = isIdentifier(name) ? name : visitText(walk, name);
+    const newMember = visit(walk, member, depth + 1);
+    walk.path.pop();
+    if (changed === undefined && (newName !== name || newMember !== member)) {
+      changed = new Map(names.slice(0, index).map((each) => [each, holder[each]]));
+    }
+    changed?.set(newName === name ? name : freeName(changed, holder, newName), newMember);
+  }
+  // Entries define members, where an assignment to `__proto__` would change the prototype.
+  return changed === undefined ? holder : Object.fromEntries(changed);
+}
+
+/** Nothing is lost when two names become the same. */
+function freeName(taken: ReadonlyMap<string, unknown>, holder: object, name: string): string {
+  let free = name;
+  for (let count = 2; taken.has(free) || Object.hasOwn(holder, free); count++) free = `${name} (${count})`;
+  return free;
+}
+
+/** Most names are, and an attack is none. */
+function isIdentifier(name: string): boolean {
+  if (name.length > SEGMENT_LENGTH_MAX) return false;
+  for (let at = 0; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    const letter = (code | 32) >= 97 && (code | 32) <= 122;
+    if (!letter && code !== 95 && !(code >= 48 && code <= 57)) return false;
+  }
+  return true;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function visitText(walk: Walk, text: string): string {
+  const found = findAll(walk, text);
+  return found.length === 0 ? text : treat(walk, text, found);
+}
+
+function findAll({ options, own }: Plan, text: string): Found {
+  const found = findInjection(text, options);
+  if (own === undefined) return found;
+  const more = own(text);
+  return more.length === 0 ? found : [...found, ...more];
+}
+
+function treat(walk: Walk, text: string, found: Found): string {
+  const path = pathOf(walk.path);
+  let result = text;
+  for (const threat of THREATS) {
+    const ofThreat = found.filter((each) => each.threat === threat);
+    const here = ofThreat.length === 0 ? 'ignore' : (walk.actionAt?.(path, threat) ?? walk.actions[threat]);
+    if (here === 'ignore') continue;
+    for (const each of ofThreat) tell(walk, each, path, actionOn(each, here));
+    const action = strictest(ofThreat.map((each) => actionOn(each, here)));
+    if (action === 'reject' || action === 'mark') continue;
+    // What is only marked stays.
+    const isChanged = (each: Found[number]): boolean => each.threat === threat && actionOn(each, here) !== 'mark';
+    const findAgain: FindAgain = (changed) => findAll(walk, changed).filter(isChanged);
+    result = applied(result, threat, action, findAgain);
+  }
+  return result;
+}
+
+/** An own pattern may name an action of its own. */
+const actionOn = (found: Found[number], here: SanitiseAction): SanitiseAction =>
+  ('ownAction' in found ? found.ownAction : undefined) ?? here;
+
+/** Looks once more: what a threat before this one changed has moved the places. */
+function applied(text: string, threat: Threat, action: 'redact' | 'escape', findAgain: FindAgain): string {
+  const found = findAgain(text, threat);
+  if (found.length === 0) return text;
+  const escaped = action === 'escape' ? escapeText(text, threat, found, findAgain) : undefined;
+  return escaped ?? redactFindings(text, threat, found, findAgain);
+}
+
+/** The strictest first. */
+const STRICTNESS: readonly SanitiseAction[] = ['reject', 'redact', 'escape', 'mark'];
+
+function strictest(actions: readonly SanitiseAction[]): SanitiseAction {
+  return STRICTNESS.find((each) => actions.includes(each)) ?? 'mark';
+}
+
+function tell(walk: Walk, { threat, rule, start, end }: InjectionFinding, path: string, action: SanitiseAction): void {
+  const finding: ValueFinding = { threat, rule, start, end, path, action };
+  if (walk.findings.length < FINDINGS_MAX) walk.findings.push(finding);
+  if (action === 'reject') walk.rejected ??= finding;
+}
+
+function pathOf(segments: readonly (string | number)[]): string {
+  let path = '';
+  for (const segment of segments) {
+    path = pointerTo(path, typeof segment === 'string' ? segment.slice(0, SEGMENT_LENGTH_MAX) : segment);
+  }
+  return path;
+}

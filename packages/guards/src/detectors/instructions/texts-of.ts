@@ -1,0 +1,27 @@
+import { pointerTo } from '@sallyport/std/json/json-pointer';
+
+/** Depth below which no text is looked at. */
+const DEPTH_MAX = 256;
+
+/**
+ * Every text in a value as JSON reads it, names of members too, each with a JSON Pointer below `pointer`. A name that many objects
+ * share comes once, where it stands first.
+ */
+export function* textsBelow(
+  value: unknown,
+  pointer: string,
+  depth = 0,
+  names = new Set<string>(),
+): Generator<[pointer: string, text: string]> {
+  if (typeof value === 'string') yield [pointer, value];
+  if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return;
+  const isList = Array.isArray(value);
+  for (const [key, member] of Object.entries(value)) {
+    const place = pointerTo(pointer, key);
+    if (!isList && !names.has(key)) {
+      names.add(key);
+      yield [place, key];
+    }
+    yield* textsBelow(member, place, depth + 1, names);
+  }
+}

@@ -1,0 +1,158 @@
+// Hot path: one look at every character of every text that is written or shown, so that most need no second.
+import { KiB } from '@sallyport/std/bytes';
+import { DENSE_RUN_MIN, densePieces } from './dense-pieces.ts';
+
+/** What stands in a text, as bits. */
+export const SIGN = {
+  colon: 1 << 0,
+  dot: 1 << 1,
+  at: 1 << 2,
+  equals: 1 << 3,
+  /** Either way. */
+  slash: 1 << 4,
+  dash: 1 << 5,
+  blank: 1 << 6,
+  digit: 1 << 7,
+  capital: 1 << 8,
+  small: 1 << 9,
+  /** Beside another bit: the place is kept among the marks. */
+  mark: 1 << 10,
+  /** What secrets with a form of their own are written with. */
+  inRun: 1 << 11,
+  /** A piece that may hold such a secret. */
+  dense: 1 << 12,
+  /** So many digits together, with a few other characters but no letters between. */
+  digits4: 1 << 13,
+  digits7: 1 << 14,
+  digits9: 1 << 15,
+  digits13: 1 << 16,
+} as const;
+
+/** A text as numbers, with what was seen in it. Good until the next text is read. */
+export interface Reading {
+  /** UTF-16 units; a zero after the last one. */
+  readonly codes: Uint16Array;
+  readonly length: number;
+  /** Bits of {@link SIGN}. */
+  readonly signs: number;
+  /** Places of `:`, `=` and `@`, in order. */
+  readonly marks: Int32Array;
+  readonly markCount: number;
+  /** Begin and end of each dense piece in turn. */
+  readonly dense: readonly number[];
+}
+
+/**
+ * Units that the kept buffers hold; longer texts get buffers of their own. What was read last stays in them until it is
+ * written over; nothing but this file's readings looks at it.
+ */
+const KEPT_UNITS_MAX = 64 * KiB;
+/** From this length on, copying at once is faster than unit by unit. */
+const COPIED_MIN = 24;
+const NONE: readonly number[] = [];
+/** Characters other than letters that may stand between two digits of one number. */
+const BETWEEN_DIGITS_MAX = 4;
+const IN_RUN_AT = Math.log2(SIGN.inRun);
+const LETTER = SIGN.capital | SIGN.small;
+const NOTED = SIGN.mark | SIGN.digit;
+
+/** By UTF-16 unit, so that the loop has nothing to decide. */
+const SIGNS = new Uint16Array(1 << 16);
+const SHOWN_BY: readonly (readonly [bits: number, characters: string])[] = [
+  [SIGN.colon | SIGN.mark, ':'],
+  [SIGN.dot, '.'],
+  [SIGN.at | SIGN.mark, '@'],
+  [SIGN.equals | SIGN.mark, '='],
+  [SIGN.slash, '/\\'],
+  [SIGN.blank, ' '],
+  [SIGN.dash | SIGN.inRun, '-'],
+  [SIGN.inRun, '_'],
+  [SIGN.digit | SIGN.inRun, '0123456789'],
+  [SIGN.capital | SIGN.inRun, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'],
+  [SIGN.small | SIGN.inRun, 'abcdefghijklmnopqrstuvwxyz'],
+];
+for (const [bits, characters] of SHOWN_BY) for (const each of characters) SIGNS[each.charCodeAt(0)] = bits;
+// A character beyond ASCII may stand in a run where the one with the same last bits does; at worst a rule looks in vain.
+for (let code = 128; code < SIGNS.length; code++) SIGNS[code] = (SIGNS[code & 127] ?? 0) & SIGN.inRun;
+
+interface Buffers {
+  readonly bytes: Buffer;
+  readonly codes: Uint16Array;
+  readonly marks: Int32Array;
+}
+
+const kept = createBuffers(KEPT_UNITS_MAX);
+
+function createBuffers(units: number): Buffers {
+  const codes = new Uint16Array(units + 1);
+  return { bytes: Buffer.from(codes.buffer), codes, marks: new Int32Array(units) };
+}
+
+/** Reads a text, in linear time. */
+export function readText(text: string): Reading {
+  const { length } = text;
+  const { bytes, codes, marks } = length <= KEPT_UNITS_MAX ? kept : createBuffers(length);
+  if (length < COPIED_MIN) for (let at = 0; at < length; at++) codes[at] = text.charCodeAt(at);
+  else bytes.write(text, 0, 'utf16le');
+  codes[length] = 0;
+  let signs = 0;
+  let markCount = 0;
+  let digitsMax = 0;
+  let digits = 0;
+  let lastDigit = -1;
+  /** Characters in a row that are in a run. */
+  let run = 0;
+  let runs: number[] | undefined;
+  for (let at = 0; at < length; at++) {
+    const bits = SIGNS[codes[at] as number] as number;
+    signs |= bits;
+    // Without a branch, which would be guessed wrong once in every word.
+    run = (run + 1) & -((bits >> IN_RUN_AT) & 1);
+    if (run === DENSE_RUN_MIN) {
+      runs ??= [];
+      runs.push(at);
+    }
+    if ((bits & NOTED) === 0) continue;
+    if ((bits & SIGN.digit) === 0) marks[markCount++] = at;
+    else {
+      digits = isJoined(codes, lastDigit, at) ? digits + 1 : 1;
+      if (digits > digitsMax) digitsMax = digits;
+      lastDigit = at;
+    }
+  }
+  const isWordsOnly = (signs & (SIGN.digit | SIGN.capital)) === 0;
+  const dense = runs === undefined || isWordsOnly ? NONE : densePieces(codes, length, runs);
+  signs |= digitSigns(digitsMax) | (dense.length > 0 ? SIGN.dense : 0);
+  return { codes, length, signs, marks, markCount, dense };
+}
+
+/** Whether two digits belong to one number. */
+function isJoined(codes: Uint16Array, before: number, at: number): boolean {
+  if (at - before > BETWEEN_DIGITS_MAX + 1) return false;
+  for (let between = before + 1; between < at; between++) {
+    if (((SIGNS[codes[between] as number] as number) & LETTER) !== 0) return false;
+  }
+  return true;
+}
+
+function digitSigns(count: number): number {
+  let signs = 0;
+  if (count >= 4) signs |= SIGN.digits4;
+  if (count >= 7) signs |= SIGN.digits7;
+  if (count >= 9) signs |= SIGN.digits9;
+  if (count >= 13) signs |= SIGN.digits13;
+  return signs;
+}
+
+/**
+ * Visits the places of one of the marks.
+ * @param visit answers with the place until which nothing else has to be looked at
+ */
+export function eachMark({ codes, marks, markCount }: Reading, mark: string, visit: (at: number) => number): void {
+  const code = mark.charCodeAt(0);
+  let until = 0;
+  for (let i = 0; i < markCount; i++) {
+    const at = marks[i] as number;
+    if (at >= until && codes[at] === code) until = visit(at);
+  }
+}

@@ -1,0 +1,42 @@
+import { KiB } from '@sallyport/std/bytes';
+import { SIGN } from '../reading.ts';
+import type { Family } from '../scan.ts';
+
+const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d/g;
+/** What a key is written with, and the lines before it; with the line ends of JSON too. */
+const REST = /(?:[A-Za-z0-9+/=\s:,.]|-(?!----)|\\[nr])*/y;
+const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
+const PUTTY_END = 'Private-MAC:';
+const PUTTY_MAC_CHARS = 80;
+/** Longest key of PuTTY's, in characters. */
+const PUTTY_CHARS_MAX = 8 * KiB;
+
+/** Private keys in PEM form and PuTTY's, from the first line to the last; to the end of what is there of them. */
+export const privateKeyFamily: Family = {
+  kinds: ['private_key'],
+  signs: [SIGN.dash],
+  find({ text, add }) {
+    if (!text.includes('PRIVATE KEY') && !text.includes('PuTTY-User-Key-File-')) return;
+    BEGIN.lastIndex = 0;
+    for (let begin = BEGIN.exec(text); begin !== null; begin = BEGIN.exec(text)) {
+      const from = BEGIN.lastIndex;
+      const end = begin[0].startsWith('PuTTY') ? puttyEnd(text, from) : pemEnd(text, from);
+      add('private_key', 'private-key', begin.index, end);
+      BEGIN.lastIndex = end;
+    }
+  },
+};
+
+function pemEnd(text: string, from: number): number {
+  REST.lastIndex = from;
+  REST.test(text);
+  const rest = Math.max(from, REST.lastIndex);
+  END.lastIndex = rest;
+  return END.test(text) ? END.lastIndex : rest;
+}
+
+function puttyEnd(text: string, from: number): number {
+  const block = text.slice(from, from + PUTTY_CHARS_MAX);
+  const mac = block.indexOf(PUTTY_END);
+  return from + (mac < 0 ? block.length : Math.min(block.length, mac + PUTTY_MAC_CHARS));
+}

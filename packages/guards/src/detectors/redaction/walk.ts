@@ -1,0 +1,90 @@
+import { pointerTo } from '@sallyport/std/json/json-pointer';
+import type { RedactionKind } from './kinds.ts';
+
+/** Values nested deeper are replaced as a whole: nobody has looked at them. */
+const DEPTH_MAX = 128;
+
+/** Looks at texts and fields while a value is walked. */
+export interface Visitor {
+  /** A text, and the name of the field that it is the value of. */
+  text(text: string, name: string, path: string): string;
+  /** A text that a field's name says is secret. */
+  secret(text: string, kind: RedactionKind, path: string): string;
+  kindOf(name: string): RedactionKind | undefined;
+  /** A value too deep to be looked at. */
+  tooDeep(path: string): string;
+}
+
+/** The value with all texts and names visited; the same object where nothing changed. */
+export function walkValue(value: unknown, visitor: Visitor): unknown {
+  return visit(value, '', '', undefined, 0, visitor);
+}
+
+function visit(
+  value: unknown,
+  name: string,
+  path: string,
+  secret: RedactionKind | undefined,
+  depth: number,
+  visitor: Visitor,
+): unknown {
+  if (typeof value === 'string') {
+    return secret === undefined ? visitor.text(value, name, path) : visitor.secret(value, secret, path);
+  }
+  if (typeof value === 'number' && (secret === 'ssn' || secret === 'card' || secret === 'password')) {
+    return visitor.secret(String(value), secret, path);
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= DEPTH_MAX) return visitor.tooDeep(path);
+  return Array.isArray(value)
+    ? visitList(value, name, path, secret, depth, visitor)
+    : visitObject(value as Record<string, unknown>, path, secret, depth, visitor);
+}
+
+function visitList(
+  list: readonly unknown[],
+  name: string,
+  path: string,
+  secret: RedactionKind | undefined,
+  depth: number,
+  visitor: Visitor,
+): readonly unknown[] {
+  let changed: unknown[] | undefined;
+  for (let i = 0; i < list.length; i += 1) {
+    const kept = visit(list[i], name, pointerTo(path, i), secret, depth + 1, visitor);
+    if (kept === list[i]) continue;
+    changed ??= [...list];
+    changed[i] = kept;
+  }
+  return changed ?? list;
+}
+
+function visitObject(
+  object: Readonly<Record<string, unknown>>,
+  path: string,
+  secret: RedactionKind | undefined,
+  depth: number,
+  visitor: Visitor,
+): Readonly<Record<string, unknown>> {
+  const entries: [string, unknown][] = [];
+  const taken = new Set<string>();
+  let isSame = true;
+  for (const key of Object.keys(object)) {
+    // A name may be what has to be hidden, as in a map by address; so the path tells only what is left of it.
+    const shown = freeName(visitor.text(key, '', path), key, taken);
+    taken.add(shown);
+    const kind = secret ?? visitor.kindOf(key);
+    const kept = visit(object[key], key, pointerTo(path, shown), kind, depth + 1, visitor);
+    if (shown !== key || kept !== object[key]) isSame = false;
+    entries.push([shown, kept]);
+  }
+  return isSame ? object : Object.fromEntries(entries);
+}
+
+/** Two names may become the same. */
+function freeName(shown: string, key: string, taken: ReadonlySet<string>): string {
+  if (shown === key && !taken.has(shown)) return shown;
+  let name = shown;
+  for (let i = 2; taken.has(name); i += 1) name = `${shown}#${i}`;
+  return name;
+}

@@ -1,0 +1,159 @@
+import { createHmac } from 'node:crypto';
+import { systemClock } from '@sallyport/std/clock';
+import { beforeEach, expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import { type CheckpointSigner, signCheckpoint } from '../checkpoint.ts';
+import { openLedger } from '../ledger.ts';
+import type { ChainCheckpoint, LedgerStore } from '../ledger-store.port.ts';
+import { verifyLedger } from '../verify-ledger.ts';
+import { createHeadsKeeper, type HeadsPlace, type KeptHeads } from './kept-heads.ts';
+
+const mac = (text: string): string => createHmac('sha256', 'key').update(text).digest('base64url');
+const signer: CheckpointSigner = {
+  sign: async (text) => ({ keyId: 'k', signature: mac(text) }),
+  verify: async (text, keyId, signature) => keyId === 'k' && signature === mac(text),
+};
+
+let kept: KeptHeads | undefined;
+let place: HeadsPlace;
+beforeEach(() => {
+  kept = undefined;
+  place = {
+    read: async () => kept,
+    write: async (given) => {
+      kept = given;
+    },
+  };
+});
+
+/** Lets a chain grow, and signs its head. */
+async function grow(store: LedgerStore, chainId: string, ids: readonly string[]): Promise<ChainCheckpoint> {
+  const ledger = await openLedger({ store, chainId, log: silentLog });
+  for (const id of ids) {
+    const event = { id, type: 'ai.agent.registry.changed' as const, time: 1, tenantId: 'acme', data: {} };
+    await ledger.commit({ events: [event], durability: 'asynchronous' });
+  }
+  const checkpoint = await signCheckpoint(signer, chainId, ledger.head(), 1);
+  await store.addCheckpoint(checkpoint);
+  return checkpoint;
+}
+
+const keeperOf = (store: LedgerStore) =>
+  createHeadsKeeper({ place, store, signer, chainId: 'one', clock: systemClock });
+
+const verify = (store: LedgerStore, head = { seq: 0, hash: '' }) =>
+  verifyLedger(store, signer, { chainId: 'one', place, head: () => head, everyMs: 1_000, now: () => 10_000 });
+
+const headsKept = () => kept?.heads.map(({ chain_id, seq }) => [chain_id, seq]);
+
+test('AUD-07 of each chain the newest signed head is kept, of other instances too', async () => {
+  const store = memoryLedgerStore();
+  const keeper = keeperOf(store);
+  await keeper.begin();
+  expect(kept).toMatchObject({ begun: { events: 0 }, heads: [] });
+  await grow(store, 'two', ['x', 'y']);
+  await keeper.keep(await grow(store, 'one', ['a']));
+  await keeper.keep(await grow(store, 'one', ['b', 'c']));
+  expect(headsKept()).toEqual([
+    ['two', 2],
+    ['one', 3],
+  ]);
+  expect(await verify(store)).toMatchObject({ whole: true, heads: { checked: 2, faults: [] }, warnings: [] });
+});
+
+test('AUD-07 a head that nobody of the layer signed is not kept', async () => {
+  const store = memoryLedgerStore();
+  await grow(store, 'two', ['x']);
+  await store.addCheckpoint({ chainId: 'two', seq: 9, hash: 'f', time: 't', keyId: 'k', signature: 'forged' });
+  await keeperOf(store).keep(await grow(store, 'one', ['a']));
+  expect(headsKept()).toEqual([['one', 1]]);
+});
+
+test('AUD-07 what was signed before the last end and not kept is kept at the next start', async () => {
+  const store = memoryLedgerStore();
+  await keeperOf(store).begin();
+  await grow(store, 'one', ['a', 'b']);
+  await keeperOf(store).begin();
+  expect(headsKept()).toEqual([['one', 2]]);
+});
+
+test('AUD-07 a chain that was cut or written anew, and grew since, stays proven by the head that it does not have', async () => {
+  await keeperOf(memoryLedgerStore()).begin();
+  await keeperOf(memoryLedgerStore()).keep(await grow(memoryLedgerStore(), 'one', ['a', 'b']));
+  const anew = memoryLedgerStore();
+  await keeperOf(anew).keep(await grow(anew, 'one', ['a', 'forged', 'c']));
+  await keeperOf(anew).keep(await grow(anew, 'one', ['d']));
+  expect(headsKept()).toEqual([
+    ['one', 2],
+    ['one', 4],
+  ]);
+  const reason = expect.stringContaining('the chain was written anew');
+  expect(await verify(anew)).toMatchObject({
+    whole: false,
+    chains: [{ whole: true }],
+    heads: { checked: 2, faults: [{ chain_id: 'one', seq: 2, reason }] },
+  });
+});
+
+test('AUD-07 heads of one chain that are kept are bounded: the first proofs stay, and the newest', async () => {
+  for (let at = 1; at <= 120; at += 1) {
+    const other = memoryLedgerStore();
+    const checkpoint = await grow(
+      other,
+      'one',
+      Array.from({ length: at }, (_, event) => `${at} ${event}`),
+    );
+    await keeperOf(other).keep(checkpoint);
+  }
+  expect(kept?.heads).toHaveLength(100);
+  expect([kept?.heads[0]?.seq, kept?.heads.at(-1)?.seq]).toEqual([1, 120]);
+});
+
+test('AUD-07 a file that is missing, cannot be read or was begun late is named', async () => {
+  const store = memoryLedgerStore();
+  const checkpoint = await grow(store, 'one', ['a', 'b']);
+  const missing = expect.stringContaining('audit-heads.json is missing');
+  expect(await verify(store)).toMatchObject({ whole: true, heads: { checked: 0 }, warnings: [missing] });
+  await keeperOf(store).keep(checkpoint);
+  const late = expect.stringContaining('when the chain of this instance had 2 events');
+  expect(await verify(store)).toMatchObject({ whole: true, heads: { checked: 1 }, warnings: [late] });
+  place = { ...place, read: () => Promise.reject(new Error('no JSON')) };
+  const reason = 'the file audit-heads.json cannot be read: no JSON';
+  expect(await verify(store)).toMatchObject({ whole: false, heads: { faults: [{ reason }] } });
+  // What cannot be read is not written over.
+  await expect(keeperOf(store).keep(checkpoint)).rejects.toThrow('no JSON');
+});
+
+test('AUD-07 an event behind the last signed head that was deleted is missed by the layer that wrote it', async () => {
+  const store = memoryLedgerStore();
+  await keeperOf(store).begin();
+  await keeperOf(store).keep(await grow(store, 'one', ['a']));
+  const { hash } = (await store.chainHead('one')) ?? { hash: '' };
+  expect(await verify(store, { seq: 1, hash })).toMatchObject({ whole: true });
+  const reason = 'event 2, which this layer wrote last, is gone';
+  expect(await verify(store, { seq: 2, hash })).toMatchObject({
+    whole: false,
+    heads: { faults: [{ seq: 2, reason }] },
+  });
+});
+
+test('AUD-03 events that no signed head of the table covers are named once they are older than two turns', async () => {
+  const store = memoryLedgerStore();
+  await grow(store, 'one', ['a']);
+  await keeperOf(store).begin();
+  const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
+  const event = (id: string, time: number) => ({
+    events: [{ id, type: 'ai.agent.registry.changed' as const, time, tenantId: 'acme', data: {} }],
+    durability: 'asynchronous' as const,
+  });
+  const warnings = async () =>
+    (await verify(store)).warnings.filter((warning) => warning.includes('covered by no signed head'));
+  await ledger.commit(event('recent', 9_000));
+  expect(await warnings()).toEqual([]);
+  const unsigned: LedgerStore = { ...store, checkpoints: async () => [] };
+  const { heads, chains, warnings: told } = await verify(unsigned);
+  expect(chains).toMatchObject([{ unsigned_since: '1970-01-01T00:00:00.001Z' }]);
+  expect(told).toContainEqual(expect.stringContaining('since 1970-01-01T00:00:00.001Z are covered by no'));
+  expect(heads.faults).toMatchObject([{ reason: expect.stringContaining('was deleted from the table') }]);
+});

@@ -1,0 +1,101 @@
+import { systemClock } from '@sallyport/std/clock';
+import { expect, test, vi } from 'vitest';
+import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../telemetry/log.ts';
+import { startCheckpointTimer } from './checkpoint-timer.ts';
+import { openLedger } from './ledger.ts';
+import type { ChainCheckpoint } from './ledger-store.port.ts';
+
+const signer = { sign: async () => ({ keyId: 'k', signature: 's' }), verify: async () => true };
+const event = (id: string) => ({
+  id,
+  type: 'ai.agent.tool.invoked' as const,
+  time: 1,
+  tenantId: 'acme',
+  subject: id,
+  data: { state: 'DECLARED' },
+});
+
+test('AUD-03 links that a crash of the store has lost are not signed: the chain goes on without them', async () => {
+  const store = memoryLedgerStore();
+  const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
+  let lost = { seq: 0, hash: '' };
+  const remembering = { ...ledger, head: () => (lost.seq === 0 ? ledger.head() : lost) };
+  const options = {
+    ledger: remembering,
+    store,
+    signer,
+    chainId: 'one',
+    outside: [],
+    clock: systemClock,
+    log: silentLog,
+  };
+  const timer = startCheckpointTimer({ ...options, everyMs: 60_000 });
+  await ledger.commit({ events: [event('a')], durability: 'asynchronous' });
+  // As if three more had been committed before the store crashed.
+  lost = { seq: 4, hash: 'f'.repeat(64) };
+  await timer.close();
+  expect(await store.checkpoints('one')).toMatchObject([ledger.head()]);
+});
+
+test('AUD-03 a head is signed once', async () => {
+  const store = memoryLedgerStore();
+  const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
+  const timer = startCheckpointTimer({
+    ledger,
+    store,
+    signer,
+    chainId: 'one',
+    everyMs: 60_000,
+    outside: [],
+    clock: systemClock,
+    log: silentLog,
+  });
+  await timer.close();
+  await ledger.commit({ events: [event('a')], durability: 'asynchronous' });
+  await timer.close();
+  await timer.close();
+  expect(await store.checkpoints('one')).toHaveLength(1);
+});
+
+test('AUD-07 a head that could not be kept outside is tried again, though nothing is new; then it is kept once', async () => {
+  const store = memoryLedgerStore();
+  const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
+  const kept: number[] = [];
+  let failures = 2;
+  const anchor = async ({ seq }: ChainCheckpoint): Promise<void> => {
+    failures -= 1;
+    if (failures >= 0) throw new Error('the disk is away');
+    kept.push(seq);
+  };
+  const timer = startCheckpointTimer({
+    ledger,
+    store,
+    signer,
+    chainId: 'one',
+    everyMs: 10,
+    outside: [anchor],
+    clock: systemClock,
+    log: silentLog,
+  });
+  await ledger.commit({ events: [event('a')], durability: 'asynchronous' });
+  await vi.waitFor(() => expect(kept).toEqual([1]));
+  await ledger.commit({ events: [event('b')], durability: 'asynchronous' });
+  await timer.close();
+  expect(kept).toEqual([1, 2]);
+  expect(await store.checkpoints('one')).toHaveLength(2);
+});
+
+test('AUD-03 what an earlier life of the instance left unsigned is signed at its start; what is signed is not signed again', async () => {
+  const store = memoryLedgerStore();
+  const options = { store, signer, chainId: 'one', everyMs: 60_000, outside: [], clock: systemClock, log: silentLog };
+  const killed = await openLedger({ store, chainId: 'one', log: silentLog });
+  await killed.commit({ events: [event('a')], durability: 'asynchronous' });
+  for (let start = 0; start < 2; start += 1) {
+    const ledger = await openLedger({ store, chainId: 'one', log: silentLog });
+    const timer = startCheckpointTimer({ ...options, ledger });
+    await vi.waitFor(async () => expect(await store.checkpoints('one')).toMatchObject([{ seq: 1 }]));
+    await timer.close();
+  }
+  expect(await store.checkpoints('one')).toHaveLength(1);
+});

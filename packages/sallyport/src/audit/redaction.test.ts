@@ -1,0 +1,145 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRedactor } from '@sallyport/guards';
+import { describe, expect, test } from 'vitest';
+import type { EventDraft, WrittenDraft } from '../domain/event/event-draft.ts';
+import { payloadTextOf } from '../domain/event/payload-text.ts';
+import type { InvocationRecord } from '../domain/invocation/record.ts';
+import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../telemetry/log.ts';
+import { openLedger } from './ledger.ts';
+import { createEntryRedaction } from './redaction.ts';
+import { startRelay } from './relay.ts';
+import { openJsonlEventSink } from './sinks/jsonl/jsonl-event-sink.ts';
+import { verifyLedger } from './verify-ledger.ts';
+
+const MAIL = 'ann.lee@example.org';
+const TOKEN = `gh${'p_'}${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
+const signer = { sign: async () => ({ keyId: 'k', signature: 's' }), verify: async () => true };
+
+const draft = (more: Partial<EventDraft>): EventDraft => ({
+  id: 'e1',
+  type: 'ai.agent.registry.changed',
+  time: 1,
+  tenantId: 'acme',
+  data: {},
+  ...more,
+});
+
+const record = (more: Partial<InvocationRecord> = {}): InvocationRecord => ({
+  invocationId: 'i1',
+  tenantId: 'acme',
+  agentDid: 'did:agent:a',
+  toolId: 'mail',
+  door: 'rest',
+  state: 'FAILED',
+  instanceId: 'one',
+  warnings: [],
+  acceptedAt: 1,
+  ...more,
+});
+
+const written = (data: Record<string, unknown>): WrittenDraft => ({
+  id: 'e2',
+  type: 'ai.agent.tool.failed',
+  time: 2,
+  tenantId: 'acme',
+  subject: 'i1',
+  written: payloadTextOf(data),
+});
+
+describe('the redaction of entries', () => {
+  const redaction = createEntryRedaction(createRedactor());
+
+  test('AUD-04 nothing sensitive reaches store, chain or file, and the chain is whole', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'redaction-'));
+    try {
+      const store = memoryLedgerStore();
+      const sink = await openJsonlEventSink(join(folder, 'audit.jsonl'));
+      const relay = startRelay({ store, chainId: 'one', sinks: [sink], log: silentLog });
+      const ledger = await openLedger({ store, chainId: 'one', log: silentLog, onCommitted: relay.offer });
+      const call = {
+        agent_did: 'did:agent:a',
+        invocation_id: 'i1',
+        session_id: `of ${MAIL}`,
+        tenant_id: 'acme',
+        tool_id: TOKEN,
+      };
+      await ledger.commit({
+        record: record({
+          sessionId: `of ${MAIL}`,
+          toolId: TOKEN,
+          failure: { failed: true, code: 'E3001', message: `no ${TOKEN}` },
+        }),
+        events: [{ ...written({ ...call, state: 'DECLARED' }), id: 'e0' }, written({ ...call, state: 'FAILED' })],
+        durability: 'synchronous',
+      });
+      await ledger.commit({
+        events: [draft({ subject: MAIL, data: { reason: `asked by ${MAIL}`, password: 'x' } })],
+        durability: 'synchronous',
+      });
+      await ledger.close();
+      await relay.close();
+      const stored = JSON.stringify([await store.chainEvents('one', 0, 10), await store.findInvocation('acme', 'i1')]);
+      const file = await readFile(join(folder, 'audit.jsonl'), 'utf8');
+      for (const text of [stored, file]) {
+        expect(text).not.toContain(MAIL);
+        expect(text).not.toContain(TOKEN);
+        expect(text).toContain('[REDACTED:email]');
+      }
+      expect(file.trim().split('\n')).toHaveLength(3);
+      expect(await verifyLedger(store, signer)).toMatchObject({ whole: true, events: 3 });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('an entry without anything sensitive is the very same afterwards', () => {
+    const entry = {
+      record: record({ sessionId: 'morning', userDid: 'did:user:ann' }),
+      events: [written({ state: 'COMPLETED' }), draft({ data: { change: 'registered', version: '1.0.0' } })],
+      durability: 'asynchronous' as const,
+    };
+    expect(redaction(entry)).toBe(entry);
+  });
+
+  test('AUD-04 messages, details and warnings lose what is sensitive; ids and the result stay', () => {
+    const { record: row } = redaction({
+      record: record({
+        invocationId: '4539148803436467',
+        tenantId: MAIL,
+        result: { mail: MAIL },
+        failure: { failed: true, code: 'E3001', message: `for ${MAIL}`, details: { given: { token: 'abc' } } },
+        warnings: [{ code: 'w', message: `from 10.1.2.3` }],
+      }),
+      events: [],
+      durability: 'asynchronous',
+    });
+    expect(row).toMatchObject({
+      invocationId: '4539148803436467',
+      tenantId: MAIL,
+      result: { mail: MAIL },
+      failure: { code: 'E3001', message: 'for [REDACTED:email]', details: { given: { token: '[REDACTED:token]' } } },
+      warnings: [{ code: 'w', message: 'from [REDACTED:ip]' }],
+    });
+  });
+
+  test('AUD-04 what only the event of a call says is looked at too', () => {
+    const said = written({
+      hooks: [{ reason: `blocked ${MAIL}` }],
+      invocation_id: 'i1',
+      state: 'DENIED',
+      tenant_id: 'acme',
+    });
+    const { events } = redaction({ record: record(), events: [said], durability: 'asynchronous' });
+    expect((events[0] as WrittenDraft).written.text).toBe(
+      '{"hooks":[{"reason":"blocked [REDACTED:email]"}],"invocation_id":"i1","state":"DENIED","tenant_id":"acme"}',
+    );
+  });
+
+  test('a name that stands alone is a name: nine digits of a session are no social security number', () => {
+    const entry = { record: record({ sessionId: '219438765' }), events: [], durability: 'asynchronous' as const };
+    expect(redaction(entry)).toBe(entry);
+  });
+});

@@ -1,0 +1,44 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MiB } from '@sallyport/std/bytes';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ChainedEvent, eventText } from '../../../domain/event/chained-event.ts';
+import { EMPTY_CHAIN, link } from '../../chain.ts';
+import { openJsonlEventSink } from './jsonl-event-sink.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'jsonl-sink-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const event = (text: string): ChainedEvent =>
+  link({ id: 'e1', type: 'ai.agent.tool.invoked', time: 0, tenantId: 'acme', data: { text } }, 'chain', EMPTY_CHAIN);
+
+async function writtenOf(batches: readonly (readonly ChainedEvent[])[]): Promise<string> {
+  const path = join(folder, 'audit.jsonl');
+  const sink = await openJsonlEventSink(path);
+  for (const events of batches) await sink.deliver(events);
+  await sink.flush();
+  await sink.close();
+  return readFile(path, 'utf8');
+}
+
+const linesOf = (events: readonly ChainedEvent[]): string => events.map((each) => `${eventText(each)}\n`).join('');
+
+test.each([
+  ['nothing', []],
+  ['text beyond ASCII, and half a character, which is replaced', ['Füße 😀', 'before \ud800 behind', 'plain']],
+  ['more than is written at once', Array.from({ length: 700 }, (_, i) => `${i} `.repeat(300))],
+  ['an event that is larger than that, among others', ['small', 'ü'.repeat(MiB), 'small']],
+])('AUD-02 the file holds the text of each event, one a line: %s', async (_, texts) => {
+  const events = texts.map(event);
+  expect(await writtenOf([events])).toBe(linesOf(events).toWellFormed());
+});
+
+test('AUD-02 a delivery goes behind the one before', async () => {
+  const [one, other] = [[event('long '.repeat(1000)), event('b')], [event('c')]];
+  expect(await writtenOf([one, other])).toBe(linesOf([...one, ...other]));
+});

@@ -1,0 +1,63 @@
+// Hot path: every event of every call, many at once.
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { KiB } from '@sallyport/std/bytes';
+import { type ChainedEvent, eventText, eventTextParts } from '../../../domain/event/chained-event.ts';
+import type { EventSink } from '../../event-sink.port.ts';
+
+/** Lines that are written at once; a longer one is written by itself. */
+const CHUNK_BYTES = 256 * KiB;
+/** UTF-8 bytes of one UTF-16 unit at most. */
+const UNIT_BYTES_MAX = 3;
+const NEW_LINE = 0x0a;
+
+/**
+ * Appends each event as one line of JSON to a file that only its owner can read; `flush` brings it to the disk.
+ * @throws the file system's error when the file cannot be opened or written; the relay tries again
+ */
+export async function openJsonlEventSink(path: string): Promise<EventSink> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, 'a', 0o600);
+  let spare: Buffer | undefined;
+  return {
+    name: 'jsonl',
+    async deliver(events) {
+      const chunk = spare ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      // Nobody else writes into it until this is over.
+      spare = undefined;
+      for (let next = 0; next < events.length; ) {
+        const lines = linesFrom(events, next, chunk);
+        await file.appendFile(lines.bytes);
+        next = lines.next;
+      }
+      spare = chunk;
+    },
+    flush: () => file.datasync(),
+    close: () => file.close(),
+  };
+}
+
+interface Lines {
+  readonly bytes: Buffer;
+  /** Place of the first event that is not among them. */
+  readonly next: number;
+}
+
+/** As many events as the chunk holds, one at least: no text is put together that is only to be written. */
+function linesFrom(events: readonly ChainedEvent[], from: number, chunk: Buffer): Lines {
+  let used = 0;
+  let next = from;
+  for (; next < events.length; next += 1) {
+    const event = events[next] as ChainedEvent;
+    const [first, rest] = eventTextParts(event);
+    if (used + (first.length + rest.length + 1) * UNIT_BYTES_MAX > chunk.length) {
+      if (next === from) return { bytes: Buffer.from(`${eventText(event)}\n`), next: next + 1 };
+      break;
+    }
+    used += chunk.write(first, used);
+    used += chunk.write(rest, used);
+    chunk[used] = NEW_LINE;
+    used += 1;
+  }
+  return { bytes: chunk.subarray(0, used), next };
+}

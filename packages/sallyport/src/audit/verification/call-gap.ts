@@ -1,0 +1,64 @@
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
+import type { CloudEvent, EventType } from '../../../api/schemas/cloud-event.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { differingMember } from './row-members.ts';
+
+/** The events that say in which state a call is; each call that is on record has one of them at least. */
+export const STATE_EVENTS: ReadonlySet<string> = new Set<EventType>([
+  'ai.agent.tool.state_changed',
+  'ai.agent.tool.invoked',
+  'ai.agent.tool.succeeded',
+  'ai.agent.tool.failed',
+  'ai.agent.tool.timeout',
+  'ai.agent.tool.rolled_back',
+]);
+
+/**
+ * What the row of a call and its events do not both say, in words for an auditor (AUD-07); undefined when they agree.
+ * @param about all events about the call, those of one chain in order
+ */
+export function gapOf(record: InvocationRecord, about: readonly CloudEvent[]): string | undefined {
+  const { state, heldEvents } = record;
+  const told = about.filter(({ type, data }) => STATE_EVENTS.has(type) && typeof data?.['state'] === 'string');
+  const twice = toldTwice(told);
+  if (twice !== undefined) return twice;
+  const isOver = isFinal(state);
+  if (!isOver && told.some(({ data }) => ENDS.has(String(data['state']))))
+    return `its row says ${state}, and the chain tells of its end`;
+  // A call that runs: its row holds its first events, and the chain does not yet (system design §4).
+  if (!isOver && heldEvents !== undefined) return undefined;
+  if (told.length === 0) return 'it has a row, and no chain tells of it';
+  if (!told.some(({ data }) => data['state'] === 'DECLARED')) return 'the chain does not tell how it began';
+  const end = isOver ? told.findLast(({ data }) => data['state'] === state) : undefined;
+  if (isOver && end === undefined) return `its row says ${state}, and the chain tells of no such end`;
+  const differing = differingMember(record, told, about);
+  if (differing !== undefined) return `its row says something else of ${differing} than the chain`;
+  return end === undefined ? undefined : gapInResult(record, end);
+}
+
+/** Ends of which a call has one. That it was rolled back may follow, and may be told again after a crash. */
+const ENDS: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'DENIED', 'ABORTED']);
+
+function toldTwice(told: readonly CloudEvent[]): string | undefined {
+  // One event may stand in two chains: that of an instance, and that of another one which took it for gone.
+  const each = new Map(told.map(({ id, data }) => [id, String(data['state'])]));
+  const states = [...each.values()];
+  if (states.filter((state) => state === 'DECLARED').length > 1) return 'the chain tells of two beginnings of it';
+  const ends = states.filter((state) => ENDS.has(state));
+  if (ends.length > 1 || (ends[0] === 'COMPLETED' && states.includes('ROLLED_BACK')))
+    return 'the chain tells of two ends of it';
+  return undefined;
+}
+
+/** The hash of what the row holds is in the chain: of the result itself, and of what was kept of one that was cut. */
+function gapInResult(record: InvocationRecord, { data }: CloudEvent): string | undefined {
+  const { outputHash, resultForgottenAt } = record;
+  if (data['output_hash'] !== outputHash) return 'its row has another hash of the result than the chain';
+  if (!('result' in record) && (outputHash === undefined || resultForgottenAt !== undefined)) return undefined;
+  const held = sha256(canonicalJson(record.result));
+  return held === (data['output_kept_hash'] ?? outputHash)
+    ? undefined
+    : 'its row holds another result than the chain has the hash of';
+}

@@ -1,0 +1,217 @@
+import { isFailure } from '@sallyport/std/error/failure';
+import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
+import type { OperationParts } from '../operations/parts.ts';
+import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
+import type { ClientConfirmations } from '../orchestration/approvals/client-confirmations.ts';
+import { createSideEffects, type SideEffects } from '../orchestration/side-effects.ts';
+import { createUpkeep, type Upkeep } from '../orchestration/upkeep/upkeep.ts';
+import { createRehearsal } from '../pipeline/dry-run/rehearse.ts';
+import type { PipelineParts } from '../pipeline/parts.ts';
+import { recoverOpenCalls } from '../pipeline/record/recover.ts';
+import { continueRollbacks } from '../pipeline/undo/continue-rollbacks.ts';
+import { retryRollbacks } from '../pipeline/undo/retry-rollbacks.ts';
+import { createVisibleTools } from '../pipeline/visible-tools.ts';
+import { importComposioTools } from '../registry/importers/composio/composio-importer.ts';
+import { listComposioTools } from '../registry/importers/composio/list-tools.ts';
+import { importLangChain } from '../registry/importers/langchain/langchain-importer.ts';
+import { importMcpTools } from '../registry/importers/mcp/mcp-importer.ts';
+import { importOpenApi } from '../registry/importers/openapi/openapi-importer.ts';
+import { importSkills } from '../registry/importers/skill/skill-importer.ts';
+import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
+import { createVisibility } from '../visibility/visibility.ts';
+import { createHealth } from './health/health.ts';
+import { warnOfSandboxes } from './health/warn-of-sandboxes.ts';
+import { openSearch } from './open-search.ts';
+import { keptResultsOf } from './parts/from-settings/kept-results.ts';
+import { stateKeyOf } from './parts/gateway/state-key.ts';
+import { createUpstreamQuestions, type UpstreamQuestions } from './parts/gateway/upstream-questions.ts';
+import type { Ingredients } from './parts/ingredients.ts';
+import { openFoundation } from './parts/open-foundation.ts';
+import { openNotifiers } from './parts/open-notifiers.ts';
+import { type Orchestration, openIntake, openOrchestration } from './parts/open-orchestration.ts';
+import { openPipeline } from './parts/open-pipeline.ts';
+import type { Storage } from './parts/open-storage.ts';
+import { openTools } from './parts/open-tools.ts';
+
+/** How often changes that other instances made to the registry are read, in ms. */
+const FOLLOW_MS = 2_000;
+/** The same for what operators elsewhere decided on tools of upstreams, in ms. */
+const QUARANTINE_FOLLOW_MS = 30_000;
+
+/** Everything in its place, running. */
+export interface AssembledLayer {
+  readonly parts: OperationParts;
+  readonly embeddedDatabase?: SocketConnection;
+  /** Where the user at an MCP client confirms calls; absent where no call can wait. */
+  readonly confirmations: ClientConfirmations | undefined;
+  /** The signal of the caller of a call that runs. */
+  readonly signalOf: (tenantId: string, invocationId: string) => AbortSignal | undefined;
+  /** From now on the layer is not ready, until the function that is returned is called. */
+  readonly drain: () => () => void;
+  /** Says in the log what is weak about the sandboxes here. */
+  readonly warnOfSandboxes: () => Promise<void>;
+  /** Signs what MCP clients carry. */
+  readonly stateKey: () => Uint8Array;
+  /** Where a gateway says that it can put questions of upstreams to its clients. */
+  readonly upstreamQuestions: Pick<UpstreamQuestions, 'answeredBy'>;
+  close(): Promise<void>;
+}
+
+const IMPORTERS = {
+  importOpenApi,
+  importMcp: importMcpTools,
+  importLangChain,
+  importSkills,
+  listComposio: listComposioTools,
+  importComposio: importComposioTools,
+};
+
+/** Builds the layer from its adapters: the one place that names them. What was opened is closed when something fails. */
+export async function assemble(from: Ingredients): Promise<AssembledLayer> {
+  await using opened = new AsyncDisposableStack();
+  const { settings, clock, log } = from;
+  const foundation = await openFoundation(opened, from);
+  const { storage, identity, policies, ledger } = foundation;
+  const upstreamQuestions = createUpstreamQuestions();
+  const tools = await openTools(opened, from, storage, upstreamQuestions);
+  const { secrets, driver, quarantine, upstreams, registry } = tools;
+  const { visibility, visible } = openVisibility(opened, from, storage, tools);
+  const intake = openIntake(settings);
+  const stages = await openPipeline(opened, { from, foundation, tools, visible, intake });
+  const orchestration = await openOrchestration(opened, {
+    from,
+    ...foundation,
+    intake,
+    notifiers: openNotifiers(opened, { settings, log, secrets }),
+    pipeline: stages,
+  });
+  const { pipeline, desk, workers } = orchestration;
+  // What was accepted is known before any server is spoken to.
+  const upstreamsReady = quarantine.load().then(() => upstreams.start());
+  const toolsReady = Promise.all([registry.load(), visibility.start(), upstreamsReady]);
+  await Promise.all([toolsReady, recover(opened, pipeline, toolsReady)]);
+  await orchestration.start();
+  const sideEffects = sideEffectsOf(settings, foundation, orchestration);
+  await sideEffects.settleOpen();
+  opened.use(openUpkeep(settings, foundation, sideEffects, from)).start();
+  opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
+  opened.use(registry.follow(FOLLOW_MS));
+  opened.use(followUnrecorded({ registry, ledger, clock, log }));
+  // After the tools were read: only what changes from now on is work in the background.
+  const toolSearch = await openSearch({ settings, clock, log, database: storage.database, secrets, registry });
+  opened.defer(() => toolSearch.close());
+  const refusedAsks = createRefusedAsks({ ledger, clock, log });
+  opened.defer(() => refusedAsks.close());
+  const health = createHealth({ clock, driver, write: storage.database.tryWrite, identity: identity.health });
+  opened.defer(() => void health.drain());
+  const kept = opened.move();
+  return {
+    parts: {
+      ...tools,
+      ...pipeline,
+      runCall: orchestration.runCall,
+      approvalDesk: desk,
+      sideEffects,
+      ...(workers === undefined ? {} : { callWorkers: workers }),
+      ...(intake === undefined ? {} : { callIntake: intake }),
+      rehearseCall: createRehearsal(pipeline),
+      toolSearch,
+      ...IMPORTERS,
+      signer: identity.signer,
+      outside: foundation.outside,
+      ...identity.operations,
+      visibility,
+      policies: policies.administration,
+      catalogTenant: settings['tenant.catalog'],
+      defaultTenant: settings['tenant.default'],
+      health: health.report,
+      refusedAsks,
+    },
+    ...(storage.embedded === undefined ? {} : { embeddedDatabase: storage.embedded }),
+    drain: health.drain,
+    warnOfSandboxes: () => warnOfSandboxes(tools.drivers, log),
+    confirmations: orchestration.confirmations,
+    signalOf: (tenantId, invocationId) => pipeline.running.find(tenantId, invocationId)?.call.caller.signal,
+    stateKey: () => stateKeyOf(identity.operations.keyRing.current()),
+    upstreamQuestions,
+    close: () => kept.disposeAsync(),
+  };
+}
+
+/** @throws ToolLayerError E3801 when results would be forgotten while their idempotency keys are answered with them */
+function openUpkeep(
+  settings: Ingredients['settings'],
+  { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
+  sideEffects: SideEffects,
+  { clock, log }: Ingredients,
+): Upkeep {
+  return createUpkeep({
+    records: database.ledgerStore,
+    outcomes: database.outcomeStore,
+    outputs: database.outputStore,
+    sideEffects,
+    clock,
+    log,
+    ...keptResultsOf(settings),
+  });
+}
+
+/** What calls left behind, and how it is taken back. */
+function sideEffectsOf(
+  settings: Ingredients['settings'],
+  { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
+  { runCall, pipeline: { registry, ledger, clock, log } }: Orchestration,
+): SideEffects {
+  return createSideEffects({
+    records: database.ledgerStore,
+    compensations: database.compensationStore,
+    outcomes: database.outcomeStore,
+    runCall,
+    ledger,
+    clock,
+    log,
+    findTool(tenantId, toolId) {
+      for (const owner of [tenantId, settings['tenant.catalog']]) {
+        const found = registry.find(owner, toolId);
+        if (!isFailure(found)) return found.tool.manifest;
+      }
+      return undefined;
+    },
+  });
+}
+
+/** What was left half changed is taken back before anything of it may run again; then what was left open is settled. */
+async function recover(
+  opened: AsyncDisposableStack,
+  pipeline: PipelineParts,
+  toolsReady: Promise<unknown>,
+): Promise<void> {
+  const { transactions, outcomes, records, ledger, clock, log, instanceId } = pipeline;
+  log.debug('recovering');
+  let rolledBack = 0;
+  if (transactions !== undefined && outcomes !== undefined) {
+    const parts = { transactions, records, ledger, clock, log, outcomes };
+    const [open] = await transactions.journal.open(instanceId, 1);
+    if (open !== undefined) {
+      // Among what takes calls back are tools.
+      await toolsReady;
+      ({ rolledBack } = await continueRollbacks(parts, instanceId));
+    }
+    opened.use(retryRollbacks(parts, instanceId));
+  }
+  const settled = await recoverOpenCalls(pipeline, instanceId);
+  if (rolledBack + settled > 0) log.warn('calls-recovered', { rolled_back: rolledBack, settled });
+}
+
+/** Who may see which of the tools. */
+function openVisibility(
+  opened: AsyncDisposableStack,
+  { settings, clock, log }: Ingredients,
+  { database }: Storage,
+  { registry, quarantine }: Pick<Awaited<ReturnType<typeof openTools>>, 'registry' | 'quarantine'>,
+) {
+  const visibility = createVisibility({ store: database.visibilityStore, clock, log });
+  opened.defer(() => visibility.close());
+  const visible = createVisibleTools({ registry, visibility, quarantine, catalogTenant: settings['tenant.catalog'] });
+  return { visibility, visible };
+}

@@ -1,0 +1,48 @@
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { testImage } from '../../../sandbox/src/drivers/microvm/testing/test-image.ts';
+import { createDatabaseServer } from '../storage/postgres/embedded/database-server.fixture.ts';
+import { run, urlOf } from '../storage/postgres/postgres-databases.fixture.ts';
+import { doctor } from './doctor.ts';
+
+const image = await testImage();
+
+test.skipIf('missing' in image)('SBX-04 doctor says what a driver that works refuses to every tool', async () => {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  await mkdir(join(dataFolder, 'microvm'));
+  for (const path of 'missing' in image ? [] : [image.kernel, image.initrd]) {
+    await copyFile(path, join(dataFolder, 'microvm', basename(path)));
+  }
+  const findings = await doctor({ dataFolder });
+  const told = (driver: string): string =>
+    findings
+      .filter(({ name }) => name.startsWith(`sandbox: ${driver} `))
+      .map(({ message }) => message)
+      .join(' ');
+  expect(told('qemu')).toMatch(/lets no tool out.*E3104.*shows no folders.*E3105/);
+  expect(told('bubblewrap')).not.toMatch(/lets no tool out|shows no folders/);
+  await rm(dataFolder, { recursive: true });
+});
+
+test('OPS-03 doctor says where the layer is superuser of the database, and what does not answer', async () => {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  const server = await createDatabaseServer(dataFolder);
+  await server.start();
+  await run(server.connection, 'create role lesser login');
+  const told = async (user: string) => {
+    vi.stubEnv('SALLYPORT_DATABASE_URL', urlOf({ ...server.connection, user }));
+    return (await doctor({ dataFolder })).find(({ name }) => name === 'PostgreSQL');
+  };
+  try {
+    const { user } = server.connection;
+    expect(await told(user)).toMatchObject({ state: 'warning', message: expect.stringContaining('superuser') });
+    expect(await told('lesser')).toMatchObject({ state: 'ok', message: expect.stringContaining('18.') });
+    expect(await told('nobody')).toMatchObject({ state: 'failed', hint: 'Correct database.url.' });
+  } finally {
+    vi.unstubAllEnvs();
+    await server.stop();
+  }
+  await rm(dataFolder, { recursive: true });
+});

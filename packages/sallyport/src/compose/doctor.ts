@@ -1,0 +1,151 @@
+import { constants } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { SandboxDriver } from '@sallyport/sandbox';
+import { createWasmDriver } from '@sallyport/sandbox/wasm';
+import { MiB } from '@sallyport/std/bytes';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { DoctorFinding, LayerOptions } from '../doors/cli/cli-parts.ts';
+import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
+import { serverFacts } from '../storage/postgres/server-facts.ts';
+import { settingsOf } from './open-layer.ts';
+import { checkPolicies } from './parts/open-policies.ts';
+import { openSandboxes } from './parts/open-sandboxes.ts';
+import { readSettings } from './read-settings.ts';
+import { readRunningLayer } from './running-layer/running-layer-file.ts';
+import type { Settings } from './settings.ts';
+
+/** Oldest Node.js that the layer runs on. */
+const NODE_MAJOR_MIN = 24;
+/** A database needs some room for its log before anything else. */
+const FREE_BYTES_MIN = 256 * MiB;
+
+/** What works on this machine, what is missing, what that costs and how to mend it. Starts nothing that stays. */
+export async function doctor(options: LayerOptions): Promise<readonly DoctorFinding[]> {
+  const [settings, settingsFinding] = checkSettings(options);
+  return [
+    checkNode(),
+    settingsFinding,
+    ...(settings === undefined
+      ? []
+      : await Promise.all([
+          checkDatabase(settings),
+          checkDataFolder(settings),
+          checkPolicies(settings),
+          checkRunning(settings),
+        ])),
+    ...(settings === undefined ? [] : await checkSandboxes(settings)),
+  ];
+}
+
+function checkNode(): DoctorFinding {
+  const { node } = process.versions;
+  const ok = Number.parseInt(node, 10) >= NODE_MAJOR_MIN;
+  if (ok) return { name: 'Node.js', state: 'ok', message: node };
+  return { name: 'Node.js', state: 'failed', message: node, hint: `Install Node.js ${NODE_MAJOR_MIN} or newer.` };
+}
+
+function checkSettings(options: LayerOptions): [Settings | undefined, DoctorFinding] {
+  try {
+    return [readSettings({ given: settingsOf(options) }), { name: 'settings', state: 'ok', message: 'no faults' }];
+  } catch (thrown) {
+    const { message } = failureOf(thrown);
+    return [undefined, { name: 'settings', state: 'failed', message, hint: 'See docs/settings.md.' }];
+  }
+}
+
+async function checkDatabase(settings: Settings): Promise<DoctorFinding> {
+  const name = 'PostgreSQL';
+  const url = settings['database.url'];
+  if (url !== '') return checkOwnServer(name, url);
+  try {
+    await locateBinaries(`${process.platform}-${process.arch}`);
+    return { name, state: 'ok', message: 'embedded' };
+  } catch (thrown) {
+    return { name, state: 'failed', message: failureOf(thrown).message, hint: 'Or set SALLYPORT_DATABASE_URL.' };
+  }
+}
+
+async function checkOwnServer(name: string, url: string): Promise<DoctorFinding> {
+  try {
+    const { version, isSuperuser } = await serverFacts({ url });
+    const server = `${version}, a server of your own (database.url)`;
+    if (!isSuperuser) return { name, state: 'ok', message: server };
+    const message = `${server}; the layer is superuser there: whoever gets its password may start programs on that machine`;
+    return { name, state: 'warning', message, hint: 'Give it a role that owns the schema sallyport and nothing else.' };
+  } catch (thrown) {
+    return { name, state: 'failed', message: failureOf(thrown).message, hint: 'Correct database.url.' };
+  }
+}
+
+async function checkDataFolder(settings: Settings): Promise<DoctorFinding> {
+  const folder = settings['data_folder'];
+  const name = 'data folder';
+  try {
+    const there = await nearestFolder(resolve(folder));
+    await access(there, constants.R_OK | constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = await statfs(there);
+    const told = there === resolve(folder) ? folder : `${folder}, which the first start makes`;
+    if (bavail * bsize >= FREE_BYTES_MIN) return { name, state: 'ok', message: told };
+    const message = `${folder} has ${Math.floor((bavail * bsize) / MiB)} MiB left`;
+    return { name, state: 'failed', message, hint: 'Free some room, or choose another with --data-folder.' };
+  } catch (cause) {
+    const message = `${folder} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`;
+    return { name, state: 'failed', message, hint: 'Choose another with --data-folder.' };
+  }
+}
+
+/** The folder itself, or the one in which it would be made: nothing is made to find out. */
+async function nearestFolder(path: string): Promise<string> {
+  const isThere = await stat(path).then(
+    () => true,
+    (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT') return false;
+      throw cause;
+    },
+  );
+  return isThere ? path : nearestFolder(dirname(path));
+}
+
+async function checkRunning(settings: Settings): Promise<DoctorFinding> {
+  const running = await readRunningLayer(settings['data_folder']);
+  const message = running === undefined ? 'none on this data folder' : `${running.url} (process ${running.pid})`;
+  return { name: 'running layer', state: 'ok', message };
+}
+
+/** Every driver that there is: those that the settings name have to work, the others are told as what could be had. */
+async function checkSandboxes(settings: Settings): Promise<DoctorFinding[]> {
+  await using opened = new AsyncDisposableStack();
+  const named = settings['sandbox.drivers'];
+  const names = [...named, ...MACHINE_DRIVERS.filter((name) => !named.includes(name))];
+  const drivers = [...openSandboxes(opened, { ...settings, 'sandbox.drivers': names }, []).drivers, createWasmDriver()];
+  const findings = await Promise.all(drivers.map((driver) => checkDriver(driver, named[0] === driver.name)));
+  for (const driver of drivers) if (Symbol.asyncDispose in driver) opened.use(driver as AsyncDisposable);
+  return findings.flat();
+}
+
+/** Drivers that need nothing but this machine. */
+const MACHINE_DRIVERS = ['bubblewrap', 'gvisor', 'qemu', 'firecracker'];
+
+async function checkDriver(driver: SandboxDriver, isFirst: boolean): Promise<DoctorFinding[]> {
+  const { works, version, problem, weaknesses, holes = [] } = await driver.probe();
+  const name = `sandbox: ${driver.name} (${driver.isolation})`;
+  if (works) {
+    return [
+      { name, state: 'ok', message: version ?? 'works' },
+      ...holes.map(({ text }): DoctorFinding => ({ name, state: 'warning', message: text })),
+      ...[...refusals(driver), ...weaknesses].map((message): DoctorFinding => ({ name, state: 'limit', message })),
+    ];
+  }
+  const message = problem ?? 'does not work here';
+  if (!isFirst) return [{ name, state: 'absent', message }];
+  return [{ name, state: 'failed', message, hint: 'Without it shell tools and stdio MCP servers are refused.' }];
+}
+
+/** What a driver refuses to every tool, although it works (SBX-04). */
+function refusals({ supports }: SandboxDriver): readonly string[] {
+  return [
+    ...(supports.egress ? [] : ['It lets no tool out: one with permissions.network needs another driver (E3104).']),
+    ...(supports.mounts ? [] : ['It shows no folders: a tool with permissions.filesystem needs another one (E3105).']),
+  ];
+}

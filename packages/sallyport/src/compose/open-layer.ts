@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { LayerOptions, OpenedLayer, WhenAbsent } from '../doors/cli/cli-parts.ts';
+import { createRemoteLayer } from '../doors/remote/remote-layer.ts';
+import type { ToolLayer } from '../operations/tool-layer.ts';
+import type { EmbeddedToolLayer, ToolLayerOptions } from './create-tool-layer.ts';
+import { hasInstanceId } from './parts/instance-id.ts';
+import { readSettings } from './read-settings.ts';
+import { isOwnersSocket } from './running-layer/local-socket.ts';
+import { type RunningLayer, readRunningLayer } from './running-layer/running-layer-file.ts';
+import type { Settings } from './settings.ts';
+
+/** What the options of a command say of the settings. */
+export function settingsOf({ dataFolder }: LayerOptions): Partial<Settings> {
+  return dataFolder === undefined ? {} : { data_folder: dataFolder };
+}
+
+/**
+ * The layer of a data folder for one command: the one that serves it already, else one opened in this process. Either
+ * way the caller is the operator: who may read the folder owns the layer.
+ */
+export async function openLayer(options: LayerOptions, more: FindOptions = {}): Promise<OpenedLayer> {
+  const found = await findLayer(options, more);
+  const dataFolder = resolve(
+    readSettings({
+      given: settingsOf(options),
+      ...(more.environment === undefined ? {} : { environment: more.environment }),
+    })['data_folder'],
+  );
+  if ('running' in found) {
+    const { layer, running } = found;
+    return { layer, caller: { door: 'cli' }, dataFolder, url: running.url, close: async () => undefined };
+  }
+  const { own, close } = found;
+  return { layer: own, caller: { door: 'cli', local: true }, dataFolder, close };
+}
+
+/** A layer that serves the data folder, with the operator's way to ask it; or one of this process, for whoever closes it. */
+export type FoundLayer =
+  | { readonly running: RunningLayer; readonly layer: ToolLayer }
+  | { readonly own: EmbeddedToolLayer; close(): Promise<void> };
+
+/** How a layer is looked for. */
+export interface FindOptions extends Pick<ToolLayerOptions, 'environment'> {
+  /** 'make' when absent. */
+  readonly whenAbsent?: WhenAbsent;
+  /** How long one is waited for that another process has begun to open; not at all when absent. */
+  readonly patienceMs?: number;
+}
+
+/** Between two looks for a layer that is being opened. */
+const LOOK_AGAIN_MS = 200;
+
+/** As {@link openLayer}, for those who need more than to ask. */
+export async function findLayer(
+  options: LayerOptions,
+  { whenAbsent = 'make', patienceMs = 0, ...more }: FindOptions = {},
+): Promise<FoundLayer> {
+  const given = settingsOf(options);
+  const { data_folder: folder } = readSettings({ given, ...more });
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const running = await runningLayer(folder);
+    if (running !== undefined) return running;
+    try {
+      return await ownLayer(folder, { settings: given, ...more }, whenAbsent);
+    } catch (thrown) {
+      if (failureOf(thrown).details?.['problem'] !== 'folder-in-use' || performance.now() > end) throw thrown;
+      await sleep(LOOK_AGAIN_MS);
+    }
+  }
+}
+
+/** A layer of this process. @throws E3812 with `details.problem` folder-in-use where another process has the data folder */
+async function ownLayer(folder: string, options: ToolLayerOptions, whenAbsent: WhenAbsent): Promise<FoundLayer> {
+  const isAbsent = whenAbsent !== 'make' && !(await hasInstanceId(folder));
+  if (isAbsent && whenAbsent === 'refuse') throw noLayer(folder);
+  // A whole layer is loaded only when it is needed: it takes ten times as long as the way to one that runs.
+  const { createToolLayer } = await import('./create-tool-layer.ts');
+  if (isAbsent) return borrowed(createToolLayer, options);
+  const own = await createToolLayer(options);
+  return { own, close: () => own.close() };
+}
+
+function noLayer(folder: string): ToolLayerError {
+  const message = `No layer has used the data folder ${resolve(folder)} yet, so there is nothing in it. Start one there (sallyport serve), or name the folder of yours with --data-folder.`;
+  return new ToolLayerError('E3310', message, { details: { layer: 'unreachable', data_folder: resolve(folder) } });
+}
+
+/** A layer for a command that judges what it is given: its data folder goes with it. */
+async function borrowed(
+  create: (options: ToolLayerOptions) => Promise<EmbeddedToolLayer>,
+  options: ToolLayerOptions,
+): Promise<FoundLayer> {
+  await using opened = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-'));
+  opened.defer(() => rm(folder, { recursive: true, force: true }));
+  // Its rows would stay in a database of the user's own.
+  const settings = { ...options.settings, data_folder: folder, 'database.url': '' };
+  const own = opened.use(await create({ ...options, settings }));
+  const open = opened.move();
+  return { own, close: () => open.disposeAsync() };
+}
+
+/** A process that merely has the number of a layer that crashed does not answer for it. */
+async function runningLayer(
+  dataFolder: string,
+): Promise<{ readonly running: RunningLayer; readonly layer: ToolLayer } | undefined> {
+  const running = await readRunningLayer(dataFolder);
+  if (running === undefined || !(await isOwnersSocket(dataFolder, running.socket))) return undefined;
+  const layer = createRemoteLayer(running);
+  const answers = await layer.ask('health', {}, { door: 'cli' }).then(
+    () => true,
+    () => false,
+  );
+  return answers ? { running, layer } : undefined;
+}

@@ -1,0 +1,77 @@
+import type { Clock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { SecretStore } from '../external/secret-store.port.ts';
+import type { Embedder } from '../registry/embedder.port.ts';
+import { createLocalEmbedder } from '../registry/embedders/local/local-embedder.ts';
+import { createOllamaEmbedder } from '../registry/embedders/ollama/ollama-embedder.ts';
+import { createOpenAiEmbedder } from '../registry/embedders/openai/openai-embedder.ts';
+import type { Registry } from '../registry/registry.ts';
+import { createToolSearch, type ToolSearch } from '../registry/tool-search.ts';
+import type { VectorIndex } from '../registry/vectors.port.ts';
+import { memoryVectorIndex } from '../storage/memory/memory-vector-index.ts';
+import type { PostgresDatabase } from '../storage/postgres/postgres-database.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Settings } from './settings.ts';
+
+/** What the search is made from. */
+export interface SearchIngredients {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly database: Pick<PostgresDatabase, 'vectorStore' | 'vectorIndex'>;
+  readonly secrets: SecretStore;
+  readonly registry: Registry;
+}
+
+/**
+ * The search over the tools of a registry that was loaded. Nothing runs until a tool changes or somebody searches.
+ * @throws ToolLayerError E3801 for settings that cannot be met
+ */
+export async function openSearch(from: SearchIngredients): Promise<ToolSearch> {
+  const { settings, clock, log, database, registry } = from;
+  const threshold = settings['search.threshold'];
+  if (threshold > 1) throw new ToolLayerError('E3801', `search.threshold is ${threshold}; it lies between 0 and 1.`);
+  const index = await vectorIndexOf(from);
+  const embedder = embedderOf(from);
+  return createToolSearch({
+    tools: (tenantId) => registry.manifests(tenantId),
+    onChanged: (listener) => registry.onChanged(listener),
+    ...(embedder === undefined ? {} : { embedder }),
+    index,
+    vectors: database.vectorStore,
+    threshold,
+    clock,
+    log,
+  });
+}
+
+async function vectorIndexOf({ settings, database }: SearchIngredients): Promise<VectorIndex> {
+  if (settings['search.vector_index'] === 'process') return memoryVectorIndex();
+  const index = await database.vectorIndex();
+  if (index !== undefined) return index;
+  throw new ToolLayerError(
+    'E3801',
+    'search.vector_index is pgvector, but the database server has no extension "vector". Install it there, or set process.',
+  );
+}
+
+function embedderOf({ settings, secrets }: SearchIngredients): Embedder | undefined {
+  const secret = settings['search.embedder_secret'];
+  const url = settings['search.embedder_url'];
+  const model = settings['search.embedder_model'];
+  switch (settings['search.embedder']) {
+    case 'none':
+      return undefined;
+    case 'local':
+      return createLocalEmbedder();
+    case 'ollama':
+      return createOllamaEmbedder({ url: url || 'http://127.0.0.1:11434', model: model || 'nomic-embed-text' });
+    case 'openai':
+      return createOpenAiEmbedder({
+        url: url || 'https://api.openai.com',
+        model: model || 'text-embedding-3-small',
+        apiKey: async () =>
+          secret === '' ? undefined : (await secrets.read(settings['tenant.default'], [secret])).get(secret),
+      });
+  }
+}

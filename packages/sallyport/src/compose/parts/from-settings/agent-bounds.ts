@@ -1,0 +1,69 @@
+import { resolve } from 'node:path';
+import { MiB } from '@sallyport/std/bytes';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { AgentSandboxContext } from '../../../../api/schemas/agent-sandbox-context.ts';
+import type { LayerLimits } from '../../../permission/compute-grant.ts';
+import type { Settings } from '../../settings.ts';
+
+/** No result may be larger than this, whatever its manifest says. */
+const OUTPUT_BYTES_CEILING = 64 * MiB;
+
+/**
+ * The bounds that every agent of this layer lives in (BC-1).
+ * @throws E3801 for a mount that is not PATH:ro or PATH:rw, with a path that begins with / or .
+ */
+export function agentContextOf(settings: Settings): AgentSandboxContext {
+  return {
+    resource_limits: {
+      cpu_millicore_limit: settings['agent.cpu_millicores'],
+      memory_mb_limit: settings['agent.memory_mb'],
+      timeout_seconds: settings['calls.timeout_seconds_max'],
+      ...bandwidthOf(settings),
+    },
+    network_policy: { allowed_hosts: [...settings['agent.allowed_hosts']], allowed_ports: [0] },
+    filesystem_policy: { mounts: settings['agent.mounts'].flatMap(mountsOf) },
+  };
+}
+
+/** No bound is written as 0. */
+function bandwidthOf(settings: Settings): { network_bandwidth_mbps?: number } {
+  const mbps = settings['agent.network_bandwidth_mbps'];
+  return mbps === 0 ? {} : { network_bandwidth_mbps: mbps };
+}
+
+/** What a call gets when nobody says, and what none exceeds. */
+export function layerLimitsOf(settings: Settings): LayerLimits {
+  return {
+    defaults: {
+      timeoutMs: settings['calls.timeout_seconds'] * 1000,
+      cpuMillicores: settings['calls.cpu_millicores'],
+      memoryMb: settings['calls.memory_mb'],
+      outputBytesMax: settings['calls.output_bytes_max'],
+      processesMax: settings['calls.processes_max'],
+      diskMb: settings['calls.disk_mb'],
+    },
+    maxima: {
+      timeoutMs: settings['calls.timeout_seconds_max'] * 1000,
+      cpuMillicores: settings['agent.cpu_millicores'],
+      memoryMb: settings['agent.memory_mb'],
+      outputBytesMax: OUTPUT_BYTES_CEILING,
+    },
+    upstreamTools: {
+      timeoutMs: settings['upstreams.timeout_seconds'] * 1000,
+      timeoutMsMax: settings['upstreams.timeout_seconds_max'] * 1000,
+    },
+  };
+}
+
+/** A layer that was started in `/`, as services are, has no folder of its own: `.` allows nothing there. */
+function mountsOf(text: string): { path: string; mode: 'ro' | 'rw' }[] {
+  const { path, mode } = /^(?<path>\/.*|\.(?:\/.*)?):(?<mode>ro|rw)$/.exec(text)?.groups ?? {};
+  if (path === undefined) {
+    throw new ToolLayerError(
+      'E3801',
+      `agent.mounts holds ${JSON.stringify(text)}; write an absolute path, or one that begins with ".", with :ro or :rw.`,
+    );
+  }
+  const absolute = resolve(path);
+  return absolute === '/' && path !== '/' ? [] : [{ path: absolute, mode: mode === 'rw' ? 'rw' : 'ro' }];
+}

@@ -1,0 +1,29 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { RateLimit } from '../../../../api/schemas/tool-manifest.ts';
+
+const ENTRY = /^(mcp:[A-Za-z0-9][A-Za-z0-9-]{0,39}|(?!mcp:)[^=\s/]{1,253})=([1-9]\d{0,7})\/([1-9]\d{0,6})$/;
+
+/**
+ * Bounds of services, from `rate.apis`.
+ * @throws ToolLayerError E3801 naming the entry that cannot be read, or stands there twice
+ */
+export function apiRatesOf(entries: readonly string[]): ReadonlyMap<string, RateLimit> {
+  const rates = new Map<string, RateLimit>();
+  for (const entry of entries) {
+    const [, place = '', perMinute, burst] = ENTRY.exec(entry.trim()) ?? [];
+    const name = place.startsWith('mcp:') ? place : hostOf(place);
+    if (name === undefined) throw faulty(entry, 'is not written like api.example.com=600/50 or mcp:github=600/50');
+    if (rates.has(name)) throw faulty(entry, 'names its service twice');
+    rates.set(name, { per_minute: Number(perMinute), burst: Number(burst) });
+  }
+  return rates;
+}
+
+/** As `URL.host` has it: lower case, without a port that is the usual one. */
+function hostOf(place: string): string | undefined {
+  const url = place === '' || place.includes('@') ? null : URL.parse(`https://${place}/`);
+  return url === null || url.hostname === '' || url.pathname !== '/' ? undefined : url.host;
+}
+
+const faulty = (entry: string, what: string): ToolLayerError =>
+  new ToolLayerError('E3801', `The entry "${entry}" of rate.apis ${what}.`);

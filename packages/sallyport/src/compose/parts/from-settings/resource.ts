@@ -1,0 +1,80 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Role, ToolScope } from '../../../../api/schemas/capability-token.ts';
+import type { ResourceSettings } from '../../../doors/protected-resource.ts';
+import type { Settings } from '../../settings.ts';
+
+/** Paths that are resources of their own to OAuth clients; REST is the one at ''. */
+const RESOURCE_PATHS = ['', '/mcp', '/mcp/discovery'];
+
+const ROLES: readonly Role[] = ['agent', 'viewer', 'operator', 'approver', 'admin'];
+
+/**
+ * What the doors say of themselves to OAuth clients (PRM-11).
+ * @throws E3801 for a public address that is none, a scope without a role, or one without tools
+ */
+export function resourceOf(settings: Settings): ResourceSettings {
+  const issuer = settings['oauth.issuer'];
+  return {
+    publicUrl: publicUrlOf(settings),
+    authorizationServers: issuer === '' ? [] : [issuer],
+    scopes: settings['oauth.scopes'].map((text) => {
+      const [scope, role] = scopeRole(text);
+      return { scope, role };
+    }),
+    toolScopes: issuer === '' ? [] : toolScopesOf(settings).map(({ scope }) => scope),
+  };
+}
+
+/** The resources as an authorization server names them in `aud` (RFC 8707); none without a public address. */
+export function resourceAudiences(settings: Settings): readonly string[] {
+  const base = publicUrlOf(settings);
+  return base === '' ? [] : RESOURCE_PATHS.map((path) => `${base}${path}`);
+}
+
+/** Without trailing slash; empty when none is set. */
+function publicUrlOf(settings: Settings): string {
+  const given = settings['server.public_url'];
+  if (given === '') return '';
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (isWeb && url.pathname === '/' && url.search + url.hash + url.username + url.password === '') return url.origin;
+  throw new ToolLayerError(
+    'E3801',
+    'server.public_url must be an address without path, such as https://tools.example.com.',
+  );
+}
+
+/**
+ * Scopes that tools are called with, the longest pattern first.
+ * @throws E3801 for what is not scope=TOOL
+ */
+export function toolScopesOf(settings: Pick<Settings, 'oauth.tool_scopes'>): readonly Omit<ToolScope, 'held'>[] {
+  return settings['oauth.tool_scopes']
+    .map((text) => {
+      const at = text.lastIndexOf('=');
+      const [scope, tool] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+      if (SCOPE.test(scope) && tool !== '') return { scope, tool };
+      throw new ToolLayerError(
+        'E3801',
+        `oauth.tool_scopes has ${JSON.stringify(text)}. Write scope=TOOL, such as mail:send=mail__*.`,
+      );
+    })
+    .toSorted((a, b) => named(b.tool) - named(a.tool));
+}
+
+/** A scope of RFC 6749 §3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** How many characters a pattern names. */
+const named = (tool: string): number => tool.replaceAll('*', '').length;
+
+/** @throws E3801 for what is not scope=role */
+export function scopeRole(text: string): [scope: string, role: Role] {
+  const at = text.lastIndexOf('=');
+  const role = ROLES.find((each) => each === text.slice(at + 1));
+  if (at > 0 && role !== undefined) return [text.slice(0, at), role];
+  throw new ToolLayerError(
+    'E3801',
+    `oauth.scopes has ${JSON.stringify(text)}. Write scope=role, with ${ROLES.join(', ')}.`,
+  );
+}

@@ -1,0 +1,42 @@
+import { createSanitiser, patternsOf, type Redactor, type Sanitiser, scanOutputInTurns } from '@sallyport/guards';
+import type { ValueRules } from '../../../pipeline/stages/values/value-rules.ts';
+import type { Settings } from '../../settings.ts';
+import { redactorOf } from './redactor.ts';
+
+/**
+ * How arguments and results are judged beside their schemas, from the settings.
+ * @throws ToolLayerError E3801 for a pattern that cannot be used
+ */
+export function valueRulesOf(settings: Settings): ValueRules {
+  const argumentSanitiser = sanitiserOf(settings, settings['sanitise.profile']);
+  const resultSanitiser = sanitiserOf(settings, settings['sanitise.results_profile']);
+  return {
+    coerceArguments: settings['validation.coerce_arguments'],
+    coerceResults: settings['validation.coerce_results'],
+    strict: settings['validation.strict_mode'],
+    resultSchemaRequired: settings['validation.result_schema_required'],
+    judgeContent: settings['sanitise.content'] === 'judge',
+    controlCharacters: settings['validation.control_characters'],
+    markResultsOnly: settings['sanitise.mark_results_only'],
+    ...(argumentSanitiser === undefined ? {} : { argumentSanitiser }),
+    ...(resultSanitiser === undefined ? {} : { resultSanitiser }),
+    ...(settings['redact.results'].length === 0 ? {} : { resultRedactor: resultRedactorOf(settings) }),
+    scanOutput: scanOutputInTurns,
+  };
+}
+
+const resultRedactorOf = (settings: Settings): Redactor =>
+  redactorOf({ 'redact.kinds': settings['redact.results'], 'redact.fields': settings['redact.fields'] });
+
+function sanitiserOf(settings: Settings, profile: Settings['sanitise.profile']): Sanitiser | undefined {
+  if (profile === 'off') return undefined;
+  return createSanitiser({
+    profile,
+    actions: {
+      sql_injection: settings['sanitise.sql_injection'],
+      xss: settings['sanitise.xss'],
+      command_injection: settings['sanitise.command_injection'],
+    },
+    patterns: patternsOf(settings['sanitise.patterns']),
+  });
+}

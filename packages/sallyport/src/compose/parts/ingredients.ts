@@ -1,0 +1,25 @@
+import type { Redactor } from '@sallyport/guards';
+import type { Clock } from '@sallyport/std/clock';
+import type { NativeExecutor } from '../../executors/native/native-executor.ts';
+import type { Hook } from '../../hooks/hook.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Settings } from '../settings.ts';
+import type { DatabaseServer } from '../start-database.ts';
+
+/** What the layer is made from. */
+export interface Ingredients {
+  readonly settings: Settings;
+  /** Absolute paths that no tool may see (`ownPlaces`). */
+  readonly closed: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Takes personal data and secrets out of what is written (AUD-04). */
+  readonly redactor: Redactor;
+  readonly native: NativeExecutor;
+  /** Closed with what was assembled. */
+  readonly server: Promise<DatabaseServer>;
+  /** Asked before and after calls, before those of the settings. */
+  readonly hooks?: readonly Hook[];
+  readonly onStage?: (stage: string, ms: number) => void;
+}

@@ -1,0 +1,152 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { PolicyFileBody } from '../../../api/schemas/policy.ts';
+import type { DoctorFinding } from '../../doors/cli/cli-parts.ts';
+import { createPolicyRecord, type PolicyRecord } from '../../operations/policy/policy-record.ts';
+import { combineEngines } from '../../permission/policies/combine-engines.ts';
+import {
+  createPolicyAdministration,
+  type PolicyAdministration,
+  type PolicyNews,
+  type RunningEngine,
+} from '../../permission/policy-administration.ts';
+import { createPolicyDecisions, type PolicyDecisions } from '../../permission/policy-decisions.ts';
+import type { PolicyEngine } from '../../permission/policy-engine.port.ts';
+import { createAbacPolicyEngine } from '../../permission/policy-engines/abac/abac-policy-engine.ts';
+import { createCedarPolicyEngine } from '../../permission/policy-engines/cedar/cedar-policy-engine.ts';
+import { createOpaPolicyEngine } from '../../permission/policy-engines/opa/opa-policy-engine.ts';
+import { createRulesPolicyEngine } from '../../permission/policy-engines/rules/rules-policy-engine.ts';
+import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Settings } from '../settings.ts';
+import type { Ingredients } from './ingredients.ts';
+
+/** Policies in force, and who looks after them. */
+export interface OpenPolicies extends AsyncDisposable {
+  readonly decisions: PolicyDecisions;
+  readonly administration: PolicyAdministration;
+  /** Puts changes of the policies on record from now on. */
+  readonly recordIn: PolicyRecord['recordIn'];
+}
+
+const ENGINES = {
+  cedar: (settings: Settings) => createCedarPolicyEngine({ folder: folderOf(settings) }),
+  rules: (settings: Settings) => createRulesPolicyEngine({ folder: folderOf(settings) }),
+  opa: async (settings: Settings) => createOpaPolicyEngine(serverOf(settings, settings['permission.opa_endpoint'])),
+  abac: async (settings: Settings) => createAbacPolicyEngine(serverOf(settings, settings['permission.abac_endpoint'])),
+} as const satisfies Record<string, (settings: Settings) => Promise<PolicyEngine>>;
+
+type EngineName = keyof typeof ENGINES;
+
+/** Policies are made ready at once: the database, which starts meanwhile, leaves this process time for it. */
+export async function openPolicies({ settings, clock, log }: Ingredients): Promise<OpenPolicies> {
+  const engines = await openEngines(settings);
+  const ofMode = (wanted: RunningEngine['mode']) =>
+    engines.filter(({ mode }) => mode === wanted).map(({ engine }) => engine);
+  const engine = combineEngines({ enforced: ofMode('enforce'), shadow: ofMode('shadow') });
+  for (const each of engines) warm(each.engine, log);
+  const ttlSeconds = settings['permission.cache_ttl_seconds'];
+  const decisions = createPolicyDecisions({ engine, clock, ttlSeconds });
+  const updates = memoryPolicyUpdates();
+  const listening = updates.subscribe(() => decisions.clear());
+  const folder = folderOf(settings);
+  const engineOver = (files: readonly PolicyFileBody[], own: boolean) =>
+    engineOverFiles(files, own ? engines.map(({ engine: { name } }) => name) : ['cedar', 'rules']);
+  const record = createPolicyRecord({ clock, log, tenantId: settings['tenant.default'] });
+  const parts = { engines, folder, engineOver, updates, told: newsTo(log, record.news), clock };
+  const administration = createPolicyAdministration(parts, engine);
+  const close = async (): Promise<void> => {
+    listening[Symbol.dispose]();
+    await administration[Symbol.asyncDispose]();
+  };
+  return { decisions, administration, recordIn: record.recordIn, [Symbol.asyncDispose]: close };
+}
+
+/** Whether the policies can be put in force, for `doctor`. Nothing is made: policies of a first start are tried in a folder apart. */
+export async function checkPolicies(settings: Settings): Promise<DoctorFinding> {
+  const name = 'policies';
+  await using opened = new AsyncDisposableStack();
+  try {
+    const folder = existsSync(folderOf(settings)) ? folderOf(settings) : await mkdtemp(join(tmpdir(), 'sallyport-'));
+    if (folder !== folderOf(settings)) opened.defer(() => rm(folder, { recursive: true, force: true }));
+    const engines = await openEngines({ ...settings, 'permission.policies_folder': folder });
+    const [fault] = engines.flatMap(({ engine }) => engine.faults?.() ?? []);
+    if (fault !== undefined) return { name, state: 'warning', message: fault.message };
+    const told = engines.map(({ engine, mode }) => `${engine.name}${mode === 'shadow' ? ' in shadow mode' : ''}`);
+    return { name, state: 'ok', message: told.join(', ') };
+  } catch (thrown) {
+    const hint = 'A running layer keeps the policies before; it does not start with these. Try sallyport policy test.';
+    return { name, state: 'failed', message: failureOf(thrown).message, hint };
+  }
+}
+
+const folderOf = (settings: Settings): string =>
+  settings['permission.policies_folder'] === ''
+    ? join(settings['data_folder'], 'policies')
+    : settings['permission.policies_folder'];
+
+const serverOf = (settings: Settings, endpoint: string) => ({ endpoint, timeoutMs: settings['permission.timeout_ms'] });
+
+async function openEngines(settings: Settings): Promise<readonly RunningEngine[]> {
+  const enforced = namesIn(settings, 'permission.engines');
+  const shadow = namesIn(settings, 'permission.shadow_engines');
+  if (enforced.length === 0) throw new ToolLayerError('E3801', 'permission.engines names no engine: name one.');
+  const both = shadow.find((name) => enforced.includes(name));
+  if (both !== undefined)
+    throw new ToolLayerError(
+      'E3801',
+      `${both} stands in permission.engines and permission.shadow_engines: choose one.`,
+    );
+  const open = async (name: EngineName, mode: RunningEngine['mode']): Promise<RunningEngine> => ({
+    engine: await ENGINES[name](settings),
+    mode,
+  });
+  return Promise.all([...enforced.map((name) => open(name, 'enforce')), ...shadow.map((name) => open(name, 'shadow'))]);
+}
+
+function namesIn(settings: Settings, key: 'permission.engines' | 'permission.shadow_engines'): EngineName[] {
+  return settings[key]
+    .filter((name) => name !== '')
+    .map((name, at, all) => {
+      const known = (Object.keys(ENGINES) as EngineName[]).find((each) => each === name);
+      if (known !== undefined && all.indexOf(name) === at) return known;
+      const names = Object.keys(ENGINES).join(', ');
+      throw new ToolLayerError('E3801', `${key}: ${name} is no engine, or named twice. The engines are ${names}.`);
+    });
+}
+
+/** Those engines over files that there are files for; without any there is nothing to test. */
+async function engineOverFiles(files: readonly PolicyFileBody[], names: readonly string[]): Promise<PolicyEngine> {
+  const has = (ending: string): boolean => files.some(({ name }) => name.endsWith(ending));
+  const enforced = [
+    ...(names.includes('cedar') && has('.cedar') ? [await createCedarPolicyEngine({ files })] : []),
+    ...(names.includes('rules') && has('rules.toml') ? [await createRulesPolicyEngine({ files })] : []),
+  ];
+  if (enforced.length > 0) return combineEngines({ enforced });
+  throw new ToolLayerError('E3214', 'There are no policies to test: name *.cedar or *.rules.toml files.');
+}
+
+function warm(engine: PolicyEngine & { warm?: () => Promise<void> }, log: Log): void {
+  engine.warm?.().catch((cause: unknown) => log.error('policies-not-warm', { reason: String(cause) }));
+}
+
+const newsTo = (log: Log, record: PolicyNews): PolicyNews => ({
+  inForce(reading) {
+    const { engine, version, policies } = reading;
+    log.info('policies-in-force', { engine, version, policies });
+    return record.inForce(reading);
+  },
+  notTaken(reading, fault) {
+    const { message, file, line } = fault;
+    log.error('policies-not-in-force', {
+      engine: reading.engine,
+      reason: message,
+      ...(file === undefined ? {} : { file }),
+      ...(line === undefined ? {} : { line }),
+    });
+    return record.notTaken(reading, fault);
+  },
+});

@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import {
+  chooseDriver,
+  createEgressGate,
+  createWarmPool,
+  type EgressGate,
+  LIMIT_NAMES,
+  type LimitName,
+  type SandboxDriver,
+} from '@sallyport/sandbox';
+import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
+import { createGvisorDriver } from '@sallyport/sandbox/gvisor';
+import { createKubernetesDriver } from '@sallyport/sandbox/kubernetes';
+import { createFirecrackerDriver, createQemuDriver } from '@sallyport/sandbox/microvm';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Settings } from '../settings.ts';
+
+/** The drivers of a layer, one by one and as one. */
+export interface Sandboxes {
+  /** For calls: takes the first driver that a sandbox can be made by, and one that stands ready where there is one. */
+  readonly driver: SandboxDriver;
+  /** For programs that stay, such as servers: what they need is not made ahead again and again. */
+  readonly servers: SandboxDriver;
+  /** In the order in which they are preferred. */
+  readonly drivers: readonly SandboxDriver[];
+}
+
+/** One driver for calls, and the same for programs that stay where that is another. */
+interface OpenedDriver {
+  readonly calls: SandboxDriver;
+  readonly servers?: SandboxDriver;
+}
+
+/** What opens one driver. What it keeps is closed with the layer. */
+type Open = (from: From, opened: AsyncDisposableStack) => OpenedDriver;
+
+interface From {
+  readonly settings: Settings;
+  readonly gate: EgressGate;
+  /** Absolute paths that no sandbox sees. */
+  readonly closed: readonly string[];
+}
+
+const DRIVERS: Readonly<Record<string, Open>> = {
+  bubblewrap({ settings, gate, closed }, opened) {
+    const driver = createBubblewrapDriver({ launchersReady: settings['sandbox.warm_launchers'], closed }, gate);
+    const pool = createWarmPool(driver, {
+      settings: {
+        standingMax: settings['sandbox.warm_max'],
+        keepMs: settings['sandbox.warm_keep_minutes'] * 60_000,
+        ageMaxMs: settings['sandbox.warm_age_minutes'] * 60_000,
+      },
+    });
+    // Closes the driver too.
+    opened.defer(() => pool.close());
+    return { calls: pool, servers: driver };
+  },
+  gvisor: ({ settings, gate, closed }) => ({
+    calls: createGvisorDriver({ program: settings['sandbox.gvisor_program'], closed }, gate),
+  }),
+  qemu: ({ settings }) => ({
+    calls: createQemuDriver({ ...guestOf(settings), accelerator: settings['sandbox.qemu_accelerator'] }),
+  }),
+  firecracker: ({ settings, gate }) => ({ calls: createFirecrackerDriver(guestOf(settings), gate) }),
+  kubernetes({ settings }, opened) {
+    const driver = createKubernetesDriver(poolOf(settings));
+    opened.defer(() => driver.close());
+    return { calls: driver };
+  },
+};
+
+/**
+ * Makes the drivers that the settings name. None of them is looked at before a call or a probe needs it.
+ * @param closed absolute paths that no sandbox sees
+ * @throws ToolLayerError E3801 for a driver that there is none of, or that lacks a setting
+ */
+export function openSandboxes(opened: AsyncDisposableStack, settings: Settings, closed: readonly string[]): Sandboxes {
+  const gate = createEgressGate();
+  const names = settings['sandbox.drivers'];
+  if (names.length === 0)
+    throw new ToolLayerError('E3801', 'sandbox.drivers names no driver. Leave it out for the default.');
+  const found = names.map((name) => {
+    const open = Object.hasOwn(DRIVERS, name) ? DRIVERS[name] : undefined;
+    if (open !== undefined) return open({ settings, gate, closed }, opened);
+    const known = Object.keys(DRIVERS).join(', ');
+    throw new ToolLayerError('E3801', `sandbox.drivers names ${JSON.stringify(name)}; there are ${known}.`);
+  });
+  const atLeast = settings['sandbox.isolation'];
+  const drivers = found.map(({ calls }) => calls);
+  const servers = found.map(({ calls, servers: own = calls }) => own);
+  const demands = {
+    limits: requiredLimits(settings['sandbox.require_limits']),
+    withoutHoles: settings['sandbox.refuse_known_holes'],
+  };
+  return {
+    drivers,
+    driver: chooseDriver(drivers, atLeast, demands),
+    servers: chooseDriver(servers, atLeast, demands),
+  };
+}
+
+function requiredLimits(names: readonly string[]): readonly LimitName[] {
+  return names.map((name) => {
+    const found = LIMIT_NAMES.find((known) => known === name);
+    if (found !== undefined) return found;
+    const known = LIMIT_NAMES.join(', ');
+    throw new ToolLayerError('E3801', `sandbox.require_limits names ${JSON.stringify(name)}; there are ${known}.`);
+  });
+}
+
+function guestOf(settings: Settings): { readonly kernel: string; readonly initrd: string } {
+  const named = settings['sandbox.microvm_folder'];
+  const folder = named === '' ? join(settings['data_folder'], 'microvm') : named;
+  return { kernel: join(folder, 'vmlinuz'), initrd: join(folder, 'initrd') };
+}
+
+function poolOf(settings: Settings) {
+  const pool = settings['sandbox.kubernetes_pool'];
+  if (pool === '') {
+    throw new ToolLayerError(
+      'E3801',
+      'The sandbox driver kubernetes needs sandbox.kubernetes_pool, the name of its pool.',
+    );
+  }
+  const namespace = settings['sandbox.kubernetes_namespace'];
+  const kubeconfig = settings['sandbox.kubernetes_kubeconfig'];
+  return {
+    pool,
+    isolation: settings['sandbox.kubernetes_isolation'],
+    ...(namespace === '' ? {} : { namespace }),
+    ...(kubeconfig === '' ? {} : { kubeconfig }),
+  };
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import type { CommandPolicy } from '@sallyport/guards';
+import type { SandboxDriver } from '@sallyport/sandbox';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Executor } from '../../executors/executor.port.ts';
+import { createShellExecutor } from '../../executors/shell/shell-executor.ts';
+import { createShellPolicy, type ShellPolicy } from '../../executors/shell/shell-policy.ts';
+import { followShellPolicy } from '../../executors/shell/shell-policy-file.ts';
+import { openSnapshotFolder } from '../../executors/shell/transaction/snapshot-folder.ts';
+import { createTransactions, type TransactionSettings } from '../../executors/shell/transaction/transactions.ts';
+import type { Settings } from '../settings.ts';
+import type { Ingredients } from './ingredients.ts';
+
+/**
+ * Shell tools, with their rules as the operator has them at the moment and with transactions.
+ * @throws E3801 for a file of rules with faults, and for exit codes that are none
+ */
+export async function openShell(
+  opened: AsyncDisposableStack,
+  { settings, log, closed }: Pick<Ingredients, 'settings' | 'log' | 'closed'>,
+  driver: SandboxDriver,
+): Promise<{ readonly shell: Executor; readonly shellPolicy: ShellPolicy }> {
+  const policy = createShellPolicy(commandPolicyOf(settings));
+  const file = settings['shell.policy_file'] || join(settings.data_folder, 'shell-policy.toml');
+  opened.use(await followShellPolicy({ file, settings: commandPolicyOf(settings), policy, log }));
+  const folder = await openSnapshotFolder(
+    settings['shell.snapshot_folder'] || join(settings.data_folder, 'snapshots'),
+    log,
+  );
+  const transactions = createTransactions({ folder, log, settings: transactionSettingsOf(settings), closed });
+  return { shell: createShellExecutor({ driver, policy, transactions }), shellPolicy: policy };
+}
+
+/** What the operator adds to the rules of the command screen. */
+const commandPolicyOf = (settings: Settings): CommandPolicy => ({
+  mode: settings['shell.mode'],
+  blocked: settings['shell.blocked'],
+  allowed: settings['shell.allowed'],
+  asked: settings['shell.asked'],
+});
+
+const transactionSettingsOf = (settings: Settings): TransactionSettings => ({
+  transactional: settings['shell.transactional'],
+  transactionScope: settings['shell.transaction_scope'],
+  autoRollbackExitCodes: settings['shell.auto_rollback_exit_codes'].map(exitCodeOf),
+  snapshotRequired: settings['shell.snapshot_required'],
+  maxSnapshotBytes: settings['shell.max_snapshot_bytes'],
+});
+
+function exitCodeOf(text: string): number {
+  if (/^\d{1,3}$/.test(text) && Number(text) <= 255) return Number(text);
+  throw new ToolLayerError(
+    'E3801',
+    `shell.auto_rollback_exit_codes holds ${JSON.stringify(text)}; write numbers from 0 to 255.`,
+  );
+}

@@ -1,0 +1,207 @@
+import { join, resolve } from 'node:path';
+import { createWasmDriver } from '@sallyport/sandbox/wasm';
+import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
+import { createComposioExecutor } from '../../executors/composio/composio-executor.ts';
+import { type CompositeExecutor, createCompositeExecutor } from '../../executors/composite.ts';
+import { createFileExecutor } from '../../executors/file/file-executor.ts';
+import type { FileSettings } from '../../executors/file/settings.ts';
+import { createHttpExecutor } from '../../executors/http/http-executor.ts';
+import { createMcpExecutor } from '../../executors/mcp/mcp-executor.ts';
+import { withModules } from '../../executors/native/module-executor.ts';
+import { createSkillExecutor } from '../../executors/skill/skill-executor.ts';
+import { createSkillFolders } from '../../executors/skill/skill-folders.ts';
+import type { WebSettings } from '../../executors/web/settings.ts';
+import { createWebExecutor } from '../../executors/web/web-executor.ts';
+import { createEgressGuard } from '../../external/egress-guard.ts';
+import { createOutboundHttp } from '../../external/outbound-http.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
+import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
+import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
+import { sealedUpstreamStore } from '../../mcp-servers/connection/secrets/sealed-upstream-store.ts';
+import type { ElicitationDesk } from '../../mcp-servers/elicitation.port.ts';
+import { createPackages } from '../../mcp-servers/packages.ts';
+import { createQuarantine } from '../../mcp-servers/quarantine.ts';
+import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
+import { createUpstreams, type Upstreams, type UpstreamsParts } from '../../mcp-servers/upstreams.ts';
+import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
+import { createRegistry, type Registry } from '../../registry/registry.ts';
+import type { SkillPackage } from '../../registry/skill-package.ts';
+import { createSchemaValidator, type SchemaValidator } from '../../validation/schema-validator.ts';
+import type { Settings } from '../settings.ts';
+import { VERSION } from '../version.ts';
+import { type MachineBounds, machineBounds } from './from-settings/machine-bounds.ts';
+import type { Ingredients } from './ingredients.ts';
+import { openSandboxes } from './open-sandboxes.ts';
+import { openShell } from './open-shell.ts';
+import type { Storage } from './open-storage.ts';
+import { loadSealingKey } from './sealing-key.ts';
+
+/** What finds tools and what runs them. Questions of upstreams to people go to `onElicitation`. */
+export async function openTools(
+  opened: AsyncDisposableStack,
+  { settings, closed, environment, clock, log, native }: Ingredients,
+  { database }: Storage,
+  onElicitation: ElicitationDesk,
+) {
+  const schemas = createSchemaValidator({ coercion: coercionOf(settings) });
+  const secrets = await openSecrets(settings, environment, clock);
+  const { driver, servers, drivers } = openSandboxes(opened, settings, closed);
+  const bounds = machineBounds(settings);
+  const interpreter = opened.use(createWasmDriver());
+  // One way out for all that the layer itself asks for over HTTP (EXT-03).
+  const guard = createEgressGuard();
+  const outbound = opened.use(createOutboundHttp({ guard }));
+  const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
+  const { store, keepsSecrets } = await upstreamStoreOf(settings, database.upstreamStore, log);
+  const upstreams = openUpstreams(opened, {
+    driver: servers,
+    ...{ checkDefinition: bounds.checkUpstream, checkShown: bounds.checkShown },
+    store,
+    quarantine,
+    packages: packagesOf(settings, servers, environment),
+    ...{ secrets, log, clock },
+    client: { name: 'sallyport', version: VERSION },
+    outbound,
+    onElicitation,
+    // Callers with connections of their own share no socket either (PRM-11).
+    callerOutbound: () => createOutboundHttp({ guard }),
+  });
+  const { shell, shellPolicy } = await openShell(opened, { settings, log, closed }, driver);
+  const skillFiles = createSkillFolders(join(settings['data_folder'], 'skills'), {
+    ...{ contents: database.skillContents, clock },
+    namedBy: (tenantId) => skillHashes(registry, tenantId),
+  });
+  const fileExecutor = createFileExecutor({ clock, settings: fileSettingsOf(settings), closed });
+  const executors = createCompositeExecutor(
+    [
+      withModules(native, {
+        interpreter,
+        processes: driver,
+        checkSource: interpreter.checkSource,
+        ...modulesOf(settings),
+      }),
+      shell,
+      opened.use(createHttpExecutor({ clock, outbound })),
+      fileExecutor,
+      opened.use(createWebExecutor({ clock, outbound, settings: webSettingsOf(settings) })),
+      createMcpExecutor(upstreams),
+      createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen() }),
+      createComposioExecutor({ outbound, clock }),
+    ],
+    bounds.refusal,
+  );
+  const registry = registryOf(settings, { clock, log, store: database.toolStore, schemas, executors, bounds });
+  return {
+    schemas,
+    secrets,
+    keepsSecrets,
+    driver,
+    drivers,
+    outbound,
+    quarantine,
+    upstreams,
+    executors,
+    registry,
+    skillFiles,
+    fileExecutor,
+  };
+}
+
+/** Definitions of upstreams, their secrets encrypted where they are kept. */
+async function upstreamStoreOf(
+  settings: Settings,
+  store: UpstreamStore,
+  log: Ingredients['log'],
+): Promise<{ readonly store: UpstreamStore; readonly keepsSecrets: boolean }> {
+  // With a database of the user's own there may be other instances, which have other keys.
+  if (settings['database.url'] !== '') return { store, keepsSecrets: false };
+  return { store: sealedUpstreamStore(store, await loadSealingKey(settings['data_folder']), log), keepsSecrets: true };
+}
+
+/** Where packages of upstreams are installed, in the data folder. */
+const packagesOf = (
+  settings: Settings,
+  driver: Parameters<typeof createPackages>[0]['driver'],
+  environment: Ingredients['environment'],
+) => createPackages({ driver, folder: resolve(settings['data_folder'], 'packages'), environment });
+
+function openUpstreams(opened: AsyncDisposableStack, parts: UpstreamsParts): Upstreams {
+  return opened.adopt(createUpstreams(parts), (upstreams) => upstreams.close());
+}
+
+/** The operator's folder of modules, if there is one. */
+const modulesOf = (settings: Settings): { readonly folder?: string } =>
+  settings['functions.folder'] === '' ? {} : { folder: resolve(settings['functions.folder']) };
+
+interface RegistryIngredients extends Pick<Ingredients, 'clock' | 'log'> {
+  readonly store: Storage['database']['toolStore'];
+  readonly schemas: SchemaValidator;
+  readonly executors: CompositeExecutor;
+  readonly bounds: MachineBounds;
+}
+
+function registryOf(settings: Settings, { clock, log, store, schemas, executors, bounds }: RegistryIngredients) {
+  return createRegistry({
+    store,
+    clock,
+    log,
+    compileSchema: (schema) => schemas.inspect(schema),
+    configFaults: (manifest, tenantId) => [
+      ...bounds.faults(manifest, tenantId),
+      ...executors.configFaults(manifest),
+      ...pathMarkFaults(manifest),
+      ...circuitFaults(manifest),
+    ],
+    timeoutSecondsMax: settings['calls.timeout_seconds_max'],
+    retention: {
+      versionsPerToolMax: settings['registry.max_versions_per_tool'],
+      warningDays: settings['registry.deprecation_warning_days'],
+      inUseDays: settings['registry.in_use_days'],
+    },
+  });
+}
+
+/** Secrets of the environment, and those that are made from the caller's own token where a file says so. */
+async function openSecrets(
+  settings: Settings,
+  environment: Ingredients['environment'],
+  clock: Ingredients['clock'],
+): Promise<SecretStore> {
+  const secrets = createEnvironmentSecretStore(environment, {
+    defaultTenant: settings['tenant.default'],
+    shared: settings['secrets.shared'],
+  });
+  const file = settings['oauth.exchange_file'];
+  if (file === '') return secrets;
+  return createTokenExchange({ profiles: await readExchangeProfiles(file), secrets, clock });
+}
+
+/** Contents that the skills of a tenant name, in every version that is there. */
+async function skillHashes(registry: Registry, tenantId: string): Promise<ReadonlySet<string>> {
+  await registry.refresh();
+  const versions = registry
+    .manifests(tenantId)
+    .flatMap(({ manifest }) => registry.versions(tenantId, manifest.tool_id))
+    .filter(({ manifest }) => manifest.executor.kind === 'skill');
+  const files = versions.flatMap(({ manifest }) => (manifest.executor.config as SkillPackage | undefined)?.files ?? []);
+  return new Set(files.map(({ sha256 }) => sha256));
+}
+
+const coercionOf = (settings: Settings) => ({
+  dates: settings['validation.coerce_dates'],
+  epochs: settings['validation.coerce_epochs'],
+});
+
+const fileSettingsOf = (settings: Settings): FileSettings => ({
+  denyRead: settings['file.deny_read'],
+  allowRead: settings['file.allow_read'],
+  denyWrite: settings['file.deny_write'],
+  allowWrite: settings['file.allow_write'],
+});
+
+const webSettingsOf = (settings: Settings): Partial<WebSettings> => ({
+  respectRobots: settings['web.respect_robots'],
+  robotsName: settings['web.robots_name'],
+  userAgent: settings['web.user_agent'],
+  cache: settings['web.cache'],
+});

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import type { Redactor } from '@sallyport/guards';
+import type { Clock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { LanguageModel } from '../../domain/language-model/language-model.port.ts';
+import { createOpenAiLanguageModel } from '../../external/language-models/openai/openai-language-model.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
+import type { Hook } from '../../hooks/hook.ts';
+import { createHooks } from '../../hooks/run-hooks.ts';
+import { readWebhooks } from '../../hooks/webhooks/read-webhooks.ts';
+import { createWebhookHook } from '../../hooks/webhooks/webhook-hook.ts';
+import { type AdversarialGate, createAdversarialGate, readGatePolicies } from '../../permission/adversarial-gate.ts';
+import { createQuota } from '../../permission/quota.ts';
+import type { QuotaStore } from '../../permission/quota-store.port.ts';
+import { createTrustRules } from '../../permission/trust.ts';
+import type { PipelineParts } from '../../pipeline/parts.ts';
+import type { Settings } from '../settings.ts';
+
+/** What trust, quota, gate and hooks are made from. */
+export interface TrustIngredients {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly secrets: SecretStore;
+  readonly quotaStore: QuotaStore;
+  /** Takes personal data and secrets out of what a language model is shown. */
+  readonly redactor: Redactor;
+  /** Hooks of the embedding program; asked before those of the file. */
+  readonly hooks?: readonly Hook[];
+}
+
+/**
+ * What judges calls beside the policies. What is not set is absent, and costs a call nothing.
+ * @throws ToolLayerError E3801 for settings and files that cannot be met
+ */
+export async function openTrust(
+  from: TrustIngredients,
+): Promise<Pick<PipelineParts, 'trust' | 'quota' | 'gate' | 'hooks'>> {
+  const { settings, clock, quotaStore } = from;
+  const gate = await openGate(from);
+  const webhooks = await openWebhooks(from);
+  const hooks = [...(from.hooks ?? []), ...webhooks];
+  return {
+    trust: createTrustRules({
+      sources: settings['trust.sources'],
+      unconfirmed: settings['trust.unconfirmed'],
+      autonomous: settings['trust.autonomous'],
+    }),
+    quota: createQuota({
+      store: quotaStore,
+      callsPerSession: settings['quota.calls_per_session'],
+      idleSeconds: settings['quota.idle_seconds'],
+      clock,
+    }),
+    ...(gate === undefined ? {} : { gate }),
+    ...(hooks.length === 0 ? {} : { hooks: createHooks(hooks, clock) }),
+  };
+}
+
+async function openGate(from: TrustIngredients): Promise<AdversarialGate | undefined> {
+  const { settings, clock, redactor } = from;
+  if (!settings['gate.enabled']) return undefined;
+  const model = languageModel(from);
+  if (model === undefined)
+    throw new ToolLayerError('E3801', 'gate.enabled needs a language model: set model.url and model.name.');
+  const file = join(settings['data_folder'], 'policies', 'adversarial.toml');
+  const { always, phases } = (await readGatePolicies(file)) ?? { always: [], phases: {} };
+  const policies = { always: [...settings['gate.policies'], ...always], phases };
+  if (policies.always.length === 0 && Object.values(phases).every((list) => list.length === 0))
+    throw new ToolLayerError('E3801', `gate.enabled needs policies: set gate.policies, or write ${file}.`);
+  return createAdversarialGate({
+    model,
+    policies,
+    failOpen: settings['gate.fail_open'],
+    exemptTools: settings['gate.exempt_tools'],
+    timeoutMs: settings['gate.timeout_ms'],
+    argumentBytesMax: settings['gate.argument_bytes_max'],
+    redact: (value) => redactor.value(value).value,
+    clock,
+  });
+}
+
+function languageModel({ settings, secrets }: TrustIngredients): LanguageModel | undefined {
+  const url = settings['model.url'];
+  const model = settings['model.name'];
+  if (url === '' || model === '') return undefined;
+  const secret = settings['model.secret'];
+  const temperature = settings['model.temperature'] === '' ? undefined : Number(settings['model.temperature']);
+  if (temperature !== undefined && !(temperature >= 0 && temperature <= 2))
+    throw new ToolLayerError('E3801', 'model.temperature lies between 0 and 2, or is empty.');
+  return createOpenAiLanguageModel({
+    url,
+    model,
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(secret === '' ? {} : { apiKey: () => readSecret(settings, secrets, secret) }),
+  });
+}
+
+async function openWebhooks({ settings, clock, secrets }: TrustIngredients): Promise<readonly Hook[]> {
+  const named = settings['hooks.file'];
+  const path = named === '' ? join(settings['data_folder'], 'hooks.toml') : named;
+  const webhooks = await readWebhooks(path);
+  if (named !== '' && webhooks.length === 0)
+    throw new ToolLayerError('E3801', `hooks.file names ${path}, which is not there or holds no [[webhook]].`);
+  return webhooks.map((each) =>
+    createWebhookHook(each, { secret: (name) => readSecret(settings, secrets, name), clock }),
+  );
+}
+
+async function readSecret(settings: Settings, secrets: SecretStore, name: string): Promise<string> {
+  const value = (await secrets.read(settings['tenant.default'], [name])).get(name);
+  if (value === undefined) throw new ToolLayerError('E3302', `The secret ${name} is missing.`);
+  return value;
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { parse, TomlError } from 'smol-toml';
+import { SETTINGS, type Setting, type Settings } from './settings.ts';
+
+/** Where settings come from; later ones win: defaults, file, environment, the embedding program. */
+export interface SettingSources {
+  /** TOML file; `sallyport.toml` in the working folder when undefined, none when that is absent. */
+  readonly file?: string;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly given?: Partial<Settings>;
+}
+
+/** File that is read when none is named. */
+const DEFAULT_FILE = 'sallyport.toml';
+
+/** The settings file that is read now or, once somebody makes it, at the next start. */
+export function settingsFileOf({ file, environment = process.env }: SettingSources): string {
+  return file ?? environment['SALLYPORT_CONFIG'] ?? DEFAULT_FILE;
+}
+
+/**
+ * All settings, checked.
+ * @throws ToolLayerError E3801 naming every unknown key and bad value, and where it stands
+ */
+export function readSettings({ file, environment = process.env, given = {} }: SettingSources = {}): Settings {
+  const faults: string[] = [];
+  const rows: readonly Setting[] = SETTINGS;
+  const values: Record<string, unknown> = Object.fromEntries(rows.map((row) => [row.key, row.default]));
+  const take = (row: Setting, value: unknown, place: string): void => {
+    const fault = faultOf(row, value);
+    if (fault === undefined) values[row.key] = value;
+    else faults.push(`${place}: ${row.key} ${fault}`);
+  };
+  for (const [key, value, place] of fileEntries(file ?? environment['SALLYPORT_CONFIG'])) {
+    const row = rows.find((known) => known.key === key);
+    if (row === undefined) faults.push(`${place}: there is no setting ${key}${nearest(key, rows)}`);
+    else take(row, value, place);
+  }
+  for (const row of rows) {
+    const text = environment[row.variable];
+    if (text !== undefined && text !== '') take(row, fromText(row, text), row.variable);
+  }
+  for (const [key, value] of Object.entries(given)) {
+    const row = rows.find((known) => known.key === key);
+    if (row === undefined) faults.push(`the program: there is no setting ${key}${nearest(key, rows)}`);
+    else if (value !== undefined) take(row, value, 'the program');
+  }
+  if (faults.length > 0)
+    throw new ToolLayerError('E3801', `The settings have faults. ${faults.join('. ')}.`, { details: { faults } });
+  // Every row has a value of its type: the default or one that was checked.
+  return values as unknown as Settings;
+}
+
+function fileEntries(named: string | undefined): [key: string, value: unknown, place: string][] {
+  const path = named ?? DEFAULT_FILE;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    if (named === undefined) return [];
+    throw new ToolLayerError('E3801', `The settings file ${path} cannot be read.`, { cause });
+  }
+  return [...leaves(parseToml(text, path), '')].map(([key, value]) => [key, value, placeOf(key, text, path)]);
+}
+
+function parseToml(text: string, path: string): Record<string, unknown> {
+  try {
+    return parse(text);
+  } catch (cause) {
+    const place = cause instanceof TomlError ? `${path}:${cause.line}:${cause.column}` : path;
+    throw new ToolLayerError('E3801', `${place} is not valid TOML: ${String(cause).split('\n')[0] ?? ''}`, { cause });
+  }
+}
+
+function* leaves(table: Record<string, unknown>, prefix: string): Generator<[string, unknown]> {
+  for (const [name, value] of Object.entries(table)) {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      yield* leaves(value as Record<string, unknown>, `${prefix}${name}.`);
+    } else yield [`${prefix}${name}`, value];
+  }
+}
+
+/** Line of the key's last part: good enough to find it, without a parser of our own. */
+function placeOf(key: string, text: string, path: string): string {
+  const name = key.slice(key.lastIndexOf('.') + 1);
+  const line = text.split('\n').findIndex((candidate) => candidate.trimStart().startsWith(name));
+  return line < 0 ? path : `${path}:${line + 1}`;
+}
+
+function fromText(row: Setting, text: string): unknown {
+  if (row.type === 'integer' || row.type === 'number') return text.trim() === '' ? text : Number(text);
+  if (row.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
+  if (row.type === 'list') return text.split(',').map((part) => part.trim());
+  return text;
+}
+
+function faultOf(row: Setting, value: unknown): string | undefined {
+  const isNumber = row.type === 'integer' || row.type === 'number';
+  if (row.type === 'list') {
+    if (!Array.isArray(value) || !value.every((part) => typeof part === 'string')) return 'must be a list of texts';
+    const { oneOf } = row;
+    return oneOf === undefined || value.every((part) => oneOf.includes(part))
+      ? undefined
+      : `must be a list of ${oneOf.join(', ')}`;
+  }
+  if (isNumber && (typeof value !== 'number' || !Number.isFinite(value))) return 'must be a number';
+  if (row.type === 'integer' && !Number.isInteger(value)) return 'must be a whole number';
+  if (isNumber && row.minimum !== undefined && (value as number) < row.minimum)
+    return `must be at least ${row.minimum}`;
+  if (row.type === 'boolean' && typeof value !== 'boolean') return 'must be true or false';
+  if (row.type === 'string' && typeof value !== 'string') return 'must be a text';
+  if (row.oneOf !== undefined && !row.oneOf.includes(value as string)) return `must be one of ${row.oneOf.join(', ')}`;
+  return undefined;
+}
+
+function nearest(key: string, rows: readonly Setting[]): string {
+  const last = key.slice(key.lastIndexOf('.') + 1);
+  const close = rows.find(
+    (row) => row.key.endsWith(last) || last.endsWith(row.key.slice(row.key.lastIndexOf('.') + 1)),
+  );
+  return close === undefined ? '' : `; did you mean ${close.key}`;
+}

@@ -1,0 +1,132 @@
+import { KiB } from '@sallyport/std/bytes';
+import type { Setting } from './setting.ts';
+
+/** How far calls are trusted, how many a session may make, and who else judges them. */
+export const TRUST_SETTINGS = [
+  {
+    key: 'trust.sources',
+    variable: 'SALLYPORT_TRUST_SOURCES',
+    type: 'list',
+    default: [],
+    sentence:
+      'PREFIX=LEVEL for tools whose id begins so, for example github__=provisional; the longest prefix wins, * is every tool, others are trusted. A call is trusted the less of this and the token.',
+  },
+  {
+    key: 'trust.unconfirmed',
+    variable: 'SALLYPORT_TRUST_UNCONFIRMED',
+    type: 'list',
+    default: [],
+    sentence:
+      'LEVEL=EFFECT+EFFECT: what runs without confirmation, in place of untrusted=pure, provisional=pure+idempotent and trusted=pure+idempotent+compensatable+irreversible.',
+  },
+  {
+    key: 'trust.autonomous',
+    variable: 'SALLYPORT_TRUST_AUTONOMOUS',
+    type: 'string',
+    oneOf: ['refuse', 'allow'],
+    default: 'refuse',
+    sentence:
+      'What becomes of a call in the phase "autonomous" that somebody would have to confirm, when nobody can be asked. Approvals stay needed either way.',
+  },
+  {
+    key: 'quota.calls_per_session',
+    variable: 'SALLYPORT_QUOTA_CALLS_PER_SESSION',
+    type: 'integer',
+    unit: 'calls',
+    minimum: 0,
+    default: 0,
+    sentence: 'Calls that a session of an agent may make, 0 for any number; a token can only lower it (E3211).',
+  },
+  {
+    key: 'quota.idle_seconds',
+    variable: 'SALLYPORT_QUOTA_IDLE_SECONDS',
+    type: 'integer',
+    unit: 'seconds',
+    minimum: 60,
+    default: 604_800,
+    sentence: 'A session that made no call for so long begins anew.',
+  },
+  {
+    key: 'model.url',
+    variable: 'SALLYPORT_MODEL_URL',
+    type: 'string',
+    default: '',
+    sentence: 'Address of a language model that speaks as OpenAI does, with or without its /v1; empty for none.',
+  },
+  {
+    key: 'model.name',
+    variable: 'SALLYPORT_MODEL_NAME',
+    type: 'string',
+    default: '',
+    sentence: 'Model of that server.',
+  },
+  {
+    key: 'model.secret',
+    variable: 'SALLYPORT_MODEL_SECRET',
+    type: 'string',
+    default: '',
+    sentence: 'Name of the secret that holds the key for that server; empty sends none.',
+  },
+  {
+    key: 'model.temperature',
+    variable: 'SALLYPORT_MODEL_TEMPERATURE',
+    type: 'string',
+    default: '0',
+    sentence: 'Temperature that is asked for; empty for models that take none.',
+  },
+  {
+    key: 'gate.enabled',
+    variable: 'SALLYPORT_GATE_ENABLED',
+    type: 'boolean',
+    default: false,
+    sentence:
+      'Whether that model judges calls by policies in plain language before they run; needs model.url, model.name and policies.',
+  },
+  {
+    key: 'gate.policies',
+    variable: 'SALLYPORT_GATE_POLICIES',
+    type: 'list',
+    default: [],
+    sentence: 'Such policies, beside those of policies/adversarial.toml in the data folder.',
+  },
+  {
+    key: 'gate.fail_open',
+    variable: 'SALLYPORT_GATE_FAIL_OPEN',
+    type: 'boolean',
+    default: false,
+    sentence: 'Whether a call runs that the model gave no usable answer about.',
+  },
+  {
+    key: 'gate.exempt_tools',
+    variable: 'SALLYPORT_GATE_EXEMPT_TOOLS',
+    type: 'list',
+    default: ['memory_save', 'memory_search', 'read_overflow', 'load_skill', 'schedule_deferred'],
+    sentence: 'Tools that it is not asked about, * for any run of characters.',
+  },
+  {
+    key: 'gate.timeout_ms',
+    variable: 'SALLYPORT_GATE_TIMEOUT_MS',
+    type: 'integer',
+    unit: 'ms',
+    minimum: 1,
+    default: 10_000,
+    sentence: 'Longest wait for its answer.',
+  },
+  {
+    key: 'gate.argument_bytes_max',
+    variable: 'SALLYPORT_GATE_ARGUMENT_BYTES_MAX',
+    type: 'integer',
+    unit: 'bytes',
+    minimum: 1,
+    default: 32 * KiB,
+    sentence: 'Largest arguments that it is shown; a call with larger ones counts as not judged.',
+  },
+  {
+    key: 'hooks.file',
+    variable: 'SALLYPORT_HOOKS_FILE',
+    type: 'string',
+    default: '',
+    sentence:
+      'TOML file with webhooks before and after calls; empty is hooks.toml in the data folder, when it is there.',
+  },
+] as const satisfies readonly Setting[];

@@ -1,0 +1,28 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { textOfCall } from './call-key.ts';
+import { isFinal } from './lifecycle.ts';
+import { type InvocationRecord, nonceOf } from './record.ts';
+
+/**
+ * The rows that a batch of records writes, one for each call: of several records of one call the first final one, else the
+ * last.
+ * @throws E3802 when two calls of the batch have one id
+ */
+export function rowsOfBatch(records: readonly InvocationRecord[]): readonly InvocationRecord[] {
+  if (records.length <= 1) return records;
+  const rows = new Map<string, InvocationRecord>();
+  for (const record of records) {
+    const key = textOfCall(record);
+    const earlier = rows.get(key);
+    if (earlier !== undefined && nonceOf(earlier) !== nonceOf(record)) throw rowTaken();
+    if (earlier === undefined || !isFinal(earlier.state)) rows.set(key, record);
+  }
+  return [...rows.values()];
+}
+
+/** E3802: a row is not replaced, because it is another call's, is final, or was written under a later lease. */
+export const rowTaken = (): ToolLayerError =>
+  new ToolLayerError(
+    'E3802',
+    'The row under the id of this call is another call’s, or says how the call ended. Nothing was written. Make a new id for each call.',
+  );

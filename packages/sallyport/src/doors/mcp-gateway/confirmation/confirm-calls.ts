@@ -1,0 +1,70 @@
+import { systemClock } from '@sallyport/std/clock';
+import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import { holderIn } from '../../../domain/principal/open-register.ts';
+import type { Peer } from '../../mcp-server.ts';
+import { askUser } from './ask-user.ts';
+import { takeCarried } from './carried-answer.ts';
+import { type AskedFor, type ConfirmCallsParts, type Confirming, callKey, type Settled } from './confirming.ts';
+import { createStateSeal } from './request-state.ts';
+import { answerOnRecord } from './wait-for-end.ts';
+import { createWaitingCalls } from './waiting-calls.ts';
+
+/** Calls that wait for a person, as the gateway deals with them. */
+export interface ConfirmCalls {
+  /** A call that just began to wait: the user is asked at once where that is allowed. */
+  settle(response: ToolInvokeResponse, call: AskedFor): Promise<Settled>;
+  /** The same request again, while its call waits or until its end was told; undefined for a new call. */
+  repeated(call: AskedFor): Promise<Settled> | undefined;
+  /**
+   * A request that brings the answer to its question (2026-07-28); undefined for one that brings none.
+   * @throws ToolLayerError E3801 for a state that was not given to this holder, for this request
+   */
+  answered(call: AskedFor): Promise<Settled> | undefined;
+  /** The client that waits for what becomes of a call that was confirmed. */
+  peerOf(tenantId: string, invocationId: string): Peer | undefined;
+}
+
+/** Nothing waits yet. */
+export function createConfirmCalls({ stateKey, ...parts }: ConfirmCallsParts): ConfirmCalls {
+  const { clock = systemClock, settings, layer } = parts;
+  const confirming: Confirming = {
+    ...parts,
+    clock,
+    waiting: createWaitingCalls({
+      max: settings.waitingCallsMax,
+      perTenantMax: settings.waitingCallsPerTenantMax,
+      perHolderMax: settings.waitingCallsPerHolderMax,
+    }),
+    seal: createStateSeal(stateKey),
+    listening: new Map(),
+  };
+  const { waiting, listening } = confirming;
+  return {
+    settle: async (response, call) => {
+      const { peer, input } = call;
+      const inspected = await layer.ask('token.inspect', {}, peer.caller).catch(() => undefined);
+      // The credential ended meanwhile: nobody comes with it again.
+      if (inspected === undefined) return { response };
+      const known = waiting.add({
+        holder: holderIn(inspected),
+        token: peer.caller.token,
+        input,
+        response,
+        now: clock.now(),
+      });
+      return askUser(confirming, response, call, known);
+    },
+    repeated: (call) => {
+      const { caller } = call.peer;
+      const known = waiting.find(caller.token, call.input, clock.now());
+      if (known === undefined) return undefined;
+      return answerOnRecord(layer, caller, known.invocationId).then((now) => askUser(confirming, now, call, known));
+    },
+    answered: (call) => {
+      const { requestState } = call.params;
+      if (call.peer.era !== 'modern' || typeof requestState !== 'string') return undefined;
+      return takeCarried(confirming, requestState, call);
+    },
+    peerOf: (tenantId, invocationId) => listening.get(callKey(tenantId, invocationId)),
+  };
+}

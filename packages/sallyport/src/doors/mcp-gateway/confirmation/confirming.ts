@@ -1,0 +1,46 @@
+import type { Clock } from '@sallyport/std/clock';
+import type { ToolInvokeRequest, ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import type { ToolLayer } from '../../../operations/tool-layer.ts';
+import type { Log } from '../../../telemetry/log.ts';
+import type { Params } from '../../json-rpc.ts';
+import type { Peer } from '../../mcp-server.ts';
+import type { ClientConfirmations } from '../client-confirmations.port.ts';
+import type { McpSettings } from '../settings.ts';
+import type { StateSeal } from './request-state.ts';
+import type { WaitingCalls } from './waiting-calls.ts';
+
+/** One request of a client that ended in, or leads to, a call that waits. */
+export interface AskedFor {
+  readonly input: ToolInvokeRequest;
+  readonly params: Params;
+  readonly peer: Peer;
+}
+
+/** What is told to the client: the call as it stands, or a question that it has to answer first (2026-07-28). */
+export type Settled =
+  | { readonly response: ToolInvokeResponse; readonly note?: string }
+  | { readonly inputRequests: Params; readonly requestState: string };
+
+/** What it stands on. */
+export interface ConfirmCallsParts {
+  readonly layer: ToolLayer;
+  readonly log: Log;
+  readonly settings: McpSettings;
+  /** Absent: nobody is asked at a client. */
+  readonly confirmations?: ClientConfirmations;
+  /** 32 bytes that sign what clients of the 2026 era carry. */
+  readonly stateKey: Uint8Array;
+  readonly clock?: Clock;
+}
+
+/** The same at work. */
+export interface Confirming extends Omit<ConfirmCallsParts, 'stateKey'> {
+  readonly clock: Clock;
+  readonly waiting: WaitingCalls;
+  readonly seal: StateSeal;
+  /** Clients that wait for the end of a confirmed call, by tenant and invocation. */
+  readonly listening: Map<string, Peer>;
+}
+
+/** One call among those of all tenants. */
+export const callKey = (tenantId: string, invocationId: string): string => JSON.stringify([tenantId, invocationId]);

@@ -1,0 +1,64 @@
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import type { ToolLayer } from '../../../operations/tool-layer.ts';
+import type { Peer } from '../../mcp-server.ts';
+import type { Confirmer } from '../client-confirmations.port.ts';
+import { type Confirming, callKey, type Settled } from './confirming.ts';
+import { waitForEnd } from './wait-for-end.ts';
+
+/** What a user said, and to which call. */
+export interface Said {
+  readonly by: Confirmer;
+  readonly approvalId: string;
+  readonly invocationId: string;
+  readonly bindingDigest: string;
+  readonly accepted: boolean;
+}
+
+/** The desk says that the approval is over. */
+const OVER: ReadonlySet<string> = new Set(['E3808', 'E3817']);
+/** How long the end of a call is waited for whose approval is over, in ms. */
+const OVER_WAIT_MS = 2_000;
+
+/** Told with a call that still waits. */
+export const NOT_DECIDED = 'The user was asked at the client and has not decided.';
+
+/** Brings an answer to the desk, which decides whether it counts; then follows the call to its end. */
+export async function decide(
+  { layer, log, confirmations, settings, listening }: Confirming,
+  { invocationId, ...answer }: Said,
+  peer: Peer,
+): Promise<Settled> {
+  const { by, approvalId } = answer;
+  try {
+    await confirmations?.confirm({ ...answer, tenantId: by.tenantId });
+  } catch (thrown) {
+    const { code, message } = failureOf(thrown);
+    log.info('confirmation-not-taken', { approval_id: approvalId, code });
+    // Decided elsewhere, or expired: its end is a moment away. Anything else leaves it as it was.
+    const until = AbortSignal.any([peer.signal, AbortSignal.timeout(OVER.has(code) ? OVER_WAIT_MS : 0)]);
+    return { response: await waitForEnd(layer, peer.caller, invocationId, approvalId, until), note: message };
+  }
+  const key = callKey(by.tenantId, invocationId);
+  listening.set(key, peer);
+  try {
+    const until = AbortSignal.any([peer.signal, AbortSignal.timeout(settings.confirmedWaitMs)]);
+    return { response: await waitForEnd(layer, peer.caller, invocationId, approvalId, until) };
+  } finally {
+    if (listening.get(key) === peer) listening.delete(key);
+  }
+}
+
+/** For whom the token of a client speaks. @throws ToolLayerError E32xx */
+export async function confirmerOf(layer: ToolLayer, { caller }: Peer): Promise<Confirmer> {
+  const { tenant_id, agent_did, user_did } = await layer.ask('token.inspect', {}, caller);
+  return { tenantId: tenant_id, agentDid: agent_did, ...(user_did === undefined ? {} : { userDid: user_did }) };
+}
+
+/** Whether a call waits for a person. */
+export const isWaiting = ({ status, error }: ToolInvokeResponse): boolean =>
+  status === 'pending_approval' && error === undefined;
+
+/** Whether a call is not over. */
+export const isOpen = (response: ToolInvokeResponse): boolean =>
+  isWaiting(response) || response.status === 'pending' || response.status === 'running';

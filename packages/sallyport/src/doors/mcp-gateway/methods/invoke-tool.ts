@@ -1,0 +1,102 @@
+// Hot path: every tools/call.
+
+import { errorBody } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
+import type { Caller, Progress } from '../../../domain/principal/principal.ts';
+import type { ToolLayer } from '../../../operations/tool-layer.ts';
+import { errorAnswer, notificationText, RPC, type RpcAnswer, type RpcRequest } from '../../json-rpc.ts';
+import { metaOf } from '../../mcp-protocol.ts';
+import type { Peer } from '../../mcp-server.ts';
+import type { ConfirmCalls } from '../confirmation/confirm-calls.ts';
+import type { AskedFor, Settled } from '../confirmation/confirming.ts';
+import { isOpen } from '../confirmation/decide.ts';
+import type { SuspendedCalls } from '../upstream-questions/suspended-calls.ts';
+import { callOptions } from './call-options.ts';
+import { dryRunAnswer, happyAnswer, looksLikeCallResult, type ResultFrame, unhappyAnswer } from './call-result.ts';
+import { inputRequiredAnswer, pendingAnswer } from './pending-result.ts';
+import type { ToolShelf } from './tool-shelf.ts';
+
+/** What a call of a tool needs. */
+export interface InvokeParts {
+  readonly layer: ToolLayer;
+  readonly shelf: ToolShelf;
+  readonly confirmCalls: ConfirmCalls;
+  readonly suspendedCalls: SuspendedCalls;
+  /** Clients that can be asked while their request runs, by its signal. */
+  readonly peers: WeakMap<AbortSignal, Peer>;
+}
+
+/** Calls the tool that `input` names, for this request. */
+export type Invoke = (input: ToolInvokeRequest, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
+
+export function createInvoke(
+  { layer, shelf, confirmCalls, suspendedCalls, peers }: InvokeParts,
+  frame: ResultFrame,
+): Invoke {
+  return async (input, request, peer) => {
+    const asked = callOptions(input, request.params);
+    if (typeof asked === 'string') return errorAnswer(request.id, RPC.invalidParams, asked);
+    try {
+      if (asked.dryRun) {
+        const told = await layer.ask('tool.dry_run', asked.input, callingAs(request, peer));
+        return dryRunAnswer(request.id, told, frame);
+      }
+      const call = { input: asked.input, params: request.params, peer };
+      const goesOn = suspendedCalls.answered(call);
+      const settled = await (goesOn ?? suspendedCalls.run(call, (mine) => settle(mine, callingAs(request, mine.peer))));
+      return await answerOf(settled, asked.input, request, peer);
+    } catch (thrown) {
+      return unhappyAnswer(request.id, errorBody(failureOf(thrown)), undefined, frame);
+    }
+  };
+
+  async function settle(call: AskedFor, caller: Caller): Promise<Settled> {
+    const { peer } = call;
+    if (peer.ask !== undefined && peer.can?.['elicitation'] !== undefined) peers.set(peer.signal, peer);
+    return confirmCalls.answered(call) ?? confirmCalls.repeated(call) ?? firstAnswer(call, caller);
+  }
+
+  async function firstAnswer(call: AskedFor, caller: Caller): Promise<Settled> {
+    const response = await layer.ask('tool.invoke', call.input, caller);
+    return isOpen(response) ? confirmCalls.settle(response, call) : { response };
+  }
+
+  async function answerOf(
+    settled: Settled,
+    { tool_id }: ToolInvokeRequest,
+    { id }: RpcRequest,
+    { caller }: Peer,
+  ): Promise<RpcAnswer> {
+    if (!('response' in settled)) return inputRequiredAnswer(id, settled.inputRequests, settled.requestState, frame);
+    const { response, note } = settled;
+    if (response.error !== undefined) return unhappyAnswer(id, response.error, response, frame);
+    if (isOpen(response)) return pendingAnswer(id, response, note, frame);
+    // What does not look like an MCP result is answered without asking what kind of tool it came from.
+    const fromMcp = looksLikeCallResult(response.result) && (await shelf.kindOf(caller, tool_id)) === 'mcp';
+    return happyAnswer(id, response, fromMcp, frame);
+  }
+}
+
+/** The caller with what belongs to this one call: its end, its progress, its trace. */
+function callingAs({ params }: RpcRequest, { caller, signal, notify }: Peer): Caller {
+  const { progressToken, traceparent } = metaOf(params);
+  return {
+    ...caller,
+    signal,
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
+    ...(typeof progressToken === 'string' || typeof progressToken === 'number'
+      ? { onProgress: progressTeller(progressToken, notify) }
+      : {}),
+  };
+}
+
+/** MCP wants progress to grow with each notification; what does not grow is left out. */
+function progressTeller(progressToken: string | number, notify: (text: string) => void): (step: Progress) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (step) => {
+    if (step.progress <= last) return;
+    last = step.progress;
+    notify(notificationText('notifications/progress', { progressToken, ...step }));
+  };
+}

@@ -1,0 +1,100 @@
+import { errorBody } from '@sallyport/std/error/failure';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ToolInvokeRequest } from '../../../../../api/schemas/invocation.ts';
+import type { ToolLayer } from '../../../../operations/tool-layer.ts';
+import {
+  errorAnswer,
+  isObject,
+  type Params,
+  RPC,
+  type RpcAnswer,
+  type RpcRequest,
+  resultAnswer,
+} from '../../../json-rpc.ts';
+import type { Method, Peer } from '../../../mcp-server.ts';
+import type { McpSettings, ToolsMode } from '../../settings.ts';
+import { ownAnswer, unhappyAnswer } from '../call-result.ts';
+import type { ToolMethods } from '../tool-methods.ts';
+import type { ToolShelf } from '../tool-shelf.ts';
+import { describeTool } from './describe-tool.ts';
+import { findTools } from './find-tools.ts';
+import { argumentFaults } from './meta-arguments.ts';
+import { META_TOOLS, type MetaTool, type MetaToolName } from './meta-tools.ts';
+
+/** What the meta-tools need beside the methods that they stand before. */
+export interface MetaMethodParts extends Pick<McpSettings, 'autoToolsMax'> {
+  readonly layer: ToolLayer;
+  readonly shelf: ToolShelf;
+  readonly mode: Exclude<ToolsMode, 'all'>;
+  /** Tools that the client names. */
+  readonly tools: ToolMethods;
+  /** Tools that the model names, in an argument. */
+  readonly inner: ToolMethods;
+}
+
+/**
+ * `tools/list` and `tools/call` where the meta-tools stand for all others (MOD-11). Their names are theirs: a registered
+ * tool of such a name is reached by `call_tool`. Other names are called as always, so that a client which knows a tool
+ * need not go round.
+ */
+export function metaMethods(parts: MetaMethodParts): readonly (readonly [string, Method])[] {
+  const { layer, shelf, mode, tools, inner, autoToolsMax } = parts;
+  const standsForAll = async ({ caller }: Peer): Promise<boolean> =>
+    mode === 'meta' || (await shelf.list(caller)).kinds.size > autoToolsMax;
+  const listing = `{"tools":${JSON.stringify([...META_TOOLS.values()])}${tools.afterTools}`;
+  const runs = metaRuns(layer, inner);
+
+  const callTool: Method = async (request, peer) => {
+    const tool = META_TOOLS.get(String(request.params['name']));
+    if (tool === undefined || !(await standsForAll(peer))) return tools.callTool(request, peer);
+    return callMeta(tool, runs[tool.name], request, peer, inner);
+  };
+  const listTools: Method = async (request, peer) => {
+    if (!(await standsForAll(peer))) return tools.listTools(request, peer);
+    // Asking with a token that is not good is refused here as everywhere.
+    if (mode === 'meta') await layer.ask('token.inspect', {}, peer.caller);
+    return resultAnswer(request.id, listing);
+  };
+  return [
+    ['tools/call', callTool],
+    ['tools/list', listTools],
+  ];
+}
+
+/** Answers a call of a meta-tool with arguments that fit it. */
+type RunMeta = (given: Params, request: RpcRequest, peer: Peer) => Promise<RpcAnswer>;
+
+function metaRuns(layer: ToolLayer, { invoke, frame }: ToolMethods): Readonly<Record<MetaToolName, RunMeta>> {
+  return {
+    find_tools: async (given, { id }, { caller, signal }) =>
+      ownAnswer(id, await findTools(layer, given, { ...caller, signal }), frame),
+    describe_tool: async (given, { id }, { caller, signal }) =>
+      ownAnswer(id, await describeTool(layer, given, { ...caller, signal }), frame),
+    call_tool: ({ name, arguments: parameters, version }, request, peer) => {
+      const input = {
+        tool_id: name,
+        ...(parameters === undefined ? {} : { parameters }),
+        ...(version === undefined ? {} : { tool_version: version }),
+      };
+      return invoke(input as ToolInvokeRequest, request, peer);
+    },
+  };
+}
+
+async function callMeta(
+  { name, inputSchema }: MetaTool,
+  run: RunMeta,
+  request: RpcRequest,
+  peer: Peer,
+  { frame }: ToolMethods,
+): Promise<RpcAnswer> {
+  const { arguments: given = {} } = request.params;
+  if (!isObject(given)) return errorAnswer(request.id, RPC.invalidParams, 'The member arguments must be an object.');
+  try {
+    const faults = argumentFaults(inputSchema, given);
+    if (faults.length === 0) return await run(given, request, peer);
+    throw new ToolLayerError('E3509', `The arguments do not fit ${name}.`, { details: { faults } });
+  } catch (thrown) {
+    return unhappyAnswer(request.id, errorBody(failureOf(thrown)), undefined, frame);
+  }
+}

@@ -1,0 +1,153 @@
+// Hot path: tools/list is served from here.
+
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { sha256 } from '@sallyport/std/sha256';
+import { LRUCache } from 'lru-cache';
+import type { ExecutorKind, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { Caller } from '../../../domain/principal/principal.ts';
+import type { ToolLayer } from '../../../operations/tool-layer.ts';
+import type { Era } from '../../mcp-protocol.ts';
+import type { McpSettings } from '../settings.ts';
+import { toolView } from './tool-view.ts';
+
+/** The tools that one token may see. */
+export interface ToolList {
+  /** JSON text of one page, without the braces: `"tools":[…]` and, where there is more, `,"nextCursor":…`. */
+  page(cursor: string | undefined, era: Era): string;
+  readonly kinds: ReadonlyMap<string, ExecutorKind>;
+  /** The same for the same list. */
+  print(): string;
+}
+
+/** Lists of tools by token, until the tools change. */
+export interface ToolShelf {
+  /** @throws ToolLayerError E32xx for a token that is not good, and what the layer says */
+  list(caller: Caller): Promise<ToolList>;
+  /** Which kind of executor runs a tool; undefined for one that the caller does not see. */
+  kindOf(caller: Caller, toolId: string): Promise<ExecutorKind | undefined>;
+  /** Forgets every list. */
+  clear(): void;
+}
+
+/** Manifests asked for at once. */
+const MANIFESTS_PER_PAGE = 1_000;
+
+export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolShelf {
+  const bounds = { ttl: settings.toolListTtlMs };
+  const lists = new LRUCache<string, Promise<ToolList>>({ max: settings.toolListsMax, ...bounds });
+  /** By token, of the tools that were called with it: one look, and no key to be made of two texts. */
+  const kinds = new LRUCache<string, Map<string, ExecutorKind>>({ max: settings.toolListsMax, ...bounds });
+
+  const list: ToolShelf['list'] = async (caller) => {
+    const key = caller.token ?? '';
+    const known = lists.get(key);
+    if (known !== undefined) {
+      // A token may have been revoked, or have expired, since the list was made.
+      await layer.ask('token.inspect', {}, caller);
+      return known;
+    }
+    const loading = load(layer, caller, settings);
+    lists.set(key, loading);
+    // A refusal is not kept: the next request asks again.
+    loading.catch(() => {
+      if (lists.peek(key) === loading) lists.delete(key);
+    });
+    return loading;
+  };
+
+  const kindOf: ToolShelf['kindOf'] = async (caller, toolId) => {
+    const token = caller.token ?? '';
+    const known = kinds.get(token)?.get(toolId);
+    if (known !== undefined) return known;
+    const kind = await findKind(caller, toolId);
+    if (kind === undefined) return undefined;
+    let ofToken = kinds.get(token);
+    if (ofToken === undefined || ofToken.size >= settings.toolsMax) {
+      ofToken = new Map();
+      kinds.set(token, ofToken);
+    }
+    ofToken.set(toolId, kind);
+    return kind;
+  };
+
+  const findKind: ToolShelf['kindOf'] = async (caller, toolId) => {
+    const listed = await lists.peek(caller.token ?? '')?.catch(() => undefined);
+    const kind = listed?.kinds.get(toolId);
+    if (kind !== undefined) return kind;
+    return layer.ask('tools.get', { tool_id: toolId }, caller).then(
+      ({ manifest }) => manifest.executor.kind,
+      () => undefined,
+    );
+  };
+
+  return {
+    list,
+    kindOf,
+    clear: () => {
+      lists.clear();
+      kinds.clear();
+    },
+  };
+}
+
+async function load(layer: ToolLayer, caller: Caller, settings: McpSettings): Promise<ToolList> {
+  // Several requests may wait for one list, so it does not end with the first of them.
+  const { signal: _signal, onProgress: _onProgress, ...asking } = caller;
+  const manifests: ToolManifest[] = [];
+  for (let page = 1; manifests.length < settings.toolsMax; page += 1) {
+    const input = { page, page_size: MANIFESTS_PER_PAGE };
+    const answer = await layer.ask('tools.manifests', input, asking);
+    manifests.push(...answer.manifests);
+    if (answer.manifests.length === 0 || manifests.length >= answer.total_count) break;
+  }
+  return toolListOf(manifests.slice(0, settings.toolsMax), settings.toolsPageSize);
+}
+
+/** Sorted by id, so that a cursor, the last id of a page, stays good while tools come and go. */
+function toolListOf(manifests: readonly ToolManifest[], pageSize: number): ToolList {
+  const sorted = manifests.toSorted((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
+  const texts = textsByEra(sorted);
+  const pages = { legacy: new Map<number, string>(), modern: new Map<number, string>() };
+  let print: string | undefined;
+  return {
+    print: () => {
+      print ??= sha256([...texts('legacy'), ...texts('modern')].join());
+      return print;
+    },
+    kinds: new Map(sorted.map((manifest) => [manifest.tool_id, manifest.executor.kind])),
+    page: (cursor, era) => {
+      const start = cursor === undefined ? 0 : startAfter(sorted, cursor);
+      const known = pages[era].get(start);
+      if (known !== undefined) return known;
+      const end = start + pageSize;
+      const last = sorted[end - 1];
+      const more = last !== undefined && end < sorted.length ? `,"nextCursor":"${cursorOf(last.tool_id)}"` : '';
+      const page = `"tools":[${texts(era).slice(start, end).join(',')}]${more}`;
+      // Cursors that nobody was given must not fill the memory.
+      if (start % pageSize === 0) pages[era].set(start, page);
+      return page;
+    },
+  };
+}
+
+/** Each tool as JSON text, made for an era when it is first asked for. */
+function textsByEra(manifests: readonly ToolManifest[]): (era: Era) => readonly string[] {
+  const made: Partial<Record<Era, readonly string[]>> = {};
+  return (era) => {
+    made[era] ??= manifests.map((manifest) => JSON.stringify(toolView(manifest, era)));
+    return made[era];
+  };
+}
+
+function cursorOf(toolId: string): string {
+  return Buffer.from(toolId).toString('base64url');
+}
+
+function startAfter(sorted: readonly ToolManifest[], cursor: string): number {
+  const toolId = Buffer.from(cursor, 'base64url').toString();
+  if (cursorOf(toolId) !== cursor || cursor === '') {
+    throw new ToolLayerError('E3801', 'The cursor is not one of this server. List again without a cursor.');
+  }
+  const index = sorted.findIndex((manifest) => manifest.tool_id > toolId);
+  return index < 0 ? sorted.length : index;
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { KiB } from '@sallyport/std/bytes';
+import { visibleLine, visibleText } from '@sallyport/std/text/visible-text';
+import type { Log } from '../../../telemetry/log.ts';
+import { isObject, type Params } from '../../json-rpc.ts';
+import type { Peer } from '../../mcp-server.ts';
+import { elicits } from '../confirmation/elicit-form.ts';
+import { asksForSecret } from './asks-for-secret.ts';
+import { type FlatForm, flatFormOf } from './flat-form.ts';
+
+const NAME_CHARACTERS_MAX = 100;
+const MESSAGE_CHARACTERS_MAX = 4 * KiB;
+
+/** What an upstream asks a person in the middle of a call, in the shape of the elicitation port. All of it is foreign. */
+export interface UpstreamQuestion {
+  readonly tenantId: string;
+  readonly upstream: string;
+  /** The calls for one of which it asks, the newest first. */
+  readonly invocationIds: readonly string[];
+  readonly mode: 'form' | 'url';
+  readonly message: string;
+  readonly requestedSchema?: Params;
+  readonly url?: string;
+  /** What waits for the person is done inside of it. */
+  whileAsking<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
+}
+
+/** What the person says; `content` fits the schema. `unasked` says why no person was shown the question. */
+export type UpstreamAnswer =
+  | { readonly action: 'accept'; readonly content?: Params }
+  | { readonly action: 'decline' | 'cancel' }
+  | { readonly action: 'cancel'; readonly unasked: string };
+
+/** Puts questions of upstreams to the user at the client whose call they belong to. */
+export interface UpstreamDesk {
+  /** Never rejects. */
+  ask(question: UpstreamQuestion, signal: AbortSignal): Promise<UpstreamAnswer>;
+  /** The client that a call runs for; undefined when it shows no questions. */
+  clientOf(tenantId: string, invocationId: string): { readonly session?: string } | undefined;
+}
+
+/** Who waits for which call. */
+export interface UpstreamQuestionParts {
+  readonly log: Log;
+  /** The client whose request a call runs for; undefined when it came another way. */
+  readonly peerOf: (tenantId: string, invocationId: string) => Peer | undefined;
+}
+
+/**
+ * A question is put to one client: that of the call that it belongs to. Where it could belong to calls of several clients, of
+ * none, or of one that cannot put such a question to its user, nobody is asked.
+ */
+export function createUpstreamDesk({ log, peerOf }: UpstreamQuestionParts): UpstreamDesk {
+  const sessions = new WeakMap<object, string>();
+  const sessionOf = (watch: object): string => {
+    const known = sessions.get(watch) ?? randomUUID();
+    sessions.set(watch, known);
+    return known;
+  };
+  const ask: UpstreamDesk['ask'] = async (question, signal) => {
+    const peer = onePeer(question, peerOf);
+    if (peer?.ask === undefined) return unasked('no single client waits for the call');
+    const { ask: askPeer } = peer;
+    if (!elicits(peer, question.mode)) return unasked(`the client shows no question of the mode ${question.mode}`);
+    if (question.mode === 'form' && asksForSecret(question.requestedSchema))
+      return unasked('its form asks for a secret; a server has a page of its own for that');
+    const form = question.mode === 'form' ? flatFormOf(question.requestedSchema) : undefined;
+    if (question.mode === 'form' && form === undefined) return unasked('its schema is no form');
+    try {
+      const said = await question.whileAsking(() =>
+        askPeer('elicitation/create', paramsOf(question, form), AbortSignal.any([signal, peer.signal])),
+      );
+      return answerIn(said, form) ?? unasked('the answer of the client is not what was asked for');
+    } catch (thrown) {
+      log.info('upstream-question-not-answered', { upstream: question.upstream, reason: String(thrown) });
+      return { action: 'cancel' };
+    }
+  };
+  return {
+    ask,
+    clientOf(tenantId, invocationId) {
+      const peer = peerOf(tenantId, invocationId);
+      if (peer?.ask === undefined || peer.can?.['elicitation'] === undefined) return undefined;
+      return peer.watch === undefined ? {} : { session: sessionOf(peer.watch) };
+    },
+  };
+}
+
+const unasked = (why: string): UpstreamAnswer => ({ action: 'cancel', unasked: why });
+
+/** Of several calls of one client, all have to be of one session, or none of any. */
+function onePeer(
+  { tenantId, invocationIds }: UpstreamQuestion,
+  peerOf: UpstreamQuestionParts['peerOf'],
+): Peer | undefined {
+  const [first, ...others] = invocationIds.map((id) => peerOf(tenantId, id));
+  if (first === undefined) return undefined;
+  return others.every((other) => other !== undefined && other.watch === first.watch) ? first : undefined;
+}
+
+function paramsOf({ upstream, message, url }: UpstreamQuestion, form: FlatForm | undefined): Params {
+  // Whose words these are has to stand before them.
+  const from = `The server ${visibleLine(upstream, NAME_CHARACTERS_MAX)} asks; never give it a password.`;
+  const asked = { message: `${from}\n${visibleText(message, MESSAGE_CHARACTERS_MAX)}` };
+  if (form !== undefined) return { ...asked, requestedSchema: form.schema };
+  return { ...asked, mode: 'url', url, elicitationId: randomUUID() };
+}
+
+/** Undefined for an answer that does not fit. */
+function answerIn(said: unknown, form: FlatForm | undefined): UpstreamAnswer | undefined {
+  const { action, content } = isObject(said) ? said : {};
+  if (action === 'decline') return { action };
+  if (action !== 'accept') return { action: 'cancel' };
+  if (form === undefined) return { action };
+  return isObject(content) && form.fits(content) ? { action, content } : undefined;
+}

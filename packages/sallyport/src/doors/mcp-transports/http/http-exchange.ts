@@ -1,0 +1,78 @@
+// Hot path: every MCP request over HTTP is answered through here.
+
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { Caller } from '../../../domain/principal/principal.ts';
+import { presentedCredential } from '../../bearer.ts';
+import { requestEnd, STREAM_HEADERS, send } from '../../http-answer.ts';
+import { errorAnswer, RPC, type RpcAnswer, type RpcId } from '../../json-rpc.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
+
+/** One HTTP request and its answer: JSON, or a stream of events once something is to be told before the answer. */
+export interface HttpExchange {
+  readonly request: IncomingMessage;
+  readonly headers: IncomingHttpHeaders;
+  readonly caller: Caller;
+  /** Ends when the client goes away, or the door stops, before the answer. */
+  readonly gone: AbortController;
+  /** Turns the answer into a stream of events; later calls give the same stream. */
+  stream(): EventStream;
+  /** Answers; on the stream, where there is one. `headers` are name and value in turn. */
+  answer(answer: RpcAnswer, headers?: readonly string[]): void;
+  /** Answers with a JSON-RPC error that belongs to the HTTP request as such. */
+  refuse(status: number, code: number, message: string, id?: RpcId | null, headers?: readonly string[]): void;
+  /** Answers without a body. */
+  empty(status: number): void;
+}
+
+export function createHttpExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { resource, path }: Pick<Endpoint, 'resource' | 'path'>,
+): HttpExchange {
+  const { headers } = request;
+  const gone = requestEnd(response);
+  let stream: EventStream | undefined;
+
+  const answer: HttpExchange['answer'] = ({ text, http = 200, challenge }, more = []) => {
+    if (stream !== undefined) stream.end(text);
+    else {
+      const asked =
+        challenge === undefined ? more : [...more, 'www-authenticate', resource.challenge(request, path, challenge)];
+      send(response, http, 'application/json', text, asked);
+    }
+  };
+  return {
+    request,
+    headers,
+    gone,
+    caller: callerOf(headers),
+    stream: () => {
+      stream ??= openEventStream(response);
+      return stream;
+    },
+    answer,
+    refuse: (status, code, message, id = null, more) => answer(errorAnswer(id, code, message, undefined, status), more),
+    empty: (status) => {
+      if (!response.headersSent) response.writeHead(status, ['content-length', '0', ...STREAM_HEADERS]).end();
+    },
+  };
+}
+
+function callerOf(headers: IncomingHttpHeaders): Caller {
+  const { traceparent } = headers;
+  const token = presentedCredential(headers);
+  return {
+    door: 'mcp',
+    ...(token === undefined ? {} : { token }),
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
+  };
+}
+
+/** Refuses what there is no room for (E3803); throws anything else on. */
+export function refuseFull(thrown: unknown, exchange: HttpExchange, id: RpcId | null): void {
+  const { code, message } = failureOf(thrown);
+  if (code !== 'E3803') throw thrown;
+  exchange.refuse(503, RPC.internalError, message, id);
+}

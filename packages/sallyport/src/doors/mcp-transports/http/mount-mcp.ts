@@ -1,0 +1,182 @@
+// Hot path: every MCP request over HTTP passes here.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { FastifyInstance } from 'fastify';
+import { classify, RPC, type RpcMessage } from '../../json-rpc.ts';
+import type { McpServer } from '../../mcp-server.ts';
+import { createProtectedResource } from '../../protected-resource.ts';
+import { createBodyBudget, readBody } from '../../request-body.ts';
+import { readWireJson } from '../../wire-json.ts';
+import { isModern } from '../modern-envelope.ts';
+import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';
+import type { Endpoint } from './endpoint.ts';
+import { createHttpExchange, type HttpExchange } from './http-exchange.ts';
+import { answerLegacy, endSession, notifyLegacy, openSessionStream, takeAnswer } from './http-sessions.ts';
+import { answerModern } from './http-stateless.ts';
+import { createSessions } from './sessions.ts';
+import { createStreams } from './streams.ts';
+
+/** What an MCP endpoint over HTTP needs. */
+export interface McpEndpoint
+  extends Pick<Endpoint, 'serverOf' | 'log'>,
+    Partial<Pick<Endpoint, 'resource' | 'bodies'>> {
+  /** Path of the address; a query is for `serverOf` to read. */
+  readonly path: string;
+  readonly settings?: Partial<TransportSettings>;
+  /** Where its POST requests are taken without the framework; absent: all go through it. */
+  readonly direct?: DirectPosts;
+  /** Tells when the server takes no new requests: streams of notifications end then, and requests that run go on. */
+  readonly onStop?: (listener: () => void) => void;
+}
+
+/** Takes the POST requests of one path. */
+interface DirectPosts {
+  add(path: string, answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>): void;
+}
+
+/**
+ * Adds an MCP endpoint to an HTTP server, for both eras. `Host` and `Origin` are the server's to check.
+ * Closing the server ends every stream and session; the MCP server itself is closed by its owner.
+ */
+export function mountMcp(app: FastifyInstance, { path, settings: given, direct, onStop, ...parts }: McpEndpoint): void {
+  const settings = { ...TRANSPORT_DEFAULTS, ...given };
+  const endpoint = {
+    resource: createProtectedResource(),
+    bodies: createBodyBudget(),
+    ...parts,
+    path,
+    settings,
+    sessions: createSessions(settings),
+    streams: createStreams(settings),
+  };
+  onStop?.(endpoint.streams.close);
+  app.addHook('preClose', (done) => {
+    endpoint.streams.close();
+    endpoint.sessions.endAll();
+    done();
+  });
+  app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    // The body is read below, with its own bound and its own errors.
+    scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
+    addRoute(scope, path, 'POST', endpoint, answerPost);
+    addRoute(scope, path, 'GET', endpoint, openSessionStream);
+    addRoute(scope, path, 'DELETE', endpoint, endSession);
+    done();
+  });
+  direct?.add(path, (request, response) => respond(request, response, endpoint, answerPost));
+}
+
+type Answer = (exchange: HttpExchange, endpoint: Endpoint) => Promise<void> | void;
+
+function addRoute(scope: FastifyInstance, url: string, method: string, endpoint: Endpoint, answer: Answer): void {
+  scope.route({
+    method,
+    url,
+    exposeHeadRoute: false,
+    handler: (request, reply) => {
+      reply.hijack();
+      return respond(request.raw, reply.raw, endpoint, answer);
+    },
+  });
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  endpoint: Endpoint,
+  answer: Answer,
+): Promise<void> {
+  const exchange = createHttpExchange(request, response, endpoint);
+  try {
+    await answer(exchange, endpoint);
+  } catch (thrown) {
+    refuseThrown(thrown, exchange, endpoint);
+  }
+}
+
+/** A request that names no server there is was its client's fault; anything else is ours. */
+function refuseThrown(thrown: unknown, exchange: HttpExchange, { log }: Endpoint): void {
+  const { code, message } = failureOf(thrown);
+  if (code === 'E3801') {
+    exchange.refuse(400, RPC.invalidRequest, message);
+    return;
+  }
+  log.error('mcp-request-failed', { cause: thrown });
+  exchange.refuse(500, RPC.internalError, message);
+}
+
+async function answerPost(exchange: HttpExchange, endpoint: Endpoint): Promise<void> {
+  const server = endpoint.serverOf(exchange.request);
+  const message = await readMessage(exchange, server, endpoint);
+  if (message === undefined) return;
+  switch (message.kind) {
+    case 'invalid':
+      exchange.refuse(400, RPC.invalidRequest, message.message, message.id);
+      break;
+    case 'request':
+      await (isModern(message, exchange.headers) ? answerModern : answerLegacy)(message, server, exchange, endpoint);
+      break;
+    case 'notification':
+      await notifyLegacy(message.method, message.params, exchange, endpoint);
+      break;
+    case 'response':
+      await takeAnswer(message, exchange, endpoint);
+  }
+}
+
+/** The message in the body; undefined when the request was refused instead. */
+async function readMessage(
+  exchange: HttpExchange,
+  server: McpServer,
+  { settings, bodies }: Endpoint,
+): Promise<RpcMessage | undefined> {
+  const { headers, request } = exchange;
+  if (!acceptsBoth(headers.accept)) {
+    exchange.refuse(406, RPC.invalidRequest, 'The header Accept must list application/json and text/event-stream.');
+    return undefined;
+  }
+  if (!isJson(headers['content-type'])) {
+    exchange.refuse(415, RPC.invalidRequest, 'The content type must be application/json.');
+    return undefined;
+  }
+  let bytes: Buffer;
+  try {
+    const admit = () => server.holderOf(exchange.caller);
+    bytes = await readBody(request, { bytesMax: settings.messageBytesMax, budget: bodies, admit });
+  } catch (thrown) {
+    refuseBody(thrown, exchange, server);
+    return undefined;
+  }
+  const read = readWireJson(bytes);
+  if (read.ok) return classify(read.value);
+  const unreadable = read.refusal === 'syntax' || read.refusal === 'encoding';
+  exchange.refuse(400, unreadable ? RPC.parseError : RPC.invalidRequest, read.failure.message);
+  return undefined;
+}
+
+/** Too large, too early, or of a sender whose credential is not good. */
+function refuseBody(thrown: unknown, exchange: HttpExchange, server: McpServer): void {
+  const { code, message, retryAfterMs } = failureOf(thrown);
+  if (code === 'E3801' || code === 'E3810') {
+    exchange.refuse(code === 'E3810' ? 413 : 400, RPC.invalidRequest, message);
+  } else if (code === 'E3803') {
+    const after = String(Math.ceil((retryAfterMs ?? 1_000) / 1_000));
+    exchange.refuse(503, RPC.internalError, message, null, ['retry-after', after]);
+  } else exchange.answer(server.explain(null, thrown));
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
+/** Clients must take both forms of an answer; one that says nothing takes anything (RFC 9110 §12.5.1). */
+function acceptsBoth(accept: string | undefined): boolean {
+  if (accept === undefined || accept.includes('*/*')) return true;
+  const types = accept.toLowerCase();
+  return (
+    (types.includes('application/json') || types.includes('application/*')) &&
+    (types.includes('text/event-stream') || types.includes('text/*'))
+  );
+}

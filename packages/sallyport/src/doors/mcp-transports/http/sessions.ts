@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { ConnectionLost } from '../../../domain/principal/connection-lost.ts';
+import { createOpenRegister, type Holder, type OpenEntry } from '../../../domain/principal/open-register.ts';
+import type { Params, RpcId } from '../../json-rpc.ts';
+import type { Watch } from '../../mcp-server.ts';
+import { type ClientQuestions, createClientQuestions } from '../client-questions.ts';
+import type { TransportSettings } from '../settings.ts';
+import type { EventStream } from './event-stream.ts';
+
+/**
+ * What a client of the 2025 era and this server hold in common. It grants nothing: every request shows its own token,
+ * and one of the same holder.
+ */
+export interface Session {
+  readonly id: string;
+  readonly version: string;
+  /** For whom the session was opened; nobody else has part in it. */
+  readonly holder: Holder;
+  /** The last token that was known to be the holder's. */
+  token: string | undefined;
+  /** What its client said in the handshake that it can do. */
+  readonly can: Params;
+  /** What its client is asked. */
+  readonly questions: ClientQuestions;
+  /** Requests that run, so that they can be cancelled. */
+  readonly running: Map<RpcId, AbortController>;
+  /** What its client is told of on the GET stream. */
+  readonly watch: Watch;
+  /** The client's GET stream, while it is open. */
+  stream: EventStream | undefined;
+  /** A GET stream is open, or about to be. */
+  hasStream: boolean;
+  /** Monotonic ms. */
+  usedAt: number;
+  /** Counts the session among the open ones of its holder and tenant. */
+  readonly entry: OpenEntry;
+}
+
+/** Whose session it is, in which version of the protocol, and what its client can do. */
+export type SessionOf = Pick<Session, 'version' | 'holder' | 'token' | 'can'>;
+
+export interface Sessions {
+  /**
+   * Where a bound is reached, the holder's own session that is idle longest ends; of others only one that is idle for
+   * longer than it may be.
+   * @param watch subscribes the session to changes, given how to send it a message; disposed with the session
+   * @throws ToolLayerError E3803 where there is no room
+   */
+  create(of: SessionOf, watch: (tell: (text: string) => void) => Promise<Watch>): Promise<Session>;
+  /** undefined for one that never was or has ended. Asking does not count as use. */
+  find(id: string): Session | undefined;
+  /** The session is used now. */
+  touch(session: Session): void;
+  /** Ends a session, its stream and its requests; false when there is none. */
+  end(id: string): boolean;
+  endAll(): void;
+}
+
+type Settings = Pick<
+  TransportSettings,
+  'sessionsMax' | 'sessionsPerHolderMax' | 'sessionsPerTenantMax' | 'sessionIdleMs'
+>;
+
+export function createSessions(settings: Settings): Sessions {
+  const { sessionsMax: max, sessionsPerHolderMax: perHolderMax, sessionsPerTenantMax: perTenantMax } = settings;
+  const register = createOpenRegister('sessions', { max, perHolderMax, perTenantMax });
+  /** By id, the one that was used longest ago first. */
+  const sessions = new Map<string, Session>();
+
+  const end = (id: string): boolean => {
+    const session = sessions.get(id);
+    if (session === undefined) return false;
+    sessions.delete(id);
+    close(session);
+    return true;
+  };
+
+  const touch = (session: Session): void => {
+    session.usedAt = performance.now();
+    if (!sessions.delete(session.id)) return;
+    sessions.set(session.id, session);
+    session.entry.touch();
+  };
+
+  /** Ends what nobody used for long; a session whose client listens is in use. */
+  const endIdle = (): void => {
+    const before = performance.now() - settings.sessionIdleMs;
+    for (const session of sessions.values()) {
+      if (session.usedAt >= before) return;
+      if (session.hasStream) touch(session);
+      else end(session.id);
+    }
+  };
+
+  const enter = (holder: Holder, id: string): OpenEntry => {
+    const add = () => register.add(holder, () => end(id));
+    let entry = add();
+    if (isFailure(entry)) {
+      endIdle();
+      entry = add();
+    }
+    if (isFailure(entry)) throw ToolLayerError.of(entry);
+    return entry;
+  };
+
+  return {
+    create: async (of, watch) => {
+      let session: Session | undefined;
+      const watching = await watch((text) => void session?.stream?.send(text));
+      const id = randomUUID();
+      try {
+        session = sessionOf(id, of, watching, enter(of.holder, id));
+      } catch (thrown) {
+        watching[Symbol.dispose]();
+        throw thrown;
+      }
+      sessions.set(id, session);
+      return session;
+    },
+    find: (id) => sessions.get(id),
+    touch,
+    end,
+    endAll: () => {
+      for (const id of [...sessions.keys()]) end(id);
+    },
+  };
+}
+
+function sessionOf(id: string, of: SessionOf, watch: Watch, entry: OpenEntry): Session {
+  return {
+    id,
+    ...of,
+    questions: createClientQuestions(),
+    running: new Map(),
+    watch,
+    stream: undefined,
+    hasStream: false,
+    usedAt: performance.now(),
+    entry,
+  };
+}
+
+function close({ entry, stream, watch, questions, running }: Session): void {
+  entry[Symbol.dispose]();
+  stream?.end();
+  watch[Symbol.dispose]();
+  questions.close();
+  for (const each of running.values()) each.abort(new ConnectionLost());
+}

@@ -1,0 +1,99 @@
+// Hot path: every request is looked at here first.
+import type { IncomingMessage } from 'node:http';
+import { isIPv4 } from 'node:net';
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { refuseCredentials } from '../../bearer.ts';
+import type { RestSettings } from '../settings.ts';
+
+const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Why a request goes no further, and the HTTP status that says so. */
+export interface Refusal {
+  readonly failed: Failure;
+  readonly status: 400 | 403;
+}
+
+/** Looks at a request before anything of it is read. Undefined when it may go on. */
+export type RequestGuard = (request: IncomingMessage) => Refusal | undefined;
+
+/**
+ * Refuses what a browser may have been tricked into sending: a `Host` that is not ours (DNS rebinding) and an `Origin`
+ * of a foreign page (403); and what two programs on the way may read in two ways: several `Host` headers, an address of
+ * another host in the request line, a misplaced credential (400).
+ * @param host address that the door is bound to
+ */
+export function createRequestGuard(
+  host: string,
+  settings: Pick<RestSettings, 'allowedHosts' | 'allowedOrigins'>,
+): RequestGuard {
+  const named = settings.allowedHosts.map((name) => name.toLowerCase());
+  const bounded = isLoopback(host) || named.length > 0;
+  const hosts = new Set([...LOOPBACK_HOSTS, ...named]);
+  const origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()));
+
+  return (request) => {
+    const { headers, rawHeaders, url = '' } = request;
+    if (hasSeveralHosts(rawHeaders)) return refusal(400, 'The request carries more than one Host header. Send one.');
+    const isServed = !bounded || hosts.has(hostName(headers.host));
+    // The common case first: the address in the request line is a path.
+    if (!url.startsWith('/') && url !== '*' && !(isServed && namesHost(url, headers.host))) {
+      return refusal(400, `The address in the request line is not one of this layer: ${quoted(url)}. ${SEND_PATH}`);
+    }
+    if (!isServed) {
+      return refusal(403, `This layer does not serve the host ${quoted(headers.host)}. ${ADD_HOST}`);
+    }
+    const { origin } = headers;
+    // Programs send no Origin; only pages do.
+    if (origin !== undefined && !origins.has(origin.toLowerCase()) && !isOwn(origin, headers.host)) {
+      return refusal(403, `Pages of the origin ${quoted(origin)} may not call this layer. ${ADD_ORIGIN}`);
+    }
+    const failed = refuseCredentials(request);
+    return failed === undefined ? undefined : { failed, status: 400 };
+  };
+}
+
+const refusal = (status: Refusal['status'], message: string): Refusal => ({
+  failed: failure('E3801', message),
+  status,
+});
+
+const SEND_PATH = 'Send its path alone, as clients do that use no proxy.';
+const ADD_HOST = 'Use localhost, or add the name to the setting server.allowed_hosts.';
+const ADD_ORIGIN = 'Add it to the setting server.allowed_origins.';
+
+/** Whether an address can be reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase();
+  return name === 'localhost' || name === '::1' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
+}
+
+/** RFC 9112 §3.2: more than one is a bad request. Names stand at the even places; Node keeps the first value alone. */
+function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count > 1;
+}
+
+/** True for an absolute address (RFC 9112 §3.2.2) of the very host that the header names. */
+function namesHost(url: string, host: string | undefined): boolean {
+  const authority = /^https?:\/\/([^/?#]*)\//i.exec(url)?.[1];
+  return authority !== undefined && host !== undefined && authority.toLowerCase() === host.toLowerCase();
+}
+
+/** The host of a `Host` header without its port, lower case. */
+function hostName(header = ''): string {
+  return header.replace(/:[0-9]*$/, '').toLowerCase();
+}
+
+/** The page came from this very door. */
+function isOwn(origin: string, host: string | undefined): boolean {
+  return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
+}
+
+/** Foreign text in a message: printable and short. */
+function quoted(text: string | undefined): string {
+  return `"${(text ?? '').replace(/[^ -~]/g, '?').slice(0, 100)}"`;
+}

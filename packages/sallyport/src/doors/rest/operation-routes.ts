@@ -1,0 +1,140 @@
+// Hot path: every request of an operation passes here.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
+import type { Caller } from '../../domain/principal/principal.ts';
+import {
+  OPERATIONS,
+  type OperationEntry,
+  type OperationInput,
+  type OperationName,
+} from '../../operations/catalogue.ts';
+import type { ToolLayer } from '../../operations/tool-layer.ts';
+import { presentedCredential } from '../bearer.ts';
+import { requestEnd } from '../http-answer.ts';
+import type { ProtectedResource } from '../protected-resource.ts';
+import type { BodyBudget } from '../request-body.ts';
+import { type BodyTerms, readBody, UNKNOWN_BODY_BYTES_MAX } from '../request-body.ts';
+import { readWireJson } from '../wire-json.ts';
+import type { DirectPosts } from './direct-posts.ts';
+import { createInputReader } from './input-of-request.ts';
+import { isLocal } from './local-server.ts';
+import type { RefuseThrown } from './misuse/refuse-misuse.ts';
+import { sendInvocation, sendJson } from './reply.ts';
+import type { RestSettings } from './settings.ts';
+
+type Params = Readonly<Record<string, string>>;
+type Query = Readonly<Record<string, unknown>>;
+
+/** How the framework writes the address of an operation. */
+const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+/**
+ * Routes whose bodies are looked at without a credential, when small: calls, which may carry their token in it and are refused on
+ * record, and what is open to everybody, such as the answer to a notice.
+ */
+const TOKEN_IN_BODY: ReadonlySet<string> = new Set(
+  [
+    OPERATIONS['tool.invoke'],
+    OPERATIONS['tool.dry_run'],
+    ...Object.values<OperationEntry>(OPERATIONS).filter(({ access }) => access === 'open'),
+  ].map(({ path }) => routeOf(path)),
+);
+
+/** One route per row of the operation table. */
+export function addOperationRoutes(
+  app: FastifyInstance,
+  layer: ToolLayer,
+  resource: ProtectedResource,
+  settings: Pick<RestSettings, 'bodyBytesMax' | 'documentBytesMax'>,
+  budget: BodyBudget,
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
+    const { url } = request.routeOptions;
+    const carriesDocument = url?.startsWith('/v1/imports/') === true;
+    const bytesMax = carriesDocument ? settings.documentBytesMax : settings.bodyBytesMax;
+    const caller = senderOf(payload);
+    const isKnown = caller.token !== undefined || caller.local === true;
+    return readJson(payload, {
+      bytesMax: request.is404 ? Math.min(bytesMax, UNKNOWN_BODY_BYTES_MAX) : bytesMax,
+      budget,
+      admit: () => layer.ask('token.inspect', {}, caller),
+      admitFirst: !request.is404 && !isKnown && !(url !== undefined && TOKEN_IN_BODY.has(url)),
+    });
+  });
+  for (const name of Object.keys(OPERATIONS) as OperationName[]) addRoute(app, layer, resource, name);
+}
+
+function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedResource, name: OperationName): void {
+  const entry: OperationEntry = OPERATIONS[name];
+  const reader = createInputReader(entry);
+  const inBody = entry.method === 'POST';
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const params = request.params as Params;
+    const input = inBody ? reader.fromBody(params, request.body) : reader.fromUrl(params, request.query as Query);
+    // The operation checks the input itself: whatever came in is passed on as it is.
+    const answer = await layer.ask(name, input as OperationInput<typeof name>, callerOf(request.raw, reply.raw));
+    reply.hijack();
+    if (name === 'tool.invoke') sendInvocation(reply.raw, answer as ToolInvokeResponse, resource);
+    else sendJson(reply.raw, statusOf(entry, answer), answer);
+  };
+  app.route({ method: entry.method, url: routeOf(entry.path), handler, exposeHeadRoute: entry.method === 'GET' });
+}
+
+/** @returns undefined for an empty body */
+async function readJson(payload: IncomingMessage, terms: BodyTerms): Promise<unknown> {
+  const bytes = await readBody(payload, terms);
+  if (bytes.length === 0) return undefined;
+  const read = readWireJson(bytes);
+  if (!read.ok) throw ToolLayerError.of(read.failure);
+  return read.value;
+}
+
+/** Calls of tools without the framework: the same as their route does. */
+export function addDirectInvocation(
+  direct: DirectPosts,
+  layer: ToolLayer,
+  resource: ProtectedResource,
+  { bodyBytesMax }: Pick<RestSettings, 'bodyBytesMax'>,
+  refuse: RefuseThrown,
+  budget: BodyBudget,
+): void {
+  const entry = OPERATIONS['tool.invoke'];
+  const reader = createInputReader(entry);
+  direct.add(entry.path, async (request, response) => {
+    try {
+      const caller = callerOf(request, response);
+      const admit = () => layer.ask('token.inspect', {}, caller);
+      const body = await readJson(request, { bytesMax: bodyBytesMax, budget, admit });
+      const input = reader.fromBody({}, body) as OperationInput<'tool.invoke'>;
+      sendInvocation(response, await layer.ask('tool.invoke', input, caller), resource);
+    } catch (thrown) {
+      refuse(thrown, request, response, entry.path);
+    }
+  });
+}
+
+/** Health that is not ready is an answer, but not a good one. */
+function statusOf(entry: OperationEntry, answer: object): number {
+  return 'ready' in answer && answer.ready === false ? 503 : entry.status;
+}
+
+/** What this door knows of who asks. The signal ends with the connection, or with the door, when that comes before the answer. */
+export function callerOf(request: IncomingMessage, response: ServerResponse): Caller {
+  const { traceparent } = request.headers;
+  return {
+    ...senderOf(request),
+    signal: requestEnd(response).signal,
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
+  };
+}
+
+/** Who shows a token asks with it, on the local socket too. */
+function senderOf(request: IncomingMessage): Caller {
+  const token = presentedCredential(request.headers);
+  if (token !== undefined) return { door: 'rest', token };
+  return isLocal(request) ? { door: 'rest', local: true } : { door: 'rest' };
+}

@@ -1,0 +1,90 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { OPERATIONS, type OperationEntry } from '../../operations/catalogue.ts';
+
+/** One method and path the door answers. */
+export interface KnownRoute {
+  readonly method: string;
+  /** Path template with `{x}`. */
+  readonly path: string;
+}
+
+/** What a request that no route takes is told. */
+export interface RouteRefusal {
+  readonly failure: Failure;
+  readonly status: 404 | 405;
+  /** Methods of the path, for `Allow`; empty with 404. */
+  readonly allow: readonly string[];
+}
+
+/** Routes that are no operation. */
+export const OWN_ROUTES: readonly KnownRoute[] = [
+  { method: 'GET', path: '/' },
+  { method: 'GET', path: '/readyz' },
+  { method: 'GET', path: '/openapi.json' },
+  { method: 'GET', path: '/.well-known/oauth-protected-resource' },
+];
+
+export const OPERATION_ROUTES: readonly KnownRoute[] = Object.values<OperationEntry>(OPERATIONS);
+
+/** Most routes that a message offers. */
+const NEAR_ROUTES_MAX = 3;
+
+/** Explains why nothing answers: the path is known with other methods, or it is not and these are near. */
+export function refuseRoute(routes: readonly KnownRoute[], method: string, path: string): RouteRefusal {
+  const same = routes.filter((route) => matches(route.path, path));
+  if (same.length > 0) {
+    const allow = methodsOf(same);
+    const message = `${path.slice(0, 200)} does not take ${method}. Use ${allow.join(' or ')}.`;
+    return { failure: failure('E3801', message, { details: { allow } }), status: 405, allow };
+  }
+  const near = nearest(routes, path);
+  const message = `There is nothing at ${path.slice(0, 200)}. Near it: ${near.join(', ')}.`;
+  return { failure: failure('E3809', message, { details: { near } }), status: 404, allow: [] };
+}
+
+function methodsOf(routes: readonly KnownRoute[]): string[] {
+  const methods = new Set(routes.map((route) => route.method));
+  if (methods.has('GET')) methods.add('HEAD');
+  return [...methods].sort();
+}
+
+function matches(template: string, path: string): boolean {
+  const wanted = template.split('/');
+  const given = path.split('/');
+  return wanted.length === given.length && wanted.every((part, i) => part.startsWith('{') || part === given[i]);
+}
+
+function nearest(routes: readonly KnownRoute[], path: string): string[] {
+  const paths = [...new Set(routes.map((route) => route.path))];
+  return paths
+    .map((candidate) => ({ candidate, far: distance(candidate, path) }))
+    .sort((a, b) => a.far - b.far)
+    .slice(0, NEAR_ROUTES_MAX)
+    .map(({ candidate }) => candidate);
+}
+
+/** Sum over path segments of their edit distance; a parameter fits anything, a segment too many costs its length. */
+function distance(template: string, path: string): number {
+  const wanted = template.split('/');
+  const given = path.slice(0, 200).split('/');
+  let sum = 0;
+  for (let i = 0; i < Math.max(wanted.length, given.length); i += 1) {
+    const part = wanted[i] ?? '';
+    sum += part.startsWith('{') && given[i] !== undefined ? 1 : editDistance(part, given[i] ?? '');
+  }
+  return sum;
+}
+
+/** Levenshtein distance. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

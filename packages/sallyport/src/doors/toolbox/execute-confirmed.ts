@@ -1,0 +1,63 @@
+import { failure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { ToolStatusResponse } from '../../../api/schemas/invocation.ts';
+import type { Caller } from '../../domain/principal/principal.ts';
+import type { ToolLayer } from '../../operations/tool-layer.ts';
+import { errorResult, resultOf } from './tool-result.ts';
+import type { ConfirmationRequest, Confirming, ToolResult } from './toolbox-types.ts';
+
+/** Longest wait of one question for news, in seconds, as the operation bounds it. */
+const WATCH_SECONDS_MAX = 30;
+
+/**
+ * Says yes to a call that waits, then waits for its end (VIS-06). The yes is the desk's to judge: who may say it, and
+ * whether it is still this very call.
+ */
+export async function executeConfirmed(
+  { layer, caller }: { readonly layer: ToolLayer; readonly caller: Caller },
+  confirmation: ConfirmationRequest,
+  { approver, reason }: Confirming,
+  timeoutMs: number,
+): Promise<ToolResult> {
+  const { toolName, approvalId } = confirmation;
+  try {
+    const yes = { approval_id: approvalId, ...(reason === undefined ? {} : { reason }) };
+    const decided = await layer.ask('approvals.approve', yes, { ...caller, ...approver });
+    if (decided.state === 'denied') {
+      return errorResult(toolName, failure('E3807', 'Somebody denied the call before this yes came.'));
+    }
+    // More people have to say yes: there is nothing to wait for here.
+    const waitMs = decided.state === 'pending' ? 0 : timeoutMs;
+    return resultOf(confirmation, await endOf(layer, caller, confirmation, waitMs));
+  } catch (thrown) {
+    return errorResult(toolName, failureOf(thrown));
+  }
+}
+
+/** The call once it is over, once it waits for more people, or as it stands when the time is over. */
+async function endOf(
+  layer: ToolLayer,
+  caller: Caller,
+  { invocationId, approvalId }: ConfirmationRequest,
+  timeoutMs: number,
+): Promise<ToolStatusResponse> {
+  const until = performance.now() + timeoutMs;
+  let after: string | undefined;
+  for (;;) {
+    const leftMs = Math.max(0, until - performance.now());
+    const watched = await layer.ask(
+      'tool.watch',
+      {
+        invocation_id: invocationId,
+        wait_seconds: Math.min(WATCH_SECONDS_MAX, leftMs / 1000),
+        ...(after === undefined ? {} : { after }),
+      },
+      caller,
+    );
+    const { invocation, over, event_id } = watched;
+    // An edit by the approver, or a change of the policies, asks anew.
+    const asksAnew = invocation.approval !== undefined && invocation.approval.approval_id !== approvalId;
+    if (over || asksAnew || leftMs === 0) return invocation;
+    after = event_id;
+  }
+}

@@ -1,0 +1,14 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+
+/**
+ * Why a run was aborted, as the error that it ends with. The pipeline aborts with an error of its own; any other reason
+ * becomes E3103 when it is a timeout of the platform, else E3805.
+ */
+export function abortReason(signal: AbortSignal): ToolLayerError {
+  const reason: unknown = signal.reason;
+  if (reason instanceof ToolLayerError) return reason;
+  if (reason instanceof DOMException && reason.name === 'TimeoutError') {
+    return new ToolLayerError('E3103', 'The tool did not end in time and was stopped.', { cause: reason });
+  }
+  return new ToolLayerError('E3805', 'The call was cancelled.', { cause: reason });
+}

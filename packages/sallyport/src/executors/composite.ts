@@ -1,0 +1,83 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Fault } from '../../api/schemas/error.ts';
+import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import type { ToolVersion } from '../domain/tool/tool-version.ts';
+import { callVariableFaults } from './call-environment.ts';
+import type { Executor } from './executor.port.ts';
+
+/** Executors as one: everything is delegated to the one that owns the tool (EXE-01). It has no kind of its own. */
+export interface CompositeExecutor extends Omit<Executor, 'kind' | 'takesVariables'> {
+  /** The executors in the order in which they are asked. */
+  readonly chain: readonly Executor[];
+  /** The first executor that owns the tool, E3901 naming the kinds that there are, or the refusal of the machine. */
+  executorOf(tool: ToolVersion): Executor | Failure;
+}
+
+/** Why a tool does not run on this machine; undefined when it does. */
+type Refusal = (tool: ToolVersion) => Failure | undefined;
+
+/**
+ * Puts executors into a chain; the first that owns a tool runs it. A tool that nobody owns is refused with E3901, never
+ * tried, needs no confirmation of its own (there is nothing to confirm) and is not retryable.
+ * @param chain in the order in which they are asked; two of one kind are allowed
+ * @param refusal asked before the owner is looked for
+ */
+export function createCompositeExecutor(
+  chain: readonly Executor[],
+  refusal: Refusal = () => undefined,
+): CompositeExecutor {
+  const executors = [...chain];
+  const kinds = [...new Set(executors.map(({ kind }) => kind))].join(', ') || 'none';
+
+  const ownerOf = (tool: ToolVersion): Executor | undefined => {
+    for (const executor of executors) if (executor.owns(tool)) return executor;
+    return undefined;
+  };
+  const executorOf = (tool: ToolVersion): Executor | Failure =>
+    refusal(tool) ?? ownerOf(tool) ?? nobody(tool.manifest, kinds);
+  const ownerOrThrow = (tool: ToolVersion): Executor => {
+    const owner = executorOf(tool);
+    if (isFailure(owner)) throw ToolLayerError.of(owner);
+    return owner;
+  };
+  return {
+    chain: executors,
+    executorOf,
+    owns: (tool) => ownerOf(tool) !== undefined,
+    requiresConfirmation: (call) => ownerOf(call.tool)?.requiresConfirmation(call),
+    screen: (tool, parameters) => ownerOf(tool)?.screen?.(tool, parameters),
+    definitions: () => firstOfEach(executors.flatMap((executor) => executor.definitions())),
+    configFaults: (manifest) => configFaults(executors, manifest, kinds),
+    isRetryable: (tool) => ownerOf(tool)?.isRetryable(tool) ?? false,
+    execute: async (call, signal) => ownerOrThrow(call.tool).execute(call, signal),
+    executeConfirmed: async (call, signal) => ownerOrThrow(call.tool).executeConfirmed(call, signal),
+  };
+}
+
+const nobody = ({ tool_id, executor }: ToolManifest, kinds: string): Failure =>
+  failure(
+    'E3901',
+    `No executor of this layer runs ${tool_id} of kind ${executor.kind}. Kinds that it runs: ${kinds}.`,
+    {
+      details: { tool_id, kind: executor.kind },
+    },
+  );
+
+/** Of two definitions with one id and version the earlier executor's stands, as it does when the tool is run. */
+function firstOfEach(manifests: readonly ToolManifest[]): ToolManifest[] {
+  const first = new Map<string, ToolManifest>();
+  for (const manifest of manifests) {
+    const key = `${manifest.tool_id}@${manifest.version}`;
+    if (!first.has(key)) first.set(key, manifest);
+  }
+  return [...first.values()];
+}
+
+/** Faults that the first executor of the kind finds: ownership needs a registered tool, and this one is not yet. */
+function configFaults(executors: readonly Executor[], manifest: ToolManifest, kinds: string): readonly Fault[] {
+  const judge = executors.find(({ kind }) => kind === manifest.executor.kind);
+  if (judge !== undefined) return [...judge.configFaults(manifest), ...callVariableFaults(judge, manifest)];
+  const message = `no executor of this layer is of kind ${manifest.executor.kind}`;
+  return [{ path: '/executor/kind', code: 'E3008', keyword: 'kind', message, hint: `Kinds that it runs: ${kinds}.` }];
+}

@@ -1,0 +1,141 @@
+import { KiB } from '@sallyport/std/bytes';
+import { type Clock, systemClock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { FilesystemPermission, ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { Undoer } from '../../domain/invocation/undo-step.ts';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
+import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import { type WireCheck, wireCheck } from '../../registry/wire-faults.ts';
+import { abortReason } from '../abort-reason.ts';
+import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { neverAsks } from '../never-asks.ts';
+import { createHandles } from './confinement/handles.ts';
+import { createPathPolicy } from './confinement/path-policy.ts';
+import { osFault } from './confinement/refusals.ts';
+import { rootsOf } from './confinement/roots.ts';
+import { FileConfig } from './file-config.ts';
+import { FILE_TOOLS, fileToolManifests } from './file-tools.ts';
+import type {
+  EditParameters,
+  GlobParameters,
+  GrepParameters,
+  ListParameters,
+  ReadParameters,
+  WriteParameters,
+} from './parameters.ts';
+import { FILE_BOUNDS, FILE_DEFAULTS, type FileBounds, type FileSettings } from './settings.ts';
+import { editFile } from './tasks/edit-file.ts';
+import type { FileTask } from './tasks/file-task.ts';
+import { createFileTurns } from './tasks/file-turns.ts';
+import { findFiles } from './tasks/find-files.ts';
+import { listFolder } from './tasks/list-folder.ts';
+import { readFile } from './tasks/read-file.ts';
+import { searchFiles } from './tasks/search-files.ts';
+import { undoChange } from './tasks/undo-change.ts';
+import { writeFile } from './tasks/write-file.ts';
+
+/** What the file executor stands on; everything has a default. */
+export interface FileExecutorParts {
+  readonly settings?: Partial<FileSettings>;
+  readonly bounds?: Partial<FileBounds>;
+  readonly clock?: Clock;
+  /** Folders for which `definitions` gives the tools; none gives no tools. Manifests may be registered without it. */
+  readonly folders?: readonly FilesystemPermission[];
+  /** Absolute folders that no tool sees, whatever grant and settings say: the layer's own keys are not for agents. */
+  readonly closed?: readonly string[];
+  /** Where the kernel shows this process's descriptors. Default /proc/self/fd. */
+  readonly descriptors?: string;
+}
+
+type Operation = FileConfig['operation'];
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** Each has had its parameters checked against its schema. */
+const RUNS: Readonly<Record<Operation, (task: FileTask, parameters: Parameters) => Promise<Record<string, unknown>>>> =
+  {
+    read: (task, parameters) => readFile(task, parameters as ReadParameters),
+    write: (task, parameters) => writeFile(task, parameters as WriteParameters),
+    edit: (task, parameters) => editFile(task, parameters as EditParameters),
+    list: (task, parameters) => listFolder(task, parameters as ListParameters),
+    glob: (task, parameters) => findFiles(task, parameters as GlobParameters),
+    grep: (task, parameters) => searchFiles(task, parameters as GrepParameters),
+  };
+
+/** The manifest, its config and what the result says around the text, in bytes of the call's output limit. */
+const ENVELOPE_BYTES = KiB;
+const OUTPUT_BYTES_MIN = 256;
+
+/** Longest time that taking back one change may take. */
+const UNDO_MS = 60_000;
+
+const configCheck = wireCheck(FileConfig, 'E3008', '/executor/config');
+
+/**
+ * Runs tools of kind `file` within the folders of the call's grant (EXE-04).
+ *
+ * Errors: E3102 a bound of size, E3105 a path outside of the grant or beyond its mode, E3109 what the model can mend (no
+ * such file, text that does not occur), E3210 a glob of the settings, E3509 arguments that do not fit, E3704 a file that
+ * somebody else changed, E3901 where /proc is missing, the reason of the signal when it fires. Refusals are not retryable.
+ */
+export function createFileExecutor(parts: FileExecutorParts = {}): Executor & Undoer {
+  const handles = createHandles(parts.descriptors);
+  const policy = createPathPolicy({ ...FILE_DEFAULTS, ...parts.settings }, parts.closed);
+  const bounds = { ...FILE_BOUNDS, ...parts.bounds };
+  const clock = parts.clock ?? systemClock;
+  const turns = createFileTurns();
+  const swept = new Set<string>();
+  const checks = parameterChecks();
+  const definitions = fileToolManifests(parts.folders ?? []);
+  const fixed = { handles, policy, bounds, clock, turns, swept };
+
+  const run = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
+    if (signal.aborted) throw abortReason(signal);
+    const { grant, parameters, onProgress, undo } = call;
+    const operation = operationOf(call.tool.manifest);
+    checkParameters(checks[operation], parameters);
+    const roots = rootsOf(grant.filesystem);
+    const outputBytesMax = Math.max(OUTPUT_BYTES_MIN, grant.limits.outputBytesMax - ENVELOPE_BYTES);
+    const told = { ...(onProgress === undefined ? {} : { onProgress }), ...(undo === undefined ? {} : { undo }) };
+    const task = { ...fixed, roots, outputBytesMax, signal, ...told };
+    try {
+      return { result: await RUNS[operation](task, parameters), usage: NO_USAGE };
+    } catch (thrown) {
+      throw osFault(thrown, typeof parameters['path'] === 'string' ? parameters['path'] : '.');
+    }
+  };
+  return {
+    kind: 'file',
+    owns: ({ manifest }) => manifest.executor.kind === 'file',
+    definitions: () => definitions,
+    configFaults: ({ executor }) => configCheck(executor.config ?? {}),
+    isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
+    ...neverAsks(run),
+    undo: (step) => undoChange({ ...fixed, outputBytesMax: 0, signal: AbortSignal.timeout(UNDO_MS) }, step),
+  };
+}
+
+function operationOf({ tool_id, executor }: ToolManifest): Operation {
+  if (configCheck(executor.config ?? {}).length === 0) return (executor.config as FileConfig).operation;
+  throw new ToolLayerError('E3901', `${tool_id} does not say which operation on files it is. Register it anew.`);
+}
+
+const parameterChecks = (): Readonly<Record<Operation, WireCheck>> => {
+  const check = (operation: Operation): WireCheck => wireCheck(FILE_TOOLS[operation].parameters, 'E3509');
+  return {
+    read: check('read'),
+    write: check('write'),
+    edit: check('edit'),
+    list: check('list'),
+    glob: check('glob'),
+    grep: check('grep'),
+  };
+};
+
+/** Again, since the manifest's own schema may be anyone's. */
+function checkParameters(check: WireCheck, parameters: Parameters): void {
+  const [first] = check(parameters);
+  if (first === undefined) return;
+  throw new ToolLayerError('E3509', `The argument at ${first.path || '/'} ${first.message}.`, {
+    details: { path: first.path },
+  });
+}

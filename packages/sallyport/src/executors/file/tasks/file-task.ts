@@ -1,0 +1,32 @@
+import type { Clock } from '@sallyport/std/clock';
+import type { Progress } from '../../../domain/principal/principal.ts';
+import { abortReason } from '../../abort-reason.ts';
+import type { UndoRecorder } from '../../executor.port.ts';
+import type { Handles } from '../confinement/handles.ts';
+import type { PathPolicy } from '../confinement/path-policy.ts';
+import type { Root } from '../confinement/roots.ts';
+import type { FileBounds } from '../settings.ts';
+import type { FileTurns } from './file-turns.ts';
+
+/** What one call of a file tool works with. */
+export interface FileTask {
+  readonly handles: Handles;
+  readonly roots: readonly Root[];
+  readonly policy: PathPolicy;
+  readonly bounds: FileBounds;
+  readonly turns: FileTurns;
+  /** Folders in which nothing is left of layers that were killed; filled by `sweepLeftovers`. */
+  readonly swept: Set<string>;
+  readonly clock: Clock;
+  /** Room for text in the result, in bytes of JSON. */
+  readonly outputBytesMax: number;
+  readonly signal: AbortSignal;
+  /** Where changes are written down before they are made. */
+  readonly undo?: UndoRecorder;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** @throws ToolLayerError the reason of the abort */
+export function stopWhenAborted({ signal }: Pick<FileTask, 'signal'>): void {
+  if (signal.aborted) throw abortReason(signal);
+}

@@ -1,0 +1,181 @@
+// Hot path: what does not depend on the call is in the plan of its tool version.
+
+import { type Clock, systemClock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import { createEgressGuard, type EgressGuard } from '../../external/egress-guard.ts';
+import { hideSecrets } from '../../external/hide-secrets.ts';
+import { REFUSAL_BYTES_MAX, refusalOf } from '../../external/http-refusals.ts';
+import {
+  type AcceptHead,
+  type ConnectionBounds,
+  createOutboundHttp,
+  OUTBOUND_TIMES,
+  type OutboundAnswer,
+  type OutboundHttp,
+  type OutboundTimes,
+} from '../../external/outbound-http.ts';
+import type { HttpOperation } from '../../registry/http-operation.ts';
+import { abortReason } from '../abort-reason.ts';
+import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { neverAsks } from '../never-asks.ts';
+import { configFaults } from './config-faults.ts';
+import { type AccessTokens, createAccessTokens } from './oauth/access-tokens.ts';
+import { NO_TOKENS, type Tokens, tokensOf } from './oauth/call-tokens.ts';
+import { redirectOf } from './redirects.ts';
+import { type BuiltRequest, buildRequest, planOf, type RequestPlan } from './request/plan.ts';
+import { paginationOf } from './response/pagination.ts';
+import { resultOf } from './response/result.ts';
+import { HTTP_EXECUTOR_DEFAULTS, type HttpExecutorSettings } from './settings.ts';
+
+/** Part of a call's time within which a service has to answer, so that the call ends with what was slow. */
+const ANSWER_SHARE = 0.95;
+const UNAUTHORIZED = 401;
+
+/** What the HTTP executor stands on; everything has a default. */
+export interface HttpExecutorParts {
+  /** A way out that others use too; it is not closed with the executor. Without it the executor makes its own. */
+  readonly outbound?: OutboundHttp;
+  /** Of its own way out. */
+  readonly guard?: EgressGuard;
+  readonly connections?: Partial<ConnectionBounds>;
+  /** Certificate authorities in PEM that replace the ones Node brings, for its own way out. */
+  readonly ca?: string;
+  readonly times?: Partial<OutboundTimes>;
+  readonly settings?: Partial<HttpExecutorSettings>;
+  readonly clock?: Clock;
+}
+
+/**
+ * Runs tools whose `executor.config` is an `HttpOperation` (EXE-06). The result is an `HttpResult`.
+ *
+ * Errors: E3104 address outside the grant or not public, E3302 missing secret, E3303 429, E3304 5xx, E3306 the service is
+ * slow, E3307 401 and 403, E3308 unreadable answer, E3309 any other refusal, E3310 not reachable, E3509 an argument that
+ * cannot stand in a request, E3803 too many requests wait for the service, E3901 an operation that is `not_callable`, the
+ * reason of the signal when it fires. Disposing closes the connections that it keeps itself.
+ */
+export function createHttpExecutor(parts: HttpExecutorParts = {}): Executor & Disposable {
+  const settings = { ...HTTP_EXECUTOR_DEFAULTS, ...parts.settings };
+  const clock = parts.clock ?? systemClock;
+  const own =
+    parts.outbound === undefined
+      ? createOutboundHttp({
+          guard: parts.guard ?? createEgressGuard(),
+          ...(parts.connections === undefined ? {} : { bounds: parts.connections }),
+          ca: parts.ca,
+        })
+      : undefined;
+  const outbound = parts.outbound ?? own;
+  if (outbound === undefined) throw new TypeError('an HTTP executor needs a way out');
+  const way: Way = {
+    outbound,
+    settings,
+    clock,
+    times: { ...OUTBOUND_TIMES, ...parts.times },
+    tokens: createAccessTokens(outbound, clock, settings.userAgent),
+  };
+  const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => runCall(way, call, signal);
+  return {
+    kind: 'http',
+    owns: ({ manifest }) => manifest.executor.kind === 'http',
+    definitions: () => [],
+    configFaults,
+    isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
+    ...neverAsks(run),
+    [Symbol.dispose]: () => own?.[Symbol.dispose](),
+  };
+}
+
+/** What all calls share. */
+interface Way {
+  readonly outbound: OutboundHttp;
+  readonly settings: HttpExecutorSettings;
+  readonly clock: Clock;
+  readonly times: OutboundTimes;
+  readonly tokens: AccessTokens;
+}
+
+async function runCall(way: Way, call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> {
+  if (signal.aborted) throw abortReason(signal);
+  const plan = planOf(call.tool, way.settings.userAgent);
+  if (plan.operation.not_callable !== undefined) throw notCallable(call.tool.manifest.tool_id, plan.operation);
+  const request = (tokens: Tokens): BuiltRequest =>
+    buildRequest(plan, call.parameters, { secrets: call.secrets, tokens: tokens.values });
+  const tokens = plan.needsTokens ? await tokensOf(way.tokens, plan.operation, call, signal) : NO_TOKENS;
+  const sent = request(tokens);
+  const answer = await following(way, sent, call, signal);
+  if (answer.status !== UNAUTHORIZED || !tokens.areKept) return outcomeOf(way, plan, call, { answer, sent, tokens });
+  // A token that was kept may have been taken back since; the service has done nothing, so a new one is worth a try.
+  tokens.forget();
+  const fresh = await tokensOf(way.tokens, plan.operation, call, signal);
+  const again = request(fresh);
+  return outcomeOf(way, plan, call, { answer: await following(way, again, call, signal), sent: again, tokens: fresh });
+}
+
+const notCallable = (toolId: string, { not_callable: reason }: HttpOperation): ToolLayerError =>
+  new ToolLayerError('E3901', `${toolId} cannot be called by this layer: ${reason}.`, { details: { tool_id: toolId } });
+
+/** The answer at the end of the redirects; every step is checked against the grant. */
+async function following(
+  way: Way,
+  first: BuiltRequest,
+  call: ExecutorCall,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  const { network, limits } = call.grant;
+  const accept: AcceptHead = ({ status }) => {
+    const bytesMax = status >= 400 ? REFUSAL_BYTES_MAX : limits.outputBytesMax;
+    return { wireBytesMax: bytesMax, bodyBytesMax: bytesMax };
+  };
+  const options = { allowed: network, times: timesWithin(limits.timeoutMs, way.times), signal };
+  let request = first;
+  let bytesSent = 0;
+  let bytesReceived = 0;
+  for (let steps = 0; steps <= way.settings.redirectsMax; steps += 1) {
+    const answer = await way.outbound.send(request, accept, options);
+    bytesSent += answer.bytesSent;
+    bytesReceived += answer.bytesReceived;
+    const next = redirectOf(answer, request);
+    if (next === undefined) return { ...answer, bytesSent, bytesReceived };
+    request = next;
+  }
+  throw new ToolLayerError('E3309', `${first.url.host} redirected more than ${way.settings.redirectsMax} times.`);
+}
+
+function timesWithin(timeoutMs: number, { connectMs, answerMs, silenceMs }: OutboundTimes): OutboundTimes {
+  const most = Math.max(1, Math.floor(timeoutMs * ANSWER_SHARE));
+  return {
+    connectMs: Math.min(connectMs, most),
+    answerMs: Math.min(answerMs, most),
+    silenceMs: Math.min(silenceMs, most),
+  };
+}
+
+interface Exchanged {
+  readonly answer: OutboundAnswer;
+  readonly sent: BuiltRequest;
+  readonly tokens: Tokens;
+}
+
+function outcomeOf(
+  { clock }: Way,
+  plan: RequestPlan,
+  call: ExecutorCall,
+  { answer, sent, tokens }: Exchanged,
+): ExecutorOutcome {
+  const hide = hideSecrets(tokens.values.size === 0 ? call.secrets : new Map([...call.secrets, ...tokens.named]));
+  const secretNames = [...call.secrets.keys()];
+  const refusal = refusalOf(answer, { host: sent.url.host, secretNames, hide, now: clock.now() });
+  if (refusal !== undefined) throw refusal;
+  const result = resultOf(answer, call.grant.limits.outputBytesMax, hide);
+  const pagination = paginationOf({ answer, body: result.body, url: sent.url, plan, call, hide });
+  return {
+    result: pagination === undefined ? result : { ...result, pagination },
+    usage: {
+      cpuMillicoreSeconds: 0,
+      memoryPeakMb: 0,
+      networkBytesSent: answer.bytesSent,
+      networkBytesReceived: answer.bytesReceived,
+    },
+  };
+}

@@ -1,0 +1,121 @@
+// Hot path: runs for every call of a sandboxed module.
+
+import {
+  collectOutput,
+  type IsolationLevel,
+  isAsStrong,
+  runtimeMounts,
+  type SandboxDriver,
+  type SandboxSpec,
+} from '@sallyport/sandbox';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { hideSecrets } from '../../external/hide-secrets.ts';
+import { abortReason } from '../abort-reason.ts';
+import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { usageOf } from '../program-end.ts';
+import { moduleConfigOf } from './module-config.ts';
+import { moduleResultOf } from './module-outcome.ts';
+import { INTERPRETER_PROGRAM } from './module-programs/interpreter-program.ts';
+import { NODE_PROGRAM } from './module-programs/node-program.ts';
+import type { FindSource } from './module-source.ts';
+import { MODULE_BOUNDS } from './settings.ts';
+
+/** Where modules run. */
+export interface ModuleDrivers {
+  /** Runs JavaScript (`supports.programs` javascript): for modules that ask for no more than an interpreter. */
+  readonly interpreter: SandboxDriver;
+  /** Runs Node: for modules that ask for more, and where there is no interpreter. */
+  readonly processes: SandboxDriver;
+  /** Absolute path of Node. Default: that of this process. */
+  readonly node?: string;
+  /** The least that stands between any module and the host, whatever its manifest says. Default: an interpreter. */
+  readonly atLeast?: IsolationLevel;
+}
+
+/**
+ * Runs the function of a module in a sandbox of its own.
+ * @throws E3901 for a source that is not there any more, and whatever `moduleResultOf` says
+ */
+export async function runModule(
+  drivers: ModuleDrivers,
+  find: FindSource,
+  call: ExecutorCall,
+  signal: AbortSignal,
+): Promise<ExecutorOutcome> {
+  if (signal.aborted) throw abortReason(signal);
+  const input = inputOf(find, call);
+  const { driver, spec } = await placeOf(drivers, call);
+  await using running = await driver.start(spec);
+  const stop = (): void => running.kill();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    if (signal.aborted) stop();
+    const { outputBytesMax } = call.grant.limits;
+    const collected = collectOutput(running, {
+      stdoutBytesMax: outputBytesMax + MODULE_BOUNDS.envelopeBytes,
+      stderrBytesMax: MODULE_BOUNDS.consoleBytesMax,
+    });
+    running.stdin.end(input);
+    const [exit, output] = await Promise.all([running.exited, collected]);
+    const usage = usageOf(exit);
+    call.onUsage?.(usage);
+    if (signal.aborted) throw abortReason(signal);
+    const hide = hideSecrets(call.secrets);
+    const hidden = { ...output, stdout: hide(output.stdout), stderr: hide(output.stderr) };
+    const result = moduleResultOf({ toolId: call.tool.manifest.tool_id, exit, output: hidden, limits: spec.limits });
+    return { result, usage };
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Everything of the call travels over stdin: nothing of it is on a command line. */
+function inputOf(
+  find: FindSource,
+  { tool, invocationId, principal, attempt, secrets, parameters }: ExecutorCall,
+): string {
+  const { module, format = 'module', export: name = 'default' } = moduleConfigOf(tool.manifest);
+  const found = find(module);
+  if ('problem' in found) {
+    throw new ToolLayerError('E3901', `The module of ${tool.manifest.tool_id} cannot be run: ${found.problem}.`);
+  }
+  const context = { invocationId, principal, attempt, secrets: [...secrets] };
+  return JSON.stringify({ source: found.source, format, name, parameters, context });
+}
+
+interface Place {
+  readonly driver: SandboxDriver;
+  readonly spec: SandboxSpec;
+}
+
+async function placeOf(
+  { interpreter, processes, node = process.execPath, atLeast = 'interpreter' }: ModuleDrivers,
+  call: ExecutorCall,
+): Promise<Place> {
+  const { tool_id: label, execution_config } = call.tool.manifest;
+  const asked = execution_config?.isolation ?? atLeast;
+  const demanded = isAsStrong(asked, atLeast) ? asked : atLeast;
+  const shared = { label, network: [], limits: limitsOf(call) };
+  if (isAsStrong(interpreter.isolation, demanded) && (await interpreter.probe()).works) {
+    return {
+      driver: interpreter,
+      spec: { ...shared, command: ['js', INTERPRETER_PROGRAM], environment: {}, mounts: [] },
+    };
+  }
+  const command: SandboxSpec['command'] = [node, '--input-type=module', '--eval', NODE_PROGRAM];
+  const mounts = runtimeMounts(command);
+  // The interpreter tells no zone but UTC either.
+  return { driver: processes, spec: { ...shared, command, environment: { TZ: 'UTC' }, mounts, isolation: demanded } };
+}
+
+function limitsOf({ grant }: ExecutorCall): SandboxSpec['limits'] {
+  const { timeoutMs, cpuMillicores, memoryMb, processesMax, diskMb } = grant.limits;
+  return {
+    cpuMillicores,
+    memoryMb,
+    processesMax: processesMax ?? MODULE_BOUNDS.processesMax,
+    diskMb: diskMb ?? MODULE_BOUNDS.diskMb,
+    // All the time that the share gives until the end; where no share can be enforced, this holds alone.
+    cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
+  };
+}

@@ -1,0 +1,201 @@
+// Hot path: a synchronous function runs without a promise of its own and without listening to the signal.
+
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Fault } from '../../../api/schemas/error.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { ToolState } from '../../domain/invocation/tool-state.ts';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
+import type { Principal, Progress } from '../../domain/principal/principal.ts';
+import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import { abortReason } from '../abort-reason.ts';
+import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { neverAsks } from '../never-asks.ts';
+import { isolationError, isolationFaults } from './isolation-fault.ts';
+
+/** What a function knows of the call beside its parameters. */
+export interface NativeCallContext {
+  readonly invocationId: string;
+  readonly principal: Principal;
+  /** Aborted when time is up or the call is cancelled. A function that goes on is abandoned: nobody reads its result. */
+  readonly signal: AbortSignal;
+  /** Values of the secrets that the manifest asks for and the call was granted, by name. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** Tells the caller how far the work is; does nothing when nobody listens. */
+  progress(progress: Progress): void;
+  /** What the tool keeps in the layer. What a call writes is gone when the call does not end well. */
+  readonly state: ToolState;
+  /**
+   * To be called before a change elsewhere: if this call does not end well, the layer calls that other tool with these
+   * arguments for the same agent, once. Resolves when the change may be made.
+   * @param version or range; the newest when absent
+   * @throws ToolLayerError when the agent may not call that tool, or too much is recorded: then make no change
+   */
+  compensateWith(toolId: string, parameters: Readonly<Record<string, unknown>>, version?: string): Promise<void>;
+}
+
+/**
+ * A tool as a function of the embedding program. What it returns (or its promise gives) is the result; undefined counts
+ * as null. A thrown ToolLayerError reaches the caller as it is; of any other error only its name does, since a message
+ * that was not written for the caller may hold anything.
+ */
+export type NativeFunction = (parameters: Readonly<Record<string, unknown>>, context: NativeCallContext) => unknown;
+
+/** Runs functions in this very process: trusted code, `isolation: none`. */
+export interface NativeExecutor extends Executor {
+  /**
+   * Says which function runs one version of a tool, for every tenant, until the handle is disposed.
+   * @param contentHash of the manifest that the function was written for: a manifest of the same id and version with another
+   *   content, in whatever tenant, does not reach it. Every content does when absent.
+   * @throws ToolLayerError E3007 when that version has a function already
+   */
+  register(toolId: string, version: string, run: NativeFunction, contentHash?: string): Disposable;
+}
+
+interface Bound {
+  readonly run: NativeFunction;
+  readonly contentHash: string | undefined;
+}
+
+/** By tool id and version. */
+type Functions = Map<string, Map<string, Bound>>;
+
+/** Makes an executor without functions. */
+export function createNativeExecutor(): NativeExecutor {
+  const functions: Functions = new Map();
+  const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
+    const { manifest, contentHash } = call.tool;
+    // Refused at registration; what was registered by an earlier release is refused here.
+    const unisolated = isolationError(manifest);
+    if (unisolated !== undefined) return Promise.reject(unisolated);
+    const found = functions.get(manifest.tool_id)?.get(manifest.version);
+    if (found === undefined) return Promise.reject(noFunction(manifest));
+    if (found.contentHash !== undefined && found.contentHash !== contentHash)
+      return Promise.reject(otherTool(manifest));
+    return runFunction(found.run, call, signal);
+  };
+  return {
+    kind: 'native',
+    owns: ({ manifest }) => manifest.executor.kind === 'native',
+    definitions: () => [],
+    configFaults,
+    isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
+    takesBackAll: ({ manifest }) => manifest.executor.config?.[TRANSACTED] === true,
+    ...neverAsks(run),
+    register(toolId, version, added, contentHash) {
+      const versions = functions.get(toolId) ?? new Map<string, Bound>();
+      if (versions.has(version)) {
+        throw new ToolLayerError(
+          'E3007',
+          `${toolId} ${version} has a function already. Dispose it, or use a new version.`,
+        );
+      }
+      const bound = { run: added, contentHash };
+      functions.set(toolId, versions.set(version, bound));
+      return { [Symbol.dispose]: () => forget(functions, toolId, version, bound) };
+    },
+  };
+}
+
+function forget(functions: Functions, toolId: string, version: string, bound: Bound): void {
+  const versions = functions.get(toolId);
+  if (versions?.get(version) !== bound) return;
+  versions.delete(version);
+  if (versions.size === 0) functions.delete(toolId);
+}
+
+/** `executor.config`: all that the function changes is its state, or has a call that takes it back. */
+const TRANSACTED = 'transacted';
+
+const noProgress = (): void => {};
+
+const nothingKept = (): Promise<never> =>
+  Promise.reject(new ToolLayerError('E3109', 'This layer keeps no state of tools, and takes nothing back.'));
+const NO_STATE: ToolState = { get: nothingKept, put: nothingKept, delete: nothingKept };
+
+const compensating =
+  ({ compensateWith }: ExecutorCall): NativeCallContext['compensateWith'] =>
+  async (toolId, parameters, toolVersion) =>
+    (compensateWith ?? nothingKept)({ toolId, parameters, ...(toolVersion === undefined ? {} : { toolVersion }) });
+
+function runFunction(run: NativeFunction, call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> {
+  if (signal.aborted) return Promise.reject(abortReason(signal));
+  const { invocationId, principal, secrets, parameters, onProgress } = call;
+  let result: unknown;
+  try {
+    result = run(parameters, {
+      invocationId,
+      principal,
+      signal,
+      secrets,
+      progress: onProgress ?? noProgress,
+      state: call.state ?? NO_STATE,
+      compensateWith: compensating(call),
+    });
+  } catch (thrown) {
+    return Promise.reject(functionFailed(call, thrown));
+  }
+  return isThenable(result) ? settled(result, call, signal) : Promise.resolve(outcome(result));
+}
+
+const outcome = (result: unknown): ExecutorOutcome => ({
+  result: result === undefined ? null : result,
+  usage: NO_USAGE,
+});
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** The promise's end or the abort, whichever comes first. */
+function settled(running: PromiseLike<unknown>, call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(abortReason(signal));
+    const done = (): void => signal.removeEventListener('abort', onAbort);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    running.then(
+      (result) => {
+        done();
+        resolve(outcome(result));
+      },
+      (thrown: unknown) => {
+        done();
+        reject(functionFailed(call, thrown));
+      },
+    );
+  });
+}
+
+function functionFailed({ tool }: ExecutorCall, thrown: unknown): ToolLayerError {
+  if (thrown instanceof ToolLayerError) return thrown;
+  const name = thrown instanceof Error && /^[A-Za-z]{1,60}$/.test(thrown.name) ? thrown.name : 'error';
+  return new ToolLayerError('E3109', `The function of ${tool.manifest.tool_id} failed with ${name}.`, {
+    cause: thrown,
+  });
+}
+
+const noFunction = ({ tool_id, version }: ToolManifest): ToolLayerError =>
+  new ToolLayerError(
+    'E3901',
+    `${tool_id} ${version} has no function in this process. The embedding program must bind one before it is called: bindFunction('${tool_id}', run), registerFunction(manifest, run), or registerLangChainTools(tools) for tools of LangChain.`,
+  );
+
+const otherTool = ({ tool_id, version }: ToolManifest): ToolLayerError =>
+  new ToolLayerError(
+    'E3901',
+    `The function of ${tool_id} ${version} was written for another manifest of that id and version. Register this one under an id or a version of its own, and bind its function.`,
+  );
+
+function configFaults(manifest: ToolManifest): readonly Fault[] {
+  const config = manifest.executor.config ?? {};
+  const unknown = Object.keys(config)
+    .filter((key) => key !== TRANSACTED || typeof config[key] !== 'boolean')
+    .map((key) => ({
+      path: `/executor/config/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      code: 'E3008',
+      keyword: 'additionalProperties',
+      message: key === TRANSACTED ? 'is true or false' : 'a function has no such configuration',
+      hint: key === TRANSACTED ? 'Write true or false.' : 'Remove this member.',
+    }));
+  return [...unknown, ...isolationFaults(manifest)];
+}

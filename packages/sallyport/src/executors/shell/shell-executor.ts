@@ -1,0 +1,109 @@
+// Hot path: runs for every call to a shell tool.
+
+import { collectOutput, type OutputBounds, type SandboxDriver, type SandboxSpec } from '@sallyport/sandbox';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import { abortReason } from '../abort-reason.ts';
+import { environmentRefusal } from '../call-environment.ts';
+import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { outputBounds, type ProgramEnd, usageOf, withoutSecrets } from '../program-end.ts';
+import { configFaults } from './config-faults.ts';
+import { SHELL_BOUNDS } from './settings.ts';
+import { resultOf } from './shell-outcome.ts';
+import { inputOf, planOf, specOf } from './shell-plan.ts';
+import { createShellPolicy, type ShellPolicy } from './shell-policy.ts';
+import { createShellScreen } from './shell-screen.ts';
+import { commandEndOf, settleFailure } from './transaction/settle-failure.ts';
+import type { Transactions } from './transaction/transactions.ts';
+
+/** What the shell executor needs. */
+export interface ShellExecutorParts {
+  readonly driver: SandboxDriver;
+  /** Which commands are refused; the rules of `checkCommand` alone when absent. */
+  readonly policy?: ShellPolicy;
+  /** Takes back what failed commands changed. Without it a manifest that asks for transactions has a fault. */
+  readonly transactions?: Transactions;
+}
+
+/** A command is written for its own variables: only those that its manifest gives away are a caller's. */
+const TAKES = { takesVariables: 'named' } as const;
+
+/**
+ * Runs programs in a sandbox. The manifest holds the command with places for parameters; no shell reads it, so a value
+ * is never more than one argument. Every command is screened with the policy of the moment, whoever asks for it (EXE-02):
+ * what is blocked runs on neither path, what is asked about runs only when a person confirmed it.
+ */
+export function createShellExecutor(parts: ShellExecutorParts): Executor {
+  const { policy = createShellPolicy(), transactions } = parts;
+  const screen = createShellScreen(policy);
+  const run = async (call: ExecutorCall, signal: AbortSignal, isConfirmed: boolean): Promise<ExecutorOutcome> => {
+    const { refused, unconfirmed } = screen(call.tool, call.parameters);
+    const failed = refused ?? (isConfirmed ? undefined : unconfirmed);
+    if (failed !== undefined) throw ToolLayerError.of(failed);
+    const variables =
+      call.environment === undefined ? undefined : environmentRefusal(TAKES, call.tool.manifest, call.environment);
+    if (variables !== undefined) throw ToolLayerError.of(variables);
+    return runTool(parts, call, signal);
+  };
+  return {
+    kind: 'shell',
+    owns: ({ manifest }) => manifest.executor.kind === 'shell',
+    requiresConfirmation: ({ tool, parameters }) => screen(tool, parameters).question,
+    screen: (tool, parameters) => screen(tool, parameters).refused,
+    ...TAKES,
+    definitions: () => [],
+    configFaults: (manifest) => configFaults(manifest, transactions !== undefined),
+    isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
+    execute: (call, signal) => run(call, signal, false),
+    executeConfirmed: (call, signal) => run(call, signal, true),
+  };
+}
+
+async function runTool(
+  { driver, transactions }: ShellExecutorParts,
+  call: ExecutorCall,
+  signal: AbortSignal,
+): Promise<ExecutorOutcome> {
+  if (signal.aborted) throw abortReason(signal);
+  const plan = planOf(call.tool.manifest);
+  const spec = specOf(plan, call);
+  const bounds = outputBounds(call.grant.limits.outputBytesMax, (plan.config.output ?? 'envelope') === 'envelope');
+  await using transaction = await transactions?.begin(call, spec.command, signal);
+  const { exit, output } = await runProgram(driver, { spec, bounds, input: inputOf(plan, call) }, signal);
+  const usage = usageOf(exit);
+  call.onUsage?.(usage);
+  const end = { exit, output: withoutSecrets(output, call.secrets), limits: spec.limits };
+  try {
+    if (signal.aborted) throw abortReason(signal);
+    return { result: resultOf(plan, end), usage };
+  } catch (failed) {
+    if (transaction === undefined) throw failed;
+    throw await settleFailure(transaction, commandEndOf(plan, end, signal), failed);
+  }
+}
+
+interface Program {
+  readonly spec: SandboxSpec;
+  readonly bounds: OutputBounds;
+  readonly input: string | undefined;
+}
+
+/** Runs to the end; nothing of the program is left when this is over. */
+async function runProgram(
+  driver: SandboxDriver,
+  { spec, bounds, input }: Program,
+  signal: AbortSignal,
+): Promise<Pick<ProgramEnd, 'exit' | 'output'>> {
+  await using running = await driver.start(spec);
+  const stop = (): void => running.kill(SHELL_BOUNDS.termGraceMs);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    if (signal.aborted) stop();
+    const collected = collectOutput(running, bounds);
+    running.stdin.end(input);
+    const [exit, output] = await Promise.all([running.exited, collected]);
+    return { exit, output };
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

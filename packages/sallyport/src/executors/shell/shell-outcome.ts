@@ -1,0 +1,29 @@
+import type { CollectedOutput } from '@sallyport/sandbox';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { envelopeOf, type ProgramEnd } from '../program-end.ts';
+import type { ShellPlan } from './shell-plan.ts';
+
+const WORDS = {
+  kind: 'tool',
+  name: 'The tool',
+  notFound: 'The program of the tool is not there (exit code 127). Its folder may lack in permissions.filesystem.',
+} as const;
+
+/**
+ * The result of a run.
+ * @throws those of {@link envelopeOf}; E3501 when the manifest promises JSON and the tool wrote something else
+ */
+export function resultOf({ config, successCodes }: ShellPlan, end: ProgramEnd): unknown {
+  const envelope = envelopeOf(end, WORDS, successCodes);
+  if (config.output === 'text') return envelope.stdout;
+  return config.output === 'json' ? parsed(end.output) : envelope;
+}
+
+function parsed({ stdout, truncated }: CollectedOutput): unknown {
+  try {
+    return JSON.parse(stdout) as unknown;
+  } catch (cause) {
+    const message = truncated ? 'The output of the tool was cut, so it is not whole JSON.' : 'The tool wrote no JSON.';
+    throw new ToolLayerError('E3501', message, { cause });
+  }
+}

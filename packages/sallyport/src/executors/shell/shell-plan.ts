@@ -1,0 +1,94 @@
+// Hot path: what can be worked out once for a tool is not worked out for each call.
+
+import type { SandboxSpec } from '@sallyport/sandbox';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { ExecutorCall } from '../executor.port.ts';
+import { fillCommand, fixedText, parameterText, parseTemplate, type Template } from './command/argument-template.ts';
+import { checkedMounts, checkWorkingFolder } from './command/granted-folders.ts';
+import { parameterPlaces } from './command/parameter-places.ts';
+import { SHELL_BOUNDS } from './settings.ts';
+import type { ShellConfig } from './shell-config.ts';
+
+/** A shell tool, ready to be called. */
+export interface ShellPlan {
+  readonly config: ShellConfig;
+  readonly command: readonly Template[];
+  /** How many leading words of the command hold no parameter: the program, and more. */
+  readonly fixedWords: number;
+  /** Whether a parameter stands where its program, which can run others, is not known to be safe with it. */
+  readonly isOpen: boolean;
+  /** Name of the parameter that stdin gets. */
+  readonly stdinParameter: string | undefined;
+  readonly successCodes: ReadonlySet<number>;
+}
+
+const plans = new WeakMap<ToolManifest, ShellPlan>();
+
+/** The plan of a registered tool; its manifest has no faults. */
+export function planOf(manifest: ToolManifest): ShellPlan {
+  const known = plans.get(manifest);
+  if (known !== undefined) return known;
+  const config = manifest.executor.config as ShellConfig;
+  const command = config.command.map(parseTemplate);
+  const firstFilled = command.findIndex((template) => fixedText(template) === undefined);
+  const plan: ShellPlan = {
+    config,
+    command,
+    fixedWords: firstFilled === -1 ? command.length : firstFilled,
+    isOpen: parameterPlaces(config, command, manifest.parameters_schema).open.length > 0,
+    stdinParameter: parseTemplate(config.stdin ?? 'none').names[0],
+    successCodes: new Set(config.success_exit_codes ?? [0]),
+  };
+  plans.set(manifest, plan);
+  return plan;
+}
+
+/**
+ * What the sandbox shall run.
+ * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and for
+ *   a granted folder that leads elsewhere than when it was granted
+ */
+export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets, environment }: ExecutorCall): SandboxSpec {
+  const { config } = plan;
+  const { timeoutMs, cpuMillicores, memoryMb, networkBandwidthMbps } = grant.limits;
+  const isolation = tool.manifest.execution_config?.isolation;
+  const [program = '', ...rest] = fillCommand(plan.command, parameters, config.allow_leading_dash === true);
+  checkWorkingFolder(config.working_directory, grant);
+  return {
+    label: tool.manifest.tool_id,
+    command: [program, ...rest],
+    environment: { ...config.environment, ...environment, ...Object.fromEntries(secrets) },
+    ...(config.working_directory === undefined ? {} : { workingDirectory: config.working_directory }),
+    mounts: checkedMounts(grant),
+    network: grant.network,
+    ...(isolation === undefined ? {} : { isolation }),
+    limits: {
+      cpuMillicores,
+      memoryMb,
+      processesMax: grant.limits.processesMax ?? SHELL_BOUNDS.processesMax,
+      diskMb: grant.limits.diskMb ?? SHELL_BOUNDS.diskMb,
+      // All the time that the share gives until the end; where no share can be enforced, this holds alone.
+      cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
+      ...(networkBandwidthMbps === undefined ? {} : { networkBandwidthMbps }),
+    },
+  };
+}
+
+/** What the tool reads from its input; undefined for nothing. */
+export function inputOf(plan: ShellPlan, { parameters }: ExecutorCall): string | undefined {
+  return inputText(plan, parameters);
+}
+
+/** The same, for parameters that are not yet those of a call. */
+export function inputText(
+  { config, stdinParameter }: ShellPlan,
+  parameters: ExecutorCall['parameters'],
+): string | undefined {
+  if (config.stdin === 'json') return JSON.stringify(parameters);
+  return stdinParameter === undefined ? undefined : stdinText(stdinParameter, parameters);
+}
+
+function stdinText(name: string, parameters: ExecutorCall['parameters']): string | undefined {
+  const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  return typeof value === 'string' ? value : parameterText(name, parameters);
+}

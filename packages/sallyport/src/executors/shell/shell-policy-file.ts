@@ -1,0 +1,113 @@
+import { type StatWatcher, unwatchFile, watchFile } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandPolicy } from '@sallyport/guards';
+import { KiB } from '@sallyport/std/bytes';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { parse, TomlError } from 'smol-toml';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Log } from '../../telemetry/log.ts';
+import type { ShellPolicy } from './shell-policy.ts';
+
+const Commands = Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), { maxItems: 1000 });
+const PolicyFile = Type.Object(
+  {
+    mode: Type.Optional(Type.Enum(['blocklist', 'allowlist'])),
+    blocked: Type.Optional(Commands),
+    allowed: Type.Optional(Commands),
+    asked: Type.Optional(Commands),
+  },
+  { additionalProperties: false },
+);
+const schema = Compile(PolicyFile);
+
+/** Size of the file, in bytes. */
+const FILE_BYTES_MAX = 256 * KiB;
+/** How often it is looked at. */
+const POLL_MS = 500;
+/** Age from which it counts as wholly written: who writes in place leaves it empty, and so without its rules, for a moment. */
+const SETTLED_MS = 100;
+/** Looks at a file that somebody keeps writing to; then it is read as it stands. */
+const LOOKS_MAX = 20;
+
+/** What an operator changes while the layer runs. */
+export interface ShellPolicyFileParts {
+  /** TOML with any of `mode`, `blocked`, `allowed` and `asked`; it need not be there. */
+  readonly file: string;
+  /** What holds where the file does not speak. */
+  readonly settings: CommandPolicy;
+  readonly policy: ShellPolicy;
+  readonly log: Log;
+  /** Default 500. */
+  readonly pollMs?: number;
+}
+
+/**
+ * Puts the policy of a file in force, and each later version of it within about a second, without a restart (EXE-02). A
+ * version with faults is not taken: the log says why, and the one before stays in force. Without the file, or when it is
+ * removed, the settings hold. Keeps no process alive.
+ * @throws ToolLayerError E3801 when the file has faults at the start: a layer does not begin with rules that nobody can read
+ */
+export async function followShellPolicy(parts: ShellPolicyFileParts): Promise<AsyncDisposable> {
+  const { file, policy, log, pollMs = POLL_MS } = parts;
+  policy.replace(await readPolicy(parts));
+  const closing = new AbortController();
+  let reading: Promise<void> = Promise.resolve();
+  const take = async (): Promise<void> => {
+    if (closing.signal.aborted) return;
+    try {
+      policy.replace(await readPolicy(parts));
+      log.info('shell-policy-in-force', { file });
+    } catch (thrown) {
+      log.error('shell-policy-not-in-force', { file, reason: failureOf(thrown).message });
+    }
+  };
+  const changed = (): void => {
+    reading = reading.then(take);
+  };
+  const watcher: StatWatcher = watchFile(file, { interval: pollMs, persistent: false, bigint: true }, changed);
+  watcher.unref();
+  // What changed between the first reading and the first look of the watcher.
+  changed();
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      unwatchFile(file, changed);
+      await reading;
+    },
+  };
+}
+
+async function readPolicy({ file, settings }: ShellPolicyFileParts): Promise<CommandPolicy> {
+  const text = await settledText(file);
+  if (text === undefined) return settings;
+  let values: unknown;
+  try {
+    values = parse(text);
+  } catch (cause) {
+    throw faulty(file, cause instanceof TomlError ? `is not TOML in line ${cause.line}` : 'is not TOML', cause);
+  }
+  const [first] = schema.Errors(values);
+  if (first !== undefined) throw faulty(file, `has a fault at ${first.instancePath || '/'}: ${first.message}`);
+  const given = values as Static<typeof PolicyFile>;
+  return { ...settings, ...given };
+}
+
+/** Undefined when there is no such file. */
+async function settledText(file: string): Promise<string | undefined> {
+  try {
+    for (let look = 1; ; look += 1) {
+      const { size, mtimeMs } = await stat(file);
+      if (size > FILE_BYTES_MAX) throw faulty(file, `has more than ${FILE_BYTES_MAX} bytes`);
+      if (look === LOOKS_MAX || Math.abs(Date.now() - mtimeMs) >= SETTLED_MS) return await readFile(file, 'utf8');
+      await sleep(SETTLED_MS);
+    }
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw cause instanceof ToolLayerError ? cause : faulty(file, 'cannot be read', cause);
+  }
+}
+
+const faulty = (file: string, why: string, cause?: unknown): ToolLayerError =>
+  new ToolLayerError('E3801', `The file of shell rules ${file} ${why}. Mend or remove it.`, { cause });

@@ -1,0 +1,221 @@
+import type { BigIntStats } from 'node:fs';
+import {
+  chmod,
+  chown,
+  type FileHandle,
+  lchown,
+  link,
+  lstat,
+  lutimes,
+  mkdir,
+  readlink,
+  rename,
+  symlink,
+  utimes,
+} from 'node:fs/promises';
+import { KiB } from '@sallyport/std/bytes';
+import { at, codeOf, makeFile, namesIn, openFolder, openPath, type RawName } from '../../folder-handle.ts';
+import { TRANSACTION_BOUNDS } from '../settings.ts';
+import { removeTree, temporaryName } from './remove-tree.ts';
+import { type Scope, scopeOf } from './scope.ts';
+import {
+  AnotherFolder,
+  below,
+  type Content,
+  type Entry,
+  type Marks,
+  namesOf,
+  type Place,
+  type SecuredRoot,
+  type Snapshot,
+  type Stamp,
+  TOP,
+} from './snapshot.ts';
+import { stampOf } from './take-snapshot.ts';
+
+type Of<Kind extends Entry['kind']> = Extract<Entry, { readonly kind: Kind }>;
+
+interface Restoring {
+  readonly snapshot: Snapshot;
+  readonly scope: Scope;
+  readonly pack: FileHandle;
+  readonly root: FileHandle;
+  /** Where contents of several names were put first. */
+  readonly placed: Map<number, RawName>;
+}
+
+const CHUNK_BYTES = 256 * KiB;
+
+/**
+ * Makes every secured tree what it was: files that differ are made anew beside their place and renamed over it, what was not
+ * there is removed, what is untouched stays untouched. Begun again after it was cut off, it ends the same. All is done below
+ * the descriptors of the secured folders, so whatever takes their places meanwhile is not touched.
+ * @throws AnotherFolder before anything is done; Error when it cannot be finished, and what was done so far stays
+ */
+export async function restoreTree(snapshot: Snapshot, pack: FileHandle): Promise<void> {
+  await using opened = new AsyncDisposableStack();
+  const roots: [SecuredRoot, FileHandle][] = [];
+  for (const secured of snapshot.roots) roots.push([secured, opened.use(await openSecured(secured))]);
+  for (const [secured, root] of roots) await restoreRoot(snapshot, secured, root, pack);
+}
+
+async function openSecured(secured: SecuredRoot): Promise<FileHandle> {
+  const root = await openPath(secured.path).catch((cause: unknown) => {
+    throw new AnotherFolder(secured.path, { cause });
+  });
+  const stats = await root.stat({ bigint: true });
+  if (String(stats.dev) === secured.dev && String(stats.ino) === secured.ino) return root;
+  await root.close();
+  throw new AnotherFolder(secured.path);
+}
+
+async function restoreRoot(
+  snapshot: Snapshot,
+  secured: SecuredRoot,
+  root: FileHandle,
+  pack: FileHandle,
+): Promise<void> {
+  const restoring: Restoring = { snapshot, scope: scopeOf(snapshot.globs), pack, root, placed: new Map() };
+  const isWhole = secured.only === undefined;
+  if (isWhole) await chmod(at(root), secured.marks.mode | 0o700);
+  await restoreFolder(restoring, root, secured.entries, TOP, secured.only);
+  if (isWhole) await settle(root, secured.marks);
+}
+
+async function restoreFolder(
+  restoring: Restoring,
+  folder: FileHandle,
+  entries: readonly Entry[],
+  place: Place,
+  only?: RawName,
+): Promise<void> {
+  const wanted = new Set(entries.map(({ name }) => name));
+  for (const name of namesOf(await namesIn(folder), only))
+    if (!wanted.has(name)) await removeTree(restoring.scope, folder, name, below(place, name));
+  for (const entry of entries) await restoreEntry(restoring, folder, entry, below(place, entry.name));
+}
+
+async function restoreEntry(restoring: Restoring, folder: FileHandle, entry: Entry, place: Place): Promise<void> {
+  if (entry.kind === 'other') return;
+  const now = await lstat(at(folder, entry.name), { bigint: true }).catch((thrown: unknown) => {
+    if (codeOf(thrown) !== 'ENOENT') throw thrown;
+    return undefined;
+  });
+  // A folder is in the way of anything else; anything else is in the way of a folder.
+  if (now !== undefined && now.isDirectory() !== (entry.kind === 'folder'))
+    await removeTree(scopeOf(['**']), folder, entry.name, place);
+  if (entry.kind === 'folder') await restoreInner(restoring, folder, entry, now?.isDirectory() === true, place);
+  else if (entry.kind === 'link') await restoreLink(folder, entry, now);
+  else await restoreFile(restoring, folder, entry, now, place);
+}
+
+async function restoreInner(
+  restoring: Restoring,
+  folder: FileHandle,
+  { name, marks, inScope, entries }: Of<'folder'>,
+  isThere: boolean,
+  place: Place,
+): Promise<void> {
+  if (!isThere) {
+    if (!inScope && entries.length === 0) return;
+    await mkdir(at(folder, name), 0o700);
+  }
+  await using inner = await openFolder(folder, name);
+  // A tool may have shut it.
+  await chmod(at(inner), marks.mode | 0o700);
+  await restoreFolder(restoring, inner, entries, place);
+  await settle(inner, marks);
+}
+
+/** Rights and times of a folder, after all in it is done. */
+async function settle(folder: FileHandle, marks: Marks): Promise<void> {
+  const path = at(folder);
+  const { uid, gid } = await folder.stat();
+  if (uid !== marks.uid || gid !== marks.gid) await chown(path, marks.uid, marks.gid);
+  await chmod(path, marks.mode);
+  await utimes(path, marks.atimeMs / 1000, marks.mtimeMs / 1000);
+}
+
+async function restoreLink(
+  folder: FileHandle,
+  { name, marks, target }: Of<'link'>,
+  now: BigIntStats | undefined,
+): Promise<void> {
+  const isSame =
+    now?.isSymbolicLink() === true && (await readlink(at(folder, name), { encoding: 'latin1' })) === target;
+  const temporary = isSame ? name : temporaryName();
+  if (!isSame) await symlink(Buffer.from(target, 'latin1'), at(folder, temporary));
+  const made = await lstat(at(folder, temporary));
+  if (made.uid !== marks.uid || made.gid !== marks.gid) await lchown(at(folder, temporary), marks.uid, marks.gid);
+  await lutimes(at(folder, temporary), marks.atimeMs / 1000, marks.mtimeMs / 1000);
+  if (!isSame) await rename(at(folder, temporary), at(folder, name));
+}
+
+async function restoreFile(
+  restoring: Restoring,
+  folder: FileHandle,
+  entry: Of<'file'>,
+  now: BigIntStats | undefined,
+  place: Place,
+): Promise<void> {
+  const { name, stamp, content } = entry;
+  if (now !== undefined && isUntouched(stamp, stampOf(now), restoring.snapshot.takenAt)) return;
+  const temporary = temporaryName();
+  const first = restoring.placed.get(content);
+  if (first === undefined) await makeAnew(restoring, folder, temporary, entry);
+  else await linkTo(restoring.root, first, folder, temporary);
+  await rename(at(folder, temporary), at(folder, name));
+  restoring.placed.set(content, place.path);
+}
+
+/** A change in the very moment of the snapshot could leave the time as it was, so such a file is made anew. */
+function isUntouched(before: Stamp, now: Stamp, takenAt: number): boolean {
+  const isOld = Number(before.ctimeNs) / 1e6 < takenAt - TRANSACTION_BOUNDS.ctimeSlackMs;
+  return (
+    isOld &&
+    before.dev === now.dev &&
+    before.ino === now.ino &&
+    before.size === now.size &&
+    before.mtimeNs === now.mtimeNs &&
+    before.ctimeNs === now.ctimeNs
+  );
+}
+
+async function makeAnew(
+  { snapshot, pack }: Restoring,
+  folder: FileHandle,
+  name: RawName,
+  { marks, content }: Of<'file'>,
+): Promise<void> {
+  await using file = await makeFile(folder, name);
+  await fill(file, snapshot.contents[content], pack);
+  const made = await file.stat();
+  if (made.uid !== marks.uid || made.gid !== marks.gid) await file.chown(marks.uid, marks.gid);
+  await file.chmod(marks.mode);
+  // Not synced, as the tool's own writes were not: a killed layer loses nothing by it, and a thousand syncs take seconds.
+  await file.utimes(marks.atimeMs / 1000, marks.mtimeMs / 1000);
+}
+
+async function fill(file: FileHandle, content: Content | undefined, pack: FileHandle): Promise<void> {
+  if (content === undefined) throw new Error('the snapshot lacks the content of a file');
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (const [start, from, length] of content.extents) {
+    for (let done = 0; done < length; ) {
+      const { bytesRead } = await pack.read(buffer, 0, Math.min(buffer.length, length - done), from + done);
+      if (bytesRead === 0) throw new Error('the snapshot lacks the content of a file');
+      await file.write(buffer, 0, bytesRead, start + done);
+      done += bytesRead;
+    }
+  }
+  await file.truncate(content.size);
+}
+
+/** Another name of a file that was made anew. Its folder is looked up again, name by name. */
+async function linkTo(root: FileHandle, path: RawName, folder: FileHandle, name: RawName): Promise<void> {
+  const parts = path.split('/');
+  const last = parts.pop() ?? '';
+  await using opened = new AsyncDisposableStack();
+  let holder = root;
+  for (const part of parts) holder = opened.use(await openFolder(holder, part));
+  await link(at(holder, last), at(folder, name));
+}

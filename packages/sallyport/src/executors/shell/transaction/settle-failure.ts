@@ -1,0 +1,43 @@
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ProgramEnd } from '../../program-end.ts';
+import type { ShellPlan } from '../shell-plan.ts';
+import type { CommandEnd, Transaction } from './transactions.ts';
+
+/** How a command that did not succeed ended; undefined when it never ran. */
+export function commandEndOf(
+  { successCodes }: ShellPlan,
+  { exit, output }: Pick<ProgramEnd, 'exit' | 'output'>,
+  signal: AbortSignal,
+): CommandEnd | undefined {
+  if (exit.notStarted === true) return undefined;
+  if (signal.aborted) return failureOf(signal.reason).code === 'E3103' ? 'timeout' : 'cancel';
+  if (output.flooded || exit.violation !== undefined) return 'violation';
+  if (exit.code === undefined) return 'signal';
+  return successCodes.has(exit.code) ? 'bad_output' : exit.code;
+}
+
+/**
+ * Settles the transaction of a command that failed.
+ * @returns the failure, with what became of the files
+ * @throws E3804 when not all could be taken back
+ */
+export async function settleFailure(
+  transaction: Transaction,
+  end: CommandEnd | undefined,
+  failed: unknown,
+): Promise<unknown> {
+  if (end === undefined) return failed;
+  const rolledBack = await transaction.settle(end);
+  // The reason of an abort belongs to who aborted.
+  if (!(failed instanceof ToolLayerError) || end === 'timeout' || end === 'cancel') return failed;
+  const { code, message, details } = failed.failure;
+  if (rolledBack)
+    return new ToolLayerError(code, `${message} What it changed in its files was taken back.`, {
+      details: { ...details, rolled_back: true },
+      cause: failed.cause,
+    });
+  const { unsecured } = transaction;
+  if (unsecured === undefined) return failed;
+  const text = `${message} What it changed stays: no snapshot could be taken, because ${unsecured}.`;
+  return new ToolLayerError(code, text, { details: { ...details, rolled_back: false }, cause: failed.cause });
+}

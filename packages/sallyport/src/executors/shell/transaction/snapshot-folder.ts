@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '@sallyport/std/files/make-folder';
+import type { Log } from '../../../telemetry/log.ts';
+import { restoreTree } from './restore-tree.ts';
+import { NotSecured, type Snapshot } from './snapshot.ts';
+import type { HeldSnapshot } from './take-snapshot.ts';
+
+/** Contents of the secured files, one behind the other. */
+const PACK = 'contents';
+/** The index, written before the first file is restored: where it is, a restore was begun. */
+const JOURNAL = 'restore.json';
+/** Names of snapshots; what else lies in the folder is somebody else's. */
+const OURS = /^\d+-\d+-\d+-[0-9a-f]{18}$/;
+
+/** One snapshot on disk. Closing it removes it; one of which a restore failed is kept for the operator. */
+export interface KeptSnapshot extends AsyncDisposable {
+  readonly pack: FileHandle;
+  /** Where it lies. */
+  readonly path: string;
+  /**
+   * Makes the tree what it was. A layer that is killed meanwhile finishes it at its next start.
+   * @throws AnotherFolder when nothing was done
+   */
+  restore(held: HeldSnapshot): Promise<void>;
+}
+
+/** Where snapshots are while their commands run. */
+export interface SnapshotFolder {
+  /** A place for a new snapshot, outside of the folders that the command may see. @throws NotSecured */
+  make(seen: readonly string[]): Promise<KeptSnapshot>;
+}
+
+/**
+ * Opens the folder, made for its owner alone, and settles what layers left there that are gone: a restore that was begun is
+ * finished, a snapshot of a command that was cut off is removed and its files stay as they are.
+ */
+export async function openSnapshotFolder(folder: string, log: Log): Promise<SnapshotFolder> {
+  await makeFolder(folder);
+  const path = await realpath(folder);
+  for (const name of await readdir(path)) if (OURS.test(name)) await settleLeftover(path, name, log);
+  return {
+    make: async (seen) => {
+      const above = seen.find((each) => path === each || path.startsWith(each === '/' ? '/' : `${each}/`));
+      if (above !== undefined) throw new NotSecured(`snapshots would lie in ${above}, which the command may see`);
+      return newSnapshot(join(path, `${ownMark()}-${randomBytes(9).toString('hex')}`), log);
+    },
+  };
+}
+
+async function newSnapshot(path: string, log: Log): Promise<KeptSnapshot> {
+  await mkdir(path, { mode: 0o700 });
+  let pack: FileHandle;
+  try {
+    pack = await open(join(path, PACK), 'wx+', 0o600);
+  } catch (thrown) {
+    await rm(path, { recursive: true });
+    throw thrown;
+  }
+  let failed = false;
+  return {
+    pack,
+    path,
+    async restore({ snapshot }) {
+      failed = true;
+      await writeJournal(path, snapshot);
+      await restoreTree(snapshot, pack);
+      failed = false;
+    },
+    async [Symbol.asyncDispose]() {
+      await pack.close();
+      if (failed) log.error('snapshot-kept', { path });
+      else await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Whole or not there: a journal that was cut off would restore half a tree. */
+async function writeJournal(path: string, snapshot: Snapshot): Promise<void> {
+  const draft = join(path, `${JOURNAL}.draft`);
+  {
+    await using file = await open(draft, 'wx', 0o600);
+    await file.writeFile(JSON.stringify(snapshot));
+    await file.sync();
+  }
+  await rename(draft, join(path, JOURNAL));
+}
+
+async function settleLeftover(folder: string, name: string, log: Log): Promise<void> {
+  if (isAlive(name)) return;
+  const path = join(folder, name);
+  try {
+    const journal = await readFile(join(path, JOURNAL), 'utf8').catch(() => undefined);
+    if (journal !== undefined) {
+      const snapshot = JSON.parse(journal) as Snapshot;
+      await using pack = await open(join(path, PACK), 'r');
+      await restoreTree(snapshot, pack);
+      log.warn('restore-finished', { roots: snapshot.roots.map((root) => root.path) });
+    } else {
+      log.warn('snapshot-left-behind', { path });
+    }
+    await rm(path, { recursive: true, force: true });
+  } catch (cause) {
+    // Kept: it holds the only copy of what the files were.
+    log.error('restore-not-finished', { path, reason: String(cause) });
+  }
+}
+
+/** Pid namespace, pid and start: no two processes of a machine have the same. */
+let mark: string | undefined;
+function ownMark(): string {
+  mark ??= `${pidNamespace()}-${process.pid}-${startOf(process.pid)}`;
+  return mark;
+}
+
+/** Whether the layer still runs that made it. Of another pid namespace nothing can be told: a container that was replaced had one. */
+function isAlive(name: string): boolean {
+  const [space, pid, start] = name.split('-');
+  return space === pidNamespace() && start === startOf(Number(pid));
+}
+
+const pidNamespace = (): string => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+
+/** Clock ticks from boot to the start of a process; undefined when there is none. */
+function startOf(pid: number): string | undefined {
+  try {
+    // The second field is the program's name in brackets, and may hold anything.
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,205 @@
+import { checkCommand } from '@sallyport/guards';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Log } from '../../../telemetry/log.ts';
+import type { ExecutorCall } from '../../executor.port.ts';
+import type { RollbackCause, ShellConfig, TransactionConfig } from '../shell-config.ts';
+import { createScopeTurns, type ScopeTurns } from './scope-turns.ts';
+import { AnotherFolder, NotSecured } from './snapshot.ts';
+import type { KeptSnapshot, SnapshotFolder } from './snapshot-folder.ts';
+import { type HeldSnapshot, takeSnapshot } from './take-snapshot.ts';
+
+/** What holds where a manifest does not speak of transactions. */
+export interface TransactionSettings {
+  /** Whether tools whose manifest says nothing are transactions too. Default false. */
+  readonly transactional?: boolean;
+  readonly transactionScope?: readonly string[];
+  readonly autoRollbackExitCodes?: readonly number[];
+  /** A manifest can ask for it too, and cannot lift it. */
+  readonly snapshotRequired?: boolean;
+  /** 0: no bound. A manifest can lower it, and cannot raise it. */
+  readonly maxSnapshotBytes?: number;
+}
+
+/** What transactions stand on. */
+export interface TransactionParts {
+  readonly folder: SnapshotFolder;
+  readonly log: Log;
+  readonly settings?: TransactionSettings;
+  /** Absolute paths of what is the layer's own: a folder around one is never copied nor restored. */
+  readonly closed?: readonly string[];
+}
+
+/** How a command ended: by its exit code, or otherwise. */
+export type CommandEnd = number | RollbackCause;
+
+/** The files of one command, secured. Closing it forgets them and lets the next one begin. */
+export interface Transaction extends AsyncDisposable {
+  /** Why nothing could be secured, where the command runs all the same. */
+  readonly unsecured?: string;
+  /**
+   * Takes back what the command changed, where that is what its end calls for.
+   * @returns whether it did
+   * @throws E3804 when not all of it could be taken back
+   */
+  settle(end: CommandEnd): Promise<boolean>;
+}
+
+/** Commands that are taken back when they fail (EXE-03). */
+export interface Transactions {
+  /**
+   * Secures what the command may write. Undefined when it is no transaction, writes nothing or may write nothing.
+   * @throws E3110, E3102 for `max_snapshot_bytes`, when nothing can be secured and that is required; the signal's reason
+   */
+  begin(call: ExecutorCall, command: readonly string[], signal: AbortSignal): Promise<Transaction | undefined>;
+}
+
+interface Terms {
+  readonly globs: readonly string[];
+  readonly ends: ReadonlySet<CommandEnd>;
+  readonly required: boolean;
+  readonly bytesMax: number;
+}
+
+const DEFAULT_CODES: readonly number[] = [1, 2];
+const DEFAULT_CAUSES: readonly RollbackCause[] = ['timeout', 'cancel', 'violation', 'signal'];
+
+/** Makes transactions; those over the same files go one after the other. */
+export function createTransactions(parts: TransactionParts): Transactions {
+  const turns = createScopeTurns();
+  return {
+    async begin(call, command, signal) {
+      const terms = termsOf(call.tool.manifest.executor.config as ShellConfig, parts.settings ?? {});
+      const paths = call.grant.filesystem.filter(({ mode }) => mode === 'rw').map(({ path }) => path);
+      if (terms === undefined || paths.length === 0 || readsOnly(command)) return undefined;
+      return secured(parts, turns, { call, terms, paths, signal });
+    },
+  };
+}
+
+function termsOf(config: ShellConfig, settings: TransactionSettings): Terms | undefined {
+  const given: TransactionConfig | undefined = config.transaction ?? (settings.transactional === true ? {} : undefined);
+  if (given === undefined || given.auto_rollback === false) return undefined;
+  const codes = given.auto_rollback_exit_codes ?? settings.autoRollbackExitCodes ?? DEFAULT_CODES;
+  const successes = config.success_exit_codes ?? [0];
+  return {
+    globs: given.transaction_scope ?? settings.transactionScope ?? ['**'],
+    ends: new Set<CommandEnd>([
+      ...codes.filter((code) => !successes.includes(code)),
+      ...(given.rollback_on ?? DEFAULT_CAUSES),
+    ]),
+    required: given.snapshot_required === true || settings.snapshotRequired === true,
+    bytesMax: lower(given.max_snapshot_bytes ?? 0, settings.maxSnapshotBytes ?? 0),
+  };
+}
+
+/** 0 stands for no bound. */
+const lower = (a: number, b: number): number => (a === 0 || b === 0 ? a + b : Math.min(a, b));
+
+/** By the rules alone: what an operator lets run without a question may write all the same. What is not known writes. */
+function readsOnly(command: readonly string[]): boolean {
+  const { verdict, writes } = checkCommand(command);
+  return verdict === 'safe' && writes.length === 0;
+}
+
+interface Order {
+  readonly call: ExecutorCall;
+  readonly terms: Terms;
+  readonly paths: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+async function secured(parts: TransactionParts, turns: ScopeTurns, order: Order): Promise<Transaction> {
+  const { call, terms, paths, signal } = order;
+  const { filesystem, links } = call.grant;
+  const endTurn = await turns.take(paths, signal);
+  let kept: KeptSnapshot | undefined;
+  try {
+    keepOff(parts.closed ?? [], order);
+    // Where links led when the grant was made, too: what a command may see must not hold the snapshot.
+    kept = await parts.folder.make(filesystem.flatMap(({ path }) => [path, links?.get(path) ?? path]));
+    const { globs, bytesMax } = terms;
+    const held = await takeSnapshot({ paths, globs, bytesMax, pack: kept.pack, signal });
+    return transaction(parts, order, kept, held, endTurn);
+  } catch (thrown) {
+    await kept?.[Symbol.asyncDispose]();
+    endTurn();
+    if (signal.aborted) throw signal.reason;
+    return withoutSnapshot(parts, order, thrown);
+  }
+}
+
+/**
+ * A restore would set keys, revocations and the database back with the files of the command.
+ * @throws NotSecured
+ */
+function keepOff(closed: readonly string[], { call, paths }: Order): void {
+  const real = paths.map((path) => call.grant.links?.get(path) ?? path);
+  const around = real.find((path) => closed.some((place) => place === path || place.startsWith(`${path}/`)));
+  if (around !== undefined) throw new NotSecured(`what is the layer's own lies in ${around}`);
+}
+
+function transaction(
+  { log }: TransactionParts,
+  { call, terms }: Order,
+  kept: KeptSnapshot,
+  held: HeldSnapshot,
+  endTurn: () => void,
+): Transaction {
+  return {
+    async settle(end) {
+      if (!terms.ends.has(end)) return false;
+      const fields = { invocation_id: call.invocationId, tool_id: call.tool.manifest.tool_id, end };
+      try {
+        await kept.restore(held);
+      } catch (cause) {
+        log.error('rollback-failed', { ...fields, reason: String(cause), path: kept.path });
+        throw notTakenBack(end, cause);
+      }
+      log.info('rolled-back', fields);
+      call.onRolledBack?.();
+      return true;
+    },
+    async [Symbol.asyncDispose]() {
+      try {
+        await held[Symbol.asyncDispose]();
+        await kept[Symbol.asyncDispose]();
+      } finally {
+        endTurn();
+      }
+    },
+  };
+}
+
+/** Only where nobody asked for more: the command runs, and what it does stays. */
+function withoutSnapshot({ log }: TransactionParts, { call, terms }: Order, thrown: unknown): Transaction {
+  const why = thrown instanceof NotSecured ? thrown.message : 'the snapshot could not be written';
+  if (terms.required) throw refused(why, thrown);
+  log.warn('no-snapshot', {
+    invocation_id: call.invocationId,
+    tool_id: call.tool.manifest.tool_id,
+    reason: String(thrown),
+  });
+  return { unsecured: why, settle: async () => false, async [Symbol.asyncDispose]() {} };
+}
+
+function refused(why: string, cause: unknown): ToolLayerError {
+  const message = `The command did not run, because its files could not be secured: ${why}.`;
+  const bytesMax = cause instanceof NotSecured ? cause.bytesMax : undefined;
+  if (bytesMax === undefined) return new ToolLayerError('E3110', message, { cause });
+  return new ToolLayerError('E3102', message, { cause, details: { limit: 'snapshot', max_snapshot_bytes: bytesMax } });
+}
+
+function notTakenBack(end: CommandEnd, cause: unknown): ToolLayerError {
+  if (cause instanceof AnotherFolder) {
+    const message = `The command failed, and nothing that it changed was taken back: another folder, or a link, is at ${cause.path} now. Look at its files before you call again; the operator finds the snapshot named in the log.`;
+    return new ToolLayerError('E3804', message, {
+      cause,
+      details: { rollback: 'refused', path: cause.path, end },
+    });
+  }
+  return new ToolLayerError(
+    'E3804',
+    'The command failed, and not all that it changed could be taken back. Look at its files before you call again; the operator finds the snapshot named in the log.',
+    { cause, details: { rollback: 'failed', end } },
+  );
+}

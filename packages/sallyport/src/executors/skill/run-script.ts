@@ -1,0 +1,151 @@
+import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { CommandFinding, CommandScreen } from '@sallyport/guards';
+import { collectOutput, runtimeMounts, type SandboxDriver, type SandboxSpec } from '@sallyport/sandbox';
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { abortReason } from '../abort-reason.ts';
+import { blockedFailure, questionOf, unconfirmedFailure } from '../command-verdict.ts';
+import type { ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { envelopeOf, outputBounds, type ProgramWords, usageOf, withoutSecrets } from '../program-end.ts';
+import { isShell, type Starter, starterOf } from './script-command.ts';
+import { SKILL_RUN_BOUNDS } from './settings.ts';
+import type { SkillTask } from './skill-parameters.ts';
+
+type ScriptTask = Extract<SkillTask, { readonly what: 'script' }>;
+
+/** A script that a call names, with the content of its file, which was checked against its hash. */
+export interface ReadScript {
+  readonly task: ScriptTask;
+  readonly content: Buffer;
+}
+
+/** One run of a script. */
+export interface ScriptRun extends ReadScript {
+  readonly call: ExecutorCall;
+  /** Whether a person confirmed the call. */
+  readonly isConfirmed: boolean;
+  /** Where the skill's files lie. */
+  readonly folder: string;
+}
+
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/**
+ * Runs a bundled script in a sandbox: the skill's folder is read-only and the working directory, arguments are never read by
+ * a shell, and what the script's own text would do is screened where a shell reads it (EXE-02, EXE-08).
+ * @throws ToolLayerError E3008 when nothing says what starts the script; E3210 when the screen refuses it; those of the
+ *   sandbox and of a failed run
+ */
+export async function runScript(
+  driver: SandboxDriver,
+  screen: CommandScreen,
+  run: ScriptRun,
+  signal: AbortSignal,
+): Promise<ExecutorOutcome> {
+  const starter = starterOf(run.task.script.path, run.content);
+  if (starter === undefined) throw notStartable(run.task.script.path);
+  const refused = refusalOf(screen, starter, run, run.isConfirmed);
+  if (refused !== undefined) throw ToolLayerError.of(refused);
+  const spec = specOf(starter, run);
+  await using running = await driver.start(spec);
+  const stop = (): void => running.kill(SKILL_RUN_BOUNDS.termGraceMs);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    if (signal.aborted) stop();
+    const collected = collectOutput(running, outputBounds(run.call.grant.limits.outputBytesMax, true));
+    running.stdin.on('error', ignore);
+    running.stdin.end(run.task.stdin);
+    const [exit, output] = await Promise.all([running.exited, collected]);
+    const usage = usageOf(exit);
+    run.call.onUsage?.(usage);
+    if (signal.aborted) throw abortReason(signal);
+    const end = { exit, output: withoutSecrets(output, run.call.secrets), limits: spec.limits };
+    return { result: envelopeOf(end, wordsOf(run.task.script.path), SUCCESS), usage };
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+const SUCCESS: ReadonlySet<number> = new Set([0]);
+
+const wordsOf = (path: string): ProgramWords => ({
+  kind: 'script',
+  name: path,
+  notFound: `${path} failed with exit code 127. A program that it needs is not installed on this machine.`,
+});
+
+/** What a person has to be asked before a script runs; undefined for nothing, and for what `runScript` refuses. */
+export function scriptQuestion(screen: CommandScreen, script: ReadScript): string | undefined {
+  const starter = starterOf(script.task.script.path, script.content);
+  if (starter === undefined) return undefined;
+  return questionOf(findingsIn(screen, starter, script), 'script');
+}
+
+function refusalOf(
+  screen: CommandScreen,
+  starter: Starter,
+  script: ReadScript,
+  isConfirmed: boolean,
+): Failure | undefined {
+  const { path } = script.task.script;
+  if (isShell(starter) && script.content.length > SKILL_RUN_BOUNDS.screenedBytesMax) {
+    const message = `${path} is longer than a script may be that is screened.`;
+    return failure('E3210', message, { details: { screen: 'skill' } });
+  }
+  const findings = findingsIn(screen, starter, script);
+  return blockedFailure(findings, 'script') ?? (isConfirmed ? undefined : unconfirmedFailure(findings, 'script'));
+}
+
+/** The command line, whose program and file the skill fixes, and the script itself where a shell reads it. */
+function findingsIn(screen: CommandScreen, starter: Starter, { task, content }: ReadScript): readonly CommandFinding[] {
+  const { script, args, stdin } = task;
+  const line = screen([...starter, script.path, ...args], stdin, starter.length + 1).findings;
+  return isShell(starter) ? [...line, ...screen(content.toString('utf8'), stdin).findings] : line;
+}
+
+function specOf(starter: Starter, { call, task, folder }: ScriptRun): SandboxSpec {
+  const { timeoutMs, cpuMillicores, memoryMb } = call.grant.limits;
+  const isolation = call.tool.manifest.execution_config?.isolation;
+  const node = realpathSync(process.execPath);
+  const [program, ...rest] = starter;
+  const command: [string, ...string[]] = [
+    program === 'node' || program === 'nodejs' ? node : program,
+    ...rest,
+    join(folder, task.script.path),
+    ...task.args,
+  ];
+  return {
+    label: call.tool.manifest.tool_id,
+    command,
+    environment: {
+      HOME: '/tmp',
+      LANG: 'C.UTF-8',
+      PYTHONDONTWRITEBYTECODE: '1',
+      ...call.environment,
+      ...Object.fromEntries(call.secrets),
+      PATH: `${dirname(node)}:${SYSTEM_PATH}`,
+    },
+    workingDirectory: folder,
+    mounts: [...runtimeMounts([node]), ...call.grant.filesystem],
+    own: [folder],
+    network: call.grant.network,
+    ...(isolation === undefined ? {} : { isolation }),
+    limits: {
+      cpuMillicores,
+      memoryMb,
+      processesMax: SKILL_RUN_BOUNDS.processesMax,
+      diskMb: SKILL_RUN_BOUNDS.diskMb,
+      // As for shell tools: all the time that the share gives until the end.
+      cpuSecondsMax: Math.ceil((timeoutMs / 1000) * Math.max(1, cpuMillicores / 1000)) + 1,
+    },
+  };
+}
+
+function notStartable(path: string): ToolLayerError {
+  const message = `Nothing says what starts ${path}: it has no #! line that can be read, and its name does not tell. Add one and import the skill again.`;
+  return new ToolLayerError('E3008', message);
+}
+
+/** A script that reads no input says nothing by it. */
+function ignore(): void {}

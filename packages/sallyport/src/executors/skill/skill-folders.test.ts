@@ -1,0 +1,126 @@
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '@sallyport/std/clock';
+import { sha256 } from '@sallyport/std/sha256';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { memorySkillContents } from '../../storage/memory/tools/memory-skill-contents.ts';
+import { openFolder, skillWith } from './skill.fixture.ts';
+import { createSkillFolders, readKept } from './skill-folders.ts';
+
+let root = '';
+beforeEach(() => {
+  root = openFolder();
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+const SKILL = skillWith({ 'run.sh': '#!/bin/sh\n', 'deep/er/notes.md': 'Notes.' });
+const NOTES = { path: 'deep/er/notes.md', sha256: sha256('Notes.'), bytes: 6 };
+
+test('the files of a skill are kept under their paths, once, and only scripts may be started', async () => {
+  const files = createSkillFolders(join(root, 'skills'));
+  expect(await files.folderOf('acme', SKILL.config)).toBeUndefined();
+  await Promise.all([
+    files.keep('acme', SKILL.config, SKILL.contents),
+    files.keep('acme', SKILL.config, SKILL.contents),
+  ]);
+  await files.keep('acme', SKILL.config, SKILL.contents);
+  const folder = (await files.folderOf('acme', SKILL.config)) as string;
+  expect(readdirSync(join(root, 'skills'))).toHaveLength(1);
+  expect(readdirSync(folder, { recursive: true }).sort()).toEqual([
+    'SKILL.md',
+    'deep',
+    'deep/er',
+    'deep/er/notes.md',
+    'run.sh',
+  ]);
+  expect(statSync(join(folder, 'run.sh')).mode & 0o777).toBe(0o555);
+  expect(statSync(join(folder, 'deep/er/notes.md')).mode & 0o777).toBe(0o444);
+});
+
+test('a folder that was damaged is not the skill, and keeping it again mends it', async () => {
+  const files = createSkillFolders(root);
+  await files.keep('acme', SKILL.config, SKILL.contents);
+  const folder = (await files.folderOf('acme', SKILL.config)) as string;
+  rmSync(join(folder, 'run.sh'));
+  symlinkSync('/bin/sh', join(folder, 'run.sh'));
+  expect(await files.folderOf('acme', SKILL.config)).toBeUndefined();
+  const script = SKILL.config.files.find(({ path }) => path === 'run.sh');
+  expect(script === undefined ? script : await readKept(folder, script)).toBeUndefined();
+  await files.keep('acme', SKILL.config, SKILL.contents);
+  expect(await files.folderOf('acme', SKILL.config)).toBe(folder);
+});
+
+test('an import that lacks a content, or brings another one, keeps nothing', async () => {
+  const files = createSkillFolders(root);
+  await expect(files.keep('acme', SKILL.config, new Map())).rejects.toMatchObject({ code: 'E3801' });
+  const forged = new Map(SKILL.contents).set(sha256('Notes.'), Buffer.from('Forged'));
+  await expect(files.keep('acme', SKILL.config, forged)).rejects.toMatchObject({ code: 'E3801' });
+  const outside = { ...SKILL.config, files: [{ path: '../out', sha256: sha256('Notes.'), bytes: 6 }] };
+  await expect(files.keep('acme', outside, SKILL.contents)).rejects.toMatchObject({ code: 'E3801' });
+  expect(readdirSync(root)).toEqual([]);
+});
+
+describe('over contents that instances share', () => {
+  const kept = async (folder: string | undefined) =>
+    folder === undefined ? undefined : (await readKept(folder, NOTES))?.toString('utf8');
+
+  test('EXE-08 a folder is made where another instance kept the skill, and mended where it was changed', async () => {
+    const contents = memorySkillContents();
+    await createSkillFolders(join(root, 'one'), { contents }).keep('acme', SKILL.config, SKILL.contents);
+    const other = createSkillFolders(join(root, 'two'), { contents });
+    const [folder, again] = await Promise.all([
+      other.folderOf('acme', SKILL.config),
+      other.folderOf('acme', SKILL.config),
+    ]);
+    expect([await kept(folder), again]).toEqual(['Notes.', folder]);
+    rmSync(join(String(folder), 'run.sh'));
+    expect(await other.folderOf('acme', SKILL.config)).toBe(folder);
+    expect(statSync(join(String(folder), 'run.sh')).mode & 0o777).toBe(0o555);
+    expect(readdirSync(join(root, 'two'))).toHaveLength(1);
+  });
+
+  test('EXE-08 a tenant has its own: the list of files alone opens nothing of another', async () => {
+    const contents = memorySkillContents();
+    const files = createSkillFolders(root, { contents });
+    await files.keep('acme', SKILL.config, SKILL.contents);
+    for (const tenant of ['globex', '', 'acme\n']) expect(await files.folderOf(tenant, SKILL.config)).toBeUndefined();
+    await files.keep('globex', SKILL.config, SKILL.contents);
+    expect(readdirSync(root)).toHaveLength(2);
+  });
+
+  test('a skill of which a part is gone, or whose paths lead out, is none', async () => {
+    const contents = memorySkillContents();
+    const files = createSkillFolders(root, { contents });
+    await contents.put('acme', SKILL.contents);
+    const more = [{ path: 'gone.md', sha256: sha256('gone'), bytes: 4 }];
+    expect(await files.folderOf('acme', { ...SKILL.config, files: [...SKILL.config.files, ...more] })).toBeUndefined();
+    for (const path of ['../out', '/out', 'a/../../out'])
+      expect(await files.folderOf('acme', { ...SKILL.config, files: [{ ...NOTES, path }] })).toBeUndefined();
+    expect(readdirSync(root)).toEqual([]);
+  });
+
+  test('a tenant whose room is taken gets back what nobody names any more, once it is old', async () => {
+    const bytes = [...SKILL.contents.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const contents = memorySkillContents({ contentBytesMax: bytes, tenantBytesMax: bytes + 10 });
+    let now = Date.now();
+    const clock = { ...systemClock, now: () => now };
+    const named = new Set<string>();
+    const files = createSkillFolders(root, { contents, clock, namedBy: async () => named });
+    await files.keep('acme', SKILL.config, SKILL.contents);
+    const other = skillWith({ 'other.sh': '#!/bin/sh\necho another one' });
+    await expect(files.keep('acme', other.config, other.contents)).rejects.toMatchObject({ code: 'E3810' });
+    now += 2 * 3_600_000;
+    for (const { sha256: hash } of SKILL.config.files) named.add(hash);
+    await expect(files.keep('acme', other.config, other.contents)).rejects.toMatchObject({ code: 'E3810' });
+    named.clear();
+    await files.keep('acme', other.config, other.contents);
+    expect(await contents.get('acme', NOTES.sha256)).toBeUndefined();
+  });
+});
+
+test('what an interrupted import left is no skill', async () => {
+  mkdirSync(join(root, '.unfinished-1'));
+  const files = createSkillFolders(root);
+  await files.keep('acme', SKILL.config, SKILL.contents);
+  expect(await files.folderOf('acme', SKILL.config)).toBeDefined();
+});

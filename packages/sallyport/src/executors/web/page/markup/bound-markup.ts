@@ -1,0 +1,69 @@
+import { KiB } from '@sallyport/std/bytes';
+
+/** Bounds of markup that is parsed: time and memory of the parser grow faster than these. */
+export interface MarkupBounds {
+  readonly depthMax: number;
+  readonly elementsMax: number;
+  /** Longest tag with all its attributes, in characters; a longer one is left out. */
+  readonly tagCharsMax: number;
+}
+
+export const MARKUP_BOUNDS: MarkupBounds = { depthMax: 256, elementsMax: 25_000, tagCharsMax: 16 * KiB };
+
+/** Elements that have no end tag, or whose end tag is mostly left out, so that they say nothing of the depth. */
+const UNCOUNTED = new Set(
+  (
+    'area base br col embed hr img input link meta param source track wbr ' +
+    'p li dt dd option optgroup tr td th thead tbody tfoot colgroup rp rt html head body'
+  ).split(' '),
+);
+const TAG = /<(\/?)([a-z][^\s/>]{0,64})/gi;
+
+/**
+ * Cuts markup where it becomes too deep or has too many elements, and takes out tags that are too long. It reads tags
+ * roughly, in one pass; what it misjudges is stopped by the bounds of the worker.
+ */
+export function boundMarkup(html: string, bounds: MarkupBounds = MARKUP_BOUNDS): { text: string; cut: boolean } {
+  const { text: short, cut: shortened } = withoutLongTags(html, bounds.tagCharsMax);
+  let depth = 0;
+  let uncounted = 0;
+  let elements = 0;
+  for (const found of short.matchAll(TAG)) {
+    const name = (found[2] ?? '').toLowerCase();
+    if (found[1] === '/') {
+      if (!UNCOUNTED.has(name)) depth = Math.max(0, depth - 1);
+      uncounted = 0;
+      continue;
+    }
+    elements += 1;
+    if (!UNCOUNTED.has(name)) depth += 1;
+    else uncounted += 1;
+    const isTooDeep = depth > bounds.depthMax || uncounted > bounds.elementsMax;
+    if (isTooDeep || elements > bounds.elementsMax) return { text: short.slice(0, found.index), cut: true };
+  }
+  return { text: short, cut: shortened };
+}
+
+function withoutLongTags(html: string, most: number): { text: string; cut: boolean } {
+  const kept: string[] = [];
+  let from = 0;
+  let cut = false;
+  for (let at = html.indexOf('<'); at !== -1; ) {
+    const end = html.indexOf('>', at);
+    if (end === -1) {
+      if (html.length - at > most) {
+        kept.push(html.slice(from, at));
+        return { text: kept.join(''), cut: true };
+      }
+      break;
+    }
+    if (end - at > most && /^<[a-z]/i.test(html.slice(at, at + 2))) {
+      kept.push(html.slice(from, at));
+      from = end + 1;
+      cut = true;
+    }
+    at = html.indexOf('<', end);
+  }
+  kept.push(html.slice(from));
+  return { text: kept.join(''), cut };
+}

@@ -1,0 +1,85 @@
+import type { Clock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { LRUCache } from 'lru-cache';
+import type { OutboundAnswer } from '../../../external/outbound-http.ts';
+import type { PageConverter } from '../page/page-converter.ts';
+import type { WebBounds, WebSettings } from '../settings.ts';
+
+/** Asks for one address, redirects followed within the grant; it throws as a page does. */
+export type AskSite = (url: URL, bytesMax: number) => Promise<OutboundAnswer>;
+
+/** Whether sites let this program in (RFC 9309). */
+export interface Robots {
+  /**
+   * @throws ToolLayerError E3309 when the site's robots.txt closes the page, or could not be had from a server that is
+   *   there; the reason of the signal
+   */
+  check(tenantId: string, url: URL, ask: AskSite, signal: AbortSignal): Promise<void>;
+}
+
+/** What a site says; undefined when it could not be had, so that nothing may be fetched. */
+interface Said {
+  readonly text: string | undefined;
+  readonly until: number;
+}
+
+export function createRobots(converter: PageConverter, settings: WebSettings, bounds: WebBounds, clock: Clock): Robots {
+  const known = new LRUCache<string, Said>({ max: bounds.robotsSitesMax });
+
+  const said = async (key: string, robotsUrl: URL, ask: AskSite, signal: AbortSignal): Promise<string | undefined> => {
+    const kept = known.get(key);
+    if (kept !== undefined && kept.until > clock.now()) return kept.text;
+    const text = await rulesOf(robotsUrl, ask, bounds.robotsBytesMax, signal);
+    known.set(key, { text, until: clock.now() + (text === undefined ? bounds.robotsFailureMs : bounds.robotsMs) });
+    return text;
+  };
+  return {
+    async check(tenantId, url, ask, signal) {
+      if (!settings.respectRobots) return;
+      const robotsUrl = new URL('/robots.txt', url);
+      const text = await said(JSON.stringify([tenantId, robotsUrl.href]), robotsUrl, ask, signal);
+      if (text === undefined) {
+        throw closed(
+          url,
+          `${robotsUrl.href} cannot be had, so nothing of the site may be fetched. Try again later`,
+          true,
+        );
+      }
+      // Most sites have none, or say nothing.
+      if (!/disallow/i.test(text)) return;
+      const task = {
+        kind: 'robots' as const,
+        robots: text,
+        robotsUrl: robotsUrl.href,
+        url: url.href,
+        userAgent: settings.robotsName,
+      };
+      if (!(await converter.run(task, signal))) throw closed(url, `${robotsUrl.href} closes it to programs`, false);
+    },
+  };
+}
+
+/** RFC 9309 §2.3.1: what is not there closes nothing; a server that fails closes everything. */
+async function rulesOf(
+  robotsUrl: URL,
+  ask: AskSite,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const { status, body } = await ask(robotsUrl, bytesMax);
+    if (status >= 500) return undefined;
+    return status >= 200 && status < 300 ? body.toString('utf8') : '';
+  } catch (thrown) {
+    if (signal.aborted || !(thrown instanceof ToolLayerError)) throw thrown;
+    // Redirected out of the grant, or too often: it is not available to us.
+    if (thrown.code === 'E3104' || thrown.code === 'E3309') return '';
+    if (thrown.code === 'E3306' || thrown.code === 'E3310' || thrown.code === 'E3308') return undefined;
+    throw thrown;
+  }
+}
+
+const closed = (url: URL, why: string, isTemporary: boolean): ToolLayerError =>
+  new ToolLayerError('E3309', `${url.href.slice(0, 300)} is not fetched: ${why}.`, {
+    details: { reason: isTemporary ? 'robots_unavailable' : 'robots' },
+  });

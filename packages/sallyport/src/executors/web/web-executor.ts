@@ -1,0 +1,154 @@
+import { checkUrl, type UrlPolicy } from '@sallyport/guards';
+import { type Clock, systemClock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Fault } from '../../../api/schemas/error.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import { createEgressGuard, type EgressGuard } from '../../external/egress-guard.ts';
+import { createOutboundHttp, type OutboundHttp } from '../../external/outbound-http.ts';
+import { wireCheck } from '../../registry/wire-faults.ts';
+import { abortReason } from '../abort-reason.ts';
+import type { Executor, ExecutorCall, ExecutorOutcome } from '../executor.port.ts';
+import { neverAsks } from '../never-asks.ts';
+import { createPageCache } from './cache/page-cache.ts';
+import { createPageConverter, type PageConverter } from './page/page-converter.ts';
+import { FetchParameters } from './parameters.ts';
+import { type FetchedPage, type FetchParts, fetchPage } from './request/fetch-page.ts';
+import { createRobots } from './request/robots.ts';
+import { resultOf } from './result.ts';
+import { WEB_BOUNDS, WEB_DEFAULTS, type WebBounds, type WebSettings } from './settings.ts';
+import { WebConfig } from './web-config.ts';
+import { webToolManifests } from './web-tools.ts';
+
+/** What the web executor stands on; everything has a default. */
+export interface WebExecutorParts {
+  /** A way out that others use too; it is not closed with the executor. Without it the executor makes its own. */
+  readonly outbound?: OutboundHttp;
+  /** Of its own way out. */
+  readonly guard?: EgressGuard;
+  readonly settings?: Partial<WebSettings>;
+  readonly bounds?: Partial<WebBounds>;
+  readonly clock?: Clock;
+  /** Hosts for which `definitions` gives the tool; none gives no tool. A manifest may be registered without it. */
+  readonly hosts?: readonly string[];
+}
+
+const configCheck = wireCheck(WebConfig, 'E3008', '/executor/config');
+const parameterCheck = wireCheck(FetchParameters, 'E3509');
+
+/** What every call of one executor shares. */
+interface Web extends FetchParts {
+  readonly converter: PageConverter;
+}
+
+/**
+ * Runs tools of kind `web` (EXE-05): a URL as Markdown, text or source. The result is a `WebResult`.
+ *
+ * Errors: E3102 a page that takes too long or too much memory to read, E3104 an address outside the grant or not public,
+ * E3109 a selector that fits nothing, E3303 429, E3304 5xx, E3306 the site is slow, E3307 401 and 403, E3308 a type that is
+ * not read, E3309 any other refusal, robots.txt and redirects that are not followed, E3310 not reachable, E3509 arguments
+ * that do not fit, E3803 too many wait, the reason of the signal when it fires. Disposing ends its threads and connections.
+ */
+export function createWebExecutor(parts: WebExecutorParts = {}): Executor & AsyncDisposable {
+  const own = parts.outbound === undefined ? ownWayOut(parts.guard) : undefined;
+  const settings = { ...WEB_DEFAULTS, ...parts.settings };
+  const bounds = { ...WEB_BOUNDS, ...parts.bounds };
+  const clock = parts.clock ?? systemClock;
+  const converter = createPageConverter(bounds.converter);
+  const web: Web = {
+    outbound: parts.outbound ?? own ?? ownWayOut(parts.guard),
+    converter,
+    settings,
+    bounds,
+    clock,
+    cache: createPageCache(bounds),
+    robots: createRobots(converter, settings, bounds, clock),
+  };
+  const definitions = webToolManifests(parts.hosts ?? []);
+  const run = (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => runCall(web, call, signal);
+  return {
+    kind: 'web',
+    owns: ({ manifest }) => manifest.executor.kind === 'web',
+    definitions: () => definitions,
+    configFaults,
+    isRetryable: ({ manifest }) => isSafeToRepeat(manifest),
+    ...neverAsks(run),
+    async [Symbol.asyncDispose]() {
+      own?.[Symbol.dispose]();
+      await converter[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const ownWayOut = (guard: EgressGuard = createEgressGuard()): OutboundHttp => createOutboundHttp({ guard });
+
+function configFaults({ executor, permissions }: ToolManifest): readonly Fault[] {
+  const faults = configCheck(executor.config ?? {});
+  if ((permissions?.network ?? []).length > 0) return faults;
+  const message = 'must name the hosts that the tool may fetch from';
+  const hint = 'Add {"host": "docs.example.com", "port": 443}, or {"host": "*", "port": 443} for any public host.';
+  return [...faults, { path: '/permissions/network', code: 'E3008', keyword: 'permissions', message, hint }];
+}
+
+async function runCall(web: Web, call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> {
+  if (signal.aborted) throw abortReason(signal);
+  const parameters = checked(call.parameters);
+  const page = await fetched(web, call, parameters, signal);
+  return {
+    result: await resultOf(web.converter, { page, parameters, bytesMax: call.grant.limits.outputBytesMax, signal }),
+    usage: {
+      cpuMillicoreSeconds: 0,
+      memoryPeakMb: 0,
+      networkBytesSent: page.bytesSent,
+      networkBytesReceived: page.bytesReceived,
+    },
+  };
+}
+
+/** Where a URL leads is for the guard to judge, and this says its form only: nobody may read it otherwise than we do. */
+const ANY_PLACE: UrlPolicy = { allowPrivate: true, allowedAddresses: ['0.0.0.0/0', '::/0'] };
+
+/** Again, since the manifest's own schema may be anyone's. The text of the URL is judged before it is read as one. */
+function checked(given: Readonly<Record<string, unknown>>): FetchParameters {
+  const [first] = parameterCheck(given);
+  if (first !== undefined) throw refused(first.path || '/', first.message);
+  const parameters = given as FetchParameters;
+  const { why } = checkUrl(parameters.url, ANY_PLACE);
+  if (why !== undefined) throw refused('/url', `is refused: ${why}`);
+  return parameters;
+}
+
+const refused = (path: string, message: string): ToolLayerError =>
+  new ToolLayerError('E3509', `The argument ${path} ${message}.`, {
+    details: { faults: [{ path, code: 'E3509', keyword: 'web', message }] },
+  });
+
+/** The page within the time of one call. */
+async function fetched(
+  web: Web,
+  { principal, grant }: ExecutorCall,
+  { url, fresh = false }: FetchParameters,
+  outer: AbortSignal,
+): Promise<FetchedPage> {
+  const controller = new AbortController();
+  const { fetchMs } = web.bounds;
+  const late = (): void =>
+    controller.abort(
+      new ToolLayerError('E3306', `The page did not come within ${fetchMs} ms.`, { details: { timeout_ms: fetchMs } }),
+    );
+  const onAbort = (): void => controller.abort(abortReason(outer));
+  const timer = setTimeout(late, fetchMs);
+  outer.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await fetchPage(web, {
+      url: new URL(url),
+      tenantId: principal.tenantId,
+      allowed: grant.network,
+      fresh,
+      signal: controller.signal,
+    });
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,36 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { EgressTarget } from '../egress-guard.ts';
+
+/** What went wrong below HTTP, in words of the catalogue. */
+export function networkFailure(thrown: unknown, { host, port }: EgressTarget, connected: boolean): ToolLayerError {
+  if (thrown instanceof ToolLayerError) return thrown;
+  const [inner] = thrown instanceof AggregateError ? (thrown.errors as NodeJS.ErrnoException[]) : [];
+  const code = codeOf(thrown) || codeOf(inner);
+  if (code.startsWith('HPE_')) {
+    return new ToolLayerError('E3308', `${host}:${port} sent something that is not HTTP (${code}).`, { cause: thrown });
+  }
+  // Whether the service may have seen the request decides whether it may be repeated.
+  const details = { host, port, ...(code === '' ? {} : { reason: code }), request_sent: connected };
+  const reason = code === '' ? 'it closed the connection' : code;
+  return new ToolLayerError('E3310', `${host}:${port} cannot be reached: ${reason}.`, { details, cause: thrown });
+}
+
+/** Words for a phase that took too long. */
+const SLOW = {
+  connect: 'gave no connection',
+  answer: 'did not begin to answer',
+  silence: 'sent nothing more of its answer',
+} as const;
+
+/** A part of a request. */
+export type Phase = keyof typeof SLOW;
+
+export function tooSlow(phase: Phase, ms: number, { host, port }: EgressTarget): ToolLayerError {
+  return new ToolLayerError('E3306', `${host}:${port} ${SLOW[phase]} within ${ms} ms.`, {
+    details: { host, port, timeout_ms: ms, request_sent: phase !== 'connect' },
+  });
+}
+
+export function codeOf(thrown: unknown): string {
+  return typeof thrown === 'object' && thrown !== null && 'code' in thrown ? String(thrown.code) : '';
+}

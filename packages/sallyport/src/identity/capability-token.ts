@@ -1,0 +1,115 @@
+import { type Clock, systemClock } from '@sallyport/std/clock';
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { CapabilityClaims, TokenExplanation } from '../../api/schemas/capability-token.ts';
+import { fixedKeys, type KeySource, type VerificationKey } from './key-source.ts';
+import type { Algorithm } from './keys/algorithms.ts';
+import { type AccessTokenOptions, accessTokenReader } from './token/access-token.ts';
+import { frozen, readClaims } from './token/claims.ts';
+import { explainToken } from './token/explain-token.ts';
+import { issuerOf, verifySigned } from './token/signed-token.ts';
+import { type TokenReader, verifiedTokens } from './token/verified-tokens.ts';
+
+export { type Algorithm, isAlgorithm } from './keys/algorithms.ts';
+
+/** `typ` of a capability token: none, or JWT. A token made for something else is not one (RFC 8725 §3.11). */
+const TYPES: readonly (string | undefined)[] = [undefined, 'jwt'];
+
+/** What a verifier trusts. */
+export interface TokenVerifierOptions {
+  readonly keys: readonly VerificationKey[] | KeySource;
+  /** Accepted `iss` values, exact. */
+  readonly issuers: readonly string[];
+  /** The layer's own issuer: its tokens alone may name a root holder. Default: none may, and the claim is left out. */
+  readonly ownIssuer?: string;
+  /** Accepted `alg` values; default RS256 alone. Symmetric algorithms and none cannot be configured. */
+  readonly algorithms?: readonly Algorithm[];
+  /** What this layer is called in `aud`; a token that has `aud` must name one of them. Default: none. */
+  readonly audiences?: readonly string[];
+  /** Default 5, at most 300. */
+  readonly clockSkewSeconds?: number;
+  /** Asked on every use of a token, also of a cached one, so it must be quick. Default: nothing is revoked. */
+  readonly isRevoked?: (claims: CapabilityClaims) => boolean;
+  /** Access tokens of an authorization server, accepted beside capability tokens (PRM-10). Default: none. */
+  readonly accessTokens?: AccessTokenOptions;
+  readonly clock?: Clock;
+}
+
+/** Verifies capability tokens (PRM-01, 000 §4.1.1), and access tokens where they are configured. */
+export interface TokenVerifier {
+  /**
+   * The claims of a token: at once when it was verified before, else a promise, which never rejects. Claims are frozen
+   * and the same object for the same token.
+   * @returns E3212 no token; E3201 not by a configured key, algorithm, issuer or audience, not yet valid, too long, or
+   *   not of the right form; E3202 expired; E3206 the keys of its issuer cannot be had; E3207 claims are missing; E3208
+   *   revoked
+   */
+  verify(token: string | undefined): CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
+  /**
+   * What a token says, claim by claim, and every reason why it would be refused; the token itself is not in the answer.
+   * Never rejects.
+   */
+  explain(token: string): Promise<TokenExplanation>;
+}
+
+/** Makes a verifier with its own cache of verified tokens, keyed by SHA-256 of the token. */
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { clock = systemClock, accessTokens } = options;
+  const readCapability = capabilityReader(options);
+  const readAccess = accessTokens === undefined ? undefined : accessTokenReader(accessTokens);
+  const isAccess = (token: string): boolean => accessTokens !== undefined && issuerOf(token) === accessTokens.issuer;
+  const read: TokenReader = (token) =>
+    readAccess !== undefined && isAccess(token) ? readAccess(token) : readCapability(token);
+  return {
+    verify: verifiedTokens(read, { ...options, clock }),
+    explain: (token) =>
+      explainToken(token, {
+        ...options,
+        clock,
+        kind: isAccess(token) ? 'access_token' : 'capability_token',
+        read,
+      }),
+  };
+}
+
+function capabilityReader({
+  keys,
+  algorithms = ['RS256'],
+  issuers,
+  ownIssuer,
+  audiences = [],
+}: TokenVerifierOptions): TokenReader {
+  const source = 'lookAgain' in keys ? keys : fixedKeys(keys);
+  const signature = { keys: source, algorithms, types: TYPES, what: 'capability token' };
+  return async (token) => {
+    const verified = await verifySigned(token, signature);
+    if (isFailure(verified)) return verified;
+    const read = readClaims(verified.payload);
+    if (isFailure(read)) return read;
+    const claims = read.iss === ownIssuer ? read : withoutRootHolder(read);
+    return trustFault(claims, verified.key, issuers, audiences) ?? { claims, key: verified.key };
+  };
+}
+
+/** Whoever signs for another issuer says who its subjects are, not to which person of this layer they go back. */
+function withoutRootHolder(claims: CapabilityClaims): CapabilityClaims {
+  if (claims.root_holder === undefined) return claims;
+  const { root_holder: _ignored, ...rest } = claims;
+  return frozen(rest);
+}
+
+/** What stays true as long as the token exists. */
+function trustFault(
+  claims: CapabilityClaims,
+  key: VerificationKey,
+  issuers: readonly string[],
+  audiences: readonly string[],
+): Failure | undefined {
+  const speaksFor = key.issuers ?? issuers;
+  // One issuer's key says nothing of another issuer's tokens.
+  if (!issuers.includes(claims.iss) || !speaksFor.includes(claims.iss))
+    return failure('E3201', 'The issuer of the capability token is not accepted here.');
+  const meantFor = claims.aud === undefined ? undefined : [claims.aud].flat();
+  if (meantFor !== undefined && !meantFor.some((audience) => audiences.includes(audience)))
+    return failure('E3201', 'The capability token is meant for another audience.');
+  return undefined;
+}

@@ -1,0 +1,244 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { exportJWK } from 'jose';
+import type { JsonWebKeySet, OwnKey } from '../../api/schemas/identity/key.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { KeySource, VerificationKey } from './key-source.ts';
+import { loadSigningKeys, replaceSigningKeys, type SigningKeys } from './keys/signing-keys.ts';
+
+/** Folder of the public halves of pairs that were replaced. They stay: what they signed for the audit is checked with them. */
+const RETIRED_FOLDER = 'retired';
+/** Replaced keys that are read; more make the layer refuse to start. */
+const RETIRED_MAX = 1_000;
+/** How often the folder is looked into, for a pair that another instance put in force. */
+const FOLLOW_MS = 30_000;
+/** Least time between two looks into the folder that tokens with unknown keys cause. */
+const LOOK_MS = 1_000;
+
+/** What the ring stands on. */
+export interface KeyRingParts {
+  readonly folder: string;
+  /** `iss` of the tokens that the pair signs. */
+  readonly issuer: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The layer's own keys: the pair in force, and those before it (PRM-02). Looks for changes of the folder until disposed. */
+export interface KeyRing extends KeySource, AsyncDisposable {
+  /** The pair that signs. */
+  current(): SigningKeys;
+  /**
+   * Makes a new pair and puts it in force; tokens of the old one are accepted for the overlap. Instances that share the
+   * folder take the new pair over when they meet a token of it.
+   * @throws ToolLayerError E3900 naming the file that cannot be written
+   */
+  rotate(overlapMs: number): Promise<SigningKeys>;
+  /** Public key by its id, replaced ones too, whatever became of their overlap: for what was signed long ago. */
+  publicKey(kid: string): KeyObject | undefined;
+  /** The pair in force first, then replaced ones, the latest first. */
+  list(): readonly OwnKey[];
+  /** Public keys whose tokens are accepted, for others who verify them (RFC 7517). */
+  published(): JsonWebKeySet;
+}
+
+/** A replaced pair, as it stands in its file. */
+interface RetiredKey {
+  readonly kid: string;
+  readonly public_key: string;
+  readonly retired_at: string;
+  readonly accepted_until: string;
+}
+
+interface Retired {
+  readonly verification: VerificationKey;
+  readonly retiredAt: string;
+  readonly acceptedUntil: number;
+}
+
+interface State extends KeyRingParts {
+  own: SigningKeys;
+  retired: ReadonlyMap<string, Retired>;
+  published: JsonWebKeySet['keys'];
+  lookedAt: number;
+  /** Rotations and looks go one after the other. */
+  queue: Promise<unknown>;
+}
+
+/**
+ * Opens the ring of a folder, and makes the first pair where there is none.
+ * @throws ToolLayerError E3900 saying which file to mend
+ */
+export async function openKeyRing(parts: KeyRingParts): Promise<KeyRing> {
+  const own = await loadSigningKeys(parts.folder);
+  const state: State = {
+    ...parts,
+    own,
+    retired: new Map(),
+    published: [],
+    lookedAt: Number.NEGATIVE_INFINITY,
+    queue: Promise.resolve(),
+  };
+  await readFolder(state);
+  const timer = setInterval(() => void lookAgain(state), FOLLOW_MS).unref();
+  return {
+    current: () => state.own,
+    keys: () => [verificationKey(state), ...accepted(state).map(({ verification }) => verification)],
+    problem: () => undefined,
+    lookAgain: () => lookAgain(state),
+    rotate: (overlapMs) => inTurn(state, () => rotate(state, overlapMs)),
+    publicKey: (kid) => (kid === state.own.kid ? state.own.publicKey : state.retired.get(kid)?.verification.key),
+    list: () => listed(state),
+    published: () => {
+      const kids = new Set([state.own.kid, ...accepted(state).map(({ verification }) => verification.kid)]);
+      return { keys: state.published.filter(({ kid }) => kids.has(kid)) };
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await state.queue;
+    },
+  };
+}
+
+function verificationKey(state: State): VerificationKey {
+  const { own, issuer } = state;
+  return { kid: own.kid, key: own.publicKey, issuers: [issuer], goodUntil: () => goodUntil(state, own.kid) };
+}
+
+/** Asked of a key that was in force once, too: it may have been replaced since. */
+function goodUntil({ own, retired }: State, kid: string): number {
+  if (kid === own.kid) return Number.POSITIVE_INFINITY;
+  return retired.get(kid)?.acceptedUntil ?? Number.NEGATIVE_INFINITY;
+}
+
+function accepted({ retired, clock }: State): readonly Retired[] {
+  const now = clock.now();
+  return [...retired.values()].filter(({ acceptedUntil }) => now < acceptedUntil);
+}
+
+function inTurn<T>(state: State, run: () => Promise<T>): Promise<T> {
+  const turn = state.queue.then(run);
+  state.queue = turn.catch(() => undefined);
+  return turn;
+}
+
+/** Another instance on the same folder may have rotated. */
+async function lookAgain(state: State): Promise<boolean> {
+  const now = state.clock.monotonic();
+  if (now - state.lookedAt < LOOK_MS) return false;
+  state.lookedAt = now;
+  try {
+    await inTurn(state, () => readFolder(state));
+    return true;
+  } catch (cause) {
+    state.log.error('own-keys-not-read', { reason: cause instanceof Error ? cause.message : String(cause) });
+    return false;
+  }
+}
+
+/** The old key is on the list before the new one signs: no token is ever without a key. */
+async function rotate(state: State, overlapMs: number): Promise<SigningKeys> {
+  const now = state.clock.now();
+  const old = state.own;
+  const retired: RetiredKey = {
+    kid: old.kid,
+    public_key: old.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    retired_at: new Date(now).toISOString(),
+    accepted_until: new Date(now + overlapMs).toISOString(),
+  };
+  await writeRetired(state.folder, retired);
+  await replaceSigningKeys(state.folder);
+  await readFolder(state);
+  state.log.warn('own-key-rotated', { kid: state.own.kid, old_kid: old.kid, accepted_until: retired.accepted_until });
+  return state.own;
+}
+
+async function writeRetired(folder: string, retired: RetiredKey): Promise<void> {
+  const file = join(folder, RETIRED_FOLDER, `${retired.kid}.json`);
+  try {
+    await mkdir(join(folder, RETIRED_FOLDER), { recursive: true, mode: 0o700 });
+    const draft = `${file}.draft`;
+    await writeFile(draft, `${JSON.stringify(retired, null, 2)}\n`, { mode: 0o600 });
+    await rename(draft, file);
+  } catch (cause) {
+    throw new ToolLayerError('E3900', `The file ${file} cannot be written, so the key was not replaced.`, { cause });
+  }
+}
+
+async function readFolder(state: State): Promise<void> {
+  const own = await loadSigningKeys(state.folder);
+  const retired = new Map<string, Retired>();
+  for (const each of await readRetired(state.folder)) {
+    if (each.kid === own.kid) continue;
+    retired.set(each.kid, retiredOf(each, state));
+  }
+  // The same object stays the same, so that what was remembered of it stays known.
+  if (own.kid !== state.own.kid) state.own = own;
+  state.retired = retired;
+  const publicKeys = [own.publicKey, ...[...retired.values()].map(({ verification }) => verification.key)];
+  const kids = [own.kid, ...retired.keys()];
+  state.published = await Promise.all(
+    publicKeys.map(async (key, at) => {
+      const { n = '', e = '' } = await exportJWK(key);
+      return { kty: 'RSA' as const, n, e, kid: kids[at] ?? '', use: 'sig' as const, alg: 'RS256' as const };
+    }),
+  );
+}
+
+async function readRetired(folder: string): Promise<readonly RetiredKey[]> {
+  const place = join(folder, RETIRED_FOLDER);
+  const names = await readdir(place).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return [];
+    throw new ToolLayerError('E3900', `The folder ${place} cannot be read. Check its permissions.`, { cause });
+  });
+  const files = names.filter((name) => name.endsWith('.json'));
+  if (files.length > RETIRED_MAX)
+    throw new ToolLayerError('E3900', `The folder ${place} holds more than ${RETIRED_MAX} keys. Move old ones away.`);
+  return Promise.all(
+    files.map(async (name) => {
+      try {
+        return JSON.parse(await readFile(join(place, name), 'utf8')) as RetiredKey;
+      } catch (cause) {
+        throw new ToolLayerError('E3900', `The file ${join(place, name)} cannot be read. Mend or remove it.`, {
+          cause,
+        });
+      }
+    }),
+  );
+}
+
+function retiredOf({ kid, public_key, retired_at, accepted_until }: RetiredKey, state: State): Retired {
+  const acceptedUntil = Date.parse(accepted_until);
+  if (!Number.isFinite(acceptedUntil))
+    throw new ToolLayerError('E3900', `The retired key ${kid} says no time up to which it is accepted. Remove it.`);
+  const verification = {
+    kid,
+    key: createPublicKey(public_key),
+    named: true,
+    issuers: [state.issuer],
+    goodUntil: () => goodUntil(state, kid),
+  };
+  return { verification, retiredAt: retired_at, acceptedUntil };
+}
+
+function listed(state: State): readonly OwnKey[] {
+  const now = state.clock.now();
+  const old = [...state.retired.values()].sort((a, b) => (a.retiredAt < b.retiredAt ? 1 : -1));
+  return [
+    { kid: state.own.kid, algorithm: 'RS256', state: 'signing' },
+    ...old.map(({ verification, retiredAt, acceptedUntil }): OwnKey => {
+      const standing = now < acceptedUntil ? 'accepted' : 'retired';
+      const until = new Date(acceptedUntil).toISOString();
+      return {
+        kid: verification.kid,
+        algorithm: 'RS256',
+        state: standing,
+        retired_at: retiredAt,
+        accepted_until: until,
+      };
+    }),
+  ];
+}

@@ -1,0 +1,116 @@
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomUUID } from 'node:crypto';
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { keyFault } from './algorithms.ts';
+import { thumbprintOf } from './key-document.ts';
+
+/** The layer's own key pair for capability tokens. */
+export interface SigningKeys {
+  /** RFC 7638 thumbprint (SHA-256). */
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+const KEY_BITS = 2048;
+const PRIVATE_FILE = 'signing-key.pem';
+const PUBLIC_FILE = 'signing-key.pub.pem';
+
+/**
+ * Loads the layer's key pair from a folder, or makes one there (RSA, 2048 bits, mode 0600). Instances that start at the
+ * same time end up with the same pair.
+ * @throws E3900 saying which file to mend when a key cannot be read or is too weak
+ */
+export async function loadSigningKeys(folder: string): Promise<SigningKeys> {
+  const file = join(folder, PRIVATE_FILE);
+  const pem = (await read(file)) ?? (await create(folder, file));
+  // Nobody else reads it, whatever a copy or a restored backup did to its mode.
+  await chmod(file, 0o600);
+  const keys = await keysOf(file, pem);
+  if ((await read(join(folder, PUBLIC_FILE))) === undefined) await writePublic(folder, keys);
+  return keys;
+}
+
+/**
+ * Puts a new pair into the place of the one in a folder. Whoever dies in between leaves the old pair in force.
+ * @returns the pair that is in force now
+ * @throws E3900 naming the file that cannot be written
+ */
+export async function replaceSigningKeys(folder: string): Promise<SigningKeys> {
+  const file = join(folder, PRIVATE_FILE);
+  const draft = await writeDraft(file);
+  try {
+    await rename(draft, file);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw broken(file, 'cannot be written.', cause);
+  }
+  const keys = await loadSigningKeys(folder);
+  await writePublic(folder, keys);
+  return keys;
+}
+
+async function keysOf(file: string, pem: string): Promise<SigningKeys> {
+  const privateKey = parse(file, pem);
+  const fault = keyFault(privateKey);
+  if (fault !== undefined) throw broken(file, fault);
+  if (privateKey.asymmetricKeyType !== 'rsa') throw broken(file, 'must hold an RSA key.');
+  const publicKey = createPublicKey(privateKey);
+  return { kid: await thumbprintOf(publicKey), privateKey, publicKey };
+}
+
+async function read(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw broken(file, 'cannot be read. Check its permissions.', error);
+  }
+}
+
+/** Writes beside and links into place, so that of two instances one wins whole and the other takes its key. */
+async function create(folder: string, file: string): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = await writeDraft(file);
+  try {
+    await link(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw broken(file, 'cannot be written.', error);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return readFile(file, 'utf8');
+}
+
+/** A new private key in a file of its own. */
+async function writeDraft(file: string): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: KEY_BITS });
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    await writeFile(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
+    return draft;
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw broken(file, 'cannot be written.', cause);
+  }
+}
+
+/** For people and other layers; nothing reads it here. */
+async function writePublic(folder: string, { publicKey }: SigningKeys): Promise<void> {
+  const pem = publicKey.export({ type: 'spki', format: 'pem' });
+  await writeFile(join(folder, PUBLIC_FILE), pem, { mode: 0o644 });
+}
+
+function parse(file: string, pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (error) {
+    throw broken(file, 'holds no key that can be read. It must be PEM without a passphrase.', error);
+  }
+}
+
+function broken(file: string, what: string, cause?: unknown): ToolLayerError {
+  return new ToolLayerError('E3900', `The key file ${file} ${what}`, cause === undefined ? {} : { cause });
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { posix } from 'node:path';
+import { type Clock, systemClock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { SignJWT } from 'jose';
+import { Range } from 'semver';
+import type {
+  CapabilityClaims,
+  Role,
+  RootHolder,
+  TokenMintRequest,
+  TokenMintResponse,
+} from '../../api/schemas/capability-token.ts';
+import type { SigningKeys } from './keys/signing-keys.ts';
+
+const EXPIRES_IN_SECONDS = 3600;
+/** Longest path, in UTF-16 units; Linux takes 4096 bytes. */
+const PATH_LENGTH_MAX = 4096;
+/** Port of hosts for which the request names no ports. */
+const DEFAULT_PORT = 443;
+
+/** Who signs, and for whom when the request does not say. */
+export interface TokenMintOptions {
+  /** The pair that signs; where it may be replaced, a function that is asked for each token. */
+  readonly keys: SigningKeys | (() => SigningKeys);
+  /** Value of `iss`. */
+  readonly issuer: string;
+  readonly tenantId: string;
+  readonly agentDid: string;
+  /**
+   * Second before which tokens of an agent must have been issued to be revoked; infinite when all of them are. New tokens
+   * begin then, so that none is born revoked. Default: nothing is revoked.
+   */
+  readonly revokedBefore?: (tenantId: string, agentDid: string) => number;
+  readonly clock?: Clock;
+}
+
+/** What a new credential grants, and to whom it goes back; without a root holder it goes back to the agent and user it names. */
+export type Granted<Request> = Request & { readonly root_holder?: RootHolder };
+
+/** Signs capability tokens with the layer's own key (PRM-02). */
+export interface TokenMint {
+  /**
+   * Signs a token. Absent means: every tool, every version, operation execute, an hour, no paths, no hosts, no secrets,
+   * no roles; mode ro where paths are given, port 443 where hosts are given.
+   * @throws E3801 for a path that is not absolute or a version that is no range; E3208 for an agent that is revoked
+   */
+  mint(request: Granted<TokenMintRequest>): Promise<TokenMintResponse>;
+}
+
+/** Makes a mint. What it signs, a verifier with the same key and issuer accepts. */
+export function createTokenMint(options: TokenMintOptions): TokenMint {
+  const { keys, clock = systemClock } = options;
+  return {
+    async mint(request) {
+      const claims = claimsFor(request, options, Math.floor(clock.now() / 1000));
+      const { kid, privateKey } = typeof keys === 'function' ? keys() : keys;
+      const token = await new SignJWT(claims).setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid }).sign(privateKey);
+      return { capability_token: token, claims };
+    },
+  };
+}
+
+function claimsFor(request: Granted<TokenMintRequest>, options: TokenMintOptions, now: number): CapabilityClaims {
+  const granted = grantedClaims(request, options);
+  const issuedAt = Math.max(now, options.revokedBefore?.(granted.tenant_id, granted.agent_did) ?? 0);
+  if (issuedAt === Number.POSITIVE_INFINITY) {
+    const message = `Every token of the agent ${granted.agent_did} is revoked. Lift that first, see "token revocations".`;
+    throw new ToolLayerError('E3208', message);
+  }
+  return {
+    ...granted,
+    iat: issuedAt,
+    exp: now + (request.expires_in_seconds ?? EXPIRES_IN_SECONDS),
+    iss: options.issuer,
+    jti: randomUUID(),
+  };
+}
+
+/** What a request grants, as claims; without the times, the issuer and the id that make a token of them. */
+export function grantedClaims(
+  request: Granted<Omit<TokenMintRequest, 'expires_in_seconds'>>,
+  defaults: Pick<TokenMintOptions, 'tenantId' | 'agentDid'>,
+): Omit<CapabilityClaims, 'exp' | 'iat' | 'iss' | 'jti'> {
+  const { tool_version, user_did, session_id, roles, trust_level, root_holder } = request;
+  if (tool_version !== undefined) checkRange(tool_version);
+  return {
+    tool_id: request.tool_id ?? '*',
+    ...(tool_version === undefined ? {} : { tool_version }),
+    agent_did: request.agent_did ?? defaults.agentDid,
+    tenant_id: request.tenant_id ?? defaults.tenantId,
+    ...(user_did === undefined ? {} : { user_did }),
+    ...(session_id === undefined ? {} : { session_id }),
+    allowed_operations: callsTools(roles) ? ['execute'] : [],
+    ...permissionsFor(request),
+    ...(roles === undefined ? {} : { roles }),
+    ...(trust_level === undefined ? {} : { trust_level }),
+    ...(root_holder === undefined ? {} : { root_holder }),
+  };
+}
+
+/** Who only looks, or only decides on calls of others, makes none: a credential for both names the role agent too. */
+const callsTools = (roles: readonly Role[] = ['agent']): boolean =>
+  roles.length === 0 || roles.some((role) => role !== 'viewer' && role !== 'approver');
+
+function permissionsFor({ paths, mode, hosts, ports, secrets }: TokenMintRequest): Partial<CapabilityClaims> {
+  const granted: Partial<CapabilityClaims> = {};
+  if (paths !== undefined)
+    granted.filesystem_permissions = { allowed_paths: paths.map(checkedPath), mode: mode ?? 'ro' };
+  if (hosts !== undefined)
+    granted.network_permissions = { allowed_hosts: hosts, allowed_ports: ports ?? [DEFAULT_PORT] };
+  if (secrets !== undefined) granted.credential_permissions = { allowed_secrets: secrets };
+  return granted;
+}
+
+/** The one normal form of an absolute path, by text alone. */
+function checkedPath(path: string): string {
+  if (!posix.isAbsolute(path) || path.includes('\0') || path.length > PATH_LENGTH_MAX)
+    throw new ToolLayerError('E3801', `The path ${JSON.stringify(path.slice(0, 200))} is not absolute.`);
+  const normal = posix.normalize(path);
+  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal;
+}
+
+function checkRange(range: string): void {
+  try {
+    new Range(range);
+  } catch (cause) {
+    const message = `tool_version ${JSON.stringify(range)} is no SemVer range. Use one such as ^2.1.0, or leave it out.`;
+    throw new ToolLayerError('E3801', message, { cause });
+  }
+}

@@ -1,0 +1,164 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { CapabilityClaims, Role, ToolScope } from '../../../api/schemas/capability-token.ts';
+import { CapabilityClaims as ClaimsSchema } from '../../../api/schemas/capability-token.ts';
+import type { KeySource } from '../key-source.ts';
+import type { Algorithm } from '../keys/algorithms.ts';
+import { frozen } from './claims.ts';
+import { verifySigned } from './signed-token.ts';
+import { strictObject } from './strict-json.ts';
+import type { TokenReader } from './verified-tokens.ts';
+
+/** Scope that allows calling tools, when the token has no capability claims of its own. */
+export const CALL_SCOPE = 'tools:call';
+/** Claims of RFC 9068 §2.2 without which an access token says too little; `client_id` may be spelt `azp`. */
+const REQUIRED = ['iss', 'exp', 'aud', 'sub', 'iat'] as const;
+/** Longest name that becomes part of an identity. */
+const NAME_LENGTH_MAX = 240;
+
+/** Which authorization server's access tokens are accepted (RFC 9068), and what they mean here. */
+export interface AccessTokenOptions {
+  /** `iss`, exact. */
+  readonly issuer: string;
+  readonly keys: KeySource;
+  /** What this layer is called in `aud`; a token must name one of them (RFC 8707). */
+  readonly audiences: readonly string[];
+  /** Default RS256 alone. */
+  readonly algorithms?: readonly Algorithm[];
+  /** Accepted `typ`, in lower case; default at+jwt alone (RFC 9068 §4). */
+  readonly types?: readonly string[];
+  /** Role that a scope gives. */
+  readonly roles: Readonly<Record<string, Role>>;
+  /** Tools that are called with a scope of their own instead of `tools:call`; the first that fits a tool decides. Default none. */
+  readonly toolScopes?: readonly Omit<ToolScope, 'held'>[];
+  /** Claim that names the tenant; absent: every token acts for `tenantId`. */
+  readonly tenantClaim?: string;
+  /** Tenant of tokens when no claim names it. */
+  readonly tenantId: string;
+}
+
+const AccessClaims = Type.Object(
+  {
+    iss: Type.String(),
+    sub: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
+    aud: Type.Union([Type.String(), Type.Array(Type.String())]),
+    exp: Type.Integer(),
+    iat: Type.Integer(),
+    nbf: Type.Optional(Type.Number()),
+    jti: Type.Optional(Type.String()),
+    client_id: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
+    azp: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
+    scope: Type.Optional(Type.String()),
+    scp: Type.Optional(Type.Array(Type.String())),
+  },
+  { additionalProperties: true },
+);
+type AccessClaims = Static<typeof AccessClaims>;
+
+const shape = Compile(AccessClaims);
+const capabilityShape = Compile(ClaimsSchema);
+
+/** Capability claims that an authorization server may put into its tokens; together they replace what scopes say of tools. */
+const CAPABILITIES = [
+  'tool_id',
+  'tool_version',
+  'allowed_operations',
+  'filesystem_permissions',
+  'network_permissions',
+  'credential_permissions',
+] as const;
+
+/**
+ * Reads access tokens as identities of the layer (PRM-10). Roles come from scopes alone. Tools are called as the
+ * capability claims say, or with the scope that the tool is called with (`tools:call` where no other is set), without paths,
+ * hosts and credentials. Agent and user are `oauth:` and the server's name for them, so that no client can bear the name of an agent of another issuer.
+ */
+export function accessTokenReader(options: AccessTokenOptions): TokenReader {
+  const { keys, algorithms = ['RS256'], types = ['at+jwt'], issuer, audiences } = options;
+  const signature = { keys, algorithms, types, what: 'access token' };
+  return async (token) => {
+    const verified = await verifySigned(token, signature);
+    if (isFailure(verified)) return verified;
+    const access = readAccessClaims(verified.payload);
+    if (isFailure(access)) return access;
+    const speaksFor = verified.key.issuers ?? [issuer];
+    if (access.iss !== issuer || !speaksFor.includes(issuer))
+      return failure('E3201', 'The issuer of the access token is not accepted here.');
+    if (![access.aud].flat().some((audience) => audiences.includes(audience)))
+      return failure('E3201', 'The access token is meant for another audience. Ask for one with this resource.');
+    const claims = claimsOf(access, options);
+    return isFailure(claims) ? claims : { claims: frozen(claims), key: verified.key };
+  };
+}
+
+function readAccessClaims(payload: Uint8Array): AccessClaims | Failure {
+  let claims: Record<string, unknown>;
+  try {
+    claims = strictObject(payload);
+  } catch (cause) {
+    return failure('E3201', "The access token's payload is not a JSON object, or has a member twice.", { cause });
+  }
+  const missing = REQUIRED.filter((name) => !Object.hasOwn(claims, name));
+  if (missing.length > 0)
+    return failure('E3207', `The access token lacks ${missing.join(', ')}.`, { details: { missing } });
+  if (shape.Check(claims)) return claims;
+  const names = [...new Set(shape.Errors(claims).map(({ instancePath }) => instancePath.split('/')[1] ?? ''))];
+  return failure('E3201', `The access token has claims of the wrong form: ${names.join(', ')}.`, {
+    details: { claims: names },
+  });
+}
+
+function claimsOf(access: AccessClaims, options: AccessTokenOptions): CapabilityClaims | Failure {
+  const tenantId = tenantOf(access, options);
+  if (isFailure(tenantId)) return tenantId;
+  const scopes = access.scp ?? access.scope?.split(' ') ?? [];
+  const roles = scopes.map((scope) => roleOf(scope, options));
+  const client = access.client_id ?? access.azp ?? access.sub;
+  const { iss, exp, iat, nbf, jti, sub } = access;
+  const claims = {
+    ...capabilitiesOf(access, scopes, options),
+    agent_did: `oauth:${client}`,
+    tenant_id: tenantId,
+    ...(sub === client ? {} : { user_did: `oauth:${sub}` }),
+    roles: [...new Set(roles)].filter((role) => role !== undefined),
+    iss,
+    exp,
+    iat,
+    ...(nbf === undefined ? {} : { nbf }),
+    ...(jti === undefined ? {} : { jti }),
+  };
+  if (capabilityShape.Check(claims)) return claims;
+  return failure('E3201', 'The capability claims of the access token have the wrong form.');
+}
+
+function tenantOf(access: AccessClaims, { tenantClaim, tenantId }: AccessTokenOptions): string | Failure {
+  if (tenantClaim === undefined) return tenantId;
+  const tenant = (access as Record<string, unknown>)[tenantClaim];
+  if (typeof tenant === 'string' && tenant !== '') return tenant;
+  return failure('E3207', `The access token lacks ${tenantClaim}, which names the tenant.`, {
+    details: { missing: [tenantClaim] },
+  });
+}
+
+/** Who may call a tool is an agent, by whatever scope. */
+function roleOf(scope: string, { roles, toolScopes = [] }: AccessTokenOptions): Role | undefined {
+  if (Object.hasOwn(roles, scope)) return roles[scope];
+  return toolScopes.some((each) => each.scope === scope) ? 'agent' : undefined;
+}
+
+/** Nothing may be called without the scope or claims that say so. */
+function capabilitiesOf(
+  access: AccessClaims,
+  scopes: readonly string[],
+  { toolScopes = [] }: AccessTokenOptions,
+): Partial<CapabilityClaims> {
+  const given = CAPABILITIES.filter((name) => Object.hasOwn(access, name));
+  if (given.length === 0) {
+    const known = [...toolScopes, { tool: '*', scope: CALL_SCOPE }];
+    const tool_scopes = known.map(({ tool, scope }) => ({ tool, scope, held: scopes.includes(scope) }));
+    return { tool_id: '*', allowed_operations: ['execute'], tool_scopes };
+  }
+  const claims = Object.fromEntries(given.map((name) => [name, (access as Record<string, unknown>)[name]]));
+  return { tool_id: '', allowed_operations: [], ...claims };
+}

@@ -1,0 +1,111 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { CapabilityClaims, TokenExplanation } from '../../../api/schemas/capability-token.ts';
+import { faultyClaims, frozen, REQUIRED_CLAIMS } from './claims.ts';
+import { headerOf, JwsFault, payloadOf } from './jws.ts';
+import { type CurrentOptions, currentCheck, TOKEN_BYTES_MAX, type TokenReader } from './verified-tokens.ts';
+
+/** By which rules a token is explained. */
+export interface ExplainOptions extends CurrentOptions {
+  readonly kind: 'capability_token' | 'access_token';
+  readonly read: TokenReader;
+  readonly issuers: readonly string[];
+}
+
+/** Claims that are told of; a token of 16 KiB could hold thousands. */
+const CLAIMS_MAX = 100;
+
+/** What each claim is to this layer. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  tool_id: 'tools that it may call; * stands for any run of characters',
+  tool_version: 'versions of these tools',
+  agent_did: 'agent that it was given to',
+  tenant_id: 'tenant whose tools and data it sees',
+  user_did: 'user on whose behalf the agent acts',
+  session_id: 'session that it is bound to',
+  allowed_operations: 'execute, or * for any',
+  filesystem_permissions: 'paths that calls may touch, at most',
+  network_permissions: 'hosts and ports that calls may reach, at most',
+  credential_permissions: 'secrets that calls may use, at most',
+  tool_scopes: 'scopes that tools are called with, and whether it has them',
+  roles: 'operations of the layer that it may ask for',
+  trust_level: 'how far its issuer trusts the agent',
+  root_holder: 'person to whom it goes back: who had it made, or had the credential made that it was made with',
+  exp: 'when it expires, seconds since 1970',
+  iat: 'when it was issued, seconds since 1970',
+  nbf: 'when it begins to count, seconds since 1970',
+  iss: 'who signed it',
+  aud: 'whom it is meant for',
+  jti: 'its own id, by which it can be revoked',
+  sub: 'whom the authorization server means',
+  client_id: 'client of the authorization server',
+  azp: 'client of the authorization server',
+  scope: 'what the authorization server allowed',
+  scp: 'what the authorization server allowed',
+};
+
+/** All there is to say of a token: unlike verification it does not stop at the first fault. Never rejects. */
+export async function explainToken(token: string, options: ExplainOptions): Promise<TokenExplanation> {
+  const header = attempt(() => headerOf(token));
+  const payload = attempt(() => payloadOf(token));
+  const found = token.length > TOKEN_BYTES_MAX ? tooLong() : await options.read(token);
+  const faults: Failure[] = isFailure(found) ? [found] : [];
+  for (const part of [header, payload]) {
+    if (part instanceof JwsFault) faults.push(failure('E3201', `The token cannot be read: ${part.message}.`));
+  }
+  const claims = payload instanceof JwsFault ? {} : payload;
+  if (isFailure(found)) faults.push(...claimFaults(claims, options));
+  else faults.push(...listed(currentCheck(options)(found.claims)));
+  return {
+    kind: header instanceof JwsFault && payload instanceof JwsFault ? 'unreadable' : options.kind,
+    accepted: faults.length === 0,
+    ...(header instanceof JwsFault ? {} : { header }),
+    claims: told(claims),
+    reasons: reasonsOf(faults),
+  };
+}
+
+/** The claims as explanations list them. */
+export function told(claims: Readonly<Record<string, unknown>>): TokenExplanation['claims'] {
+  return Object.entries(claims)
+    .slice(0, CLAIMS_MAX)
+    .map(([name, value]) => {
+      const means = Object.hasOwn(MEANINGS, name) ? MEANINGS[name] : undefined;
+      return { name, value, ...(means === undefined ? {} : { means }) };
+    });
+}
+
+/** Each fault once, as explanations list them. */
+export function reasonsOf(faults: readonly Failure[]): TokenExplanation['reasons'] {
+  const reasons = new Map(faults.map(({ code, message }) => [`${code} ${message}`, { e_code: code, message }]));
+  return [...reasons.values()];
+}
+
+/** What is wrong with the claims of a token that is refused anyhow. */
+function claimFaults(claims: Record<string, unknown>, options: ExplainOptions): readonly Failure[] {
+  if (options.kind === 'access_token' || Object.keys(claims).length === 0) return [];
+  const missing = REQUIRED_CLAIMS.filter((name) => !Object.hasOwn(claims, name));
+  const faulty = faultyClaims(claims).filter((name) => name !== '');
+  const { iss } = claims;
+  const faults = [
+    ...(missing.length === 0 ? [] : [failure('E3207', `The capability token lacks ${missing.join(', ')}.`)]),
+    ...(faulty.length === 0 ? [] : [failure('E3201', `These claims have the wrong form: ${faulty.join(', ')}.`)]),
+    ...(typeof iss !== 'string' || options.issuers.includes(iss)
+      ? []
+      : [failure('E3201', 'The issuer of the capability token is not accepted here.')]),
+  ];
+  // Time and revocation can be judged of whole claims only.
+  if (missing.length > 0 || faulty.length > 0) return faults;
+  return [...faults, ...listed(currentCheck(options)(frozen(claims) as unknown as CapabilityClaims))];
+}
+
+const listed = (fault: Failure | undefined): readonly Failure[] => (fault === undefined ? [] : [fault]);
+
+const tooLong = (): Failure => failure('E3201', `The capability token is longer than ${TOKEN_BYTES_MAX} bytes.`);
+
+function attempt<T>(run: () => T): T | JwsFault {
+  try {
+    return run();
+  } catch (thrown) {
+    return thrown instanceof JwsFault ? thrown : new JwsFault('it cannot be read');
+  }
+}

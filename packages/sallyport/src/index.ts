@@ -1,0 +1,38 @@
+/** What an embedding program may import. */
+
+export { type Clock, systemClock } from '@sallyport/std/clock';
+export { ERRORS, type ErrorCode, type ErrorEntry } from '@sallyport/std/error/catalogue';
+export { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+export { fileToolManifests, webToolManifests } from './compose/built-in-tools.ts';
+export {
+  createToolLayer,
+  type EmbeddedToolLayer,
+  LOCAL_CALLER,
+  type NativeCallContext,
+  type NativeFunction,
+  type ToolLayerOptions,
+} from './compose/create-tool-layer.ts';
+export type {
+  FunctionDefinition,
+  FunctionInput,
+  FunctionTools,
+  LangChainFunctionOptions,
+  LangChainRegistrations,
+} from './compose/function-tools.ts';
+export { type Server, serve } from './compose/serve.ts';
+export { SETTINGS, type Setting, type Settings } from './compose/settings.ts';
+export type { ToolState } from './domain/invocation/tool-state.ts';
+export type { Caller, Door, Principal, Progress } from './domain/principal/principal.ts';
+export type {
+  AfterAnswer,
+  AfterHook,
+  BeforeAnswer,
+  BeforeHook,
+  Hook,
+  HookedCall,
+  HookedResult,
+  HookMatch,
+} from './hooks/hook.ts';
+export { OPERATIONS, type OperationInput, type OperationName, type OperationOutput } from './operations/catalogue.ts';
+export type { ToolLayer } from './operations/tool-layer.ts';
+export { type Log, silentLog } from './telemetry/log.ts';

@@ -1,0 +1,57 @@
+import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+
+const TEXT_CHARS_MAX = 1_000;
+/** JSON-RPC: parse error, invalid request, unknown method, invalid parameters. */
+const REFUSALS = new Set([-32700, -32600, -32601, -32602]);
+
+/** Whether the request did not leave, because the connection had ended before. */
+export function neverLeft(thrown: unknown): boolean {
+  if (thrown instanceof ToolLayerError) return thrown.failure.details?.['session_gone'] === true;
+  return thrown instanceof SdkError && thrown.code === 'NOT_CONNECTED';
+}
+
+/** The connection is gone that a request would have left by; `neverLeft` knows it. */
+export function notConnected(name: string): ToolLayerError {
+  return new ToolLayerError('E3310', `The upstream '${name}' is not connected.`, {
+    details: { reached: false, session_gone: true },
+  });
+}
+
+/** What a failed call means to the layer; `details.reached` says whether the server may have acted on it. */
+export function callFailure(name: string, thrown: unknown, signal: AbortSignal | undefined): ToolLayerError {
+  if (thrown instanceof ToolLayerError) return thrown;
+  if (signal?.aborted === true) {
+    return new ToolLayerError('E3805', `The call to the upstream '${name}' was cancelled.`, {
+      cause: thrown,
+      details: { reached: true },
+    });
+  }
+  if (thrown instanceof ProtocolError) {
+    const text = thrown.message.slice(0, TEXT_CHARS_MAX);
+    const refused = REFUSALS.has(thrown.code);
+    return new ToolLayerError(
+      refused ? 'E3309' : 'E3109',
+      `The upstream '${name}' ${refused ? 'refused the call' : 'reported an error'} (${thrown.code}): ${text}`,
+      { cause: thrown, details: { reached: true, rpc_code: thrown.code } },
+    );
+  }
+  if (neverLeft(thrown)) {
+    return new ToolLayerError('E3310', `The upstream '${name}' is not connected.`, {
+      cause: thrown,
+      details: { reached: false },
+    });
+  }
+  return new ToolLayerError('E3308', `The upstream '${name}' sent something that cannot be read.`, {
+    cause: thrown,
+    details: { reached: true },
+  });
+}
+
+/** @param disabled an operator stopped it, and no time will bring it back */
+export function stopped(name: string, disabled = false): ToolLayerError {
+  const message = disabled
+    ? `The upstream '${name}' is disabled. Its operator starts it with: sallyport upstreams enable ${name}`
+    : `The upstream '${name}' is stopped.`;
+  return new ToolLayerError('E3310', message, { details: { reached: false, ...(disabled ? { disabled } : {}) } });
+}

@@ -1,0 +1,109 @@
+import { setImmediate as othersWork } from 'node:timers/promises';
+import { MiB } from '@sallyport/std/bytes';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ListedMcpTool } from '../../../registry/importer.port.ts';
+import { definitionHash } from '../../trust/definition-hash.ts';
+import type { ToolListing } from '../link.ts';
+import type { Multiplexer } from '../multiplexer.ts';
+
+/** Bounds of one listing. */
+const LISTING_BOUNDS = {
+  pagesMax: 1_000,
+  toolsMax: 20_000,
+  /** All definitions together, as JSON. */
+  bytesMax: 64 * MiB,
+  pageTimeoutMs: 20_000,
+  malformedReported: 100,
+  /** Levels of objects and lists in one definition; deeper ones are no tools. */
+  depthMax: 128,
+  /** Entries that are read before others get their turn. */
+  toolsPerSlice: 100,
+} as const;
+
+/**
+ * Follows `tools/list` to its last page. An entry that is no tool is reported and costs only itself.
+ * @throws E3308 when a bound is passed, a cursor comes again, or a page has no list
+ */
+export async function listTools(mux: Multiplexer, label: string, signal: AbortSignal): Promise<ToolListing> {
+  const tools: ListedMcpTool[] = [];
+  const malformed: { place: string; reason: string }[] = [];
+  const cursors = new Set<string>();
+  let bytes = 0;
+  let entries = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await mux.request('tools/list', cursor === undefined ? {} : { cursor }, {
+      signal,
+      timeoutMs: LISTING_BOUNDS.pageTimeoutMs,
+    });
+    if (!Array.isArray(page['tools'])) throw broken(label, 'a page of its tool list holds no list');
+    // Before anything is done with them: a page may be as long as one message.
+    if (entries + page['tools'].length > LISTING_BOUNDS.toolsMax) {
+      throw broken(label, `it lists more than ${LISTING_BOUNDS.toolsMax} tools`);
+    }
+    for (const entry of page['tools'] as readonly unknown[]) {
+      if (entries % LISTING_BOUNDS.toolsPerSlice === 0) await othersWork();
+      const place = `tools[${entries}]`;
+      entries += 1;
+      const tool = toolOf(entry);
+      if (typeof tool === 'string') {
+        if (malformed.length < LISTING_BOUNDS.malformedReported) malformed.push({ place, reason: tool });
+        continue;
+      }
+      bytes += JSON.stringify(tool).length;
+      // Here, where others can work in between, and not when the whole list is compared.
+      definitionHash(tool);
+      tools.push(tool);
+    }
+    if (bytes > LISTING_BOUNDS.bytesMax) {
+      throw broken(label, `its tool definitions are larger than ${LISTING_BOUNDS.bytesMax / MiB} MiB`);
+    }
+    cursor = nextCursor(page, cursors, label);
+  } while (cursor !== undefined);
+  return { tools, malformed };
+}
+
+function nextCursor(page: Record<string, unknown>, seen: Set<string>, label: string): string | undefined {
+  const cursor = page['nextCursor'];
+  if (typeof cursor !== 'string' || cursor === '') return undefined;
+  if (seen.has(cursor)) throw broken(label, 'its tool list comes back to a page that it already sent');
+  seen.add(cursor);
+  if (seen.size >= LISTING_BOUNDS.pagesMax) {
+    throw broken(label, `its tool list has more than ${LISTING_BOUNDS.pagesMax} pages`);
+  }
+  return cursor;
+}
+
+/** The tool in an entry of the list, or why it is none. */
+function toolOf(entry: unknown): ListedMcpTool | string {
+  if (!isObject(entry)) return 'the entry is no object';
+  const { name, title, description, inputSchema, outputSchema, annotations, icons, _meta, execution } = entry;
+  if (typeof name !== 'string' || name === '') return 'the entry has no name';
+  const shown = JSON.stringify(name.slice(0, 100));
+  if (!isObject(inputSchema)) return `the tool ${shown} has no inputSchema object`;
+  if (isDeeper(entry, LISTING_BOUNDS.depthMax)) return `the tool ${shown} is nested too deeply`;
+  return {
+    name,
+    inputSchema,
+    ...(typeof title === 'string' ? { title } : {}),
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(isObject(outputSchema) ? { outputSchema } : {}),
+    ...(isObject(annotations) ? { annotations } : {}),
+    ...(Array.isArray(icons) ? { icons } : {}),
+    ...(isObject(_meta) ? { _meta } : {}),
+    ...(isObject(execution) ? { execution } : {}),
+  };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function broken(label: string, fault: string): ToolLayerError {
+  return new ToolLayerError('E3308', `The upstream '${label}' cannot be read: ${fault}.`);
+}

@@ -1,0 +1,222 @@
+// Hot path: every tools/call of every upstream goes through here.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type JSONRPCMessage,
+  SdkError,
+  SdkErrorCode,
+  type Transport,
+  type TransportSendOptions,
+} from '@modelcontextprotocol/client';
+import type { Clock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Askers } from '../incoming/asker.ts';
+import type { Questions } from '../incoming/questions.ts';
+import { routeMessages, type SeenMessages } from '../incoming/route-messages.ts';
+import { createServerRequests } from '../incoming/server-requests.ts';
+import { createRequestTable, type RawResult, type RequestOptions } from './request-table.ts';
+
+/** Bounds of one connection. */
+const MULTIPLEXER_BOUNDS = {
+  /** Requests that wait for an answer; one more is refused with E3803. */
+  inFlightMax: 1024,
+} as const;
+
+type Meta = Readonly<Record<string, unknown>> | undefined;
+
+/** One transport shared by the SDK client, which does the handshake, and by our own requests, which do the work. */
+export interface Multiplexer {
+  /** The transport that the SDK client connects to. */
+  readonly control: Transport;
+  /**
+   * Sends a request and waits for its result.
+   * @throws ProtocolError for an error answer; E3103 at a timeout; E3107 when the connection ends before the answer; E3308
+   *   for an answer that is none; E3803 when too many wait; the signal's reason; what the transport throws when it cannot send
+   */
+  request(method: string, params: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<RawResult>;
+  /** Joins these members into `_meta` of every request: the envelope of protocol 2026-07-28. */
+  setEnvelope(meta: Meta): void;
+  /** What the server asks people in results of calls, too. */
+  readonly questions: Questions;
+  /** Fails one request whose answer cannot be read. False when no such request waits. */
+  failRequest(id: number, error: Error): boolean;
+  /** Whether the server said anything to the probe that asks for the newer protocol. */
+  probeAnswered(): boolean;
+}
+
+/** Who is connected, and what to do when it floods. */
+export interface MultiplexerParts {
+  readonly transport: Transport;
+  readonly label: string;
+  readonly clock: Clock;
+  /** Answers what the server asks people. */
+  readonly questions: Questions;
+  /** Length of the message that is being delivered, in bytes; absent where the transport bounds them itself. */
+  messageBytes?(): number;
+  onFlood(): void;
+  /** Told of a question that does not say to which call it belongs, with the calls that it may belong to. */
+  onAsks?(askers: Askers): void;
+}
+
+/**
+ * The request whose own stream is read. The transport does not tell on which stream a message came, but it reads a stream in
+ * what `send` began.
+ */
+const readStream = new AsyncLocalStorage<{ readonly transport: Transport; readonly id: number }>();
+
+/** Wraps a transport that was not started yet. */
+export function createMultiplexer(parts: MultiplexerParts): Multiplexer {
+  const { transport, label, clock, questions } = parts;
+  const seen: SeenMessages = { strayAnswers: 0, probeAnswered: false };
+  const hint = (): string =>
+    seen.strayAnswers === 0 ? '' : ` It sent ${seen.strayAnswers} answers to requests that do not wait.`;
+  const table = createRequestTable({ label, clock, hint, onEmpty: () => serverRequests.abandon() });
+  const serverRequests = createServerRequests({
+    questions,
+    askers: table.askers,
+    onAsks: (askers) => parts.onAsks?.(askers),
+    send: (message) => void transport.send(message).catch(ignore),
+    onWaiting: table.holdIdle,
+  });
+  const control = controlOf(transport);
+  const streams = transport.hasPerRequestStream === true ? new Map<number, AbortController>() : undefined;
+  let envelope: Meta;
+  let closed = false;
+
+  transport.onmessage = routeMessages(
+    {
+      clock,
+      table,
+      serverRequests,
+      control,
+      messageBytes: parts.messageBytes ?? (() => 0),
+      sentOn: () => (streams === undefined ? undefined : sentOn(transport)),
+      isModern: () => envelope !== undefined,
+      onFlood: parts.onFlood,
+    },
+    seen,
+  );
+  transport.onerror = (error) => control.onerror?.(error);
+  transport.onclose = () => {
+    closed = true;
+    table.failAll(() => lostConnection(label));
+    serverRequests.abandon();
+    control.onclose?.();
+  };
+  const onGiveUp = (id: number, why: string): void => {
+    const stream = streams?.get(id);
+    // Over HTTP the request's own stream ends only after the server was told why.
+    const told = transport.send(cancelled(id, why, envelope)).catch(ignore);
+    if (stream !== undefined) void told.then(() => stream.abort());
+  };
+
+  return {
+    control,
+    questions,
+    setEnvelope(meta) {
+      envelope = meta;
+    },
+    failRequest: table.fail,
+    probeAnswered: () => seen.probeAnswered,
+    request(method, params, options) {
+      if (closed) return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The connection is closed.'));
+      if (options.signal?.aborted === true) return Promise.reject(options.signal.reason);
+      if (table.size() >= MULTIPLEXER_BOUNDS.inFlightMax) return Promise.reject(tooMany(label));
+      const { id, answer } = table.open(options, onGiveUp);
+      const message = requestOf(id, method, params, options, envelope);
+      const lost = (error: unknown): unknown => table.fail(id, error);
+      if (streams === undefined) {
+        transport.send(message).catch(lost);
+        return answer;
+      }
+      sendStreamed({ transport, streams, id, message, options, answer, lost }, label);
+      return answer;
+    },
+  };
+}
+
+/** The request of this transport on whose stream the message came that is being delivered. */
+function sentOn(transport: Transport): number | undefined {
+  const read = readStream.getStore();
+  return read?.transport === transport ? read.id : undefined;
+}
+
+interface StreamedRequest {
+  readonly transport: Transport;
+  /** Of the requests that run, by id. */
+  readonly streams: Map<number, AbortController>;
+  readonly id: number;
+  readonly message: JSONRPCMessage;
+  readonly options: RequestOptions;
+  readonly answer: Promise<RawResult>;
+  lost(error: unknown): unknown;
+}
+
+/** Sends a request that has a stream of its own, whose end before the answer is the end of the request. */
+function sendStreamed(
+  { transport, streams, id, message, options, answer, lost }: StreamedRequest,
+  label: string,
+): void {
+  const stream = new AbortController();
+  streams.set(id, stream);
+  const onRequestStreamEnd = (): unknown => lost(lostConnection(label));
+  const send = (): Promise<void> => transport.send(message, streamOptions(stream.signal, options, onRequestStreamEnd));
+  readStream.run({ transport, id }, send).catch(lost);
+  answer.catch(ignore).finally(() => streams.delete(id));
+}
+
+function controlOf(transport: Transport): Transport {
+  const control: Transport = {
+    start: () => transport.start(),
+    // Whatever it is sent in the midst of: its stream is none of a request of ours.
+    send: (message, options) => readStream.exit(() => transport.send(message, options)),
+    close: () => transport.close(),
+    setProtocolVersion: (version) => transport.setProtocolVersion?.(version),
+    get sessionId() {
+      return transport.sessionId;
+    },
+  };
+  if (transport.hasPerRequestStream === true) return Object.assign(control, { hasPerRequestStream: true });
+  // The two members by which the SDK tells a stdio transport from an HTTP one.
+  return Object.assign(control, { stderr: null, pid: null });
+}
+
+function requestOf(
+  id: number,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  { onProgress, idleMs }: RequestOptions,
+  envelope: Meta,
+): JSONRPCMessage {
+  const wantsProgress = onProgress !== undefined || idleMs !== undefined;
+  const meta = wantsProgress ? { ...envelope, progressToken: id } : envelope;
+  return { jsonrpc: '2.0', id, method, params: meta === undefined ? params : { ...params, _meta: meta } };
+}
+
+function streamOptions(
+  requestSignal: AbortSignal,
+  { headers }: RequestOptions,
+  onRequestStreamEnd: () => void,
+): TransportSendOptions {
+  return { requestSignal, onRequestStreamEnd, headers };
+}
+
+function cancelled(id: number, reason: string, envelope: Meta): JSONRPCMessage {
+  const params = { requestId: id, reason, ...(envelope === undefined ? {} : { _meta: envelope }) };
+  return { jsonrpc: '2.0', method: 'notifications/cancelled', params };
+}
+
+function lostConnection(label: string): ToolLayerError {
+  return new ToolLayerError('E3107', `The upstream '${label}' ended while the call was running.`, {
+    details: { reached: true },
+  });
+}
+
+function tooMany(label: string): ToolLayerError {
+  return new ToolLayerError(
+    'E3803',
+    `The upstream '${label}' already has ${MULTIPLEXER_BOUNDS.inFlightMax} requests in flight. Try again later.`,
+    { details: { reached: false } },
+  );
+}
+
+function ignore(): void {}

@@ -1,0 +1,85 @@
+// Hot path: `callerOf` runs for every call to an upstream whose connections are per caller.
+
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { sha256 } from '@sallyport/std/sha256';
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import { ownerNames } from '../../../domain/invocation/call-owner.ts';
+import type { SecretStore } from '../../../external/secret-store.port.ts';
+import { secretNames } from '../secrets/secret-values.ts';
+import type { UpstreamCaller } from '../supervised-parts.ts';
+
+/** One who may have a connection of his own. */
+export interface KnownCaller {
+  /** Agent and user, whatever their credentials. */
+  readonly identity: string;
+  /** The same with the values of the credentials; tells connections apart. No value can be read from it. */
+  readonly key: string;
+  /** The values that his connection is made with, by name. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/**
+ * Names of the credentials that each call to an upstream has to be granted, in the order of the definition; empty where the
+ * connection is the tenant's.
+ */
+export function callerCredentials(definition: UpstreamDefinition): readonly string[] {
+  return definition.per_caller === true ? placeholdersOf(definition) : [];
+}
+
+/** @throws E3801 for a definition whose `list_credentials` mean nothing */
+export function checkListCredentials(definition: UpstreamDefinition): void {
+  const { name, list_credentials: listing, per_caller: perCaller } = definition;
+  if (listing === undefined) return;
+  if (perCaller !== true) {
+    throw new ToolLayerError('E3801', `The upstream '${name}' says list_credentials without per_caller: true.`);
+  }
+  const known = new Set(placeholdersOf(definition));
+  const stray = Object.keys(listing).filter((credential) => !known.has(credential));
+  if (stray.length === 0) return;
+  const where = definition.transport.type !== 'stdio' ? 'headers' : 'env';
+  const message = `No {{NAME}} in ${where} of the upstream '${name}' is called ${stray.join(', ')}. Take it out of list_credentials.`;
+  throw new ToolLayerError('E3801', message);
+}
+
+/** Secrets of a tenant of which some stand in for others: those that only a caller could bring. */
+export function standIns(store: SecretStore | undefined, by: Readonly<Record<string, string>>): SecretStore {
+  const nameOf = (name: string): string => (Object.hasOwn(by, name) ? (by[name] as string) : name);
+  return {
+    async read(tenantId, names) {
+      const found = await store?.read(tenantId, names.map(nameOf));
+      const held = names.filter((name) => found?.has(nameOf(name)) === true);
+      return new Map(held.map((name) => [name, found?.get(nameOf(name)) as string]));
+    },
+  };
+}
+
+/** The credentials of one caller, and nothing else. */
+export function secretsOf({ values }: KnownCaller): SecretStore {
+  return { read: async () => values };
+}
+
+/**
+ * Who calls, as far as connections tell callers apart: the same agent for another user is another caller.
+ * @throws E3302 naming the credentials that the call was not granted
+ */
+export function callerOf(upstream: string, names: readonly string[], caller: UpstreamCaller | undefined): KnownCaller {
+  const missing = names.filter((name) => caller?.secrets.has(name) !== true);
+  if (caller === undefined || missing.length > 0) throw notGranted(upstream, missing);
+  const values = new Map(names.map((name) => [name, caller.secrets.get(name) as string]));
+  const identity = JSON.stringify(ownerNames(caller.principal));
+  return { identity, key: sha256(JSON.stringify([identity, ...values.values()])), values };
+}
+
+function placeholdersOf({ transport }: UpstreamDefinition): readonly string[] {
+  return secretNames((transport.type !== 'stdio' ? transport.headers : transport.env) ?? {});
+}
+
+function notGranted(upstream: string, missing: readonly string[]): ToolLayerError {
+  const what = missing.length === 0 ? 'and nobody is named' : `and this call was not granted ${missing.join(', ')}`;
+  return new ToolLayerError(
+    'E3302',
+    `The upstream '${upstream}' is called over a connection of the caller's own, ${what}. ` +
+      'The tool has to ask for its credentials in permissions.credentials; add the upstream again to have that written.',
+    { details: { reached: false, missing } },
+  );
+}

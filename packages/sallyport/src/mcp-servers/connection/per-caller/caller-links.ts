@@ -1,0 +1,241 @@
+// Hot path: `use` runs for every call to an upstream whose connections are per caller.
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { createPendingWork } from '../../pacing/pending-work.ts';
+import type { KnownCaller } from './caller-credentials.ts';
+import type { CallerLink } from './caller-link.ts';
+import { createRoomQueue, type RoomQueue } from './room-queue.ts';
+
+/** Connections of one caller with different credentials: none takes the room of all by a new token for each call. */
+const PER_CALLER_MAX = 4;
+
+/** Bounds of the connections to one upstream. */
+export interface CallerLinkBounds {
+  /** Connections in all; those that are being closed count. */
+  readonly connectionsMax: number;
+  /** How long a connection may be opened, ms, and at most how long a call waits for room. */
+  readonly connectTimeoutMs: number;
+  /** How long one rests before it is closed, ms. */
+  readonly idleMs: number;
+  /** The same for one whose caller has a newer one with other credentials. */
+  readonly formerIdleMs: number;
+}
+
+/** What the connections stand on. */
+export interface CallerLinksParts {
+  /** Of the upstream. */
+  readonly name: string;
+  readonly bounds: CallerLinkBounds;
+  /** Opens one; leaves nothing open when the signal fires. */
+  open(caller: KnownCaller, signal: AbortSignal): Promise<CallerLink>;
+}
+
+/** How long one call may wait. */
+export interface CallerWait {
+  readonly signal?: AbortSignal | undefined;
+  /** ms; as long as a connection may be opened when absent. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A caller's connection for the time of one call. */
+export interface LentLink extends CallerLink {
+  /** It is of no use to later calls, which get a new one. */
+  retire(): void;
+}
+
+interface Slot {
+  readonly identity: string;
+  readonly key: string;
+  readonly opened: Promise<CallerLink>;
+  /** Ends an opening that nobody waits for any more. */
+  readonly ending: AbortController;
+  users: number;
+  isOpen: boolean;
+  /** Its caller has one with newer credentials. */
+  isFormer: boolean;
+  timer?: NodeJS.Timeout;
+}
+
+/**
+ * The connections to one upstream, each for one caller with one set of credentials. What one caller is lent, no other ever
+ * is (PRM-11). Where there is no room, the one that rests longest is closed; where none rests, a call waits.
+ */
+export class CallerLinks {
+  readonly #parts: CallerLinksParts;
+  /** By key; those that rest stand in the order in which they began to. */
+  readonly #slots = new Map<string, Slot>();
+  /** Nobody is lent these any more: they are still in use, or being closed. */
+  readonly #leaving = new Set<Slot>();
+  readonly #pending = createPendingWork();
+  readonly #queue: RoomQueue<Slot>;
+  /** Why nothing is lent any more. */
+  #closed: ToolLayerError | undefined;
+
+  constructor(parts: CallerLinksParts) {
+    this.#parts = parts;
+    this.#queue = createRoomQueue(parts.name);
+  }
+
+  /**
+   * Runs work with the connection of this caller, which is opened when there is none; calls of one caller share it.
+   * @throws what opening throws; E3803 when no room came in time or too many wait; E3310 when it was not open in time; the
+   *   signal's reason; what `work` throws; after `close`, what that was told
+   */
+  async use<T>(caller: KnownCaller, wait: CallerWait, work: (link: LentLink) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw this.#closed;
+    const { connectTimeoutMs } = this.#parts.bounds;
+    const ms = Math.min(wait.timeoutMs ?? connectTimeoutMs, connectTimeoutMs);
+    const startedAt = performance.now();
+    const attempt = (ahead: number): Slot | undefined => this.#take(caller, ahead);
+    // Whoever has a connection already takes nobody's room, so only others wait in turn.
+    const slot = attempt(this.#queue.size()) ?? (await this.#queue.wait(attempt, ms, wait.signal));
+    try {
+      const rest = Math.max(1, ms - (performance.now() - startedAt));
+      const { link, hashOf, listFresh, suspect } = await (slot.isOpen
+        ? slot.opened
+        : within(slot.opened, rest, wait.signal, () => notOpen(this.#parts.name)));
+      return await work({ link, hashOf, listFresh, suspect, retire: () => this.#retire(slot) });
+    } finally {
+      this.#release(slot);
+    }
+  }
+
+  /** Connections that callers have now, those that are being closed too. */
+  size(): number {
+    return this.#slots.size + this.#leaving.size;
+  }
+
+  /** Ends all, under running calls too, and waits until nothing of them is left. Idempotent. */
+  async close(reason: ToolLayerError): Promise<void> {
+    this.#closed = reason;
+    this.#queue.refuse(reason);
+    for (const slot of [...this.#slots.values()]) {
+      this.#slots.delete(slot.key);
+      clearTimeout(slot.timer);
+      this.#leaving.add(slot);
+    }
+    for (const slot of this.#leaving) void this.#pending.add(this.#end(slot));
+    await this.#pending.done();
+  }
+
+  /** The caller's own, or a new one where there is room. @param ahead how many wait for room before this caller */
+  #take(caller: KnownCaller, ahead: number): Slot | undefined {
+    const known = this.#slots.get(caller.key);
+    if (known === undefined && (this.#closed !== undefined || !this.#findRoom(caller, ahead))) return undefined;
+    const slot = known ?? this.#create(caller);
+    clearTimeout(slot.timer);
+    slot.isFormer = false;
+    slot.users += 1;
+    return slot;
+  }
+
+  /** Whether one more may be opened now; where not, room is made that will be there later, if anything rests. */
+  #findRoom({ identity }: KnownCaller, ahead: number): boolean {
+    const all = [...this.#slots.values()];
+    const own = all.filter((slot) => slot.identity === identity);
+    if (own.length >= PER_CALLER_MAX) {
+      const resting = own.find(isResting);
+      if (resting === undefined) return false;
+      this.#retire(resting);
+    }
+    // Those who wait have tried before: what they could take is not here any more.
+    if (this.size() < this.#parts.bounds.connectionsMax) return true;
+    // Each that is being closed makes room for one of those who wait.
+    if ([...this.#leaving].filter(isResting).length <= ahead) {
+      const resting = all.find((slot) => isResting(slot) && this.#slots.has(slot.key));
+      if (resting !== undefined) this.#retire(resting);
+    }
+    return false;
+  }
+
+  #create(caller: KnownCaller): Slot {
+    const { identity, key } = caller;
+    for (const other of this.#slots.values()) {
+      if (other.identity !== identity) continue;
+      other.isFormer = true;
+      if (isResting(other)) this.#endLater(other);
+    }
+    const ending = new AbortController();
+    const late = AbortSignal.timeout(this.#parts.bounds.connectTimeoutMs);
+    const opened = this.#parts.open(caller, AbortSignal.any([ending.signal, late]));
+    const slot: Slot = { identity, key, opened, ending, users: 0, isOpen: false, isFormer: false };
+    this.#slots.set(key, slot);
+    opened.then(
+      ({ link }) => {
+        slot.isOpen = true;
+        void link.ended.then(() => this.#retire(slot));
+      },
+      () => this.#retire(slot),
+    );
+    return slot;
+  }
+
+  #release(slot: Slot): void {
+    slot.users -= 1;
+    if (slot.users > 0) return;
+    if (this.#leaving.has(slot)) void this.#pending.add(this.#end(slot));
+    else if (slot.isOpen) this.#rest(slot);
+    else this.#retire(slot);
+    this.#queue.look();
+  }
+
+  #rest(slot: Slot): void {
+    if (this.#slots.get(slot.key) !== slot) return;
+    this.#slots.delete(slot.key);
+    this.#slots.set(slot.key, slot);
+    this.#endLater(slot);
+  }
+
+  #endLater(slot: Slot): void {
+    const { idleMs, formerIdleMs } = this.#parts.bounds;
+    clearTimeout(slot.timer);
+    slot.timer = setTimeout(() => this.#retire(slot), slot.isFormer ? formerIdleMs : idleMs).unref();
+  }
+
+  #retire(slot: Slot): void {
+    if (this.#slots.get(slot.key) !== slot) return;
+    clearTimeout(slot.timer);
+    this.#slots.delete(slot.key);
+    this.#leaving.add(slot);
+    if (isResting(slot)) void this.#pending.add(this.#end(slot));
+  }
+
+  async #end(slot: Slot): Promise<void> {
+    slot.ending.abort();
+    await slot.opened.then(
+      ({ link }) => link.close(),
+      () => {},
+    );
+    this.#leaving.delete(slot);
+    this.#queue.look();
+  }
+}
+
+function isResting({ users }: Slot): boolean {
+  return users === 0;
+}
+
+/** What is waited for goes on for others when this caller gives up. */
+async function within<T>(
+  work: Promise<T>,
+  ms: number,
+  signal: AbortSignal | undefined,
+  late: () => ToolLayerError,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const { promise: given, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal?.reason);
+  const timer = setTimeout(() => reject(late()), ms);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, given]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function notOpen(name: string): ToolLayerError {
+  return new ToolLayerError('E3310', `The upstream '${name}' was not connected for this caller in time.`, {
+    details: { reached: false },
+  });
+}

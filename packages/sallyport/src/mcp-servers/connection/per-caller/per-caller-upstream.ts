@@ -1,0 +1,211 @@
+// Hot path: `call` runs for every call to an upstream whose connections are per caller.
+
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';
+import type { ListedMcpTool } from '../../../registry/importer.port.ts';
+import { callFailure, neverLeft, stopped } from '../call-failures.ts';
+import type { Link, OpenOptions, ToolListing, UpstreamCallResult } from '../link.ts';
+import { inMidCall, unchecked } from '../listing/fresh-listing.ts';
+import { hiding } from '../secrets/secret-values.ts';
+import type { Supervised } from '../supervised.ts';
+import {
+  askerOf,
+  clientName,
+  type OwnStatus,
+  type SupervisedParts,
+  type UpstreamCallOptions,
+} from '../supervised-parts.ts';
+import type { Asking } from './asking.ts';
+import { callerCredentials, callerOf, type KnownCaller, secretsOf } from './caller-credentials.ts';
+import { openCallerLink } from './caller-link.ts';
+import { CallerLinks, type LentLink } from './caller-links.ts';
+import type { OwnListing } from './own-listing.ts';
+
+/** What an upstream with a connection for each caller stands on. */
+export interface PerCallerParts extends Omit<SupervisedParts, 'open' | 'startSlots' | 'onTools'> {
+  /** Opens a connection with these secrets in the place of `{{NAME}}`. */
+  open(secrets: SecretStore, options: OpenOptions & { readonly timeoutMs: number }): Promise<Link>;
+  /** How the layer itself learns the tools. */
+  readonly listing: OwnListing;
+  /**
+   * The connection of all, which calls share until the server asks without saying for which call, and one client then keeps. Each
+   * caller has a connection of its own from the beginning when absent.
+   */
+  readonly shared?: Pick<Supervised, 'call'>;
+  readonly asking: Asking;
+}
+
+/**
+ * An upstream with a connection for each caller, made with the credentials of the call (PRM-11, EXE-07). None is opened
+ * before its caller calls, none is opened again before he calls again.
+ */
+export class PerCallerUpstream {
+  readonly #parts: PerCallerParts;
+  readonly #name: string;
+  readonly #credentials: readonly string[];
+  readonly #links: CallerLinks;
+  readonly #isDisabled: boolean;
+  /** Known from whoever was connected: it is the server's, not the caller's. */
+  #olderProtocolOnly = false;
+
+  constructor(parts: PerCallerParts) {
+    const { definition, settings } = parts;
+    this.#parts = parts;
+    this.#name = definition.name;
+    this.#credentials = callerCredentials(definition);
+    this.#isDisabled = definition.disabled === true;
+    const isHttp = definition.transport.type !== 'stdio';
+    this.#links = new CallerLinks({
+      name: definition.name,
+      bounds: {
+        connectionsMax: isHttp ? settings.callerConnectionsMax : settings.callerProcessesMax,
+        connectTimeoutMs: settings.connectTimeoutMs,
+        idleMs: settings.callerIdleMs,
+        formerIdleMs: settings.formerCredentialsIdleMs,
+      },
+      open: (caller, signal) => this.#open(caller, signal),
+    });
+  }
+
+  connect(operator: SecretCaller): Promise<ToolListing> {
+    return this.#parts.listing.connect(operator);
+  }
+
+  startTrying(): void {
+    this.#parts.listing.startTrying();
+  }
+
+  tools(): readonly ListedMcpTool[] {
+    return this.#parts.listing.tools();
+  }
+
+  malformed(): ToolListing['malformed'] {
+    return this.#parts.listing.malformed();
+  }
+
+  definition(): UpstreamDefinition {
+    return this.#parts.definition;
+  }
+
+  serverVersion(): string {
+    return this.#parts.listing.serverVersion();
+  }
+
+  status(): OwnStatus {
+    const size = this.#links.size();
+    const isShared = this.#parts.shared !== undefined && size === 0;
+    return { ...this.#parts.listing.status(), ...(isShared ? {} : { caller_connections: size }) };
+  }
+
+  /** Calls a tool over the connection of all, or the caller's own. */
+  call(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    const { shared, asking } = this.#parts;
+    const isShared = shared !== undefined && asking.sharesWith(clientName(options));
+    return isShared ? shared.call(tool, args, options) : this.#callApart(tool, args, options);
+  }
+
+  async #callApart(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    if (this.#isDisabled) throw stopped(this.#name, true);
+    const { shared, asking } = this.#parts;
+    const known = shared === undefined ? callerOf(this.#name, this.#credentials, options.caller) : undefined;
+    const caller = asking.placeOf(known, clientName(options));
+    const { signal, timeoutMs } = options;
+    const startedAt = this.#parts.clock.monotonic();
+    const rest = (): UpstreamCallOptions => {
+      if (timeoutMs === undefined) return options;
+      return { ...options, timeoutMs: Math.max(1, timeoutMs - (this.#parts.clock.monotonic() - startedAt)) };
+    };
+    const once = (): Promise<UpstreamCallResult> =>
+      this.#links.use(caller, rest(), (link) => this.#callOn(link, tool, args, rest()));
+    try {
+      return await once().catch((thrown: unknown) => (neverLeft(thrown) ? once() : Promise.reject(thrown)));
+    } catch (thrown) {
+      throw withoutValues(callFailure(this.#name, thrown, signal), caller);
+    }
+  }
+
+  /** Ends every connection for good and waits until nothing runs. Idempotent. */
+  async close(): Promise<void> {
+    await Promise.all([this.#parts.listing.close(), this.#links.close(stopped(this.#name))]);
+  }
+
+  async #open(caller: KnownCaller, signal: AbortSignal) {
+    const { open, random, settings, log, asking } = this.#parts;
+    const parts = {
+      name: this.#name,
+      settings,
+      log,
+      random,
+      open: (options: OpenOptions & { readonly timeoutMs: number }) =>
+        open(secretsOf(caller), { ...options, onAsks: asking.onAsksApart }),
+    };
+    const opened = await openCallerLink(parts, { signal, olderProtocolOnly: this.#olderProtocolOnly });
+    this.#olderProtocolOnly = opened.link.olderProtocolOnly;
+    return opened;
+  }
+
+  async #callOn(
+    lent: LentLink,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    const { link, suspect, retire } = lent;
+    const startedAt = this.#parts.clock.monotonic();
+    const check = (): Promise<void> | undefined => this.#check(lent, tool, options);
+    const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
+    const { signal, onProgress } = options;
+    const asker = askerOf(options);
+    const idleMs = this.#parts.definition.request_timeout_ms;
+    try {
+      // The common case first: a tool that leaves nothing behind waits for nothing.
+      const checking = check();
+      if (checking !== undefined) await checking;
+      const passed = this.#parts.clock.monotonic() - startedAt;
+      const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, asker, beforeAgain });
+    } catch (thrown) {
+      // A credential that is refused now may be replaced by the next call; its connection is not.
+      if (neverLeft(thrown) || isUnauthorized(thrown)) retire();
+      if (thrown instanceof ToolLayerError && thrown.code === 'E3103') suspect();
+      throw thrown;
+    }
+  }
+
+  /** As shown to this caller; right before what may leave something behind the server is asked again. */
+  #check({ link, hashOf, listFresh }: LentLink, tool: string, options: UpstreamCallOptions): Promise<void> | undefined {
+    const { refusal } = this.#parts;
+    if (refusal === undefined) return undefined;
+    const compare = (): void => {
+      const refused = refusal(tool, hashOf(tool));
+      if (refused !== undefined) throw ToolLayerError.of(refused);
+    };
+    if (options.leavesTraces !== true) {
+      compare();
+      return undefined;
+    }
+    return listFresh(options).then(compare, (thrown: unknown) => {
+      throw unchecked(this.#name, thrown, options, link.hide);
+    });
+  }
+}
+
+/** HTTP 401; a 403 may be about one tool alone. */
+function isUnauthorized(thrown: unknown): boolean {
+  return thrown instanceof ToolLayerError && thrown.failure.details?.['status'] === 401;
+}
+
+/** What a server says of a failure may quote the credential that it was sent. */
+function withoutValues(error: ToolLayerError, { values }: KnownCaller): ToolLayerError {
+  const shown = hiding([...values.values()])(error.message);
+  return shown === error.message ? error : new ToolLayerError(error.code, shown, error.failure);
+}

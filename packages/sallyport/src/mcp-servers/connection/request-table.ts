@@ -1,0 +1,249 @@
+// Hot path: every tools/call of every upstream goes through here.
+import { type JSONRPCMessage, ProtocolError } from '@modelcontextprotocol/client';
+import type { Clock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Progress } from '../../domain/principal/principal.ts';
+import type { Asker, Askers } from '../incoming/asker.ts';
+import { createFloodGate, type FloodGate } from '../pacing/flood-gate.ts';
+
+/** Ids of our own requests start here, far from those that the SDK counts from 0, and fit 32 bits. */
+export const FIRST_ID = 1_000_000;
+const LAST_ID = 2_000_000_000;
+const PROGRESS_MESSAGE_CHARS_MAX = 1024;
+/** Reports of one request that are passed on in one window; further ones are only signs of life. */
+const PROGRESS_MAX = 100;
+const PROGRESS_WINDOW_MS = 1_000;
+/** Requests that were given up last, whose answers may still come. */
+const GIVEN_UP_MAX = 1024;
+/** How long a question of the server may still belong to a request that was given up, in ms: it may not have stopped at once. */
+const GIVEN_UP_ASKS_MS = 60_000;
+/** JSON-RPC: what an error without a code counts as. */
+const INTERNAL_ERROR = -32603;
+
+/** How one request is made. */
+export interface RequestOptions {
+  /** Its reason becomes the rejection; the server is told with `notifications/cancelled`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Absolute, ms; E3103 when it passes. */
+  readonly timeoutMs?: number | undefined;
+  /** Without an answer or a sign of progress, ms; E3103 when it passes (EXE-12). */
+  readonly idleMs?: number | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** HTTP headers of this request alone; other transports pass over them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The call that it is made for, so that a question of the server can be told to belong to it. */
+  readonly asker?: Asker | undefined;
+}
+
+/** A result object as the server sent it. */
+export type RawResult = Record<string, unknown>;
+
+/** Requests that wait for their answer. */
+export interface RequestTable {
+  size(): number;
+  /**
+   * The calls for which the server may ask.
+   * @param id the request that it asks for, where that is known; else of all that wait or were given up within a minute
+   */
+  askers(id?: number): Askers;
+  /** While held, no request gives up because it is idle: a person is asked. */
+  holdIdle(isHeld: boolean): void;
+  /**
+   * Opens a request.
+   * @param onGiveUp told when the caller no longer waits, after the request was forgotten
+   */
+  open(
+    options: RequestOptions,
+    onGiveUp: (id: number, why: string) => void,
+  ): { id: number; answer: Promise<RawResult> };
+  /** Takes an answer; false when no request of ours waits for it, or has waited and was given up lately. */
+  settle(message: JSONRPCMessage & { readonly id?: unknown }): boolean;
+  /**
+   * Takes the parameters of a progress notification; false when it is about no request of ours, or one too many in a
+   * second.
+   */
+  progress(params: unknown): boolean;
+  fail(id: number, error: unknown): boolean;
+  failAll(error: () => unknown): void;
+}
+
+/** One that nobody waits for any more, though the server may be at it. */
+interface GivenUp {
+  readonly asker: Asker | undefined;
+  /** Monotonic, ms. */
+  readonly at: number;
+}
+
+interface Waiting {
+  readonly resolve: (result: RawResult) => void;
+  readonly reject: (error: unknown) => void;
+  readonly options: RequestOptions;
+  readonly onAbort: (() => void) | undefined;
+  readonly timer: NodeJS.Timeout | undefined;
+  readonly idleTimer: NodeJS.Timeout | undefined;
+  reports: FloodGate | undefined;
+}
+
+/** Whose requests they are, and who hears of them. */
+export interface RequestTableParts {
+  readonly label: string;
+  readonly clock: Clock;
+  /** Added to the message of a timeout, for what the connection has seen meanwhile. */
+  hint(): string;
+  /** Told when the last request that waited is gone. */
+  onEmpty(): void;
+}
+
+/** An empty table. */
+export function createRequestTable({ label, clock, hint, onEmpty }: RequestTableParts): RequestTable {
+  const waiting = new Map<number, Waiting>();
+  const givenUp = new Map<number, GivenUp>();
+  let lastId = FIRST_ID;
+  let held = false;
+
+  const take = (id: unknown): Waiting | undefined => {
+    const request = typeof id === 'number' ? waiting.get(id) : undefined;
+    if (request === undefined) return undefined;
+    waiting.delete(id as number);
+    clearTimeout(request.timer);
+    clearTimeout(request.idleTimer);
+    if (request.onAbort !== undefined) request.options.signal?.removeEventListener('abort', request.onAbort);
+    if (waiting.size === 0) onEmpty();
+    return request;
+  };
+  const fail = (id: number, error: unknown): boolean => {
+    const request = take(id);
+    request?.reject(error);
+    return request !== undefined;
+  };
+
+  return {
+    size: () => waiting.size,
+    askers: (id) => askersOf(waiting, givenUp, clock.monotonic() - GIVEN_UP_ASKS_MS, id),
+    holdIdle(isHeld) {
+      held = isHeld;
+      // The time that a person took is not the server's.
+      for (const { idleTimer } of waiting.values()) idleTimer?.refresh();
+    },
+    fail,
+    open(options, onGiveUp) {
+      lastId = lastId >= LAST_ID ? FIRST_ID : lastId + 1;
+      const id = lastId;
+      const { signal, timeoutMs, idleMs } = options;
+      const giveUp = (error: unknown, why: string): void => {
+        if (!fail(id, error)) return;
+        remember(givenUp, id, { asker: options.asker, at: clock.monotonic() });
+        onGiveUp(id, why);
+      };
+      const late = (ms: number) => () => giveUp(timedOut(label, ms, hint()), 'timed out');
+      const idle = (ms: number) => () => (held ? waiting.get(id)?.idleTimer?.refresh() : late(ms)());
+      const onAbort = signal === undefined ? undefined : () => giveUp(signal.reason, 'cancelled by the caller');
+      if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });
+      const answer = new Promise<RawResult>((resolve, reject) => {
+        const timer = timeoutMs === undefined ? undefined : setTimeout(late(timeoutMs), timeoutMs);
+        const idleTimer = idleMs === undefined ? undefined : setTimeout(idle(idleMs), idleMs);
+        waiting.set(id, { resolve, reject, options, onAbort, timer, idleTimer, reports: undefined });
+      });
+      return { id, answer };
+    },
+    settle(message) {
+      const request = take(message.id);
+      if (request === undefined) return typeof message.id === 'number' && givenUp.delete(message.id);
+      const outcome = outcomeOf(message, label);
+      if (outcome instanceof Error) request.reject(outcome);
+      else request.resolve(outcome);
+      return true;
+    },
+    progress(params) {
+      const { progressToken, ...told } = (params ?? {}) as Record<string, unknown>;
+      const request = typeof progressToken === 'number' ? waiting.get(progressToken) : undefined;
+      if (request === undefined) return false;
+      return takeReport(request, told, clock);
+    },
+    failAll(error) {
+      for (const id of [...waiting.keys()]) fail(id, error());
+    },
+  };
+}
+
+const PROGRESS_BOUNDS = {
+  itemsMax: PROGRESS_MAX,
+  bytesMax: Number.POSITIVE_INFINITY,
+  windowMs: PROGRESS_WINDOW_MS,
+} as const;
+
+/** False for one too many. */
+function takeReport(request: Waiting, told: Record<string, unknown>, clock: Clock): boolean {
+  request.idleTimer?.refresh();
+  request.reports ??= createFloodGate(clock, PROGRESS_BOUNDS);
+  if (!request.reports.admits(0)) return false;
+  const progress = progressOf(told);
+  if (progress !== undefined) report(request.options, progress);
+  return true;
+}
+
+function askersOf(
+  waiting: ReadonlyMap<number, Waiting>,
+  givenUp: ReadonlyMap<number, GivenUp>,
+  since: number,
+  id: number | undefined,
+): Askers {
+  const one = id === undefined ? undefined : waiting.get(id)?.options.asker;
+  if (id !== undefined) return { running: one === undefined ? [] : [one], gone: [] };
+  const running: Asker[] = [];
+  const gone: Asker[] = [];
+  for (const { options } of waiting.values()) if (options.asker !== undefined) running.push(options.asker);
+  for (const { asker, at } of givenUp.values()) if (asker !== undefined && at >= since) gone.push(asker);
+  return { running, gone };
+}
+
+/** Its answer may come yet; only the last ones are known. */
+function remember(givenUp: Map<number, GivenUp>, id: number, request: GivenUp): void {
+  givenUp.set(id, request);
+  if (givenUp.size <= GIVEN_UP_MAX) return;
+  for (const oldest of givenUp.keys()) {
+    givenUp.delete(oldest);
+    return;
+  }
+}
+
+function outcomeOf(message: JSONRPCMessage, label: string): RawResult | Error {
+  if ('error' in message) {
+    // Looked at as it came: members may be missing, or be something that has no text.
+    const { code, message: text, data } = (message.error ?? {}) as unknown as Record<string, unknown>;
+    return new ProtocolError(
+      typeof code === 'number' ? code : INTERNAL_ERROR,
+      typeof text === 'string' ? text : 'the error has no message',
+      data,
+    );
+  }
+  const result: unknown = 'result' in message ? message.result : undefined;
+  if (typeof result === 'object' && result !== null && !Array.isArray(result)) return result as RawResult;
+  return new ToolLayerError('E3308', `The upstream '${label}' answered with something that is no result object.`, {
+    details: { reached: true },
+  });
+}
+
+/** A listener that fails must not fail the connection. */
+function report({ onProgress }: RequestOptions, progress: Progress): void {
+  try {
+    onProgress?.(progress);
+  } catch {
+    // It hears of the next one.
+  }
+}
+
+function progressOf({ progress, total, message }: Record<string, unknown>): Progress | undefined {
+  if (typeof progress !== 'number') return undefined;
+  return {
+    progress,
+    ...(typeof total === 'number' ? { total } : {}),
+    ...(typeof message === 'string' ? { message: message.slice(0, PROGRESS_MESSAGE_CHARS_MAX) } : {}),
+  };
+}
+
+function timedOut(label: string, ms: number, hint: string): ToolLayerError {
+  return new ToolLayerError('E3103', `The upstream '${label}' did not answer within ${Math.round(ms)} ms.${hint}`, {
+    details: { reached: true },
+  });
+}

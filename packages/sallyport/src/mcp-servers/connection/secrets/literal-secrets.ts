@@ -1,0 +1,57 @@
+import { redact } from '@sallyport/guards';
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+
+const SENSITIVE_NAME = /key|token|secret|passw|auth|cred|cookie|session|private/i;
+/** What stands before the credential itself in a header. */
+const SCHEME = /^(?:Bearer|Basic|Token) /i;
+
+/** Whether a value of this name is a secret that is written out, as far as its name and form tell. */
+export const isLiteralSecret = (name: string, value: string): boolean =>
+  value !== '' && !value.includes('{{') && (SENSITIVE_NAME.test(name) || redact({ [name]: value }).findings.length > 0);
+
+/** Names of variables and headers of a definition whose values are secrets that are written out. */
+export function literalSecrets({ transport }: UpstreamDefinition): readonly string[] {
+  const values = (transport.type === 'stdio' ? transport.env : transport.headers) ?? {};
+  return Object.entries(values).flatMap(([name, value]) => (isLiteralSecret(name, value) ? [name] : []));
+}
+
+/** The secret that stands in for a value; two upstreams may have different values under one name. */
+export const secretNameOf = (upstream: string, name: string): string =>
+  `${upstream}.${name.replace(/[^A-Za-z0-9_.-]/g, '_')}`;
+
+/** The definition with a reference, `{{UPSTREAM.NAME}}`, in the place of each of them; the very same one without any. */
+export function withReferences(definition: UpstreamDefinition): UpstreamDefinition {
+  const literal = new Set(literalSecrets(definition));
+  if (literal.size === 0) return definition;
+  const referring = (values: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [
+        name,
+        literal.has(name) ? referenceFor(definition.name, name, value) : value,
+      ]),
+    );
+  const { transport } = definition;
+  return transport.type === 'stdio'
+    ? { ...definition, transport: { ...transport, env: referring(transport.env ?? {}) } }
+    : { ...definition, transport: { ...transport, headers: referring(transport.headers ?? {}) } };
+}
+
+/** The reference in the place of one value; the scheme of a header stays. */
+export const referenceFor = (upstream: string, name: string, value = ''): string =>
+  `${SCHEME.exec(value)?.[0] ?? ''}{{${secretNameOf(upstream, name)}}}`;
+
+/**
+ * What the argument at this place is called, when it holds a secret: of `--token VALUE` it is the second that does, of
+ * `--token=VALUE` and `--header "Authorization: …"` the whole argument.
+ */
+export function secretArgument(args: readonly string[], at: number): string | undefined {
+  const arg = args[at] ?? '';
+  const [, own, value] = /^([^=:\s]{1,100})[=:]\s*(.+)$/s.exec(arg) ?? [];
+  if (own !== undefined && value !== undefined && !/^[a-z][a-z0-9+.-]*:\/\//i.test(arg))
+    return isLiteralSecret(own, value) ? withoutDashes(own) : undefined;
+  const flag = args[at - 1] ?? '';
+  const name = /^--?[\w-]+$/.test(flag) ? withoutDashes(flag) : 'argument';
+  return !arg.startsWith('-') && isLiteralSecret(name, arg) ? name : undefined;
+}
+
+const withoutDashes = (flag: string): string => flag.replace(/^-+/, '');

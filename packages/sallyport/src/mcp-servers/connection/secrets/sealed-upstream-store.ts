@@ -1,0 +1,98 @@
+import { isSealed, openText, sealText } from '@sallyport/std/text/sealed-text';
+import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import type { Log } from '../../../telemetry/log.ts';
+import type { StoredUpstream, UpstreamStore } from '../../upstream-store.port.ts';
+import { referenceFor, secretArgument } from './literal-secrets.ts';
+
+/** Changes one text of a definition; `place` names where in it the text stands. */
+type Change = (text: string, place: string) => string;
+
+const REFERENCE = /^[^{}]{0,32}\{\{[A-Za-z0-9_.-]+\}\}$/;
+
+/**
+ * Keeps what may be a secret encrypted in the row of its upstream, so that it goes with it (EXT-01): every value of `env` and
+ * `headers` that is no reference to a secret, arguments that look like one, and a URL with a query or a user.
+ * What was kept before it was encrypted is encrypted when it is loaded. What this key does not open is asked of the secret
+ * store as `UPSTREAM.NAME` from then on.
+ */
+export function sealedUpstreamStore(store: UpstreamStore, key: Uint8Array, log: Log): UpstreamStore {
+  const put = ({ tenantId, definition }: StoredUpstream): Promise<void> =>
+    store.put({
+      tenantId,
+      definition: changed(definition, (text, place) => sealText(key, text, placeOf(tenantId, definition, place))),
+    });
+  return {
+    ...store,
+    put,
+    async loadAll() {
+      const stored = await store.loadAll();
+      const opened: StoredUpstream[] = [];
+      for (const each of stored) {
+        const { upstream, isPlain } = openOne(each, key, log);
+        if (isPlain) await put(upstream);
+        opened.push(upstream);
+      }
+      return opened;
+    },
+  };
+}
+
+function openOne(
+  { tenantId, definition }: StoredUpstream,
+  key: Uint8Array,
+  log: Log,
+): { readonly upstream: StoredUpstream; readonly isPlain: boolean } {
+  const closed: string[] = [];
+  let isPlain = false;
+  const opened = changed(definition, (text, place) => {
+    if (!isSealed(text)) {
+      isPlain = true;
+      return text;
+    }
+    const value = openText(key, text, placeOf(tenantId, definition, place));
+    if (value !== undefined) return value;
+    closed.push(place);
+    return referenceFor(definition.name, place);
+  });
+  if (closed.length > 0) log.error('upstream-secrets-unreadable', { upstream: definition.name, names: closed });
+  return { upstream: { tenantId, definition: opened }, isPlain: isPlain && closed.length === 0 };
+}
+
+const placeOf = (tenantId: string, { name }: UpstreamDefinition, place: string): string =>
+  JSON.stringify([tenantId, name, place]);
+
+/** Every text that is kept encrypted, changed. */
+function changed(definition: UpstreamDefinition, change: Change): UpstreamDefinition {
+  const values = (given: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [name, REFERENCE.test(value) ? value : change(value, name)]),
+    );
+  const { transport } = definition;
+  if (transport.type !== 'stdio') {
+    const { url, headers } = transport;
+    const isPrivate = isSealed(url) || (URL.canParse(url) && /[?@]/.test(url));
+    return {
+      ...definition,
+      transport: {
+        ...transport,
+        url: isPrivate ? change(url, 'url') : url,
+        ...(headers === undefined ? {} : { headers: values(headers) }),
+      },
+    };
+  }
+  const { env, args } = transport;
+  return {
+    ...definition,
+    transport: {
+      ...transport,
+      ...(args === undefined
+        ? {}
+        : {
+            args: args.map((arg, at) =>
+              isSealed(arg) || secretArgument(args, at) !== undefined ? change(arg, `args.${at}`) : arg,
+            ),
+          }),
+      ...(env === undefined ? {} : { env: values(env) }),
+    },
+  };
+}

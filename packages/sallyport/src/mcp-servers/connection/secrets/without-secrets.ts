@@ -1,0 +1,43 @@
+// Hot path: `call` runs for every call to an upstream whose connection was made with a secret.
+import { ProtocolError } from '@modelcontextprotocol/client';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { type HideSecrets, hideInValue } from '../../../external/hide-secrets.ts';
+import type { Link, LinkCallOptions } from '../link.ts';
+
+/**
+ * The same connection, for callers who do not know what it was made with: neither results nor progress nor errors of the
+ * server show it (PRM-11). The very same one when it was made with nothing secret.
+ */
+export function withoutSecrets(link: Link): Link {
+  const { hide } = link;
+  if (hide === undefined) return link;
+  return {
+    ...link,
+    async call(tool, args, options) {
+      try {
+        return hideInValue(await link.call(tool, args, watched(options, hide)), hide);
+      } catch (thrown) {
+        throw hidden(thrown, hide);
+      }
+    },
+  };
+}
+
+function watched(options: LinkCallOptions, hide: HideSecrets): LinkCallOptions {
+  const { onProgress } = options;
+  if (onProgress === undefined) return options;
+  return {
+    ...options,
+    onProgress: ({ message, ...progress }) =>
+      onProgress(message === undefined ? progress : { ...progress, message: hide(message) }),
+  };
+}
+
+/** The same error as long as its words hold nothing. */
+function hidden(thrown: unknown, hide: HideSecrets): unknown {
+  if (!(thrown instanceof Error)) return thrown;
+  const message = hide(thrown.message);
+  if (message === thrown.message) return thrown;
+  if (thrown instanceof ToolLayerError) return new ToolLayerError(thrown.code, message, thrown.failure);
+  return thrown instanceof ProtocolError ? new ProtocolError(thrown.code, message) : thrown;
+}

@@ -1,0 +1,329 @@
+// Hot path: `call` runs for every call to an upstream.
+import { ProtocolError } from '@modelcontextprotocol/client';
+import { redact } from '@sallyport/guards';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { UpstreamDefinition, UpstreamState } from '../../../api/schemas/upstream.ts';
+import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import { backoffMs } from '../pacing/backoff.ts';
+import { createPendingWork } from '../pacing/pending-work.ts';
+import { createRelist } from '../pacing/relist.ts';
+import { createStaleWatch, type StaleWatch } from '../pacing/stale-watch.ts';
+import { callFailure, neverLeft, notConnected, stopped } from './call-failures.ts';
+import type { Link, ServerIdentity, ToolListing, UpstreamCallResult } from './link.ts';
+import { createCurrentListing } from './listing/current-listing.ts';
+import { listFirst } from './listing/first-listing.ts';
+import { createFreshListing, inMidCall, unchecked } from './listing/fresh-listing.ts';
+import { withoutSecrets } from './secrets/without-secrets.ts';
+import { askerOf, type OwnStatus, type SupervisedParts, type UpstreamCallOptions } from './supervised-parts.ts';
+import { createWaiters, type Waiters } from './waiters.ts';
+
+const LAST_ERROR_CHARS_MAX = 2_000;
+
+/** One upstream that is kept running: when it ends it is started again, patiently. */
+export class Supervised {
+  readonly #parts: SupervisedParts;
+  readonly #name: string;
+  readonly #closing = new AbortController();
+  readonly #pending = createPendingWork();
+  readonly #waiters: Waiters;
+  readonly #relist: () => void;
+  readonly #stale: StaleWatch;
+
+  #link: Link | undefined;
+  #identity: ServerIdentity = {};
+  readonly #listing = createCurrentListing();
+  readonly #listFresh = createFreshListing(() => this.#listNow());
+  #state: UpstreamState;
+  #changedAt: number;
+  #lastError: string | undefined;
+  #restarts = 0;
+  /** Starts that failed, or did not hold, since it was last stable. */
+  #failures = 0;
+  #readySince = 0;
+  /** On the monotonic clock; infinite while a start is under way or none is planned. */
+  #nextTryAt = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #olderProtocolOnly = false;
+  #pinging = false;
+
+  constructor(parts: SupervisedParts) {
+    this.#parts = parts;
+    this.#name = parts.definition.name;
+    this.#state = parts.definition.disabled === true ? 'stopped' : 'starting';
+    this.#changedAt = parts.clock.now();
+    this.#waiters = createWaiters(this.#name);
+    this.#relist = createRelist(parts.settings.relistIntervalMs, this.#closing.signal, () => this.#listAgain());
+    this.#stale = createStaleWatch(parts.settings.staleListingMs, parts.random, this.#relist);
+  }
+
+  /** Connects now and throws what went wrong; nothing is tried again. */
+  connect(): Promise<ToolListing> {
+    return this.#pending.add(this.#open(false));
+  }
+
+  /** Connects in the background, and tries again until `close`. */
+  startTrying(): void {
+    this.#nextTryAt = Number.POSITIVE_INFINITY;
+    const { startSlots, log } = this.#parts;
+    const attempt = startSlots(async () => {
+      if (!this.#closing.signal.aborted) await this.#open(true);
+    });
+    this.#pending.add(attempt).catch((thrown: unknown) => {
+      if (this.#closing.signal.aborted) return;
+      this.#become('degraded', messageOf(thrown));
+      log.warn('upstream-not-started', { upstream: this.#name, error: messageOf(thrown) });
+      this.#tryLater();
+    });
+  }
+
+  tools(): readonly ListedMcpTool[] {
+    return this.#listing.tools();
+  }
+
+  /** Entries of its list that are no tools; the first hundred. */
+  malformed(): ToolListing['malformed'] {
+    return this.#listing.malformed();
+  }
+
+  definition(): UpstreamDefinition {
+    return this.#parts.definition;
+  }
+
+  /** As the server says; empty when it says nothing. */
+  serverVersion(): string {
+    return this.#identity.server?.version ?? '';
+  }
+
+  status(): OwnStatus {
+    const { protocolVersion, server, capabilities = [] } = this.#identity;
+    return {
+      name: this.#name,
+      state: this.#state,
+      transport: this.#parts.definition.transport.type,
+      ...(protocolVersion === undefined ? {} : { protocol_version: protocolVersion }),
+      ...(server === undefined ? {} : { server }),
+      capabilities: [...capabilities],
+      tool_count: this.#listing.tools().length,
+      malformed_count: this.#listing.malformed().length,
+      restart_count: this.#restarts,
+      ...(this.#lastError === undefined ? {} : { last_error: this.#lastError }),
+      changed_at: new Date(this.#changedAt).toISOString(),
+    };
+  }
+
+  /** Calls a tool; while nothing is connected, waits for that. */
+  async call(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    const startedAt = this.#parts.clock.monotonic();
+    const rest = (): UpstreamCallOptions => {
+      if (options.timeoutMs === undefined) return options;
+      return { ...options, timeoutMs: Math.max(1, options.timeoutMs - (this.#parts.clock.monotonic() - startedAt)) };
+    };
+    try {
+      // The common case first: it is connected.
+      if (this.#link !== undefined) {
+        try {
+          return await this.#callOn(this.#link, tool, args, options);
+        } catch (thrown) {
+          if (!neverLeft(thrown)) throw thrown;
+        }
+      }
+      const link = await this.#waitForLink(rest());
+      return await this.#callOn(link, tool, args, rest());
+    } catch (thrown) {
+      throw callFailure(this.#name, thrown, options.signal);
+    }
+  }
+
+  /** Ends it for good and waits until nothing of it runs. Idempotent. */
+  async close(): Promise<void> {
+    if (!this.#closing.signal.aborted) {
+      this.#become('stopped');
+      this.#closing.abort(stopped(this.#name));
+      clearTimeout(this.#timer);
+      this.#stale.stop();
+      this.#waiters.refuse(Number.POSITIVE_INFINITY, () => stopped(this.#name));
+      const last = this.#link;
+      this.#link = undefined;
+      if (last !== undefined) void this.#pending.add(last.close());
+    }
+    await this.#pending.done();
+  }
+
+  #become(state: UpstreamState, error?: string): void {
+    this.#state = state;
+    this.#changedAt = this.#parts.clock.now();
+    // Redacted before it is cut: half a secret would not be known as one.
+    if (error !== undefined) this.#lastError = String(redact(error).value).slice(0, LAST_ERROR_CHARS_MAX);
+  }
+
+  async #open(tell: boolean): Promise<ToolListing> {
+    const { settings, log, clock } = this.#parts;
+    this.#become('starting');
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(settings.connectTimeoutMs)]);
+    const link = await this.#parts.open({
+      signal,
+      timeoutMs: settings.connectTimeoutMs,
+      olderProtocolOnly: this.#olderProtocolOnly,
+      onToolsChanged: this.#relist,
+    });
+    const opened = withoutSecrets(link);
+    const listing = await listFirst(this.#name, opened, signal);
+    if (this.#closing.signal.aborted) {
+      await opened.close();
+      throw stopped(this.#name);
+    }
+    this.#link = opened;
+    this.#identity = opened.identity;
+    this.#olderProtocolOnly = opened.olderProtocolOnly;
+    this.#readySince = clock.monotonic();
+    this.#become('ready');
+    const { protocolVersion } = opened.identity;
+    log.info('upstream-ready', { upstream: this.#name, tools: listing.tools.length, protocol: protocolVersion });
+    this.#adopt(listing, tell);
+    void opened.ended.then((reason) => this.#drop(opened, reason));
+    this.#waiters.serve(opened);
+    return listing;
+  }
+
+  #adopt(listing: ToolListing, tell: boolean): void {
+    this.#stale.fresh();
+    for (const { place, reason } of listing.malformed) {
+      this.#parts.log.warn('upstream-tool-malformed', { upstream: this.#name, place, reason });
+    }
+    const differs = this.#listing.adopt(listing);
+    if (differs && tell) this.#parts.onTools(listing.tools, this.serverVersion());
+  }
+
+  async #listAgain(): Promise<void> {
+    const link = this.#link;
+    if (link === undefined) return;
+    try {
+      await this.#listNow();
+      if (this.#link === link && this.#state === 'degraded') this.#become('ready');
+    } catch (thrown) {
+      if (this.#link !== link) return;
+      this.#parts.log.warn('upstream-listing-failed', { upstream: this.#name, error: messageOf(thrown) });
+      this.#become('degraded', messageOf(thrown));
+      // It may hang without anybody calling it.
+      if (!(thrown instanceof ProtocolError)) this.#suspect(link);
+      this.#relist();
+    }
+  }
+
+  /** Lets go of a connection that ended or is of no use any more, and plans the next. */
+  #drop(link: Link, reason: string): void {
+    if (this.#link !== link) return;
+    const { clock, settings, log } = this.#parts;
+    this.#link = undefined;
+    this.#stale.stop();
+    void this.#pending.add(link.close());
+    this.#become('degraded', reason);
+    log.warn('upstream-ended', { upstream: this.#name, reason });
+    this.#restarts += 1;
+    if (clock.monotonic() - this.#readySince > settings.stableMs) this.#failures = 0;
+    this.#tryLater();
+  }
+
+  #tryLater(): void {
+    const { settings, clock, random } = this.#parts;
+    const pause = backoffMs(this.#failures, { firstMs: settings.firstBackoffMs, maxMs: settings.maxBackoffMs }, random);
+    this.#failures += 1;
+    this.#nextTryAt = clock.monotonic() + pause;
+    this.#timer = setTimeout(() => this.startTrying(), pause);
+    this.#waiters.refuse(this.#nextTryAt, () => this.#unavailable());
+  }
+
+  #waitForLink({ timeoutMs, signal }: UpstreamCallOptions): Promise<Link> {
+    const { settings, clock } = this.#parts;
+    if (this.#link !== undefined) return Promise.resolve(this.#link);
+    const ms = Math.min(timeoutMs ?? settings.connectTimeoutMs, settings.connectTimeoutMs);
+    const deadline = clock.monotonic() + ms;
+    const inVain = Number.isFinite(this.#nextTryAt) && this.#nextTryAt > deadline;
+    if (this.#state === 'stopped' || inVain) return Promise.reject(this.#unavailable());
+    return this.#waiters.wait(deadline, ms, signal, () => this.#unavailable());
+  }
+
+  #unavailable(): ToolLayerError {
+    if (this.#state === 'stopped') return stopped(this.#name, this.#parts.definition.disabled);
+    const why = this.#lastError === undefined ? 'It is still starting.' : `Its last fault: ${this.#lastError}`;
+    const pause = Math.max(0, this.#nextTryAt - this.#parts.clock.monotonic());
+    return new ToolLayerError('E3310', `The upstream '${this.#name}' is not running. ${why}`, {
+      details: { reached: false },
+      ...(Number.isFinite(pause) ? { retryAfterMs: pause } : {}),
+    });
+  }
+
+  async #callOn(
+    link: Link,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: UpstreamCallOptions,
+  ): Promise<UpstreamCallResult> {
+    const startedAt = this.#parts.clock.monotonic();
+    const check = (): Promise<void> | undefined => this.#check(link, tool, options);
+    const beforeAgain = (): Promise<void> | undefined => inMidCall(check);
+    const { signal, onProgress } = options;
+    const asker = askerOf(options);
+    const idleMs = this.#parts.definition.request_timeout_ms;
+    try {
+      // The common case first: a tool that leaves nothing behind waits for nothing.
+      const checking = check();
+      if (checking !== undefined) await checking;
+      const passed = this.#parts.clock.monotonic() - startedAt;
+      const timeoutMs = options.timeoutMs === undefined ? undefined : Math.max(1, options.timeoutMs - passed);
+      return await link.call(tool, args, { signal, timeoutMs, idleMs, onProgress, asker, beforeAgain });
+    } catch (thrown) {
+      if (neverLeft(thrown)) this.#drop(link, messageOf(thrown));
+      if (thrown instanceof ToolLayerError && thrown.code === 'E3103') this.#suspect(link);
+      throw thrown;
+    }
+  }
+
+  /** Refuses what is not as it was accepted; right before what may leave something behind the server is asked again. */
+  #check(link: Link, tool: string, options: UpstreamCallOptions): Promise<void> | undefined {
+    const { refusal } = this.#parts;
+    if (refusal === undefined) return undefined;
+    const compare = (): void => {
+      const refused = refusal(tool, this.#listing.hashOf(tool));
+      if (refused !== undefined) throw ToolLayerError.of(refused);
+    };
+    if (options.leavesTraces !== true) {
+      compare();
+      return undefined;
+    }
+    return this.#listFresh(options).then(compare, (thrown: unknown) => {
+      throw unchecked(this.#name, thrown, options, link.hide);
+    });
+  }
+
+  async #listNow(): Promise<void> {
+    const link = this.#link;
+    if (link === undefined) throw notConnected(this.#name);
+    const { connectTimeoutMs } = this.#parts.settings;
+    const listing = await link.listTools(
+      AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectTimeoutMs)]),
+    );
+    if (this.#link === link) this.#adopt(listing, true);
+  }
+
+  /** A server that let a call run out of time may hang for good; it is asked for a sign of life. */
+  #suspect(link: Link): void {
+    if (this.#pinging || this.#link !== link) return;
+    this.#pinging = true;
+    const { pingTimeoutMs } = this.#parts.settings;
+    void link
+      .ping(pingTimeoutMs)
+      .catch(() => this.#drop(link, `It no longer answers: no sign of life within ${pingTimeoutMs} ms.`))
+      .finally(() => {
+        this.#pinging = false;
+      });
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

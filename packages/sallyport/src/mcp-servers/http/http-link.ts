@@ -1,0 +1,209 @@
+import { SdkError } from '@modelcontextprotocol/client';
+import type { Clock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { HttpTransport } from '../../../api/schemas/upstream.ts';
+import { createGuardedFetch } from '../../external/guarded-fetch.ts';
+import { hideInValue } from '../../external/hide-secrets.ts';
+import type { OutboundHttp } from '../../external/outbound-http.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { callTool } from '../connection/call-tool.ts';
+import { type Handshake, shakeHands } from '../connection/handshake.ts';
+import type { Link, OpenOptions } from '../connection/link.ts';
+import { listTools } from '../connection/listing/list-tools.ts';
+import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
+import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
+import type { ElicitationDesk } from '../elicitation.port.ts';
+import { createQuestions } from '../incoming/questions.ts';
+import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
+import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
+import { type HttpWay, type MakeWay, sseWay, streamableWay } from './http-ways.ts';
+import { headersFor, type ParamHeader, takeParamHeaders } from './param-headers.ts';
+
+/** What an HTTP link needs beside its definition. */
+export interface HttpLinkParts {
+  readonly secrets?: SecretStore | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly client: { readonly name: string; readonly version: string };
+  /** Whom its questions go to; without one nobody is asked. */
+  readonly desk?: ElicitationDesk | undefined;
+  /** Carries the requests, in the place of the platform's `fetch`. */
+  readonly outbound?: OutboundHttp | undefined;
+}
+
+/** How long a server may take to answer that our session is over. */
+const FAREWELL_TIMEOUT_MS = 1_000;
+const TEXT_CHARS_MAX = 300;
+
+/** Answers to `initialize` that a server of the older transport gives (MCP 2025-11-25, transports, backwards compatibility). */
+const OLDER_TRANSPORT: ReadonlySet<unknown> = new Set([400, 404, 405]);
+
+/**
+ * Connects to a server over streamable HTTP, or over HTTP+SSE of protocol 2024-11-05 where the definition says so or the
+ * server does not know the newer way. Redirects are refused; header values with `{{NAME}}` come from the secret store.
+ * @throws E3302 for a missing secret; E3310 when it cannot be reached; E3306 when it did not answer; E3307 when it refuses
+ *   the credential; E3304 E3309 by its status; E3308 when it broke the protocol
+ */
+export async function openHttpLink(
+  parts: HttpLinkParts,
+  tenantId: string,
+  name: string,
+  definition: HttpTransport,
+  options: OpenOptions & { readonly timeoutMs: number },
+): Promise<Link> {
+  const filled = await fillSecrets(tenantId, definition.headers ?? {}, parts.secrets);
+  const url = new URL(definition.url);
+  const carry = boundedFetch(carrierOf(parts.outbound, url));
+  const over = (make: MakeWay): Promise<Link> =>
+    connect(parts, { tenantId, name }, make(url, filled.values, carry), filled, options);
+  if (definition.type === 'sse') return over(sseWay);
+  try {
+    return await over(streamableWay);
+  } catch (thrown) {
+    const status = thrown instanceof ToolLayerError ? thrown.failure.details?.['status'] : undefined;
+    if (!OLDER_TRANSPORT.has(status) || options.signal.aborted) throw thrown;
+    // Where neither transport works, the error of the first one is shown.
+    return await over(sseWay).catch(() => Promise.reject(thrown));
+  }
+}
+
+async function connect(
+  parts: HttpLinkParts,
+  { tenantId, name }: { readonly tenantId: string; readonly name: string },
+  way: HttpWay,
+  { hide, hideInAnswers }: FilledValues,
+  options: OpenOptions & { readonly timeoutMs: number },
+): Promise<Link> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  let closing: Promise<void> | undefined;
+  const close = (reason: string): Promise<void> => {
+    closing ??= farewell(way).then(() => end(hide(reason)));
+    return closing;
+  };
+  const mux = createMultiplexer({
+    transport: way.transport,
+    label: name,
+    clock: parts.clock,
+    questions: createQuestions({ tenantId, upstream: name, log: parts.log, desk: parts.desk }),
+    onAsks: (askers) => options.onAsks?.(askers),
+    onFlood: () => void close('It floods the connection with messages that nobody asked for.'),
+  });
+  const stop = (): void => void close('The connection was given up.');
+  options.signal.addEventListener('abort', stop, { once: true });
+  try {
+    const hands = await shakeHands(mux, {
+      client: parts.client,
+      timeoutMs: options.timeoutMs,
+      signal: options.signal,
+      olderProtocolOnly: options.olderProtocolOnly || way.isOlder,
+      onToolsChanged: options.onToolsChanged,
+      onError: (error) => parts.log.debug('upstream-http-error', { upstream: name, error: hide(error.message) }),
+    });
+    way.onLost(() => void close('Its stream of events ended.'));
+    return linkOf(name, mux, hands, { hide, hideInAnswers, ended, close });
+  } catch (thrown) {
+    await close('It could not be connected.');
+    throw startFailure(name, way.faultOf(thrown), hide, options);
+  } finally {
+    options.signal.removeEventListener('abort', stop);
+  }
+}
+
+interface HttpConnection extends Pick<FilledValues, 'hide' | 'hideInAnswers'> {
+  readonly ended: Promise<string>;
+  readonly close: (reason: string) => Promise<void>;
+}
+
+function linkOf(
+  name: string,
+  mux: Multiplexer,
+  hands: Handshake,
+  { hide, hideInAnswers, ended, close }: HttpConnection,
+): Link {
+  const shown = <Said>(said: Said): Said => (hideInAnswers === undefined ? said : hideInValue(said, hideInAnswers));
+  const failureOf = (thrown: unknown): unknown => httpFailure(name, thrown, hide) ?? thrown;
+  const broken = (thrown: unknown): never => {
+    // Protocol 2026-07-28 has no sessions: there, a 404 is an answer to the request.
+    const isGone = !hands.modern && isSessionGone(thrown);
+    // What shows that the server forgot us or is gone ends the link, so that the next call makes a new one.
+    if (isGone || wasNotSent(thrown)) void close(messageOf(failureOf(thrown)));
+    throw isGone ? sessionGone(name, thrown) : failureOf(thrown);
+  };
+  let declared: ReadonlyMap<string, readonly ParamHeader[]> = new Map();
+  return {
+    identity: shown(hands.identity),
+    olderProtocolOnly: hands.olderProtocolOnly,
+    hide: hideInAnswers,
+    async listTools(signal) {
+      if (!hands.hasTools) return { tools: [], malformed: [] };
+      const listed = await listTools(mux, name, signal).catch(broken);
+      if (!hands.modern) return shown(listed);
+      const { listing, headers } = takeParamHeaders(listed);
+      declared = headers;
+      return shown(listing);
+    },
+    async call(tool, args, options) {
+      const repeated = declared.get(tool);
+      const headers = repeated === undefined ? undefined : headersFor(repeated, args);
+      try {
+        return await callTool(mux, name, tool, args, { ...options, headers });
+      } catch (thrown) {
+        return broken(thrown);
+      }
+    },
+    // Each request has a connection of its own: a slow one says nothing about the next.
+    ping: async () => {},
+    ended,
+    close: () => close('It was closed.'),
+  };
+}
+
+/** What carries the requests: to the server's own host and port and nowhere else, where there is a guarded way out. */
+function carrierOf(outbound: OutboundHttp | undefined, url: URL): HttpFetch | undefined {
+  if (outbound === undefined) return undefined;
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  return createGuardedFetch(outbound, [{ host: url.hostname, port }]);
+}
+
+/** Tells the server that the session is over, where there is one, and lets go of every stream. */
+async function farewell({ transport, terminate }: HttpWay): Promise<void> {
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, FAREWELL_TIMEOUT_MS).unref());
+  await Promise.race([terminate().catch(() => {}), patience]);
+  await transport.close();
+}
+
+function sessionGone(name: string, cause: unknown): ToolLayerError {
+  return new ToolLayerError('E3310', `The upstream '${name}' no longer knows the session of the layer. Try again.`, {
+    cause,
+    details: { reached: false, session_gone: true },
+  });
+}
+
+function startFailure(
+  name: string,
+  thrown: unknown,
+  hide: (text: string) => string,
+  { timeoutMs, signal }: OpenOptions & { readonly timeoutMs: number },
+): ToolLayerError {
+  const cause = thrown instanceof SdkError && thrown.cause !== undefined ? thrown.cause : thrown;
+  const failure = httpFailure(name, thrown, hide) ?? httpFailure(name, cause, hide);
+  if (failure !== undefined) return failure;
+  if (thrown instanceof ToolLayerError) return thrown;
+  if (cause instanceof ToolLayerError) return cause;
+  if (signal.aborted || (thrown instanceof SdkError && thrown.code === 'REQUEST_TIMEOUT')) {
+    return new ToolLayerError('E3306', `The upstream '${name}' did not answer within ${timeoutMs} ms.`, {
+      cause: thrown,
+    });
+  }
+  const text = hide(messageOf(thrown)).slice(0, TEXT_CHARS_MAX);
+  return new ToolLayerError(
+    'E3308',
+    `The upstream '${name}' broke the protocol: ${text}. Is this the address of an MCP server?`,
+    { cause: thrown },
+  );
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

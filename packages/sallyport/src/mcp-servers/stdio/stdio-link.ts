@@ -1,0 +1,233 @@
+import type { SandboxDriver } from '@sallyport/sandbox';
+import type { Clock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { StdioTransport } from '../../../api/schemas/upstream.ts';
+import { hideInValue } from '../../external/hide-secrets.ts';
+import type { SecretStore } from '../../external/secret-store.port.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { callTool } from '../connection/call-tool.ts';
+import { type Handshake, shakeHands } from '../connection/handshake.ts';
+import type { Link, OpenOptions } from '../connection/link.ts';
+import { listTools } from '../connection/listing/list-tools.ts';
+import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
+import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
+import type { ElicitationDesk } from '../elicitation.port.ts';
+import { createQuestions } from '../incoming/questions.ts';
+import { optionHint } from './option-hint.ts';
+import { type CheckShown, type InstalledFolders, sandboxSpecOf } from './sandbox-spec.ts';
+import { createSandboxTransport, type SandboxTransport, type SandboxTransportEnd } from './sandbox-transport.ts';
+import type { StderrLog } from './stderr-log.ts';
+import { tellingLines } from './telling-lines.ts';
+
+/** What a stdio link needs beside its definition. */
+export interface StdioLinkParts {
+  readonly driver: SandboxDriver;
+  readonly secrets?: SecretStore | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly client: { readonly name: string; readonly version: string };
+  /** Whom its questions go to; without one nobody is asked. */
+  readonly desk?: ElicitationDesk | undefined;
+  /** Asked before each start, beside what the definition says in so many words; nothing is refused when absent. */
+  readonly checkShown?: CheckShown | undefined;
+  /** Where the packages are that definitions name as installed; such a definition is refused when absent. */
+  readonly packages?: InstalledFolders | undefined;
+  /** Keeps what the server writes on its standard error. */
+  readonly stderrLog?: StderrLog | undefined;
+}
+
+/** How long an exit may take to be known after its output ended. */
+const EXIT_MOMENT_MS = 50;
+/** Characters of a fault of the protocol that an error message quotes. */
+const FAULT_CHARS_SHOWN = 1_000;
+/** An answer's id stands at one end of its line; a message that is too long to read is told by it. */
+const ID_AT_END = /"id"\s*:\s*(\d{1,10})\s*\}\s*$/;
+const ID_AT_START = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,10})\s*,/;
+
+/**
+ * Starts the server in a sandbox and shakes hands. A server that ends at the question for the newer protocol is started
+ * once more and spoken to in the older one.
+ * @throws E3801 E3105 when its program, folder or mount is not there; E3101 E3104 of the driver; E3302 for a missing
+ *   secret; E3108 when it ended; E3306 when it did not answer; E3308 when it broke the protocol
+ */
+export async function openStdioLink(
+  parts: StdioLinkParts,
+  tenantId: string,
+  name: string,
+  transport: StdioTransport,
+  options: OpenOptions & { readonly timeoutMs: number },
+): Promise<Link> {
+  const environment = await fillSecrets(tenantId, transport.env ?? {}, parts.secrets);
+  const start = (olderProtocolOnly: boolean): Promise<Link> =>
+    connect(parts, { tenantId, name }, transport, environment, { ...options, olderProtocolOnly });
+  try {
+    return await start(options.olderProtocolOnly);
+  } catch (thrown) {
+    const endedAtProbe = thrown instanceof ToolLayerError && thrown.failure.details?.['ended_at_probe'] === true;
+    if (!endedAtProbe || options.signal.aborted) throw thrown;
+    return start(true);
+  }
+}
+
+async function connect(
+  parts: StdioLinkParts,
+  { tenantId, name }: { readonly tenantId: string; readonly name: string },
+  definition: StdioTransport,
+  environment: FilledValues,
+  options: OpenOptions & { readonly timeoutMs: number },
+): Promise<Link> {
+  const { clock, log } = parts;
+  const spec = sandboxSpecOf(name, definition, environment.values, parts.checkShown, parts.packages);
+  const process = await parts.driver.start(spec);
+  parts.stderrLog?.follow(process.stderr, environment.hide);
+  const transport = createSandboxTransport({ process, label: name, log, clock });
+  const mux = createMultiplexer({
+    transport,
+    label: name,
+    clock,
+    questions: createQuestions({ tenantId, upstream: name, log, desk: parts.desk }),
+    messageBytes: transport.messageBytes,
+    onAsks: (askers) => options.onAsks?.(askers),
+    onFlood: () => transport.fail('it floods the connection with messages that nobody asked for'),
+  });
+  transport.onlongline = (head, tail, bytes) => failLongAnswer(mux, name, head, tail, bytes);
+  const stop = (): void => void transport.close();
+  options.signal.addEventListener('abort', stop, { once: true });
+  if (options.signal.aborted) stop();
+  try {
+    const hands = await shakeHands(mux, {
+      client: parts.client,
+      timeoutMs: options.timeoutMs,
+      signal: options.signal,
+      olderProtocolOnly: options.olderProtocolOnly,
+      onToolsChanged: options.onToolsChanged,
+      onError: (error) =>
+        log.debug('upstream-protocol-error', { upstream: name, error: environment.hide(error.message) }),
+    });
+    return linkOf(name, transport, mux, hands, environment);
+  } catch (thrown) {
+    const ended = await endOf(transport);
+    throw startFailure(name, transport, ended, thrown, environment, {
+      timeoutMs: options.timeoutMs,
+      atProbe: !options.olderProtocolOnly && !mux.probeAnswered(),
+      aborted: options.signal.aborted,
+    });
+  } finally {
+    options.signal.removeEventListener('abort', stop);
+  }
+}
+
+function linkOf(
+  name: string,
+  transport: SandboxTransport,
+  mux: Multiplexer,
+  hands: Handshake,
+  environment: FilledValues,
+): Link {
+  const { hideInAnswers } = environment;
+  const shown = <Said>(said: Said): Said => (hideInAnswers === undefined ? said : hideInValue(said, hideInAnswers));
+  return {
+    identity: shown(hands.identity),
+    olderProtocolOnly: hands.olderProtocolOnly,
+    hide: hideInAnswers,
+    listTools: async (signal) =>
+      hands.hasTools ? shown(await listTools(mux, name, signal)) : { tools: [], malformed: [] },
+    call: (tool, args, options) => callTool(mux, name, tool, args, options),
+    async ping(timeoutMs) {
+      await mux.request(hands.modern ? 'server/discover' : 'ping', {}, { timeoutMs }).catch((error: unknown) => {
+        // Any answer shows that the server lives, a refusal too.
+        if (error instanceof ToolLayerError) throw error;
+      });
+    },
+    ended: transport.ended.then((end) => describeEnd(end, environment.hide(transport.stderrTail()))),
+    close: () => transport.close(),
+  };
+}
+
+/** What the process said of itself before we end it: an exit of its own, if there was one. */
+async function endOf(transport: SandboxTransport): Promise<SandboxTransportEnd | undefined> {
+  if (transport.hasFailed()) return transport.ended;
+  // When a server exits, its output ends first; its exit code is a moment behind.
+  const moment = new Promise<undefined>((resolve) => setTimeout(resolve, EXIT_MOMENT_MS, undefined));
+  const ended = await Promise.race([transport.ended, moment]);
+  if (ended === undefined) await transport.close();
+  return ended;
+}
+
+interface StartContext {
+  readonly timeoutMs: number;
+  readonly atProbe: boolean;
+  readonly aborted: boolean;
+}
+
+function startFailure(
+  name: string,
+  transport: SandboxTransport,
+  ended: SandboxTransportEnd | undefined,
+  cause: unknown,
+  { hide }: FilledValues,
+  { timeoutMs, atProbe, aborted }: StartContext,
+): ToolLayerError {
+  // Hidden before it is cut: a part of a secret would be shown.
+  const stderr = hide(transport.stderrTail());
+  if (ended !== undefined && !ended.closed) {
+    const message = `The upstream '${name}' ended before it was ready: ${describeEnd(ended, stderr)}${optionHint(stderr)}`;
+    if (ended.reason !== undefined) return new ToolLayerError('E3308', message, { cause });
+    return new ToolLayerError('E3108', message, { cause, ...(atProbe ? { details: { ended_at_probe: true } } : {}) });
+  }
+  const said = quoteStderr(stderr);
+  const rubbish = transport.rubbishLines();
+  if (aborted || isTimeout(cause)) {
+    const printed =
+      rubbish === 0
+        ? 'It wrote nothing readable on its standard output; is it an MCP server that speaks stdio?'
+        : `It printed ${rubbish} lines on its standard output that are no MCP messages; a stdio server must print its log on standard error.`;
+    return new ToolLayerError(
+      'E3306',
+      `The upstream '${name}' did not answer within ${timeoutMs} ms. ${printed}${said}`,
+      {
+        cause,
+      },
+    );
+  }
+  if (cause instanceof ToolLayerError) return cause;
+  const fault = hide(cause instanceof Error ? cause.message : String(cause)).slice(0, FAULT_CHARS_SHOWN);
+  return new ToolLayerError('E3308', `The upstream '${name}' broke the protocol: ${fault}.${said}`, { cause });
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'REQUEST_TIMEOUT';
+}
+
+/** @param stderr without secrets */
+function describeEnd({ exit, reason, closed }: SandboxTransportEnd, stderr: string): string {
+  if (closed) return 'it was closed.';
+  const how =
+    reason !== undefined
+      ? `it was stopped because ${reason}`
+      : exit.violation !== undefined
+        ? `it was stopped at its ${exit.violation} limit`
+        : exit.lost === true
+          ? 'its sandbox was ended from outside'
+          : exit.signal !== undefined
+            ? `it ended by ${exit.signal}`
+            : `it exited with code ${exit.code ?? 'unknown'}`;
+  return `${how}.${quoteStderr(stderr)}`;
+}
+
+function quoteStderr(stderr: string): string {
+  const said = tellingLines(stderr);
+  return said === '' ? '' : ` Its last words: ${said}`;
+}
+
+/** A message too long to read answers one request; only that request fails. */
+function failLongAnswer(mux: Multiplexer, name: string, head: string, tail: string, bytes: number): void {
+  const id = ID_AT_END.exec(tail)?.[1] ?? ID_AT_START.exec(head)?.[1];
+  if (id === undefined) return;
+  mux.failRequest(
+    Number(id),
+    new ToolLayerError('E3308', `The upstream '${name}' answered with ${bytes} bytes, more than the layer reads.`, {
+      details: { reached: true },
+    }),
+  );
+}

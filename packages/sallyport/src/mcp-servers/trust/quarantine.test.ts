@@ -1,0 +1,167 @@
+import { systemClock } from '@sallyport/std/clock';
+import { beforeEach, expect, test } from 'vitest';
+import type { ListedMcpTool } from '../../registry/importer.port.ts';
+import { memoryQuarantineStore } from '../../storage/memory/memory-quarantine-store.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import {
+  createQuarantine,
+  definitionHash,
+  type Quarantine,
+  type QuarantineParts,
+  TOOLS_PER_UPSTREAM_MAX,
+} from '../quarantine.ts';
+import { known, listed } from './known-tools.fixture.ts';
+
+const listing = (...tools: readonly ListedMcpTool[]) =>
+  tools.map((tool) => ({ toolId: `up__${tool.name}`, listed: tool }));
+
+let store = memoryQuarantineStore();
+const make = (more: Partial<QuarantineParts> = {}): Quarantine =>
+  createQuarantine({ store, clock: systemClock, log: silentLog, ...more });
+beforeEach(() => {
+  store = memoryQuarantineStore();
+});
+
+test('a tool that nobody knows, and one that is as accepted, is not blocked', async () => {
+  const quarantine = make();
+  expect(quarantine.blocks('acme', 'up__a')).toBeUndefined();
+  expect(quarantine.refusal('acme', 'up', 'a', 'any')).toBeUndefined();
+  await quarantine.put([known('a')]);
+  expect(quarantine.blocks('acme', 'up__a')).toBeUndefined();
+  expect(quarantine.refusal('acme', 'up', 'a', definitionHash(listed('a')))).toBeUndefined();
+});
+
+test('REG-09 what is served otherwise is refused at once, before anything is compared or written', async () => {
+  const quarantine = make();
+  await quarantine.put([known('a')]);
+  expect(quarantine.refusal('acme', 'up', 'a', definitionHash(listed('a', 'Second.')))?.code).toBe('E3813');
+  expect(quarantine.refusal('acme', 'up', 'a', undefined)).toMatchObject({
+    code: 'E3001',
+    details: { reached: false },
+  });
+  expect(quarantine.refusal('globex', 'up', 'a', undefined)).toBeUndefined();
+  const heard: string[] = [];
+  using _listening = quarantine.onChanged(({ toolIds }) => heard.push(...toolIds));
+  quarantine.compare('acme', 'up', listing(listed('a', 'Second.')));
+  expect(quarantine.blocks('acme', 'up__a')).toEqual({ reason: 'changed', upstream: 'up', tool: 'a' });
+  expect(quarantine.blocks('globex', 'up__a')).toBeUndefined();
+  // The accepted definition does not lift the block by itself: that is written first.
+  quarantine.compare('acme', 'up', listing(listed('a')));
+  expect(quarantine.refusal('acme', 'up', 'a', definitionHash(listed('a')))?.code).toBe('E3813');
+  await quarantine.put([known('a', { block: 'changed' })]);
+  await quarantine.put([known('a')]);
+  expect(quarantine.blocks('acme', 'up__a')).toBeUndefined();
+  expect(heard).toEqual(['up__a', 'up__a']);
+});
+
+test('REG-09 it outlives a restart, and is forgotten with its upstream alone', async () => {
+  const first = make();
+  const tools = [known('a', { block: 'rejected' }), known('b'), known('c', { upstream: 'other', block: 'absent' })];
+  await first.put(tools);
+  const second = make();
+  await second.load();
+  expect(second.tools('acme')).toEqual(tools);
+  expect(second.blocks('acme', 'up__a')?.reason).toBe('rejected');
+  expect(second.counts('acme', 'up')).toEqual({ quarantined: 1, absent: 0 });
+  expect(second.counts('acme', 'other')).toEqual({ quarantined: 0, absent: 1 });
+  await second.forget('acme', 'up');
+  expect(second.blocks('acme', 'up__a')).toBeUndefined();
+  expect(second.find('acme', 'up__b')).toBeUndefined();
+  expect(second.tools('acme').map(({ toolId }) => toolId)).toEqual(['up__c']);
+  await first.load();
+  expect(first.tools('acme').map(({ toolId }) => toolId)).toEqual(['up__c']);
+});
+
+test('a failed write lifts no block', async () => {
+  const quarantine = make({ store: { ...store, putAll: () => Promise.reject(new Error('no database')) } });
+  await store.putAll([known('a', { block: 'changed' })]);
+  await quarantine.load();
+  await expect(quarantine.put([known('a')])).rejects.toThrow('no database');
+  expect(quarantine.blocks('acme', 'up__a')?.reason).toBe('changed');
+});
+
+test('an upstream has at most as many tools as are remembered; one more is refused', async () => {
+  const quarantine = make();
+  const many = Array.from({ length: TOOLS_PER_UPSTREAM_MAX - 1 }, (_, at) => known(`old-${at}`, { block: 'absent' }));
+  await quarantine.put(many);
+  const { unknown, refused } = quarantine.compare('acme', 'up', listing(listed('x'), listed('y')));
+  expect(unknown.map(({ toolId }) => toolId)).toEqual(['up__x']);
+  expect(refused).toMatchObject([{ place: 'y', reason: expect.stringContaining('20000') }]);
+});
+
+test('a scanner that fails makes a tool suspicious, and one that is good is asked with the tools of others', async () => {
+  const seen: string[][] = [];
+  const quarantine = make({
+    scanner: ({ name }, { foreignTools }) => {
+      seen.push([...foreignTools]);
+      if (name === 'bad') throw new Error('broken');
+      return { verdict: 'clean', findings: [] };
+    },
+  });
+  await quarantine.put([known('a'), known('b', { upstream: 'other', toolId: 'other__b' })]);
+  const verdicts = await quarantine.scan('acme', 'up', [listed('good'), listed('bad')]);
+  expect(verdicts.map(({ verdict }) => verdict)).toEqual(['clean', 'suspicious']);
+  expect(seen).toEqual([['b'], ['b']]);
+});
+
+test('work on one upstream waits for its turn, also behind work that failed', async () => {
+  const quarantine = make();
+  const order: string[] = [];
+  const first = quarantine.inTurn('acme', 'up', async () => {
+    await Promise.resolve();
+    order.push('first');
+    throw new Error('lost');
+  });
+  const second = quarantine.inTurn('acme', 'up', async () => void order.push('second'));
+  await quarantine.inTurn('acme', 'other', async () => void order.push('other'));
+  await expect(first).rejects.toThrow('lost');
+  await second;
+  expect(order.indexOf('first')).toBeLessThan(order.indexOf('second'));
+});
+
+test('REG-09 what another instance decided or forgot holds here after the next load, and only that is told', async () => {
+  const [here, there] = [make(), make()];
+  await there.put([known('a'), known('b', { block: 'changed' }), known('c')]);
+  await here.load();
+  const heard: string[] = [];
+  using _listening = here.onChanged(({ toolIds }) => heard.push(...toolIds));
+  await here.load();
+  expect(heard).toEqual([]);
+  await there.put([known('a', { block: 'rejected' }), known('b')]);
+  await here.load();
+  expect(heard).toEqual(['up__a', 'up__b']);
+  expect(here.blocks('acme', 'up__a')?.reason).toBe('rejected');
+  expect(here.blocks('acme', 'up__b')).toBeUndefined();
+  await there.forget('acme', 'up');
+  await here.load();
+  expect(here.tools('acme')).toEqual([]);
+  expect(here.blocks('acme', 'up__a')).toBeUndefined();
+});
+
+test('what is read while something is written here never undoes it', async () => {
+  const read = Promise.withResolvers<void>();
+  const slow = { ...store, loadAll: async () => (await Promise.all([store.loadAll(), read.promise]))[0] };
+  const here = make({ store: slow });
+  const loading = here.load();
+  await here.put([known('a', { block: 'changed' })]);
+  read.resolve();
+  await loading;
+  expect(here.blocks('acme', 'up__a')?.reason).toBe('changed');
+});
+
+test('decisions of others are followed until that is disposed, and a store that fails is asked again', async () => {
+  const there = make();
+  let loads = 0;
+  const loadAll = () => {
+    loads += 1;
+    return loads === 1 ? Promise.reject(new Error('the database is away')) : store.loadAll();
+  };
+  const here = make({ store: { ...store, loadAll } });
+  const following = here.follow(5);
+  await there.put([known('a', { block: 'rejected' })]);
+  while (here.blocks('acme', 'up__a') === undefined) await new Promise((resolve) => setTimeout(resolve, 2));
+  await following[Symbol.asyncDispose]();
+  const last = loads;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(loads).toBe(last);
+});

@@ -1,0 +1,43 @@
+import { isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { TSchema } from 'typebox';
+import { type Shape, shapeOf } from '../../domain/shape/shape.ts';
+import type { CompiledSchema, SchemaValidator } from '../../validation/schema-validator.ts';
+import { OPERATIONS, type OperationName } from '../catalogue.ts';
+
+/** @throws ToolLayerError E3801 with `details.faults` when the input is not what the operation's schema asks for */
+export type CheckInput = (name: OperationName, input: unknown) => void;
+
+/** Faults that the message itself names. */
+const NAMED_MAX = 3;
+
+/**
+ * Checks what operations are asked with. Each has a quick judge, made when it is first asked for; the validator that names
+ * faults takes 10 to 60 ms to be made, and is only for input that has some.
+ */
+export function inputChecks(schemas: SchemaValidator): CheckInput {
+  const fits = new Map<string, Shape>(Object.entries(OPERATIONS).map(([name, { input }]) => [name, shapeOf(input)]));
+  const validators = new Map<string, CompiledSchema>();
+  return (name, input) => {
+    if (fits.get(name)?.(input) === true) return;
+    const validator = validators.get(name) ?? compiled(schemas, OPERATIONS[name].input);
+    validators.set(name, validator);
+    const { faults } = validator.check(input, { coerce: false });
+    if (faults.length > 0) throw new ToolLayerError('E3801', malformed(name, faults), { details: { faults } });
+  };
+}
+
+function compiled(schemas: SchemaValidator, schema: TSchema): CompiledSchema {
+  const made = schemas.compile({ ...schema });
+  if (isFailure(made)) throw ToolLayerError.of(made);
+  return made;
+}
+
+function malformed(name: string, faults: readonly { path: string; message: string }[]): string {
+  const sentence = (message: string): string => message.replace(/\.$/, '');
+  const shown = faults
+    .slice(0, NAMED_MAX)
+    .map(({ path, message }) => `${path === '' ? 'the request' : path} ${sentence(message)}`);
+  const more = faults.length > shown.length ? `, and ${faults.length - shown.length} more` : '';
+  return `The request for ${name} is not well formed: ${shown.join('; ')}${more}.`;
+}

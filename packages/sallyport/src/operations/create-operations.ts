@@ -1,0 +1,148 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Role } from '../../api/schemas/capability-token.ts';
+import type { Caller, Principal } from '../domain/principal/principal.ts';
+import { approvalsOperations } from './approvals/approvals-operations.ts';
+import { anchorAudit, verifyAuditAnchors } from './audit/anchor-audit.ts';
+import { queryAudit } from './audit/query-audit.ts';
+import { verifyAudit } from './audit/verify-audit.ts';
+import { type CheckInput, inputChecks } from './catalogue/check-input.ts';
+import { ROLES_FOR } from './catalogue/entry.ts';
+import {
+  OPERATIONS,
+  type OperationEntry,
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+} from './catalogue.ts';
+import { identityOperations } from './identity/identity-operations.ts';
+import { importsOperations } from './imports/imports-operations.ts';
+import { invocationsOperations } from './invocations/invocations-operations.ts';
+import type { Asker, Operations, Run } from './operation.ts';
+import { outcomesOperations } from './outcomes/outcomes-operations.ts';
+import type { OperationParts } from './parts.ts';
+import { policyOperations } from './policy/policy-operations.ts';
+import { sideEffectsOperations } from './side-effects/side-effects-operations.ts';
+import type { ToolLayer } from './tool-layer.ts';
+import { lifecycleOperations } from './tools/lifecycle-operations.ts';
+import { toolsOperations } from './tools/tools-operations.ts';
+import { circuitsOperations } from './upstreams/circuits-operations.ts';
+import { upstreamsOperations } from './upstreams/upstreams-operations.ts';
+import { visibilityOperations } from './visibility/visibility-operations.ts';
+
+/** A tool call finds out who asks in its own pipeline, where a refusal is put on record. */
+const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tool.invoke', 'tool.dry_run']);
+
+/** The layer in this process: checks input and access in one place, then does what was asked. */
+export function createOperations(parts: OperationParts): ToolLayer {
+  const operations: Operations = {
+    ...invocationsOperations(parts),
+    ...outcomesOperations(parts),
+    ...approvalsOperations(parts),
+    ...sideEffectsOperations(parts),
+    ...toolsOperations(parts),
+    ...lifecycleOperations(parts),
+    ...importsOperations(parts),
+    ...upstreamsOperations(parts),
+    ...circuitsOperations(parts),
+    ...visibilityOperations(parts),
+    ...policyOperations(parts),
+    ...identityOperations(parts),
+    'audit.query': queryAudit(parts),
+    'audit.verify': verifyAudit(parts),
+    'audit.anchor': anchorAudit(parts),
+    'audit.verify-anchors': verifyAuditAnchors(parts),
+    health: () => parts.health(),
+  };
+  const checkInput = inputChecks(parts.schemas);
+  return {
+    ask: (name, input, caller) => ask(parts, operations, checkInput, name, input, caller),
+    // The registry tells at once, in the middle of a registration; who listens here is told when it is over.
+    onToolsChanged: (listener) => parts.visible.onChanged(() => setImmediate(listener)),
+  };
+}
+
+async function ask<N extends OperationName>(
+  parts: OperationParts,
+  operations: Operations,
+  checkInput: CheckInput,
+  name: N,
+  input: OperationInput<N>,
+  caller: Caller,
+): Promise<OperationOutput<N>> {
+  try {
+    const entry = OPERATIONS[name];
+    checkInput(name, input);
+    const asker: Awaited<ReturnType<typeof askerOf>> = IN_PIPELINE.has(name)
+      ? unidentified(parts, caller)
+      : await askerOf(parts, entry, caller);
+    if (isFailure(asker)) throw ToolLayerError.of(asker);
+    const run: Run<N> = operations[name];
+    const output = asker.refused ?? (await run(input, asker));
+    if (!isFailure(output)) return output;
+    if (output.code === 'E3213')
+      await parts.refusedAsks?.note({ operation: name, principal: asker.principal, caller, refused: output });
+    throw ToolLayerError.of(output);
+  } catch (thrown) {
+    if (thrown instanceof ToolLayerError) throw thrown;
+    parts.log.error('operation-failed', {
+      operation: name,
+      cause: thrown instanceof Error ? thrown.stack : String(thrown),
+    });
+    throw ToolLayerError.of(failureOf(thrown));
+  }
+}
+
+const unidentified = (parts: OperationParts, caller: Caller): Asker => localAsker(parts, caller);
+
+function localAsker({ defaultTenant }: OperationParts, caller: Caller): Asker {
+  return {
+    caller,
+    principal: { tenantId: caller.tenantId ?? defaultTenant, agentDid: 'did:sallyport:operator', roles: ['operator'] },
+  };
+}
+
+/** THE place where it is decided who may ask for what; what they may see is bounded by their tenant (PRM-10). */
+async function askerOf(
+  parts: OperationParts,
+  entry: OperationEntry,
+  caller: Caller,
+): Promise<(Asker & { readonly refused?: Failure }) | Failure> {
+  if (entry.access === 'open' || (caller.local === true && caller.token === undefined))
+    return localAsker(parts, caller);
+  const identity = await parts.identify(caller);
+  if (isFailure(identity)) return identity;
+  const refused = roleMissing(entry, identity.principal) ?? ofAllTenants(parts, entry, identity.principal);
+  return { ...identity, caller, ...(refused === undefined ? {} : { refused }) };
+}
+
+function roleMissing({ access }: OperationEntry, { roles }: Principal): Failure | undefined {
+  if (access === 'open' || access === 'token') return undefined;
+  const needed: readonly Role[] = ROLES_FOR[access];
+  if (roles.some((role) => needed.includes(role))) return undefined;
+  return failure(
+    'E3213',
+    `This operation needs the role ${needed.join(' or ')}; the token has ${roles.join(', ') || 'none'}.`,
+    { details: { roles: [...needed] } },
+  );
+}
+
+/** What every tenant shares is kept by the tenants that the layer is run by, and the catalogue's tools by its admins. */
+function ofAllTenants(
+  { catalogTenant, defaultTenant }: OperationParts,
+  { access, method, layerWide }: OperationEntry,
+  { tenantId, roles }: Principal,
+): Failure | undefined {
+  if (layerWide === true && tenantId !== catalogTenant && tenantId !== defaultTenant) {
+    return failure('E3213', 'This concerns all tenants: it is for the tenant that the layer is run by.');
+  }
+  const changes = access === 'operator' && method !== 'GET';
+  if (!changes || tenantId !== catalogTenant || roles.includes('admin')) return undefined;
+  return failure(
+    'E3213',
+    `The tools of ${tenantId} are on offer to every tenant: to change them takes the role admin.`,
+    {
+      details: { roles: ['admin'] },
+    },
+  );
+}

@@ -1,0 +1,52 @@
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { Asker } from './operation.ts';
+import { type ListingParts, takeListing } from './upstreams/take-listing.ts';
+
+/**
+ * Brings what is registered in step with what upstreams list anew: after a reconnection, and when they say that their
+ * tools changed (REG-09). Listings that come while one is being taken are one.
+ * @returns a function that ends it
+ */
+export function followUpstreams(parts: ListingParts): () => void {
+  /** Of each upstream whose listing is being taken: whether another came meanwhile. */
+  const atWork = new Map<string, boolean>();
+  const take = async (tenantId: string, name: string, key: string): Promise<void> => {
+    do {
+      atWork.set(key, false);
+      try {
+        tellRefused(parts, name, await takeListing(parts, askerFor(tenantId), name, false));
+      } catch (thrown) {
+        parts.log.error('upstream-tools-not-registered', { upstream: name, reason: failureOf(thrown).message });
+      }
+    } while (atWork.get(key) === true);
+    atWork.delete(key);
+  };
+  return parts.upstreams.onToolsChanged((tenantId, name) => {
+    const key = `${name} ${tenantId}`;
+    if (atWork.has(key)) atWork.set(key, true);
+    else void take(tenantId, name, key);
+  });
+}
+
+function tellRefused(
+  { log }: ListingParts,
+  upstream: string,
+  registrations: Awaited<ReturnType<typeof takeListing>>,
+): void {
+  const refused = registrations.filter(({ outcome }) => outcome === 'refused').map(({ tool_id }) => tool_id);
+  if (refused.length === 0) return;
+  log.warn('upstream-tools-refused', {
+    upstream,
+    count: refused.length,
+    tool_ids: refused.slice(0, REFUSED_NAMED_MAX),
+  });
+}
+
+/** Tools that one line of the log names. */
+const REFUSED_NAMED_MAX = 20;
+
+/** The upstream itself caused the change. */
+const askerFor = (tenantId: string): Asker => ({
+  caller: { door: 'mcp' },
+  principal: { tenantId, agentDid: 'did:sallyport:upstream', roles: [] },
+});

@@ -1,0 +1,77 @@
+import { failure } from '@sallyport/std/error/failure';
+import type { ApiKey } from '../../../api/schemas/identity/api-key.ts';
+import type { StoredApiKey } from '../../identity/api-keys.port.ts';
+import { grantedClaims } from '../../identity/mint-token.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { recordIdentity } from './identity-event.ts';
+import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
+
+type Parts = Pick<OperationParts, 'apiKeys' | 'ledger' | 'clock' | 'defaultAgent'>;
+
+/** Makes a key with the rules of `token.mint`: for the asker's own tenant, with no role that the asker lacks. */
+export function createApiKey(parts: Parts): Run<'api_keys.create'> {
+  return async ({ name, expires_in_seconds: seconds, ...request }, asker) => {
+    const { agentDid: by, tenantId: own } = asker.principal;
+    const { tenant_id: tenantId = own, roles = ['agent'], trust_level: asked } = request;
+    const refused = mayGrant(asker, { tenantId, roles, trust: asked });
+    if (refused !== undefined) return refused;
+    const trust = asked ?? trustToGrant(asker);
+    const root = rootToGrant(asker);
+    const bounds = {
+      ...(trust === undefined ? {} : { trust_level: trust }),
+      ...(root === undefined ? {} : { root_holder: root }),
+    };
+    const claims = grantedClaims(
+      { ...request, ...bounds, roles: [...roles] },
+      { tenantId, agentDid: parts.defaultAgent },
+    );
+    const expiry = seconds === undefined ? {} : { expiresAt: parts.clock.now() + seconds * 1000 };
+    const { key, stored } = await parts.apiKeys.create({ name, claims, by, ...expiry });
+    const wire = wireOf(stored, parts.clock.now());
+    const { key_id: subject, agent_did, expires_at, prefix, tool_id } = wire;
+    const told = { name, prefix, agent_did, roles: wire.roles, tool_id, expires_at };
+    await recordIdentity(parts, asker, tenantId, 'api-key-created', { subject, ...told });
+    return { api_key: key, key: wire };
+  };
+}
+
+/** The keys of the asker's tenant, the newest first. */
+export function listApiKeys({ apiKeys, clock }: Pick<Parts, 'apiKeys' | 'clock'>): Run<'api_keys.list'> {
+  return async (_input, { principal }) => {
+    const keys = await apiKeys.list(principal.tenantId);
+    return { keys: keys.map((key) => wireOf(key, clock.now())) };
+  };
+}
+
+/** Revokes a key of the asker's tenant; known at once here, elsewhere in a second. */
+export function revokeApiKey(parts: Parts): Run<'api_keys.revoke'> {
+  return async ({ key_id: id }, asker) => {
+    const { tenantId } = asker.principal;
+    const revoked = await parts.apiKeys.revoke(tenantId, id);
+    if (revoked === undefined) return failure('E3809', `The tenant has no API key ${id}. See "api-keys list".`);
+    await recordIdentity(parts, asker, tenantId, 'api-key-revoked', { subject: id, name: revoked.name });
+    return wireOf(revoked, parts.clock.now());
+  };
+}
+
+function wireOf(stored: StoredApiKey, now: number): ApiKey {
+  const { id, name, prefix, tenantId, claims, createdAt, createdBy, expiresAt, revokedAt, lastUsedAt } = stored;
+  const isOver = expiresAt !== undefined && expiresAt <= now;
+  return {
+    key_id: id,
+    name,
+    prefix,
+    tenant_id: tenantId,
+    agent_did: claims.agent_did,
+    roles: [...(claims.roles ?? ['agent'])],
+    ...(claims.trust_level === undefined ? {} : { trust_level: claims.trust_level }),
+    tool_id: claims.tool_id,
+    state: revokedAt !== undefined ? 'revoked' : isOver ? 'expired' : 'active',
+    created_at: new Date(createdAt).toISOString(),
+    created_by: createdBy,
+    ...(expiresAt === undefined ? {} : { expires_at: new Date(expiresAt).toISOString() }),
+    ...(revokedAt === undefined ? {} : { revoked_at: new Date(revokedAt).toISOString() }),
+    ...(lastUsedAt === undefined ? {} : { last_used_at: new Date(lastUsedAt).toISOString() }),
+  };
+}

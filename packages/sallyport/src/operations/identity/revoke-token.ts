@@ -1,0 +1,127 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { Revocation, TokenRevokeRequest } from '../../../api/schemas/identity/revocation.ts';
+import { isApiKey } from '../../identity/api-keys.ts';
+import { readUnverified } from '../../identity/authenticator.ts';
+import type { StoredRevocation } from '../../identity/revocations.port.ts';
+import type { NewRevocation } from '../../identity/revocations.ts';
+import type { Asker, Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { recordIdentity } from './identity-event.ts';
+
+type Parts = Pick<OperationParts, 'revocations' | 'apiKeys' | 'ledger' | 'clock'>;
+
+/** Members that say what to revoke. */
+const WHAT = ['token', 'jti', 'agent_did', 'whole_tenant'] as const;
+const PAGE_SIZE = 50;
+
+/** Revokes one token, or those of an agent or of the asker's tenant (PRM-01); known at once here, elsewhere in a second. */
+export function revokeToken(parts: Parts): Run<'token.revoke'> {
+  return async (input, asker) => {
+    if (input.token !== undefined && isApiKey(input.token.trim())) return revokeKeyItself(parts, input, asker);
+    const wanted = revocationFor(input, asker, parts.clock.now());
+    if (isFailure(wanted)) return wanted;
+    const kept = await parts.revocations.revoke(wanted);
+    const { revocation_id: id, kind, subject, ...rest } = wireOf(kept);
+    await recordIdentity(parts, asker, kept.tenantId, 'token-revoked', {
+      subject,
+      revocation_id: id,
+      kind,
+      issued_before: rest.issued_before,
+      reason: rest.reason,
+    });
+    return wireOf(kept);
+  };
+}
+
+/** What the asker's tenant revoked, a page at a time. */
+export function listRevocations({ revocations }: Pick<OperationParts, 'revocations'>): Run<'revocations.list'> {
+  return async ({ page = 1, page_size = PAGE_SIZE }, { principal }) => {
+    const found = await revocations.list(principal.tenantId, page_size, (page - 1) * page_size);
+    return { revocations: found.revocations.map(wireOf), total: found.total };
+  };
+}
+
+/** Takes one of the asker's tenant back. */
+export function liftRevocation(parts: Parts): Run<'revocations.lift'> {
+  return async ({ revocation_id: id }, asker) => {
+    const { tenantId } = asker.principal;
+    const lifted = await parts.revocations.lift(tenantId, id);
+    if (lifted === undefined) return failure('E3809', `The tenant has no revocation ${id}. See "token revocations".`);
+    const { kind, subject } = lifted;
+    await recordIdentity(parts, asker, tenantId, 'revocation-lifted', { subject, revocation_id: id, kind });
+    return wireOf(lifted);
+  };
+}
+
+function revocationFor(input: TokenRevokeRequest, asker: Asker, now: number): NewRevocation | Failure {
+  const named = WHAT.filter((name) => input[name] !== undefined);
+  if (named.length !== 1)
+    return failure('E3801', `Say what to revoke by exactly one of ${WHAT.join(', ')}; there are ${named.length}.`);
+  const { token, jti, agent_did: agentDid, issued_before: before, expires_at: expires, reason } = input;
+  if (before !== undefined && (token !== undefined || jti !== undefined))
+    return failure('E3801', 'issued_before goes with agent_did or whole_tenant. A single token is revoked as it is.');
+  if (expires !== undefined && jti === undefined)
+    return failure('E3801', 'expires_at goes with jti. Everything else says by itself when it ends.');
+  const { tenantId, agentDid: by } = asker.principal;
+  const rest = { tenantId, by, ...(reason === undefined ? {} : { reason }) };
+  if (token !== undefined) return revocationOfToken(token, asker, rest);
+  if (jti !== undefined) {
+    const expiry = expires === undefined ? {} : { tokenExpiresAt: Date.parse(expires) / 1000 };
+    return { ...rest, kind: 'token', subject: jti, ...expiry };
+  }
+  const given = before === undefined ? undefined : Date.parse(before) / 1000;
+  if (agentDid !== undefined)
+    return { ...rest, kind: 'agent', subject: agentDid, ...(given === undefined ? {} : { issuedBefore: given }) };
+  // The second that runs is revoked as a whole: its tokens cannot be told apart.
+  return { ...rest, kind: 'tenant', subject: '', issuedBefore: given ?? Math.floor(now / 1000) + 1 };
+}
+
+/** Its signature does not matter: whoever may revoke by jti may do so by a token that says the same. */
+function revocationOfToken(
+  token: string,
+  { principal, caller }: Asker,
+  rest: Pick<NewRevocation, 'tenantId' | 'by' | 'reason'>,
+): NewRevocation | Failure {
+  const { jti, tenantId, expiresAt } = readUnverified(token.trim());
+  if (jti === undefined)
+    return failure('E3801', 'The token cannot be read or has no jti. Revoke the tokens of its agent instead.');
+  if (tenantId !== undefined && tenantId !== principal.tenantId && caller.local !== true)
+    return failure('E3213', 'The token is of another tenant. Its own operator may revoke it.');
+  const expiry = expiresAt === undefined ? {} : { tokenExpiresAt: expiresAt };
+  return { ...rest, tenantId: tenantId ?? principal.tenantId, kind: 'token', subject: jti, ...expiry };
+}
+
+async function revokeKeyItself(parts: Parts, { token = '' }: TokenRevokeRequest, asker: Asker) {
+  const claims = parts.apiKeys.identify(token.trim());
+  if (isFailure(claims)) return claims;
+  const { tenant_id: tenantId, jti = '' } = claims;
+  if (tenantId !== asker.principal.tenantId && asker.caller.local !== true)
+    return failure('E3213', 'The API key is of another tenant. Its own operator may revoke it.');
+  const revoked = await parts.apiKeys.revoke(tenantId, jti);
+  if (revoked === undefined) return failure('E3809', 'The API key is gone already.');
+  await recordIdentity(parts, asker, tenantId, 'api-key-revoked', { subject: jti, name: revoked.name });
+  const revokedAt = new Date(revoked.revokedAt ?? parts.clock.now()).toISOString();
+  return {
+    revocation_id: jti,
+    tenant_id: tenantId,
+    kind: 'api_key' as const,
+    subject: jti,
+    revoked_at: revokedAt,
+    revoked_by: asker.principal.agentDid,
+  };
+}
+
+function wireOf(stored: StoredRevocation): Revocation {
+  const { id, tenantId, kind, subject, issuedBefore, expiresAt, revokedAt, revokedBy, reason } = stored;
+  return {
+    revocation_id: id,
+    tenant_id: tenantId,
+    kind,
+    subject,
+    ...(issuedBefore === undefined ? {} : { issued_before: new Date(issuedBefore * 1000).toISOString() }),
+    ...(expiresAt === undefined ? {} : { expires_at: new Date(expiresAt).toISOString() }),
+    revoked_at: new Date(revokedAt).toISOString(),
+    revoked_by: revokedBy,
+    ...(reason === undefined ? {} : { reason }),
+  };
+}

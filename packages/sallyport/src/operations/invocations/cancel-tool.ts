@@ -1,0 +1,40 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ToolCancelResponse } from '../../../api/schemas/invocation.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import type { CancelEnd } from '../../orchestration/workers.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { mayReach } from './may-reach.ts';
+import { noSuchCall } from './tool-status.ts';
+
+type Parts = Pick<OperationParts, 'running' | 'records' | 'callWorkers'>;
+
+const MESSAGES: Readonly<Record<CancelEnd, string>> = {
+  ended: 'The call waited, and will not run',
+  told: 'Cancellation in progress',
+  unreachable: 'Nobody runs the call whom this layer could tell',
+};
+
+/**
+ * BC-2 tool.cancel(): idempotent; what is over stays as it is. A call that waits ends at once, one that runs here is told
+ * at once, one that runs in another instance within a beat of that instance.
+ */
+export function cancelTool({ running, records, callWorkers }: Parts): Run<'tool.cancel'> {
+  return async ({ invocation_id, reason }, asker) => {
+    const { tenantId } = asker.principal;
+    const answer = (cancelled: boolean, message: string): ToolCancelResponse => ({ invocation_id, cancelled, message });
+    const flight = running.find(tenantId, invocation_id);
+    if (flight !== undefined && mayReach(asker, flight.call.principal, 'operator')) {
+      const because = reason === undefined ? '' : ` Reason given: ${reason}`;
+      flight.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
+      return answer(true, MESSAGES.told);
+    }
+    const record = await records.findInvocation(tenantId, invocation_id);
+    if (record === undefined || !mayReach(asker, record, 'operator')) return noSuchCall(invocation_id);
+    if (isFinal(record.state)) return answer(false, `Already over: ${record.state}`);
+    const end = (await callWorkers?.cancel(record, reason)) ?? 'unreachable';
+    if (end !== 'unreachable') return answer(true, MESSAGES[end]);
+    const now = await records.findInvocation(tenantId, invocation_id);
+    return answer(false, now !== undefined && isFinal(now.state) ? `Already over: ${now.state}` : MESSAGES.unreachable);
+  };
+}

@@ -1,0 +1,83 @@
+// Hot path: the second stop of every call.
+
+import { errorBody } from '@sallyport/std/error/failure';
+import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
+import { statusOf } from '../../domain/invocation/lifecycle.ts';
+import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+/** BC-2 tool.invoke(): takes the call through the pipeline; whatever became of it is the answer. */
+export function invokeTool({
+  runCall,
+  callIntake,
+}: Pick<OperationParts, 'runCall' | 'callIntake'>): Run<'tool.invoke'> {
+  return async (request, { caller }) => {
+    const record = await runCall({ request, caller });
+    const answer = responseOf(record);
+    // How long it will take is asked only where somebody will wait.
+    const seconds = waitsFor(record) === 'worker' ? callIntake?.estimateSeconds() : undefined;
+    if (seconds === undefined || answer.polling_info === undefined) return answer;
+    return { ...answer, polling_info: { ...answer.polling_info, estimated_completion_seconds: seconds } };
+  };
+}
+
+/** A record as BC-2's response shows it. */
+export function responseOf(record: InvocationRecord): ToolInvokeResponse {
+  return {
+    invocation_id: record.invocationId,
+    status: statusOf(record.state, record.failure, record.waiting?.wait.for),
+    // The caller hears the name that it asked by; the record has both.
+    tool_id: record.calledAs ?? record.toolId,
+    ...(record.toolVersion === undefined ? {} : { tool_version: record.toolVersion }),
+    ...('result' in record ? { result: record.result } : {}),
+    ...(record.failure === undefined ? {} : { error: errorBody(record.failure) }),
+    ...warningsOf(record),
+    execution_metadata: record.metadata ?? noMetadata(record),
+    ...waitingParts(record),
+  };
+}
+
+/** Those of the call; and that its result is not kept any longer, where that is so (PIPE-07). */
+function warningsOf({ warnings, resultForgottenAt }: InvocationRecord): Pick<ToolInvokeResponse, 'warnings'> {
+  if (resultForgottenAt === undefined) return warnings.length === 0 ? {} : { warnings: [...warnings] };
+  const at = new Date(resultForgottenAt).toISOString();
+  const message = `The result was kept for its time and was forgotten at ${at}. The record of the call stands.`;
+  return { warnings: [...warnings, { code: 'E3819', message, details: { forgotten_at: at } }] };
+}
+
+/** Where the answer of a call that waits is asked for, and what a person is asked. */
+function waitingParts({
+  invocationId,
+  waiting,
+}: InvocationRecord): Pick<ToolInvokeResponse, 'polling_info' | 'approval'> {
+  if (waiting === undefined) return {};
+  const polling_info = { status_url: `/v1/invocations/${encodeURIComponent(invocationId)}` };
+  if (waiting.wait.for !== 'approval') return { polling_info };
+  const { approvalId, reason, binding, prompt, expiresAt } = waiting.wait.approval;
+  return {
+    polling_info,
+    approval: {
+      approval_id: approvalId,
+      reason,
+      ...(binding.question === undefined ? {} : { question: binding.question }),
+      ...(prompt === undefined ? {} : { prompt }),
+      expires_at: new Date(expiresAt).toISOString(),
+    },
+  };
+}
+
+function noMetadata({ acceptedAt }: InvocationRecord): ToolInvokeResponse['execution_metadata'] {
+  return {
+    duration_ms: 0,
+    started_at: new Date(acceptedAt).toISOString(),
+    cpu_used_millicore_seconds: 0,
+    memory_peak_mb: 0,
+    network_bytes_sent: 0,
+    network_bytes_received: 0,
+    documents_accessed: [],
+    checkpoints_created: [],
+    attempts: 0,
+    cached: false,
+  };
+}

@@ -1,0 +1,227 @@
+import { isFailure } from '@sallyport/std/error/failure';
+import { afterEach, expect, test } from 'vitest';
+import type { Role } from '../../../api/schemas/capability-token.ts';
+import type { Principal } from '../../domain/principal/principal.ts';
+import type { NativeCallContext } from '../../executors/native/native-executor.ts';
+import { instance, LATER, over, sharedMemory, until } from '../../orchestration/workers/workers.fixture.ts';
+import type { Asker } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { cancelTool } from './cancel-tool.ts';
+import { extendTool } from './extend-tool.ts';
+import { invokeTool } from './invoke-tool.ts';
+import { toolStatus } from './tool-status.ts';
+import { watchTool } from './watch-tool.ts';
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((each) => each.close()));
+});
+
+const asker = (
+  agentDid = 'did:agent:a',
+  tenantId = 'acme',
+  roles: readonly Role[] = ['agent'],
+  user: Pick<Principal, 'userDid'> = {},
+): Asker => ({
+  principal: { tenantId, agentDid, roles, ...user },
+  caller: { door: 'library' },
+});
+const OTHERS = [
+  asker('did:agent:b'),
+  asker('did:agent:a', 'globex'),
+  asker('did:op', 'globex', ['admin']),
+  asker('did:agent:a', 'acme', ['agent'], { userDid: 'did:user:u' }),
+];
+
+async function start(shared = sharedMemory()) {
+  const made = await instance(`instance-${opened.length}`, shared);
+  opened.push(made);
+  await made.workers.start();
+  const limits = { ...made.parts.limits, laterTimeoutMsMax: 60_000 };
+  const parts = { ...made.parts, records: shared.store, limits, callWorkers: made.workers, callIntake: made.intake };
+  const operations = { ...parts, runCall: made.run } as unknown as OperationParts;
+  return {
+    ...made,
+    shared,
+    status: toolStatus(operations),
+    cancel: cancelTool(operations),
+    extend: extendTool(operations),
+    watch: watchTool(operations),
+    invoke: invokeTool(operations),
+  };
+}
+
+/** A tool that says how far it is when it is told to. */
+function steered() {
+  const runs: NativeCallContext[] = [];
+  let end = (): void => undefined;
+  return {
+    runs,
+    end: () => end(),
+    body: (_parameters: unknown, context: NativeCallContext) => {
+      runs.push(context);
+      return new Promise((resolve, reject) => {
+        end = () => resolve('done');
+        context.signal.addEventListener('abort', () => reject(context.signal.reason));
+      });
+    },
+  };
+}
+
+test('PIPE-07 the status of a running call shows how far it is, here and in another instance', async () => {
+  const one = await start();
+  const two = await start(one.shared);
+  const { body, runs, end } = steered();
+  await one.tool('long', body);
+  const { invocationId: invocation_id, ...record } = await one.call({
+    tool_id: 'long',
+    parameters: { n: 1 },
+    ...LATER,
+  });
+  await until(() => runs[0]);
+  const shown: [object, object][] = [
+    [
+      { progress: 1, total: 3, message: 'reading' },
+      { progress_percent: 33.3, current_phase: 'reading' },
+    ],
+    [{ progress: 9, total: 3 }, { progress_percent: 100 }],
+    [{ progress: -1, total: 3 }, { progress_percent: 0 }],
+    [{ progress: 5, message: 'x'.repeat(500) }, { current_phase: 'x'.repeat(200) }],
+    [{ progress: Number.NaN, total: 0 }, {}],
+  ];
+  for (const [said, seen] of shown) {
+    runs[0]?.progress(said as { progress: number });
+    const status = await one.status({ invocation_id }, asker());
+    expect(status).toEqual({ invocation_id, state: 'EXECUTING', status: 'running', tool_id: 'long', ...seen });
+  }
+  runs[0]?.progress({ progress: 2, total: 4 });
+  const elsewhere = () => two.status({ invocation_id }, asker());
+  await until(async () => ('progress_percent' in (await elsewhere()) ? true : undefined));
+  expect(await elsewhere()).toMatchObject({ state: 'EXECUTING', status: 'running', progress_percent: 50 });
+  end();
+  await over(one.shared, { ...record, invocationId: invocation_id });
+  expect(await elsewhere()).toMatchObject({ state: 'COMPLETED', status: 'success', result: 'done' });
+});
+
+test('PIPE-07 a watcher is told of what is new, and waits where nothing is', async () => {
+  const { tool, call, watch } = await start();
+  const { body, runs, end } = steered();
+  await tool('long', body);
+  const { invocationId: invocation_id } = await call({ tool_id: 'long', parameters: { n: 1 }, ...LATER });
+  await until(() => runs[0]);
+  const see = async (after?: string, wait_seconds = 5) => {
+    const seen = await watch({ invocation_id, wait_seconds, ...(after === undefined ? {} : { after }) }, asker());
+    if (isFailure(seen)) throw new Error(seen.message);
+    return seen;
+  };
+  const first = await see();
+  expect(first).toMatchObject({ changed: true, over: false, invocation: { state: 'EXECUTING' } });
+  expect(await see(first.event_id, 0)).toMatchObject({ changed: false, event_id: first.event_id });
+  const waiting = see(first.event_id);
+  for (let turn = 0; turn < 10_000; turn += 1) runs[0]?.progress({ progress: turn, total: 10_000 });
+  const second = await waiting;
+  expect(second).toMatchObject({ changed: true, invocation: { progress_percent: 100 } });
+  const last = see(second.event_id);
+  end();
+  expect(await last).toMatchObject({ changed: true, over: true, invocation: { result: 'done' } });
+});
+
+test('PRM-10 nobody looks at, ends or extends the call of another', async () => {
+  const { tool, call, status, cancel, extend, watch } = await start();
+  const { body, runs, end } = steered();
+  await tool('long', body);
+  const { invocationId: invocation_id } = await call({ tool_id: 'long', parameters: { n: 1 }, ...LATER });
+  await until(() => runs[0]);
+  for (const other of OTHERS) {
+    const answers = await Promise.all([
+      status({ invocation_id }, other),
+      watch({ invocation_id }, other),
+      cancel({ invocation_id }, other),
+      extend({ invocation_id, extend_seconds: 1 }, other),
+    ]);
+    expect(answers.map((answer) => ('code' in answer ? answer.code : answer))).toEqual(Array(4).fill('E3809'));
+  }
+  expect(runs[0]?.signal.aborted).toBe(false);
+  end();
+});
+
+test('PIPE-12 a running call is extended within the bound; one that waits, is over or is waited for is not', async () => {
+  const { tool, call, extend, parts } = await start();
+  const { body, runs, end } = steered();
+  await tool('long', body, { side_effect_policy: 'idempotent' });
+  const { invocationId: invocation_id, ...record } = await call({ tool_id: 'long', parameters: { n: 1 }, ...LATER });
+  await until(() => runs[0]);
+  const before = parts.running.find('acme', invocation_id)?.deadline?.leftMs() ?? 0;
+  expect(await extend({ invocation_id, extend_seconds: 30 }, asker())).toMatchObject({
+    extended: true,
+    deadline: expect.any(String),
+    message: expect.stringContaining('60 s in all'),
+  });
+  expect(parts.running.find('acme', invocation_id)?.deadline?.leftMs()).toBeGreaterThan(before + 20_000);
+  end();
+  await over({ store: parts.records }, { ...record, invocationId: invocation_id });
+  expect(await extend({ invocation_id, extend_seconds: 1 }, asker())).toMatchObject({ extended: false });
+  const sync = call({ tool_id: 'long', parameters: { n: 2 }, invocation_id: 'sync' });
+  await until(() => runs[1]);
+  expect(await extend({ invocation_id: 'sync', extend_seconds: 1 }, asker())).toMatchObject({
+    extended: false,
+    message: expect.stringContaining('async_mode'),
+  });
+  end();
+  await sync;
+});
+
+test('PIPE-06 cancel is idempotent, before the run, during it and after', async () => {
+  const { tool, accept, call, cancel, shared } = await start();
+  const { body, runs } = steered();
+  await tool('long', body);
+  const waits = await accept({ tool_id: 'long', parameters: { n: 1 }, ...LATER });
+  const end = (invocation_id: string) => cancel({ invocation_id, reason: 'enough' }, asker());
+  expect(await end(waits.invocationId)).toMatchObject({
+    cancelled: true,
+    message: 'The call waited, and will not run',
+  });
+  expect(await end(waits.invocationId)).toMatchObject({ cancelled: false, message: 'Already over: ABORTED' });
+  const running = await call({ tool_id: 'long', parameters: { n: 1 }, ...LATER });
+  await until(() => runs[0]);
+  expect(await end(running.invocationId)).toMatchObject({ cancelled: true });
+  expect(await over(shared, running)).toMatchObject({ failure: { code: 'E3805' } });
+  expect(await end(running.invocationId)).toMatchObject({ cancelled: false });
+  expect(runs).toHaveLength(1);
+});
+
+test('PIPE-07 the answer says where to ask, and how long it will take once that is known', async () => {
+  const { tool, invoke, intake, token } = await start();
+  await tool('quick', () => 1);
+  const ask = async () => {
+    const request = { tool_id: 'quick', parameters: { n: 1 }, capability_token: await token(), ...LATER };
+    const answer = await invoke(request, asker());
+    if (isFailure(answer)) throw new Error(answer.message);
+    return answer;
+  };
+  const first = await ask();
+  expect(first.polling_info).toEqual({ status_url: `/v1/invocations/${first.invocation_id}` });
+  intake.noteServed(3_000);
+  expect((await ask()).polling_info?.estimated_completion_seconds).toBeGreaterThan(0);
+});
+
+test('PIPE-07 a result that was kept for its time is gone from the status, which says so; the record stands', async () => {
+  const made = await start();
+  const { status, shared, call, tool, eventsOf } = made;
+  await tool('any', () => ({ secret: 'of the result' }));
+  const accepted = await call({ tool_id: 'any', parameters: { n: 1 }, ...LATER });
+  await over(shared, accepted);
+  const asked = { invocation_id: accepted.invocationId };
+  expect(await status(asked, asker())).toMatchObject({ status: 'success', result: { secret: 'of the result' } });
+  const events = await eventsOf(accepted.invocationId);
+  await shared.store.forgetResults({ before: Number.MAX_SAFE_INTEGER, at: 1_800_000_000_000, limit: 10 });
+  const shown = await status(asked, asker());
+  expect(shown).toMatchObject({
+    status: 'success',
+    state: 'COMPLETED',
+    warnings: [{ code: 'E3819', details: { forgotten_at: '2027-01-15T08:00:00.000Z' } }],
+    execution_metadata: { attempts: 1 },
+  });
+  expect(JSON.stringify(shown)).not.toContain('of the result');
+  expect(await eventsOf(accepted.invocationId)).toEqual(events);
+});

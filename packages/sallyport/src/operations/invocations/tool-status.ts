@@ -1,0 +1,79 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import type { ToolStatusResponse } from '../../../api/schemas/invocation.ts';
+import { statusOf } from '../../domain/invocation/lifecycle.ts';
+import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
+import type { HeldProgress } from '../../orchestration/call-lease-store.port.ts';
+import { shownProgress } from '../../orchestration/workers.ts';
+import type { Flight } from '../../pipeline/run.ts';
+import type { Asker, Run } from '../operation.ts';
+import { shownSettlement } from '../outcomes/shown-outcome.ts';
+import type { OperationParts } from '../parts.ts';
+import { responseOf } from './invoke-tool.ts';
+import { mayReach } from './may-reach.ts';
+
+/** BC-2 tool.status(): of a call that runs here, from memory; of any other, from the record and its lease. */
+export function toolStatus(
+  parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>,
+): Run<'tool.status'> {
+  return ({ invocation_id }, asker) => statusFor(parts, invocation_id, asker);
+}
+
+/** The status of a call for one who may look at it. @returns E3809 where there is none for him */
+export async function statusFor(
+  { running, records, callWorkers, outcomes }: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>,
+  invocationId: string,
+  asker: Asker,
+): Promise<ToolStatusResponse | Failure> {
+  const { tenantId } = asker.principal;
+  const flight = running.find(tenantId, invocationId);
+  const state = flight?.transitions.at(-1)?.state;
+  if (flight !== undefined && state !== undefined && mayReach(asker, flight.call.principal, 'viewer')) {
+    return fromFlight(invocationId, flight, state);
+  }
+  const record = await records.findInvocation(tenantId, invocationId);
+  if (record === undefined || !mayReach(asker, record, 'viewer')) return noSuchCall(invocationId);
+  const isElsewhere = record.state === 'EXECUTING' && waitsFor(record) === 'worker';
+  const status = fromRecord(record, isElsewhere ? await callWorkers?.progressOf(record) : undefined);
+  const settlement = record.failure?.code === 'E3804' ? await outcomes?.find(tenantId, invocationId) : undefined;
+  return settlement === undefined ? status : { ...status, settlement: shownSettlement(settlement) };
+}
+
+function fromFlight(
+  invocation_id: string,
+  { call, progress }: Flight,
+  state: ToolStatusResponse['state'],
+): ToolStatusResponse {
+  const { tool_id, execution_options } = call.request;
+  const phase = execution_options?.phase;
+  return {
+    invocation_id,
+    state,
+    status: statusOf(state),
+    tool_id,
+    ...(phase === undefined ? {} : { phase }),
+    ...progressMembers(shownProgress(progress)),
+  };
+}
+
+function fromRecord(record: InvocationRecord, progress: HeldProgress | undefined): ToolStatusResponse {
+  const { polling_info: _polling, ...shown } = responseOf(record);
+  const phase = record.phase === undefined ? {} : { phase: record.phase };
+  const tool_id = record.calledAs ?? record.toolId;
+  return { ...shown, ...phase, tool_id, state: record.state, ...progressMembers(progress) };
+}
+
+function progressMembers(
+  progress: HeldProgress | undefined,
+): Pick<ToolStatusResponse, 'progress_percent' | 'current_phase'> {
+  if (progress === undefined) return {};
+  const { percent, phase } = progress;
+  return {
+    ...(percent === undefined ? {} : { progress_percent: percent }),
+    ...(phase === undefined ? {} : { current_phase: phase }),
+  };
+}
+
+/** The same answer for what is not there and for what is not the caller's. */
+export function noSuchCall(invocationId: string): Failure {
+  return failure('E3809', `There is no invocation ${invocationId} that you may see.`);
+}

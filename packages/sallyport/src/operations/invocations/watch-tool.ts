@@ -1,0 +1,46 @@
+import { isFailure } from '@sallyport/std/error/failure';
+import { sha256 } from '@sallyport/std/sha256';
+import type { ToolStatusResponse, ToolWatchResponse } from '../../../api/schemas/invocation.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { statusFor } from './tool-status.ts';
+
+/** How often a call that runs here is looked at, in ms: its memory costs nothing to read. */
+const HERE_MS = 100;
+/** How often the record of any other is, in ms. */
+const RECORD_MS = 500;
+
+/**
+ * The status of a call once it is another than the caller saw last: at once, or after a wait, which the end of a call that
+ * runs in this instance cuts short. Reports of progress in between are passed over: however often a tool reports, a watcher
+ * sees ten states a second at most.
+ */
+export function watchTool(
+  parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'clock'>,
+): Run<'tool.watch'> {
+  const { running, clock } = parts;
+  return async ({ invocation_id, after, wait_seconds = 0 }, asker) => {
+    const until = clock.monotonic() + wait_seconds * 1000;
+    const { signal } = asker.caller;
+    const { tenantId } = asker.principal;
+    // From before the first look on, so that no end falls between a look and a wait.
+    using watch = running.watch(tenantId, invocation_id);
+    for (;;) {
+      const status = await statusFor(parts, invocation_id, asker);
+      if (isFailure(status)) return status;
+      const seen = watched(status, after);
+      const leftMs = until - clock.monotonic();
+      if (seen.changed || seen.over || leftMs <= 0 || signal?.aborted === true) return seen;
+      const isHere = running.find(tenantId, invocation_id) !== undefined;
+      await watch.next(Math.min(leftMs, isHere ? HERE_MS : RECORD_MS), signal);
+    }
+  };
+}
+
+function watched(invocation: ToolStatusResponse, after: string | undefined): ToolWatchResponse {
+  const { state, status, progress_percent, current_phase } = invocation;
+  // The same in every instance, whether it was told by memory or by the record.
+  const event_id = sha256(JSON.stringify([state, status, progress_percent, current_phase])).slice(0, 16);
+  return { event_id, changed: event_id !== after, over: isFinal(state), invocation };
+}

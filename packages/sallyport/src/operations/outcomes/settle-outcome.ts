@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
+import type { UnknownOutcome } from '../../../api/schemas/calls/outcome.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { OutcomeSettlement } from '../../pipeline/outcome-store.port.ts';
+import type { Asker, Run } from '../operation.ts';
+import { type OutcomeParts, shownOutcome, unknownOutcome } from './shown-outcome.ts';
+
+/** What somebody says who found out. */
+type Said = Pick<OutcomeSettlement, 'outcome' | 'how' | 'note' | 'result'>;
+
+/** A person says what became of a call whose outcome was not known (PIPE-13). */
+export function settleOutcome(parts: OutcomeParts): Run<'outcomes.settle'> {
+  return ({ invocation_id, outcome, note, result }, asker) => {
+    const said: Said = { outcome, how: 'person', note, ...(result === undefined ? {} : { result }) };
+    return settle(parts, asker, invocation_id, said);
+  };
+}
+
+/**
+ * Settles a call once; the row of the call stays as it is.
+ * @returns E3704 when it is settled already
+ */
+export async function settle(
+  parts: OutcomeParts,
+  asker: Asker,
+  invocationId: string,
+  said: Said,
+): Promise<UnknownOutcome | Failure> {
+  const { tenantId, agentDid } = asker.principal;
+  const found = await unknownOutcome(parts, tenantId, invocationId);
+  if (isFailure(found)) return found;
+  const { store, record } = found;
+  const own: OutcomeSettlement = { tenantId, invocationId, by: agentDid, at: parts.clock.now(), ...said };
+  const standing = await store.settle(own);
+  if (!isSame(standing, own)) {
+    return failure('E3704', `The call ${invocationId} is settled already: ${standing.outcome}.`, {
+      details: { outcome: standing.outcome, how: standing.how },
+    });
+  }
+  await parts.ledger.commit({
+    events: [...effectEvent(own, record), settledEvent(own, asker, record.toolId)],
+    durability: 'synchronous',
+  });
+  // What it took back, or did not, is known now too.
+  if (record.compensates !== undefined) await parts.sideEffects?.find(tenantId, record.compensates);
+  return shownOutcome({ record, settlement: standing });
+}
+
+/** The same word again, for example after a lost answer, is no conflict and is audited once more. */
+function isSame(standing: OutcomeSettlement, { outcome, how, by, note }: OutcomeSettlement): boolean {
+  return standing.outcome === outcome && standing.how === how && standing.by === by && standing.note === note;
+}
+
+/** How the side effect ended of which nobody knew it (VIS-03). */
+function effectEvent({ outcome, how, at }: OutcomeSettlement, record: InvocationRecord): EventDraft[] {
+  const { tenantId, invocationId, agentDid, toolId, sideEffect } = record;
+  if (sideEffect === undefined || sideEffect === 'pure') return [];
+  const happened = outcome === 'happened';
+  return [
+    {
+      id: randomUUID(),
+      type: happened ? 'ai.agent.tool.side_effect.completed' : 'ai.agent.tool.side_effect.failed',
+      time: at,
+      tenantId,
+      subject: invocationId,
+      data: {
+        agent_did: agentDid,
+        invocation_id: invocationId,
+        side_effect: { policy: sideEffect, settled_by: how, status: happened ? 'executed' : 'failed' },
+        tenant_id: tenantId,
+        tool_id: toolId,
+      },
+    },
+  ];
+}
+
+/** A result has no place in the audit, only its hash. */
+function settledEvent(
+  { tenantId, invocationId, outcome, how, note, result, at }: OutcomeSettlement,
+  asker: Asker,
+  tool: string,
+) {
+  return {
+    id: randomUUID(),
+    type: 'ai.agent.tool.outcome_settled' as const,
+    time: at,
+    tenantId,
+    subject: invocationId,
+    data: {
+      by: asker.principal.agentDid,
+      door: asker.caller.door,
+      how,
+      invocation_id: invocationId,
+      outcome,
+      tenant_id: tenantId,
+      tool_id: tool,
+      ...(note === undefined ? {} : { note }),
+      ...(result === undefined ? {} : { output_hash: sha256(canonicalJson(result)) }),
+    },
+  };
+}

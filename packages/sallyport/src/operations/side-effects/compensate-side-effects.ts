@@ -1,0 +1,99 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { CompensateAllRequest } from '../../../api/schemas/calls/side-effect.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { SideEffect, SideEffects } from '../../orchestration/side-effects.ts';
+import { reachesAll } from '../invocations/may-reach.ts';
+import type { Asker, Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { findOwn, partOf } from './may-see.ts';
+import { compensationOutcome } from './side-effect-record.ts';
+
+/** Side effects that are taken back by one request. */
+const EFFECTS_MAX = 100;
+
+/** Takes one side effect back; what became of it is the answer, an unhappy end too. */
+export function compensateOne(parts: Pick<OperationParts, 'sideEffects'>): Run<'side-effects.compensate'> {
+  return async ({ invocation_id, arguments: said }, asker) => {
+    const sideEffects = partOf(parts);
+    if (isFailure(sideEffects)) return sideEffects;
+    const effect = await findOwn(sideEffects, invocation_id, asker, 'operator');
+    if (isFailure(effect)) return effect;
+    const { record } = effect;
+    const done = await sideEffects.compensate(record, askerOf(asker), said);
+    if (isFailure(done)) return done;
+    const { failure: failed } = done;
+    const { status } = done.effect;
+    const outcome =
+      status === 'compensated' || (status === 'compensating' && failed === undefined)
+        ? status
+        : status === 'compensation_unknown'
+          ? 'unknown'
+          : 'failed';
+    return compensationOutcome({ record, outcome, done, ...(failed === undefined ? {} : { failure: failed }) });
+  };
+}
+
+/** Takes many back, the last that ran first. */
+export function compensateMany(parts: Pick<OperationParts, 'sideEffects'>): Run<'side-effects.compensate-all'> {
+  return async (request, asker) => {
+    const sideEffects = partOf(parts);
+    if (isFailure(sideEffects)) return sideEffects;
+    const records = await recordsOf(sideEffects, request, asker);
+    if (isFailure(records)) return records;
+    const outcomes = await sideEffects.compensateAll(records, askerOf(asker), request.continue_on_failure === true);
+    return {
+      complete: outcomes.every(({ outcome }) => outcome === 'compensated' || outcome === 'not_compensatable'),
+      outcomes: outcomes.map(compensationOutcome),
+    };
+  };
+}
+
+const askerOf = ({ caller, principal }: Asker) => ({ caller, agentDid: principal.agentDid });
+
+/** The calls in the order in which they ran. */
+async function recordsOf(
+  sideEffects: SideEffects,
+  { turn_group_id: turnGroupId, invocation_ids: ids }: CompensateAllRequest,
+  asker: Asker,
+): Promise<readonly InvocationRecord[] | Failure> {
+  if ((turnGroupId === undefined) === (ids === undefined)) {
+    return failure('E3801', 'Name either turn_group_id or invocation_ids.');
+  }
+  return turnGroupId === undefined ? named(sideEffects, ids ?? [], asker) : ofTurn(sideEffects, turnGroupId, asker);
+}
+
+async function named(
+  sideEffects: SideEffects,
+  ids: readonly string[],
+  asker: Asker,
+): Promise<readonly InvocationRecord[] | Failure> {
+  const found: InvocationRecord[] = [];
+  for (const id of ids) {
+    const effect = await findOwn(sideEffects, id, asker, 'operator');
+    if (isFailure(effect)) return effect;
+    found.push(effect.record);
+  }
+  return found;
+}
+
+async function ofTurn(
+  sideEffects: SideEffects,
+  turnGroupId: string,
+  asker: Asker,
+): Promise<readonly InvocationRecord[] | Failure> {
+  const { principal } = asker;
+  const { tenantId } = principal;
+  const own = reachesAll(asker, 'operator') ? {} : { owner: principal };
+  const wanted = ({ record }: SideEffect): boolean => record.state === 'COMPLETED' && record.compensates === undefined;
+  const { effects, next } = await sideEffects.list({ tenantId, turnGroupId, ...own, limit: EFFECTS_MAX }, wanted);
+  if (next !== undefined) {
+    return failure('E3810', `The turn group has more than ${EFFECTS_MAX} side effects. Name the calls in parts.`);
+  }
+  // The sort keeps the order of acceptance where two ended at once.
+  const inOrder = effects.map(({ record }) => record).reverse();
+  return inOrder.sort((one, other) => endOf(one) - endOf(other));
+}
+
+/** Epoch ms; when calls ran side by side, the one that ended later built on more. */
+const endOf = ({ metadata, acceptedAt }: InvocationRecord): number =>
+  metadata?.completed_at === undefined ? acceptedAt : Date.parse(metadata.completed_at);

@@ -1,0 +1,24 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import type { SideEffect, SideEffects } from '../../orchestration/side-effects.ts';
+import { mayReach, type Reach } from '../invocations/may-reach.ts';
+import type { Asker } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+/** The side effect, or the same answer for what is not there and what is not the asker's. */
+export async function findOwn(
+  sideEffects: SideEffects,
+  invocationId: string,
+  asker: Asker,
+  reach: Reach,
+): Promise<SideEffect | Failure> {
+  const effect = await sideEffects.find(asker.principal.tenantId, invocationId);
+  if (effect === undefined || !mayReach(asker, effect.record, reach)) return noSuch(invocationId);
+  return effect;
+}
+
+const noSuch = (invocationId: string): Failure =>
+  failure('E3809', `There is no side effect of a call ${invocationId} that you may see.`);
+
+/** The part, or that this layer has none. */
+export const partOf = ({ sideEffects }: Pick<OperationParts, 'sideEffects'>): SideEffects | Failure =>
+  sideEffects ?? failure('E3901', 'This layer keeps no side effects.');

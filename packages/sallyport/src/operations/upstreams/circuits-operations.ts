@@ -1,0 +1,93 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { isoTime } from '@sallyport/std/iso-time';
+import type { Circuit } from '../../../api/schemas/calls/circuit.ts';
+import { percentOf } from '../../domain/circuit/sliding-window.ts';
+import type { CIRCUITS } from '../catalogue/circuits.ts';
+import type { OperationsOf, Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+type Parts = Pick<OperationParts, 'circuits'>;
+type Store = NonNullable<Parts['circuits']>['store'];
+type KnownCircuit = NonNullable<Awaited<ReturnType<Store['find']>>>;
+
+/** Circuits on a page when the asker names no number. */
+const PAGE = 50;
+
+/** What can be asked about circuits; everybody sees those of the own tenant. */
+export function circuitsOperations(parts: Parts): OperationsOf<typeof CIRCUITS> {
+  return {
+    'circuits.list': listCircuits(parts),
+    'circuits.show': ({ name }, { principal }) => show(parts, principal.tenantId, name),
+    'circuits.set': setCircuit(parts),
+  };
+}
+
+function listCircuits({ circuits }: Parts): Run<'circuits.list'> {
+  return async ({ state, after, limit = PAGE }, { principal: { tenantId } }) => {
+    const place = after === undefined ? {} : { after };
+    const query = { ...place, ...(state === undefined ? {} : { state }) };
+    // One more says whether there is another page.
+    const found = (await circuits?.store.list(tenantId, { ...query, limit: limit + 1 })) ?? [];
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return { circuits: page.map(shown), ...(last === undefined ? {} : { next: last.name }) };
+  };
+}
+
+function setCircuit(parts: Parts): Run<'circuits.set'> {
+  return async ({ name, state, reason }, { principal: { tenantId, agentDid }, caller }) => {
+    const by = { by: agentDid, door: caller.door, ...(reason === undefined ? {} : { note: reason }) };
+    const isKnown = await parts.circuits?.set(tenantId, name, state, by);
+    return isKnown === true ? show(parts, tenantId, name) : unknown(name);
+  };
+}
+
+async function show({ circuits }: Parts, tenantId: string, name: string): Promise<Circuit | Failure> {
+  const found = await circuits?.store.find(tenantId, name);
+  return found === undefined ? unknown(name) : shown(found);
+}
+
+const unknown = (name: string): Failure =>
+  failure('E3809', `There is no circuit ${name}. Each begins with the first call that goes through it.`);
+
+function shown({ name, state, since, lastFailureAt, counts, waitMs, trials, terms }: KnownCircuit): Circuit {
+  const { calls, failures, slowCalls } = counts;
+  return {
+    name,
+    state,
+    since: isoTime(since),
+    call_count: calls,
+    failure_count: failures,
+    slow_call_count: slowCalls,
+    failure_rate: percentOf(failures, calls),
+    slow_call_rate: percentOf(slowCalls, calls),
+    ...(lastFailureAt === undefined ? {} : { last_failure_at: isoTime(lastFailureAt) }),
+    ...(waitMs === undefined ? {} : { retry_after_ms: Math.ceil(waitMs) }),
+    ...(trials === undefined ? {} : { trials: trialsShown(trials) }),
+    config: {
+      failure_rate_threshold: terms.failureRateThreshold,
+      slow_call_rate_threshold: terms.slowCallRateThreshold,
+      slow_call_duration_threshold_ms: terms.slowCallMs,
+      sliding_window_type: terms.windowType,
+      sliding_window_size: terms.windowSize,
+      minimum_number_of_calls: terms.callsMin,
+      wait_duration_in_open_state_seconds: terms.waitMs / 1000,
+      permitted_number_of_calls_in_half_open_state: terms.trialCalls,
+      half_open_strategy: terms.halfOpenStrategy,
+    },
+  };
+}
+
+const trialsShown = ({
+  share,
+  calls,
+  ended,
+  underWay,
+  succeeded,
+}: NonNullable<KnownCircuit['trials']>): NonNullable<Circuit['trials']> => ({
+  share,
+  permitted: calls,
+  completed: ended,
+  under_way: underWay,
+  succeeded,
+});

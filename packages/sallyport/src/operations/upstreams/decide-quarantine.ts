@@ -1,0 +1,111 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { UpstreamTool } from '../../mcp-servers/quarantine.ts';
+import { callerCredentials } from '../../mcp-servers/upstreams.ts';
+import type { OperationInput } from '../catalogue.ts';
+import type { Asker, Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { recordMoves } from '../tools/move-tool.ts';
+import { isNamed, servedManifest, type WaitingTool, waitingTools } from './list-quarantine.ts';
+import { recordToolChanges } from './record-tool-changes.ts';
+import { noteRecorded, registerListed, registrationOf } from './register-listed.ts';
+
+/** Registers what a server serves now as a new version, and lets it be called (REG-09). */
+export function acceptQuarantined(parts: OperationParts): Run<'upstreams.accept'> {
+  return (decision, asker) =>
+    decide(parts, asker, decision, async (chosen) => {
+      const hasFindings = ({ served }: WaitingTool): boolean => served.findings.length > 0;
+      const pending = decision.all === true ? chosen.filter(({ block }) => block !== 'rejected') : chosen;
+      const tools = decision.all === true ? pending.filter((tool) => !hasFindings(tool)) : pending;
+      const registrations = await accept(parts, asker, decision.name, tools);
+      const leftOut = pending.filter((tool) => !tools.includes(tool)).map(({ toolId }) => toolId);
+      return { name: decision.name, registrations, left_out: leftOut };
+    });
+}
+
+/** Refuses what a server serves now; the tool comes back by itself when it is served as accepted again (REG-09). */
+export function rejectQuarantined(parts: OperationParts): Run<'upstreams.reject'> {
+  return (decision, asker) =>
+    decide(parts, asker, decision, async (chosen) => {
+      const tools = chosen
+        .filter(({ block }) => block !== 'rejected')
+        .map((tool): UpstreamTool => ({ ...tool, block: 'rejected', rejectedHash: tool.served.hash }));
+      await parts.quarantine.put(tools);
+      await recordToolChanges(parts, asker, decision.name, 'tools-rejected', tools);
+      return { name: decision.name, rejected: chosen.map(({ toolId }) => toolId) };
+    });
+}
+
+type Decision = OperationInput<'upstreams.accept'>;
+
+function decide<T>(
+  parts: OperationParts,
+  { principal: { tenantId } }: Asker,
+  decision: Decision,
+  act: (chosen: readonly WaitingTool[]) => Promise<T>,
+): Promise<T | Failure> {
+  const { name, tool, all, content_hash } = decision;
+  return parts.quarantine.inTurn(tenantId, name, async () => {
+    if (parts.upstreams.current(tenantId, name) === undefined) return failure('E3809', `There is no upstream ${name}.`);
+    if ((tool === undefined) === (all === undefined)) {
+      return failure('E3801', 'Name one tool, or say all; not both and not neither.');
+    }
+    const waiting = waitingTools(parts, tenantId, name);
+    if (tool === undefined) return act(waiting);
+    const found = waiting.find((known) => isNamed(known, tool));
+    if (found === undefined) {
+      return failure('E3809', `The upstream ${name} has no tool ${JSON.stringify(tool.slice(0, 128))} in quarantine.`);
+    }
+    if (content_hash !== undefined && content_hash !== found.served.hash) {
+      return failure('E3704', `The server changed ${found.toolId} once more. Look at what it serves now first.`, {
+        details: { content_hash: found.served.hash },
+      });
+    }
+    return act([found]);
+  });
+}
+
+async function accept(parts: OperationParts, asker: Asker, name: string, tools: readonly WaitingTool[]) {
+  const definition = parts.upstreams.current(asker.principal.tenantId, name)?.definition;
+  const said =
+    definition === undefined
+      ? {}
+      : { overrides: definition.overrides ?? {}, credentials: callerCredentials(definition) };
+  const candidates = tools.flatMap((tool) => {
+    const manifest = servedManifest(parts, tool, said);
+    return manifest === undefined ? [] : [{ manifest, registered: tool.version, tool }];
+  });
+  const ends = await registerListed(parts, asker, candidates);
+  const accepted: UpstreamTool[] = [];
+  for (const [at, { tool }] of candidates.entries()) {
+    const end = ends[at];
+    if (end === undefined || isFailure(end)) continue;
+    const { block: _block, served, rejectedHash: _rejected, ...free } = tool;
+    const noticedAt = new Date(parts.clock.now()).toISOString();
+    accepted.push({ ...free, acceptedHash: served.hash, version: end.version.manifest.version, noticedAt });
+  }
+  await parts.quarantine.put(accepted);
+  await recordToolChanges(parts, asker, name, 'tools-accepted', accepted);
+  await noteRecorded(parts, ends);
+  for (const { tool } of candidates) await deprecateFormer(parts, asker, tool);
+  return candidates.map(({ manifest }, at) => {
+    return registrationOf(manifest, ends[at] ?? failure('E3900', 'The registry gave no answer.'));
+  });
+}
+
+/** The version that was accepted before describes what the server no longer does; a call of it still goes there. */
+async function deprecateFormer(parts: OperationParts, asker: Asker, { tenantId, toolId, version }: WaitingTool) {
+  const { registry, quarantine } = parts;
+  const now = quarantine.find(tenantId, toolId)?.version;
+  const former = registry.versions(tenantId, toolId).find(({ manifest }) => manifest.version === version);
+  if (former?.state !== 'active' || now === undefined || now === version) return;
+  const moved = await registry.move({
+    tenantId,
+    toolId,
+    version: former.manifest.version,
+    to: 'deprecated',
+    inFavorOf: now,
+    by: asker.principal.agentDid,
+    reason: 'An operator accepted what its server serves now.',
+  });
+  await recordMoves(parts, asker, moved);
+}

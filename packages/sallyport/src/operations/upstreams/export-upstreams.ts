@@ -1,0 +1,44 @@
+import { failure } from '@sallyport/std/error/failure';
+import type { DesktopServer, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { withPlaceholders } from './get-upstream.ts';
+
+/** The upstreams of a tenant as the `mcpServers` JSON of desktop clients; a value that may be a secret is left to be filled in. */
+export function exportUpstreams({ upstreams }: Pick<OperationParts, 'upstreams'>): Run<'upstreams.export'> {
+  return ({ names }, { principal: { tenantId } }) => {
+    const wanted = names ?? upstreams.statuses(tenantId).map(({ name }) => name);
+    const servers: Record<string, DesktopServer> = {};
+    for (const name of wanted) {
+      const current = upstreams.current(tenantId, name);
+      if (current === undefined) return failure('E3809', `There is no upstream ${name}.`);
+      servers[name] = serverOf(current.definition);
+    }
+    return { mcpServers: servers };
+  };
+}
+
+function serverOf(definition: UpstreamDefinition): DesktopServer {
+  const { transport, disabled } = withPlaceholders(definition);
+  const off = disabled === true ? { disabled } : {};
+  if (transport.type !== 'stdio') return { ...transport, ...off };
+  const { command, args, cwd, env } = transport;
+  return {
+    ...{ type: transport.type, command },
+    ...(args === undefined ? {} : { args: pinned(args, transport.installed) }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env }),
+    ...off,
+  };
+}
+
+/** Names the version that was installed, so that another client runs the same one. */
+function pinned(
+  args: readonly string[],
+  installed: { readonly manager: string; readonly name: string; readonly version: string } | undefined,
+): string[] {
+  if (installed === undefined) return [...args];
+  const { name, version } = installed;
+  const at = args.findIndex((arg) => arg === name || arg.startsWith(`${name}@`));
+  return at === -1 ? [...args] : args.with(at, `${name}@${version}`);
+}

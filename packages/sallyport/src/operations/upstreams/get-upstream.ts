@@ -1,0 +1,73 @@
+import { failure } from '@sallyport/std/error/failure';
+import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { secretArgument } from '../../mcp-servers/upstreams.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+
+const NAMED_MAX = 100;
+const HIDDEN = '[hidden]';
+/** A value that names a secret instead of holding one. */
+const PLACEHOLDER = /^[^{}]{0,32}\{\{[A-Za-z0-9_.-]+\}\}$/;
+
+/** One upstream with everything that an operator may want to know of it (REG-09). */
+export function getUpstream({
+  upstreams,
+  quarantine,
+}: Pick<OperationParts, 'upstreams' | 'quarantine'>): Run<'upstreams.get'> {
+  return ({ name }, { principal: { tenantId } }) => {
+    const current = upstreams.current(tenantId, name);
+    if (current === undefined) return failure('E3809', `There is no upstream ${name}.`);
+    const absent = quarantine.tools(tenantId, name).filter(({ block }) => block === 'absent');
+    return {
+      upstream: current.status,
+      definition: withoutSecrets(current.definition),
+      malformed: current.malformed.slice(0, NAMED_MAX).map((entry) => ({ ...entry })),
+      absent_tools: absent.slice(0, NAMED_MAX).map(({ toolId }) => toolId),
+    };
+  };
+}
+
+/** The definition with every value hidden that may be a secret and is not one by name. */
+const withoutSecrets = (definition: UpstreamDefinition): UpstreamDefinition => shownAs(definition, () => HIDDEN);
+
+/** The same with `{{NAME}}` in the place of such a value, by the name of its variable or header. */
+export const withPlaceholders = (definition: UpstreamDefinition): UpstreamDefinition =>
+  shownAs(definition, (name) => `{{${name.replace(/[^A-Za-z0-9_.-]/g, '_')}}}`);
+
+function shownAs(definition: UpstreamDefinition, standIn: (name: string) => string): UpstreamDefinition {
+  const hidden = (values: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, PLACEHOLDER.test(value) ? value : standIn(name)]),
+    );
+  const { transport } = definition;
+  if (transport.type !== 'stdio') {
+    const { headers } = transport;
+    const url = withoutUserinfo(transport.url);
+    return {
+      ...definition,
+      transport: { ...transport, url, ...(headers === undefined ? {} : { headers: hidden(headers) }) },
+    };
+  }
+  const { env, args } = transport;
+  const shown = args?.map((arg, at) => {
+    const name = secretArgument(args, at);
+    return name === undefined ? arg : standIn(name);
+  });
+  return {
+    ...definition,
+    transport: {
+      ...transport,
+      ...(shown === undefined ? {} : { args: shown }),
+      ...(env === undefined ? {} : { env: hidden(env) }),
+    },
+  };
+}
+
+/** Keys of some servers travel in the query. */
+function withoutUserinfo(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') url.username = url.password = '';
+  for (const name of new Set(url.searchParams.keys())) url.searchParams.set(name, 'hidden');
+  return url.href;
+}

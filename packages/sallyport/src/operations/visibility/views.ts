@@ -1,0 +1,125 @@
+import { failure, isFailure } from '@sallyport/std/error/failure';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
+import type { Fault } from '../../../api/schemas/error.ts';
+import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
+import type { ViewDetail } from '../../../api/schemas/visibility.ts';
+import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import type { StoredView } from '../../visibility/visibility.ts';
+import type { Run } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
+import { recordChange } from '../registry-event.ts';
+
+type Reading = Pick<OperationParts, 'visibility' | 'visible'>;
+type Changing = Reading & Pick<OperationParts, 'schemas' | 'ledger' | 'clock'>;
+
+/** Faults that a message quotes; `details.faults` has all. */
+const FAULTS_QUOTED_MAX = 3;
+
+/** The views of the tenant, by name. */
+export function listViews({ visibility, visible }: Reading): Run<'views.list'> {
+  return (_input, { principal: { tenantId } }) => {
+    const stored = [...(visibility.rulesOf(tenantId)?.views.values() ?? [])];
+    const views = stored.map(({ view, changed_at }) => {
+      const { entries, dropped } = visible.resolve(tenantId, view);
+      const { name, description, agents, conflict } = view;
+      return {
+        name,
+        ...(description === undefined ? {} : { description }),
+        agents: [...agents],
+        conflict,
+        tool_count: entries.size,
+        dropped_count: dropped.length,
+        changed_at,
+      };
+    });
+    return { views: views.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  };
+}
+
+/** One view with what becomes of it for the tools that there are now. */
+export function getView({ visibility, visible }: Reading): Run<'views.get'> {
+  return ({ name }, { principal: { tenantId } }) => {
+    const stored = visibility.rulesOf(tenantId)?.views.get(name);
+    return stored === undefined ? failure('E3809', `There is no view ${name}.`) : detailOf(visible, tenantId, stored);
+  };
+}
+
+/** Makes or replaces a view; one that has a fault changes nothing (REG-13). */
+export function putView(parts: Changing): Run<'views.put'> {
+  return async ({ view }, asker) => {
+    const { tenantId } = asker.principal;
+    const faults = parts.visible
+      .viewFaults(tenantId, view, (tool, given) => argumentFaults(parts, tool, given))
+      .map((fault) => ({ ...fault, path: `/view${fault.path}` }));
+    if (faults.length > 0) return failure('E3801', inWords(faults), { details: { faults } });
+    const stored = await parts.visibility.putView(tenantId, view);
+    await recordChange(parts, asker, view.name, {
+      change: 'view-put',
+      view: view.name,
+      agents: view.agents,
+      view_hash: sha256(canonicalJson(view)),
+    });
+    return detailOf(parts.visible, tenantId, stored);
+  };
+}
+
+/** Its agents see from now on what they would without it; calls that run go on. */
+export function removeView(parts: Changing): Run<'views.remove'> {
+  return async ({ name }, asker) => {
+    const removed = await parts.visibility.removeView(asker.principal.tenantId, name);
+    if (removed) await recordChange(parts, asker, name, { change: 'view-removed', view: name });
+    return { name, removed };
+  };
+}
+
+function detailOf(visible: Reading['visible'], tenantId: string, { view, changed_at }: StoredView): ViewDetail {
+  const { entries, dropped } = visible.resolve(tenantId, view);
+  const tools = [...entries.values()].map(({ name, tool: { manifest, contentHash } }) => ({
+    name,
+    tool_id: manifest.tool_id,
+    version: manifest.version,
+    content_hash: contentHash,
+  }));
+  return {
+    view,
+    changed_at,
+    tools: tools.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    dropped: dropped.map(({ source, tool, toolId, name, reason }) => ({
+      source,
+      tool,
+      ...(toolId === undefined ? {} : { tool_id: toolId }),
+      ...(name === undefined ? {} : { name }),
+      reason,
+    })),
+  };
+}
+
+/** Keywords of a schema that say something of single members; the others judge which members come together. */
+const OF_MEMBERS = [
+  '$schema',
+  '$id',
+  '$defs',
+  'definitions',
+  'type',
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+];
+
+/** Only some arguments are given, so what has to be there besides is left to the call. */
+function argumentFaults({ schemas }: Changing, { manifest }: ToolVersion, given: object): readonly Fault[] {
+  const whole: JsonSchemaObject = manifest.parameters_schema;
+  const partial = Object.fromEntries(
+    OF_MEMBERS.filter((keyword) => keyword in whole).map((keyword) => [keyword, whole[keyword]]),
+  );
+  const schema = schemas.compile(partial);
+  if (isFailure(schema)) return [{ path: '', code: schema.code, keyword: 'schema', message: schema.message }];
+  return schema.check(given, { coerce: false }).faults.map((fault) => ({ ...fault, code: 'E3801' }));
+}
+
+function inWords(faults: readonly Fault[]): string {
+  const quoted = faults.slice(0, FAULTS_QUOTED_MAX).map(({ path, message }) => `${path} ${message}`);
+  const more = faults.length - quoted.length;
+  return `The view was not taken: ${quoted.join(' ')}${more > 0 ? ` And ${more} more.` : ''}`;
+}

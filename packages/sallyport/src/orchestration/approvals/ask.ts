@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import type { ApprovalRequest } from '../../domain/invocation/waiting-call.ts';
+import { isSamePerson, rootHolderOf } from '../../domain/principal/root-holder.ts';
+import type { ApprovalQuestion } from '../../pipeline/approval-desk.port.ts';
+import type { StoredRule } from '../approval-store.port.ts';
+import { termsFor } from '../approval-terms.ts';
+import { type DeskState, inBackground } from './desk-state.ts';
+import { nobodyCouldAnswer } from './eligible.ts';
+
+/** When somebody who finds the desk full may try again. */
+const RETRY_MS = 60_000;
+
+/** The question for a person; a new one each time, so that no two calls ever share an id. */
+export function ask(state: DeskState, question: ApprovalQuestion): ApprovalRequest | Failure {
+  const { reason, binding, tool, prompt } = question;
+  const terms = termsFor(state.terms, tool, reason);
+  if (nobodyCouldAnswer(terms, question))
+    return failure(
+      'E3807',
+      'Nobody could approve this call: whoever is named for its tool asked for it. It did not run.',
+    );
+  const waiting = state.pendingCounts.get(binding.tenantId) ?? 0;
+  if (waiting >= state.limits.pendingMax)
+    return failure('E3803', `${waiting} calls wait for an approval already. Try again when some are decided.`, {
+      retryAfterMs: RETRY_MS,
+    });
+  state.pendingCounts.set(binding.tenantId, waiting + 1);
+  const now = state.clock.now();
+  return {
+    approvalId: randomUUID(),
+    reason,
+    binding,
+    requestedAt: now,
+    expiresAt: now + terms.expiresAfterMs,
+    ...(prompt === undefined ? {} : { prompt }),
+  };
+}
+
+/** Where four eyes are asked for, nobody says yes beforehand to what they ask for themselves. */
+function isOwnCall({ terms }: DeskState, { tool, reason, claims }: ApprovalQuestion, { maker }: StoredRule): boolean {
+  if (maker === undefined || !isSamePerson(maker, rootHolderOf(claims))) return false;
+  return termsFor(terms, tool, reason).fourEyes;
+}
+
+/** Whether a standing rule says yes; that it did goes on record after the call. */
+export function isAlwaysAllowed(state: DeskState, question: ApprovalQuestion): boolean {
+  const { binding } = question;
+  const rule = state.rules.match(question, (each) => !isOwnCall(state, question, each));
+  if (rule === undefined) return false;
+  void inBackground(state, 'approval-rule-use-not-recorded', () =>
+    state.ledger.commit({
+      events: [
+        {
+          id: randomUUID(),
+          type: 'ai.agent.approval.decided',
+          time: state.clock.now(),
+          tenantId: binding.tenantId,
+          data: {
+            tenant_id: binding.tenantId,
+            agent_did: binding.agentDid,
+            ...(binding.userDid === undefined ? {} : { user_did: binding.userDid }),
+            tool_id: binding.toolId,
+            tool_version: binding.toolVersion,
+            input_hash: binding.inputHash,
+            decision: 'approved',
+            by: `rule:${rule.id}`,
+            rule_id: rule.id,
+          },
+        },
+      ],
+      durability: 'asynchronous',
+    }),
+  );
+  return true;
+}

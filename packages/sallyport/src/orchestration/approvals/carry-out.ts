@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { errorBody, type Failure, failure } from '@sallyport/std/error/failure';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
+import { stateAfterFailure } from '../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { commitUnlessOver } from '../../pipeline/run.ts';
+import type { ApprovalClosing, HeldClosing } from '../approval-store.port.ts';
+import { type DeskState, keyOf } from './desk-state.ts';
+import { noteFact } from './events.ts';
+import { digestOf, requestOf } from './pending.ts';
+import { tellDecided } from './tell.ts';
+
+/** Decisions that one instance carries out at once; the others come with the next sweep. */
+const AT_WORK_MAX = 1000;
+
+/**
+ * Does what a closed approval asks for: puts it on record, and ends the call or runs it. One instance is at it at a time,
+ * and whoever finds it half done goes on: the call's own row says whether something is left to do. Only a call that waits
+ * for this very approval is touched.
+ */
+export async function carryOut(state: DeskState, closing: ApprovalClosing): Promise<void> {
+  const { store, atWork, leftOff, instanceId, limits } = state;
+  const { tenantId, approvalId } = closing;
+  const key = keyOf(tenantId, approvalId);
+  if (atWork.has(key) || atWork.size >= AT_WORK_MAX) return;
+  atWork.add(key);
+  // Until the store says otherwise, the claim stands: an answer may be lost.
+  if (leftOff.size < AT_WORK_MAX) leftOff.set(key, closing);
+  try {
+    if (await store.claim(tenantId, approvalId, instanceId, limits.leaseMs)) {
+      try {
+        if (await isCarriedOut(state, tenantId, approvalId)) await store.mark(tenantId, approvalId, 'finished');
+      } finally {
+        await store.release(tenantId, approvalId, instanceId);
+      }
+    }
+    leftOff.delete(key);
+  } finally {
+    atWork.delete(key);
+  }
+}
+
+/** False when the call still waits for this approval, or people have not been told yet. */
+async function isCarriedOut(state: DeskState, tenantId: string, approvalId: string): Promise<boolean> {
+  const closing = await state.store.closing(tenantId, approvalId);
+  if (closing === undefined) return true;
+  if (!closing.noted) await note(state, closing);
+  const waiting = await stillWaiting(state, closing);
+  if (waiting !== undefined) {
+    if (closing.outcome === 'approved') await resumeCall(state, closing, waiting);
+    else await endCall(state, closing, waiting);
+    if ((await stillWaiting(state, closing)) !== undefined) return false;
+  }
+  return tell(state, closing);
+}
+
+/** Whether people were told; what is left to do then is done when they are. */
+const tell = (state: DeskState, closing: HeldClosing): Promise<boolean> =>
+  tellDecided(state, closing, () => carryOut(state, closing));
+
+async function stillWaiting(
+  { records }: DeskState,
+  { tenantId, invocationId, approvalId }: ApprovalClosing,
+): Promise<InvocationRecord | undefined> {
+  const record = await records.findInvocation(tenantId, invocationId);
+  return record !== undefined && requestOf(record)?.approvalId === approvalId ? record : undefined;
+}
+
+async function note(state: DeskState, closing: HeldClosing): Promise<void> {
+  const { tenantId, approvalId, invocationId, outcome, by, approvers, reason, binding, parameters, given } = closing;
+  const bound = given?.binding ?? binding;
+  await noteFact(state, {
+    type: outcome === 'expired' ? 'ai.agent.approval.expired' : 'ai.agent.approval.decided',
+    id: `${approvalId}:closed`,
+    approvalId,
+    invocationId,
+    binding: bound,
+    data: {
+      decision: outcome,
+      by,
+      // A name that is personal data is taken out of what is written: its hash stays.
+      by_hash: sha256(by),
+      binding_digest: digestOf(bound),
+      ...(approvers.length === 0 ? {} : { approvers: [...approvers] }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(parameters === undefined ? {} : { edited: true, input_hash_before: binding.inputHash }),
+    },
+  });
+  await tell(state, closing);
+  await state.store.mark(tenantId, approvalId, 'noted');
+}
+
+/** The yes is used by whoever holds the claim; it is renewed as long as the call runs here. */
+async function resumeCall(state: DeskState, closing: HeldClosing, record: InvocationRecord): Promise<void> {
+  const { store, limits, instanceId, log } = state;
+  const { tenantId, approvalId, invocationId, given } = closing;
+  if (given === undefined) throw new Error(`the approval ${approvalId} was approved without a yes`);
+  await putEdit(state, closing, record);
+  const renewal = setInterval(() => {
+    store.claim(tenantId, approvalId, instanceId, limits.leaseMs).catch((cause: unknown) => {
+      log.warn('approval-claim-not-renewed', { approval_id: approvalId, reason: String(cause) });
+    });
+  }, limits.leaseMs / 3).unref();
+  try {
+    await state.resume(tenantId, invocationId, given);
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    log.warn('approved-call-not-resumed', { approval_id: approvalId, invocation_id: invocationId, reason });
+  } finally {
+    clearInterval(renewal);
+  }
+}
+
+/** What an approver changed stands in the row before the call goes on, so that a crash cannot bring the old back. */
+async function putEdit({ ledger }: DeskState, closing: HeldClosing, record: InvocationRecord): Promise<void> {
+  const { parameters } = closing;
+  const { waiting } = record;
+  if (parameters === undefined || waiting === undefined) return;
+  if (canonicalJson(waiting.request.parameters ?? {}) === canonicalJson(parameters)) return;
+  const request = { ...waiting.request, parameters };
+  await commitUnlessOver(ledger, {
+    record: { ...record, waiting: { ...waiting, request } },
+    events: [],
+    durability: 'synchronous',
+  });
+}
+
+/** The end of a call that will never run. */
+async function endCall({ ledger, clock }: DeskState, closing: HeldClosing, open: InvocationRecord): Promise<void> {
+  const failed = failureFor(closing);
+  const state = stateAfterFailure(failed);
+  const now = clock.now();
+  const { waiting: _waiting, result: _result, metadata, ...row } = open;
+  const { message: _message, details: _details, ...error } = errorBody(failed);
+  await commitUnlessOver(ledger, {
+    record: {
+      ...row,
+      state,
+      failure: failed,
+      ...(metadata === undefined ? {} : { metadata: { ...metadata, completed_at: new Date(now).toISOString() } }),
+    },
+    events: [
+      {
+        id: randomUUID(),
+        type: 'ai.agent.tool.failed',
+        time: now,
+        tenantId: open.tenantId,
+        subject: open.invocationId,
+        data: {
+          agent_did: open.agentDid,
+          approval_id: closing.approvalId,
+          capabilities: [],
+          door: open.door,
+          error,
+          invocation_id: open.invocationId,
+          state,
+          tenant_id: open.tenantId,
+          tool_id: open.toolId,
+          ...(open.inputHash === undefined ? {} : { input_hash: open.inputHash }),
+          ...(open.toolVersion === undefined ? {} : { tool_version: open.toolVersion }),
+        },
+      },
+    ],
+    durability: 'synchronous',
+  });
+}
+
+/** What the caller is told: a no is not the same as nobody's answer (ORC-05). */
+function failureFor({ outcome, approvalId, reason }: ApprovalClosing): Failure {
+  const because = reason === undefined ? '' : ` Reason given: ${reason}`;
+  const details = { approval_id: approvalId, ...(reason === undefined ? {} : { reason }) };
+  if (outcome === 'denied')
+    return failure('E3807', `An approver denied the call; it did not run.${because}`, { details });
+  if (outcome === 'expired')
+    return failure('E3808', 'Nobody decided on the call in time, so it did not run. Call again to ask again.', {
+      details,
+    });
+  return failure('E3805', `The call was cancelled while it waited for a person; it did not run.${because}`, {
+    details,
+  });
+}

@@ -1,0 +1,86 @@
+import { failure, isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { judgedArguments } from '../../domain/invocation/call-environment.ts';
+import { type CallOwner, isOwner } from '../../domain/invocation/call-owner.ts';
+import type { ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
+import type { ApprovalOffice, Approver, Pending } from '../approval-desk.ts';
+
+/** A question as a client shows it to its user. */
+export interface ClientQuestion {
+  readonly toolId: string;
+  readonly toolVersion: string;
+  readonly reason: ConfirmationReason;
+  readonly question?: string;
+  readonly prompt?: string;
+  readonly argumentsText?: string;
+  readonly bindingDigest: string;
+  /** Epoch ms. */
+  readonly expiresAt: number;
+}
+
+/** What the user of a client says. */
+export interface ClientConfirmation {
+  readonly tenantId: string;
+  readonly approvalId: string;
+  readonly by: CallOwner;
+  readonly accepted: boolean;
+  readonly bindingDigest: string;
+}
+
+/** The side of the desk that users at a client answer to (VIS-06): for confirmations, never for approvals. */
+export interface ClientConfirmations {
+  /** Undefined for what this user may not confirm, or nobody can any more. */
+  shown(by: CallOwner, approvalId: string): Promise<ClientQuestion | undefined>;
+  /**
+   * Resolves once the answer is kept; the call goes on after it, through every stage.
+   * @throws ToolLayerError E3213, E3808, E3809, E3817, as the desk refuses
+   */
+  confirm(confirmation: ClientConfirmation): Promise<void>;
+}
+
+/** What it stands on. */
+export interface ClientConfirmationParts {
+  readonly desk: Pick<ApprovalOffice, 'find' | 'isForClient' | 'approve' | 'deny'>;
+  /** Arguments as a client may show them; none are shown when absent. */
+  readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
+}
+
+/** The user at the client decides on their own agent's calls alone, and on those made in their own name. */
+export function createClientConfirmations({ desk, shownArguments }: ClientConfirmationParts): ClientConfirmations {
+  return {
+    async shown(by, approvalId) {
+      const pending = await desk.find(by.tenantId, approvalId);
+      if (isFailure(pending) || !isTheirs(pending, by) || !desk.isForClient(pending)) return undefined;
+      const { binding, reason, prompt, expiresAt } = pending.request;
+      const { parameters = {}, execution_options } = pending.waiting.request;
+      const judged = judgedArguments(parameters, execution_options?.environment);
+      return {
+        toolId: binding.toolId,
+        toolVersion: binding.toolVersion,
+        reason,
+        ...(binding.question === undefined ? {} : { question: binding.question }),
+        ...(prompt === undefined ? {} : { prompt }),
+        ...(shownArguments === undefined ? {} : { argumentsText: shownArguments(judged) }),
+        bindingDigest: pending.digest,
+        expiresAt,
+      };
+    },
+    async confirm({ approvalId, by, accepted, bindingDigest }) {
+      const pending = await desk.find(by.tenantId, approvalId);
+      if (isFailure(pending)) throw ToolLayerError.of(pending);
+      if (!isTheirs(pending, by)) throw ToolLayerError.of(notTheirs());
+      const decision = { approvalId, approver: approverOf(by), digest: bindingDigest };
+      const decided = await (accepted ? desk.approve(decision) : desk.deny(decision));
+      if (isFailure(decided)) throw ToolLayerError.of(decided);
+    },
+  };
+}
+
+const isTheirs = ({ request }: Pending, by: CallOwner): boolean => isOwner(by, request.binding);
+
+const notTheirs = () => failure('E3213', 'Only the user in whose name the agent asked may confirm its call.');
+
+function approverOf({ tenantId, agentDid, userDid }: CallOwner): Approver {
+  const id = userDid ?? agentDid;
+  return { tenantId, id, names: [id], agentDid, userDid, roles: [], via: 'client' };
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { sha256 } from '@sallyport/std/sha256';
+import type { StoredDelegation } from '../approval-store.port.ts';
+import { approve, type Decided, deny } from './decide.ts';
+import type { Approver, DeskState } from './desk-state.ts';
+import { mayApprove } from './eligible.ts';
+import { decidedAlready } from './pending.ts';
+import { ANSWER_PREFIX } from './tell.ts';
+
+/** Delegations of one approver that stand at once. */
+const DELEGATIONS_MAX = 20;
+
+/** To whom an approver lends the right to decide, and for how long. */
+export interface NewDelegation {
+  readonly approver: Approver;
+  readonly to: string;
+  readonly forMs: number;
+  readonly reason?: string;
+}
+
+/** Lets somebody else decide in an approver's name, for a time. What was lent to the approver is not lent on. */
+export async function delegate(
+  state: DeskState,
+  { approver, to, forMs, reason }: NewDelegation,
+): Promise<StoredDelegation | Failure> {
+  const { store, clock, limits } = state;
+  const { tenantId, names, roles, id, claims } = approver;
+  if (!mayApprove(roles)) return failure('E3213', 'To delegate takes the role approver or admin.');
+  if (names.includes(to)) return failure('E3801', 'Nobody delegates to themselves. Name somebody else.');
+  if (forMs > limits.delegationMsMax)
+    return failure(
+      'E3801',
+      `A delegation ends after ${Math.floor(limits.delegationMsMax / 1000)} seconds at the latest.`,
+    );
+  const now = clock.now();
+  const standing = await store.delegations(tenantId, now);
+  if (standing.filter(({ from }) => from[0] === id).length >= DELEGATIONS_MAX)
+    return failure('E3810', `${DELEGATIONS_MAX} delegations are the most. End some first.`);
+  const made: StoredDelegation = {
+    id: randomUUID(),
+    tenantId,
+    from: [id, ...names.filter((name) => name !== id)],
+    roles: [...roles],
+    ...(claims === undefined ? {} : { claims }),
+    to,
+    madeAt: now,
+    until: now + forMs,
+    ...(reason === undefined ? {} : { reason }),
+  };
+  await note(state, made, id, 'made');
+  await store.addDelegation(made);
+  return made;
+}
+
+/** Ends a delegation: its maker may, and every admin. */
+export async function endDelegation(
+  state: DeskState,
+  { tenantId, id: by, roles }: Approver,
+  id: string,
+): Promise<StoredDelegation | Failure> {
+  const standing = await state.store.delegations(tenantId, state.clock.now());
+  const found = standing.find((each) => each.id === id && (each.from[0] === by || roles.includes('admin')));
+  if (found === undefined || !(await state.store.endDelegation(tenantId, id)))
+    return failure('E3809', `There is no delegation ${id} that you may end. See "approvals delegations".`);
+  await note(state, found, by, 'ended');
+  return found;
+}
+
+function note(
+  { ledger, clock }: DeskState,
+  { id, tenantId, from, to, until, reason }: StoredDelegation,
+  by: string,
+  what: 'made' | 'ended',
+): Promise<void> {
+  return ledger.commit({
+    events: [
+      {
+        id: `${id}:${what}`,
+        type: 'ai.agent.approval.delegated',
+        time: clock.now(),
+        tenantId,
+        data: {
+          tenant_id: tenantId,
+          delegation_id: id,
+          by,
+          from: from[0],
+          to,
+          until: new Date(until).toISOString(),
+          what,
+          ...(reason === undefined ? {} : { reason }),
+        },
+      },
+    ],
+    durability: 'synchronous',
+  });
+}
+
+/** What somebody answers with the right that a notice brought. */
+export interface Answer {
+  readonly token: string;
+  readonly decision: 'approve' | 'deny';
+  readonly digest?: string;
+  readonly reason?: string;
+}
+
+const FORM = new RegExp(`^${ANSWER_PREFIX}[A-Za-z0-9_-]{43}$`);
+
+/** An answer by link: once, in the name of the address that the link was sent to. A refused one leaves the link good. */
+export async function answer(state: DeskState, given: Answer): Promise<Decided | Failure> {
+  const hash = sha256(given.token);
+  const link = FORM.test(given.token) ? await state.store.link(hash) : undefined;
+  if (link === undefined) return failure('E3809', 'This answer token is not known here, or was used long ago.');
+  const { tenantId, approvalId, approver: id } = link;
+  if (state.clock.now() >= link.expiresAt) return decidedAlready({ approvalId, outcome: 'expired' });
+  if (!(await state.store.useLink(hash))) return failure('E3817', 'This answer token was used already. It works once.');
+  const approver: Approver = { tenantId, id, names: [id], roles: [], via: 'link' };
+  const { digest, reason } = given;
+  const decision = {
+    approvalId,
+    approver,
+    ...(digest === undefined ? {} : { digest }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  const decided = given.decision === 'approve' ? await approve(state, decision) : await deny(state, decision);
+  if (isFailure(decided)) await state.store.freeLink(hash);
+  return decided;
+}

@@ -1,0 +1,131 @@
+import type { Clock } from '@sallyport/std/clock';
+import type { Failure } from '@sallyport/std/error/failure';
+import type { CapabilityClaims, Role } from '../../../api/schemas/capability-token.ts';
+import type { Ledger } from '../../audit/ledger.ts';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { ApprovalBinding, ConfirmationReason, GivenApproval } from '../../domain/invocation/waiting-call.ts';
+import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { ApprovalClosing, ApprovalStore } from '../approval-store.port.ts';
+import type { ApprovalTerms } from '../approval-terms.ts';
+import type { Notifier } from '../notifier.port.ts';
+import type { StandingRules } from './standing-rules.ts';
+
+/** Bounds and times of the desk; every one is a setting or has a default. */
+export interface DeskLimits {
+  /** Between two looks at what waits: for expiry, escalation, and what a crash left undone. Default 15 000. */
+  readonly sweepMs: number;
+  /** Approvals of one tenant that wait at once; more are refused with E3803. Default 1 000. */
+  readonly pendingMax: number;
+  /** How long a yes is good for, from when it was given. Default 900 000. */
+  readonly yesValidMs: number;
+  /** Longest life of a standing rule. Default 30 days. */
+  readonly rememberMsMax: number;
+  /** Longest life of a delegation. Default 30 days. */
+  readonly delegationMsMax: number;
+  /** Between two looks for rules that other instances made. Default 400. */
+  readonly followMs: number;
+  /** How long one instance may be silent in carrying out a decision before another one goes on. Default 30 000. */
+  readonly leaseMs: number;
+}
+
+/** What the desk stands on. */
+export interface ApprovalDeskParts {
+  readonly store: ApprovalStore;
+  readonly records: Pick<LedgerStore, 'waitingCalls' | 'findInvocation'>;
+  readonly ledger: Pick<Ledger, 'commit'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly instanceId: string;
+  /** From the file of approvals, in its order. */
+  readonly terms?: readonly ApprovalTerms[];
+  /** The version that a call was judged for; undefined when it is gone. */
+  readonly toolOf: (tenantId: string, toolId: string, version: string) => ToolVersion | undefined;
+  /**
+   * Takes a waiting call with other arguments through validation and authorisation, without effect.
+   * @returns what a yes to it is bound to, or why it is refused
+   */
+  readonly judgeEdit: (
+    record: InvocationRecord,
+    parameters: Readonly<Record<string, unknown>>,
+  ) => Promise<ApprovalBinding | Failure>;
+  /**
+   * Runs a call that waited, with its yes: every stage again. Settles when the call is over, waits again, or surely will be
+   * run by somebody. What it rejects with is logged, and it is asked again as long as the call waits.
+   */
+  readonly resume: (tenantId: string, invocationId: string, approval: GivenApproval) => Promise<unknown>;
+  readonly notifiers?: readonly Notifier[];
+  /** Whether a credential that was shown earlier still counts; default: it does. */
+  readonly stillGood?: (claims: CapabilityClaims) => boolean;
+  /** Arguments as notifiers may show them; none are shown when absent. */
+  readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
+  /** Reasons for which the user at the agent's own client may confirm; default: requires_confirmation alone. */
+  readonly clientReasons?: readonly ConfirmationReason[];
+  readonly limits?: Partial<DeskLimits>;
+}
+
+/** Somebody who decides. */
+export interface Approver {
+  readonly tenantId: string;
+  /** The user, or an agent without one; of a link the address that it was sent to. */
+  readonly id: string;
+  /** Every name that rules and questions may know this approver by; `id` among them. */
+  readonly names: readonly string[];
+  readonly agentDid?: string;
+  readonly userDid?: string | undefined;
+  readonly roles: readonly Role[];
+  /** `client`: the user who sits with the asking agent, through its own client. */
+  readonly via: 'token' | 'local' | 'link' | 'client';
+  readonly claims?: CapabilityClaims;
+}
+
+/** The desk at work: what it stands on, and what it has under way. */
+export interface DeskState extends Required<Omit<ApprovalDeskParts, 'limits' | 'shownArguments'>> {
+  readonly shownArguments: ApprovalDeskParts['shownArguments'];
+  readonly limits: DeskLimits;
+  readonly rules: StandingRules;
+  /** Approvals that wait, by tenant: as of the last sweep, and those asked since. */
+  readonly pendingCounts: Map<string, number>;
+  /** Call of an approval that this instance has seen, by tenant and approval; the oldest are forgotten. */
+  readonly seen: Map<string, string>;
+  /** Highest level of which people were told, by tenant and approval, as far as this instance knows. */
+  readonly told: Map<string, number>;
+  /** Decisions that this instance carries out at the moment. */
+  readonly atWork: Set<string>;
+  /** Decisions that this instance is not at any more, though its claim on them may stand: the store went away. */
+  readonly leftOff: Map<string, ApprovalClosing>;
+  /** What goes on in the background. */
+  readonly background: Set<Promise<void>>;
+  /** Notices that are on their way. */
+  readonly sending: Set<Promise<void>>;
+}
+
+/** One approval among all. */
+export const keyOf = (tenantId: string, approvalId: string): string => JSON.stringify([tenantId, approvalId]);
+
+/** Approvals whose call an instance remembers. */
+const SEEN_MAX = 10_000;
+
+/** Remembers which call an approval belongs to. */
+export function remember({ seen }: DeskState, tenantId: string, approvalId: string, invocationId: string): void {
+  const key = keyOf(tenantId, approvalId);
+  if (seen.has(key)) return;
+  seen.set(key, invocationId);
+  if (seen.size <= SEEN_MAX) return;
+  for (const oldest of seen.keys()) {
+    seen.delete(oldest);
+    return;
+  }
+}
+
+/** Does something that nobody waits for; what fails is logged. */
+export function inBackground(state: DeskState, event: string, work: () => Promise<unknown>): Promise<void> {
+  const done: Promise<void> = work().then(
+    () => undefined,
+    (thrown: unknown) => state.log.error(event, { reason: thrown instanceof Error ? thrown.message : String(thrown) }),
+  );
+  state.background.add(done);
+  void done.finally(() => state.background.delete(done));
+  return done;
+}

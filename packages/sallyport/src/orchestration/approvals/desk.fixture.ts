@@ -1,0 +1,142 @@
+import { type Clock, systemClock } from '@sallyport/std/clock';
+import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
+import type { ApprovalRequest, GivenApproval } from '../../domain/invocation/waiting-call.ts';
+import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
+import type { PipelineParts } from '../../pipeline/parts.ts';
+import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
+import { memoryApprovalStore } from '../../storage/memory/approvals/memory-approval-store.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import { type ApprovalDeskParts, type ApprovalOffice, type Approver, createApprovalDesk } from '../approval-desk.ts';
+import { parseApprovalTerms } from '../approval-terms-file.ts';
+import type { ApprovalNotice } from '../notifier.port.ts';
+
+/** A clock that tests move; monotonic time goes with it unless it jumps. */
+export interface MovedClock extends Clock {
+  /** Time passes. */
+  pass(ms: number): void;
+  /** The wall clock alone is set, forwards or back. */
+  jump(ms: number): void;
+}
+
+export function movedClock(): MovedClock {
+  let [wall, monotonic] = [systemClock.now(), 0];
+  return {
+    now: () => wall,
+    monotonic: () => monotonic,
+    pass(ms) {
+      wall += ms;
+      monotonic += ms;
+    },
+    jump(ms) {
+      wall += ms;
+    },
+  };
+}
+
+/** An approver with a token of his own. */
+export const approver = (id: string, more: Partial<Approver> = {}): Approver => ({
+  tenantId: 'acme',
+  id,
+  names: [id],
+  roles: ['approver'],
+  via: 'token',
+  ...more,
+});
+
+export const ALICE = approver('did:user:alice');
+export const BOB = approver('did:user:bob');
+export const ADMIN = approver('did:user:admin', { roles: ['admin'] });
+
+export interface OfficeOptions {
+  /** The file of approvals. */
+  readonly terms?: string;
+  readonly pipeline?: Partial<PipelineParts>;
+  readonly desk?: Partial<ApprovalDeskParts>;
+}
+
+/** A desk over a whole pipeline, both over the in-memory adapters, with tools that write down what they ran with. */
+export async function office({ terms = '', pipeline: changes = {}, desk: more = {} }: OfficeOptions = {}) {
+  const clock = movedClock();
+  const store = memoryApprovalStore({ clock });
+  const notices: ApprovalNotice[] = [];
+  const desks: ApprovalOffice[] = [];
+  // The first desk is the one that asks; the pipeline is made before it.
+  const approvals: PipelineParts['approvals'] = {
+    standing: (question) => desks[0]?.standing(question) ?? false,
+    question: (question) => (desks[0] as ApprovalOffice).question(question),
+  };
+  const made = await pipeline({ clock, approvals, ...changes });
+  const judgeEdit = createEditJudge(made.parts);
+  const resume = async (tenantId: string, invocationId: string, approval: GivenApproval): Promise<void> => {
+    const record = await made.store.findInvocation(tenantId, invocationId);
+    if (record?.waiting === undefined) throw new Error('the call does not wait');
+    const { waiting, acceptedAt, door } = record;
+    const done = await made.run(
+      { request: waiting.request, caller: { door } },
+      { invocationId, nonce: nonceOf(record), acceptedAt, waiting, approval },
+    );
+    desks[0]?.noticed(done);
+  };
+  const open = (own: Partial<ApprovalDeskParts> = {}): ApprovalOffice => {
+    const desk = createApprovalDesk({
+      store,
+      records: made.store,
+      ledger: made.parts.ledger,
+      clock,
+      log: silentLog,
+      instanceId: `instance-${desks.length + 1}`,
+      terms: parseApprovalTerms(terms, 'approvals.toml', { fourEyes: true }),
+      toolOf: (tenantId, toolId, version) => {
+        const found = made.parts.registry.find(tenantId, toolId, version);
+        return 'tool' in found ? found.tool : undefined;
+      },
+      judgeEdit,
+      resume,
+      notifiers: [{ name: 'test', notify: (notice) => void notices.push(notice) }],
+      ...more,
+      ...own,
+    });
+    desks.push(desk);
+    return desk;
+  };
+  const desk = open();
+  const ran: Record<string, unknown>[] = [];
+  const add = (tool: string, own: Partial<ToolManifest> = {}) =>
+    made.add(manifest(tool, { side_effect_policy: 'irreversible', ...own }), (parameters) => {
+      ran.push({ tool, ...parameters });
+      return { done: parameters['n'] };
+    });
+  await add('send', { requires_confirmation: true, confirmation_prompt: 'Really?' });
+  await add('pay', { execution_config: { requires_approval: true }, tags: ['money'] });
+  await add('plain');
+  /** Calls, and has people told as the layer does. */
+  const ask = async (request: ToolInvokeRequest): Promise<InvocationRecord> => {
+    const record = await made.call(request);
+    desks[0]?.noticed(record);
+    await desks[0]?.idle();
+    return record;
+  };
+  return { ...made, clock, approvalStore: store, notices, desk, open, ran, add, ask, resume, judgeEdit };
+}
+
+export type Office = Awaited<ReturnType<typeof office>>;
+
+/** The question that a call waits for. */
+export function questionOf({ state, waiting }: InvocationRecord): ApprovalRequest {
+  if (state !== 'AUTHORIZED' || waiting?.wait.for !== 'approval') throw new Error('the call waits for no approval');
+  return waiting.wait.approval;
+}
+
+/** What is on record of a call. */
+export const rowOf = async ({ store }: Office, { invocationId }: InvocationRecord) =>
+  (await store.findInvocation('acme', invocationId)) as InvocationRecord;
+
+/** Facts of one kind, by their types without what all have in common. */
+export async function factsOf({ eventsOf }: Office, { invocationId }: InvocationRecord) {
+  const events = await eventsOf(invocationId);
+  return events
+    .filter(({ type }) => type.startsWith('ai.agent.approval.'))
+    .map(({ type, data }) => ({ type: type.slice('ai.agent.approval.'.length), ...data }));
+}

@@ -1,0 +1,250 @@
+import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { ApprovalOffice, Decided } from '../approval-desk.ts';
+import type { ApprovalStore } from '../approval-store.port.ts';
+import { ADMIN, ALICE, approver, BOB, type Office, office, questionOf, rowOf } from './desk.fixture.ts';
+
+/** Power of one instance: when it is cut, none of its writes and reads come through any more. */
+interface Power {
+  /** Operations until it is cut; infinite while it stays. */
+  left: number;
+}
+
+class Dead extends Error {}
+
+/** A store behind an instance that may die before any operation, or right after it. */
+function behind<T extends object>(store: T, power: Power): T {
+  return new Proxy(store, {
+    get(target, name) {
+      const method = Reflect.get(target, name) as unknown;
+      if (typeof method !== 'function') return method;
+      return async (...given: unknown[]) => {
+        if (power.left <= 0) throw new Dead('no power before');
+        const done = await (Reflect.apply(method, target, given) as Promise<unknown>);
+        power.left -= 1;
+        if (power.left <= 0) throw new Dead('no power after');
+        return done;
+      };
+    },
+  });
+}
+
+type Step =
+  | { readonly do: 'ask'; readonly n: number; readonly tool: 'pay' | 'send' }
+  | { readonly do: 'approve' | 'deny'; readonly call: number; readonly who: number; readonly desk: number }
+  | { readonly do: 'edit'; readonly call: number; readonly who: number; readonly desk: number; readonly n: number }
+  | { readonly do: 'withdraw'; readonly call: number; readonly desk: number }
+  | { readonly do: 'sweep'; readonly desk: number }
+  | { readonly do: 'policies' }
+  | { readonly do: 'pass' | 'jump'; readonly ms: number }
+  | { readonly do: 'crash'; readonly desk: number; readonly after: number };
+
+const call = fc.nat(3);
+const desk = fc.nat(1);
+const who = fc.nat(2);
+const HOUR = 3_600_000;
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('ask' as const), n: fc.nat(3), tool: fc.constantFrom('pay', 'send') }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('approve' as const, 'deny' as const), call, who, desk }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('edit' as const), call, who, desk, n: fc.integer({ min: 10, max: 12 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('withdraw' as const), call, desk }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('sweep' as const), desk }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'policies' as const }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1000, HOUR, 24 * HOUR) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('jump' as const), ms: fc.constantFrom(HOUR, -HOUR) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('crash' as const), desk, after: fc.integer({ min: 1, max: 12 }) }),
+  },
+) as fc.Arbitrary<Step>;
+
+const PEOPLE = [ALICE, BOB, ADMIN];
+
+/** Two instances over one store, either of which may lose its power and come back. */
+class World {
+  readonly made: Office;
+  readonly calls: InvocationRecord[] = [];
+  /** What each call was asked with, by the place among the calls. */
+  readonly asked: { readonly tool: string; readonly n: number }[] = [];
+  /** Every n that somebody said yes to, by call. */
+  readonly edits = new Map<number, Set<number>>();
+  /** What people were answered. */
+  readonly answers: Decided[] = [];
+  /** An instance was to die. */
+  crashed = false;
+  /** Decisions are listed by the clock, so that a later one may stand behind an earlier one from now on. */
+  wentBack = false;
+  readonly #changePolicies: () => void;
+  readonly #powers: Power[] = [{ left: Number.POSITIVE_INFINITY }, { left: Number.POSITIVE_INFINITY }];
+  readonly #desks: ApprovalOffice[] = [];
+
+  constructor(made: Office, changePolicies: () => void) {
+    this.made = made;
+    this.#changePolicies = changePolicies;
+    this.#desks = [0, 1].map((at) => this.#opened(at));
+  }
+
+  #opened(at: number): ApprovalOffice {
+    const power: Power = { left: Number.POSITIVE_INFINITY };
+    this.#powers[at] = power;
+    const { approvalStore, store, parts, resume } = this.made;
+    const ledger = behind({ commit: parts.ledger.commit }, power);
+    return this.made.open({
+      store: behind<ApprovalStore>(approvalStore, power),
+      records: behind<Pick<LedgerStore, 'waitingCalls' | 'findInvocation'>>(store, power),
+      ledger,
+      instanceId: `world-${at}`,
+      resume: async (tenantId, invocationId, approval) => {
+        if (power.left <= 0) throw new Dead('no power to resume');
+        await resume(tenantId, invocationId, approval);
+      },
+    });
+  }
+
+  async idle(): Promise<void> {
+    for (const each of this.#desks) await each.idle();
+  }
+
+  /** Both are started anew, and everything is brought to an end that can be. */
+  async recover(): Promise<void> {
+    await this.idle();
+    for (const at of [0, 1]) this.#desks[at] = this.#opened(at);
+    for (let turn = 0; turn < 4; turn += 1) {
+      this.made.clock.pass(60_000);
+      for (const each of this.#desks) {
+        await each.sweep();
+        await this.idle();
+      }
+    }
+  }
+
+  async take(given: Step): Promise<void> {
+    switch (given.do) {
+      case 'ask': {
+        const { tool, n } = given;
+        this.calls.push(await this.made.call({ tool_id: tool, parameters: { n } }));
+        this.asked.push({ tool, n });
+        return;
+      }
+      case 'policies':
+        return this.#changePolicies();
+      case 'pass':
+        return this.made.clock.pass(given.ms);
+      case 'jump':
+        this.wentBack ||= given.ms < 0;
+        return this.made.clock.jump(given.ms);
+      case 'crash': {
+        this.crashed = true;
+        const power = this.#powers[given.desk];
+        if (power !== undefined && power.left > 0) power.left = given.after;
+        return;
+      }
+      default:
+        return this.#decide(given);
+    }
+  }
+
+  async #decide(given: Exclude<Step, { do: 'ask' | 'policies' | 'pass' | 'jump' | 'crash' }>): Promise<void> {
+    if ((this.#powers[given.desk]?.left ?? 0) <= 0) {
+      // It comes back after a while, as somebody else: what it had claimed is free then.
+      this.made.clock.pass(60_000);
+      this.#desks[given.desk] = this.#opened(given.desk);
+    }
+    const at = this.#desks[given.desk];
+    if (at === undefined) return;
+    await this.#asked(at, given).catch((thrown: unknown) => {
+      if (!(thrown instanceof Dead)) throw thrown;
+    });
+  }
+
+  async #asked(
+    at: ApprovalOffice,
+    given: Exclude<Step, { do: 'ask' | 'policies' | 'pass' | 'jump' | 'crash' }>,
+  ): Promise<void> {
+    if (given.do === 'sweep') return at.sweep();
+    const record = this.calls[given.call];
+    if (record === undefined) return;
+    const row = await rowOf(this.made, record);
+    if (given.do === 'withdraw') return void (await at.withdraw('acme', row.invocationId, 'somebody'));
+    const { approvalId } = row.state === 'AUTHORIZED' ? questionOf(row) : questionOf(record);
+    const order = { approvalId, approver: PEOPLE[given.who] ?? approver('nobody') };
+    if (given.do !== 'edit') return this.#note(await at[given.do](order));
+    const edits = this.edits.get(given.call) ?? new Set<number>();
+    this.edits.set(given.call, edits.add(given.n));
+    this.#note(await at.approve({ ...order, parameters: { n: given.n } }));
+  }
+
+  #note(answer: Decided | Failure): void {
+    if (!isFailure(answer)) this.answers.push(answer);
+  }
+}
+
+test('ORC-05 ORC-03 whatever happens between a question and its end, and wherever an instance dies: a declined or expired call never runs, none runs twice, and no yes reaches another call', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 20 }), async (steps) => {
+      let version = 1;
+      const decide = () => ({ allowed: true, policies: ['p'], engine: 'e', version: `${version}` });
+      const terms = '[[rule]]\ntools = ["pay"]\nquorum = 2';
+      const made = await office({ terms, pipeline: { policy: { decide, clear() {} } } });
+      const world = new World(made, () => {
+        version += 1;
+      });
+      // Some at once, as they come from different people.
+      for (let at = 0; at < steps.length; at += 2) {
+        await Promise.all(steps.slice(at, at + 2).map((each) => world.take(each)));
+      }
+      await world.recover();
+      await check(world);
+    }),
+    { numRuns: 150 },
+  );
+}, 120_000);
+
+async function check({ made, calls, asked, edits, answers, crashed, wentBack }: World): Promise<void> {
+  const ran = [...made.ran];
+  for (const { approvalId, state } of answers) {
+    if (state !== 'pending') expect((await made.approvalStore.closing('acme', approvalId))?.outcome).toBe(state);
+  }
+  for (const [at, record] of calls.entries()) {
+    const row = await rowOf(made, record);
+    const { tool = '', n = -1 } = asked[at] ?? {};
+    const allowed = new Set([n, ...(edits.get(at) ?? [])]);
+    const decided = await made.approvalStore.closings('acme', 100, 0);
+    const own = decided.filter(({ invocationId }) => invocationId === record.invocationId);
+    if (row.state === 'COMPLETED') {
+      // The latest first: a yes that ran out is asked for again, of the call as it was changed by then.
+      const given = own.filter(({ outcome }) => outcome === 'approved');
+      const yes = given.at(0);
+      expect(yes?.given?.binding.toolId).toBe(tool);
+      const quorum = tool === 'pay' ? 2 : 1;
+      const { size } = new Set(yes?.approvers);
+      // More than it takes only when an instance died between somebody's yes and its counting.
+      if (crashed) expect(size).toBeGreaterThanOrEqual(quorum);
+      else expect(size).toBe(quorum);
+      const changed = given.filter(({ parameters }) => parameters !== undefined).map((each) => each.parameters?.['n']);
+      const mayBe = changed.length === 0 ? [n] : wentBack ? changed : changed.slice(0, 1);
+      for (const each of mayBe) expect(allowed).toContain(each);
+      const place = ran.findIndex((each) => each['tool'] === tool && mayBe.includes(each['n']));
+      expect(place).not.toBe(-1);
+      ran.splice(place, 1);
+    } else if (isFinal(row.state)) {
+      expect(own.some(({ outcome }) => outcome !== 'approved')).toBe(true);
+      expect(['E3807', 'E3808', 'E3805']).toContain(row.failure?.code);
+    } else {
+      // It still waits, and nobody has closed what it waits for.
+      expect(own.map(({ approvalId }) => approvalId)).not.toContain(questionOf(row).approvalId);
+    }
+  }
+  // Every run belongs to a call that was approved, each once.
+  expect(ran).toEqual([]);
+}

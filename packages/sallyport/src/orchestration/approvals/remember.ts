@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
+import type { StoredRule } from '../approval-store.port.ts';
+import type { Approver, DeskState } from './desk-state.ts';
+import { personOf } from './eligible.ts';
+import { noteFact } from './events.ts';
+import type { Pending } from './pending.ts';
+import { RULES_MAX } from './standing-rules.ts';
+
+/** "Always allow", as an approver asks for it. */
+export interface Remember {
+  readonly scope: 'exact_arguments' | 'tool';
+  readonly forMs: number;
+  /** Of this agent for this user alone; default true. False takes the role admin. */
+  readonly agentOnly?: boolean;
+  /** Also when the policies change; default false. */
+  readonly anyPolicyVersion?: boolean;
+}
+
+/** Why a rule cannot be made with this yes; undefined when it can. */
+export function refuseRule(
+  { limits, rules }: DeskState,
+  { terms, record, request }: Pending,
+  { via, roles }: Approver,
+  { scope, forMs, agentOnly = true }: Remember,
+): Failure | undefined {
+  if (terms.remember === 'never' || (terms.remember === 'exact_arguments' && scope === 'tool'))
+    return failure(
+      'E3801',
+      `The rules for this tool allow no lasting yes of the scope ${scope}. Approve this call alone.`,
+    );
+  if (request.reason === 'executor' && scope === 'tool')
+    return failure(
+      'E3801',
+      'What was asked is about these arguments: a lasting yes to it takes the scope exact_arguments.',
+    );
+  if (terms.quorum > 1)
+    return failure(
+      'E3801',
+      `A call that ${terms.quorum} people have to approve gets no lasting yes. Approve it alone.`,
+    );
+  if (via === 'link' || via === 'client')
+    return failure('E3213', 'A lasting yes takes a credential with the role approver or admin.');
+  if (!agentOnly && !roles.includes('admin'))
+    return failure('E3213', 'A lasting yes for every agent of the tenant takes the role admin. Leave agent_only out.');
+  if (forMs > limits.rememberMsMax)
+    return failure(
+      'E3801',
+      `A lasting yes ends after ${Math.floor(limits.rememberMsMax / 1000)} seconds at the latest.`,
+    );
+  if (rules.list(record.tenantId).length >= RULES_MAX)
+    return failure('E3810', `${RULES_MAX} standing rules are the most. Revoke some first.`);
+  return undefined;
+}
+
+/** Makes the rule: narrow, seen by everybody who approves, revocable, and over some day. */
+export async function makeRule(
+  state: DeskState,
+  { record, request }: Pending,
+  approver: Approver,
+  binding: ApprovalBinding,
+  { scope, forMs, agentOnly = true, anyPolicyVersion = false }: Remember,
+  why: string | undefined,
+): Promise<StoredRule> {
+  const now = state.clock.now();
+  const { approvalId, reason } = request;
+  const rule: StoredRule = {
+    id: randomUUID(),
+    tenantId: record.tenantId,
+    ...(agentOnly ? { agentDid: binding.agentDid } : {}),
+    ...(agentOnly && binding.userDid !== undefined ? { userDid: binding.userDid } : {}),
+    toolId: binding.toolId,
+    contentHash: binding.contentHash,
+    reason,
+    ...(scope === 'exact_arguments' ? { inputHash: binding.inputHash } : {}),
+    ...(anyPolicyVersion ? {} : { policyVersion: binding.policyVersion }),
+    madeAt: now,
+    expiresAt: now + forMs,
+    madeBy: approver.id,
+    maker: personOf(approver),
+    approvalId,
+    ...(why === undefined ? {} : { why }),
+  };
+  await noteFact(state, {
+    type: 'ai.agent.approval.rule_made',
+    id: rule.id,
+    approvalId,
+    invocationId: record.invocationId,
+    binding,
+    data: {
+      rule_id: rule.id,
+      by: approver.id,
+      scope,
+      agent_only: agentOnly,
+      any_policy_version: anyPolicyVersion,
+      expires_at: new Date(rule.expiresAt).toISOString(),
+      ...(why === undefined ? {} : { reason: why }),
+    },
+  });
+  await state.store.addRule(rule);
+  state.rules.take(rule);
+  return rule;
+}
+
+/** Takes a rule back: at once here, within half a second elsewhere. Undefined when the tenant has none of this id. */
+export async function revokeRule(
+  state: DeskState,
+  { tenantId, id: by }: Approver,
+  ruleId: string,
+  reason: string | undefined,
+): Promise<StoredRule | undefined> {
+  const revoked = await state.store.revokeRule(tenantId, ruleId);
+  if (revoked === undefined) return undefined;
+  state.rules.take(revoked);
+  await state.ledger.commit({
+    events: [
+      {
+        id: randomUUID(),
+        type: 'ai.agent.approval.rule_revoked',
+        time: state.clock.now(),
+        tenantId,
+        data: {
+          tenant_id: tenantId,
+          tool_id: revoked.toolId,
+          rule_id: ruleId,
+          by,
+          ...(revoked.agentDid === undefined ? {} : { agent_did: revoked.agentDid }),
+          ...(reason === undefined ? {} : { reason }),
+        },
+      },
+    ],
+    durability: 'synchronous',
+  });
+  return revoked;
+}

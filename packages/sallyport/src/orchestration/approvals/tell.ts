@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import { KiB } from '@sallyport/std/bytes';
+import { sha256 } from '@sallyport/std/sha256';
+import { judgedArguments } from '../../domain/invocation/call-environment.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { ApprovalClosing, NoticeKey } from '../approval-store.port.ts';
+import { levelOf } from '../approval-terms.ts';
+import type { ApprovalNotice, NoticeEnd, NotifiedApprover, Notifier } from '../notifier.port.ts';
+import { type DeskState, keyOf } from './desk-state.ts';
+import { noteFact } from './events.ts';
+import { digestOf, type Pending, pendingOf } from './pending.ts';
+
+/** How long a notice may be on its way; a notifier that never ends counts as one that failed. */
+const NOTIFY_MS = 20 * 60_000;
+/** Notices on their way at once; others are told later. More than one notifier keeps waiting, so that none holds up others. */
+const NOTICES_MAX = 2_000;
+/** Stands for the notice of what became of an approval, in the place of a level. */
+const DECIDED_LEVEL = -1;
+/** Characters of arguments that a notice shows. */
+const ARGUMENTS_MAX = 4 * KiB;
+/** What every answer token begins with, so that scanners of secrets find it. */
+export const ANSWER_PREFIX = 'spa_';
+/** 256 bits: nobody guesses one, so a plain hash keeps it. */
+const SECRET_BYTES = 32;
+
+/**
+ * Tells people of a question, and of its escalation when that is due: each once among all instances, on record before
+ * anybody hears of it.
+ */
+export async function tellPending(state: DeskState, pending: Pending): Promise<void> {
+  const { record, request, level } = pending;
+  const key = keyOf(record.tenantId, request.approvalId);
+  const told = state.told.get(key) ?? -1;
+  if (told < 0 && !(await tellLevel(state, pending, 0))) return;
+  if (level > Math.max(told, 0) && !(await tellLevel(state, pending, level))) return;
+  state.told.set(key, Math.max(told, level));
+}
+
+/** Tells of a call that has just begun to wait. */
+export async function tellAsked(state: DeskState, record: InvocationRecord): Promise<void> {
+  const pending = pendingOf(state, record);
+  if (pending !== undefined) await tellPending(state, pending);
+}
+
+/** False while another instance is at it, or this one has too much on its way. */
+async function tellLevel(state: DeskState, pending: Pending, level: number): Promise<boolean> {
+  const { record, request, terms } = pending;
+  const { tenantId, invocationId } = record;
+  const { approvalId, binding, reason } = request;
+  const { store, limits } = state;
+  if (isFull(state)) return false;
+  const key = { tenantId, approvalId, invocationId, level };
+  const claimed = await store.claimNotice(key, limits.leaseMs);
+  if (claimed !== 'taken') return claimed === 'told';
+  const { told } = levelOf(terms, level);
+  await noteFact(state, {
+    type: level === 0 ? 'ai.agent.approval.requested' : 'ai.agent.approval.escalated',
+    id: `${approvalId}:level-${level}`,
+    approvalId,
+    invocationId,
+    binding,
+    data: {
+      reason,
+      level,
+      approvers: [...told],
+      quorum: terms.quorum,
+      terms: terms.name,
+      binding_digest: pending.digest,
+      expires_at: new Date(request.expiresAt).toISOString(),
+    },
+  });
+  if (state.notifiers.length === 0) await store.noticeTold(tenantId, approvalId, level);
+  else {
+    const approvers = await Promise.all(told.map((id) => withAnswerToken(state, pending, id)));
+    deliver(state, key, { ...noticeOf(state, pending), kind: level === 0 ? 'asked' : 'escalated', level, approvers });
+  }
+  return true;
+}
+
+/** Those who have no credential of their own, being addresses, get a right to answer once. */
+async function withAnswerToken(
+  { store }: DeskState,
+  { record, request }: Pending,
+  id: string,
+): Promise<NotifiedApprover> {
+  if (!isAddress(id)) return { id };
+  const answerToken = ANSWER_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
+  const { approvalId, expiresAt } = request;
+  await store.addLink({ hash: sha256(answerToken), tenantId: record.tenantId, approvalId, approver: id, expiresAt });
+  return { id, answerToken };
+}
+
+const isAddress = (id: string): boolean => id.includes(':') && !id.startsWith('role:') && !id.startsWith('did:');
+
+function noticeOf(
+  { shownArguments }: DeskState,
+  { record, request, digest, waiting }: Pending,
+): Omit<ApprovalNotice, 'kind' | 'level' | 'approvers'> {
+  const { binding, approvalId, reason, prompt, requestedAt, expiresAt } = request;
+  const { parameters = {}, execution_options } = waiting.request;
+  const judged = judgedArguments(parameters, execution_options?.environment);
+  return {
+    tenantId: record.tenantId,
+    approvalId,
+    invocationId: record.invocationId,
+    toolId: binding.toolId,
+    toolVersion: binding.toolVersion,
+    agentDid: binding.agentDid,
+    ...(binding.userDid === undefined ? {} : { userDid: binding.userDid }),
+    ...(record.sideEffect === undefined ? {} : { sideEffect: record.sideEffect }),
+    reason,
+    ...(binding.question === undefined ? {} : { question: binding.question }),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(shownArguments === undefined ? {} : argumentsIn(shownArguments(judged))),
+    bindingDigest: digest,
+    requestedAt,
+    expiresAt,
+  };
+}
+
+/** Whoever decides on a part of the arguments has to know that it is a part. */
+function argumentsIn(text: string): Pick<ApprovalNotice, 'argumentsText' | 'argumentsLength'> {
+  if (text.length <= ARGUMENTS_MAX) return { argumentsText: text };
+  return { argumentsText: text.slice(0, ARGUMENTS_MAX), argumentsLength: text.length };
+}
+
+/**
+ * Tells what became of an approval, once among all instances.
+ * @param onTold when people were told, where that is later
+ * @returns whether they were told already
+ */
+export async function tellDecided(
+  state: DeskState,
+  closing: ApprovalClosing,
+  onTold: () => Promise<void>,
+): Promise<boolean> {
+  if (state.notifiers.length === 0) return true;
+  if (isFull(state)) return false;
+  const { tenantId, approvalId, invocationId } = closing;
+  const key = { tenantId, approvalId, invocationId, level: DECIDED_LEVEL };
+  const claimed = await state.store.claimNotice(key, state.limits.leaseMs);
+  if (claimed === 'taken') deliver(state, key, decidedNotice(closing), onTold);
+  return claimed === 'told';
+}
+
+function decidedNotice(closing: ApprovalClosing): ApprovalNotice {
+  const { tenantId, approvalId, invocationId, binding, outcome, by, reason, asked } = closing;
+  return {
+    kind: outcome === 'expired' ? 'expired' : 'decided',
+    tenantId,
+    approvalId,
+    invocationId,
+    toolId: binding.toolId,
+    toolVersion: binding.toolVersion,
+    agentDid: binding.agentDid,
+    ...(binding.userDid === undefined ? {} : { userDid: binding.userDid }),
+    reason: asked.reason,
+    bindingDigest: digestOf(binding),
+    requestedAt: asked.at,
+    expiresAt: asked.until,
+    level: 0,
+    approvers: [],
+    decision: { outcome, by, ...(reason === undefined ? {} : { reason }) },
+  };
+}
+
+const isFull = ({ sending }: DeskState): boolean => sending.size >= NOTICES_MAX;
+
+/**
+ * Sends a notice behind everything else. That people were told goes on record only when they were: of a crash before that,
+ * or an end of the layer, whoever sweeps next hears once the claim has run out, and tells them again.
+ */
+function deliver(state: DeskState, key: NoticeKey, notice: ApprovalNotice, onTold?: () => Promise<void>): void {
+  const { store, limits, notifiers, sending, log } = state;
+  const failed = (thrown: unknown): void =>
+    log.warn('approval-notice-not-kept', { approval_id: key.approvalId, reason: String(thrown) });
+  const work = async (): Promise<void> => {
+    const ends = Promise.all(notifiers.map((notifier) => sent(state, notifier, notice)));
+    const renewal = setInterval(() => void store.claimNotice(key, 0).catch(failed), limits.leaseMs / 3).unref();
+    const isLeft = (await ends).includes('left');
+    clearInterval(renewal);
+    if (isLeft) return;
+    await store.noticeTold(key.tenantId, key.approvalId, key.level);
+    await onTold?.();
+  };
+  const done = work()
+    .catch(failed)
+    .finally(() => sending.delete(done));
+  sending.add(done);
+}
+
+async function sent({ log }: DeskState, notifier: Notifier, notice: ApprovalNotice): Promise<NoticeEnd> {
+  try {
+    return await bounded(async () => notifier.notify(notice));
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    log.error('approval-notice-failed', { notifier: notifier.name, approval_id: notice.approvalId, reason });
+    return 'over';
+  }
+}
+
+async function bounded(work: () => Promise<unknown>): Promise<NoticeEnd> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`it took longer than ${NOTIFY_MS} ms`)), NOTIFY_MS).unref();
+  try {
+    return (await Promise.race([work(), late])) === 'left' ? 'left' : 'over';
+  } finally {
+    clearTimeout(timer);
+  }
+}

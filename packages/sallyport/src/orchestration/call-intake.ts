@@ -1,0 +1,79 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import type { CallPriority } from '../pipeline/parts.ts';
+import type { WorkerLimits } from './workers/worker-limits.ts';
+
+/**
+ * How many calls wait, and how long they will. It stands before the pipeline, which asks it whether a call may come in
+ * (PIPE-08), and the workers keep it up to date.
+ */
+export interface CallIntake {
+  readonly accepts: true;
+  /** E3803 with a hint when to come again; undefined when there is room. Urgent calls are refused last. */
+  refuses(priority: CallPriority): Failure | undefined;
+  /** Seconds until a call that is accepted now is over; undefined while nothing is known of how long calls take. */
+  estimateSeconds(): number | undefined;
+  /** A call went into the queue. */
+  noteQueued(calls: number): void;
+  /** So many more are kept back because their agent's slots are taken, or less. */
+  noteParked(calls: number): void;
+  /** So many stand in the queue in truth, and so many instances work. */
+  noteLoad(queued: number, instances?: number): void;
+  /** A call took so long. */
+  noteServed(ms: number): void;
+  /** Calls in the queue, as far as is known. */
+  queued(): number;
+}
+
+/** Share of the bounds at which calls of a priority are refused. */
+const SHARE: Readonly<Record<CallPriority, number>> = { low: 0.8, normal: 0.9, high: 1 };
+/** Weight of the newest call in the average. */
+const NEWEST = 0.1;
+const RETRY_MS_MIN = 1_000;
+const RETRY_MS_MAX = 60_000;
+
+/** Nothing waits yet. */
+export function createCallIntake({ slots, queueMax, waitMsMax }: WorkerLimits): CallIntake {
+  let queued = 0;
+  let parked = 0;
+  let instances = 1;
+  let averageMs: number | undefined;
+  const waitMs = (): number => ((queued + parked) * (averageMs ?? 0)) / (slots * instances);
+  return {
+    accepts: true,
+    refuses(priority) {
+      const share = SHARE[priority];
+      const waiting = queued + parked;
+      const estimatedMs = waitMs();
+      if (waiting < queueMax * share && estimatedMs <= waitMsMax * share) return undefined;
+      // By then as much is served as stands in the way.
+      const tooMany = Math.max(0, waiting - queueMax * share + 1);
+      const retryAfterMs = Math.max(
+        (tooMany * (averageMs ?? 0)) / (slots * instances),
+        estimatedMs - waitMsMax * share,
+      );
+      const hint = Math.ceil(Math.min(Math.max(retryAfterMs, RETRY_MS_MIN), RETRY_MS_MAX));
+      return failure(
+        'E3803',
+        `${waiting} calls wait already, for some ${Math.ceil(estimatedMs / 1000)} s. Try again in ${Math.ceil(hint / 1000)} s.`,
+        { retryAfterMs: hint, details: { priority, waiting } },
+      );
+    },
+    estimateSeconds() {
+      return averageMs === undefined ? undefined : Math.ceil((waitMs() + averageMs) / 100) / 10;
+    },
+    noteQueued(calls) {
+      queued += calls;
+    },
+    noteParked(calls) {
+      parked += calls;
+    },
+    noteLoad(counted, working = instances) {
+      queued = counted;
+      instances = Math.max(1, working);
+    },
+    noteServed(ms) {
+      averageMs = averageMs === undefined ? ms : averageMs + (ms - averageMs) * NEWEST;
+    },
+    queued: () => queued,
+  };
+}

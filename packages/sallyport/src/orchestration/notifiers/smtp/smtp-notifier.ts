@@ -1,0 +1,164 @@
+import { isIP } from 'node:net';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
+import type { SendMailOptions, Transporter } from 'nodemailer';
+import { NoticeRefused } from '../../notices/notice-queue.ts';
+import { noticeSubject, noticeText } from '../../notices/notice-text.ts';
+import type { ApprovalNotice, NotifiedApprover, Notifier } from '../../notifier.port.ts';
+import { addressOf, isMailAddress } from './mail-address.ts';
+import type { SmtpSettings } from './settings.ts';
+
+/** Bounds of one mail, in ms. */
+const CONNECT_MS = 4_000;
+const SILENCE_MS = 5_000;
+/** Mails of one notice. */
+const MAILS_MAX = 50;
+const SUBJECT_CHARACTERS_MAX = 200;
+
+/** What the adapter needs beside its settings. */
+export interface SmtpParts {
+  /** Value of a secret by its name, read anew for each notice. */
+  readonly secret: (name: string) => Promise<string>;
+  /** PEM of authorities to trust in place of those of Node. */
+  readonly ca?: string;
+}
+
+interface Mail {
+  readonly to: string;
+  readonly answerToken?: string;
+}
+
+/**
+ * Tells approvers by mail: each gets one of their own, as plain text, with their own answer token. When some of the mails
+ * of a notice fail, another attempt sends those alone.
+ * @throws ToolLayerError E3801 for settings under which mail could be read or forged
+ */
+export function createSmtpNotifier(settings: SmtpSettings, parts: SmtpParts): Notifier {
+  checkSettings(settings);
+  const sent = new WeakMap<ApprovalNotice, Set<string>>();
+  return {
+    name: 'smtp',
+    async notify(notice) {
+      const done = sent.get(notice) ?? new Set<string>();
+      sent.set(notice, done);
+      const mails = mailsOf(notice, settings).filter(({ to }) => !done.has(to));
+      if (mails.length === 0) return;
+      const transport = await openTransport(settings, parts);
+      const failed: unknown[] = [];
+      try {
+        for (const mail of mails) {
+          await transport.sendMail(messageOf(mail, notice, settings)).then(
+            () => done.add(mail.to),
+            (thrown: unknown) => failed.push(thrown),
+          );
+        }
+      } finally {
+        transport.close();
+      }
+      if (failed.length > 0) throw failureOf(failed, mails.length);
+    },
+  };
+}
+
+function checkSettings({ host, security, from, to = [], userSecret, passwordSecret }: SmtpSettings): void {
+  const isLoopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+  const wrong = [from, ...to].find((address) => !isMailAddress(address));
+  const fault =
+    wrong !== undefined
+      ? `"${wrong.slice(0, 100)}" is no plain mail address`
+      : security === 'none' && !isLoopback
+        ? 'mail without TLS goes to a loopback address only'
+        : (userSecret === undefined) !== (passwordSecret === undefined)
+          ? 'a sign-in needs both a user and a password'
+          : undefined;
+  if (fault !== undefined)
+    throw new ToolLayerError('E3801', `The settings of mail for approvals cannot be used: ${fault}.`);
+}
+
+/** One for each address: the approvers with their tokens first, then those who hear of everything. */
+function mailsOf({ approvers }: ApprovalNotice, { to = [] }: SmtpSettings): readonly Mail[] {
+  const mails = new Map<string, Mail>();
+  for (const approver of approvers) {
+    const mail = mailTo(approver);
+    if (mail !== undefined) mails.set(mail.to, mail);
+  }
+  for (const address of to) if (!mails.has(address)) mails.set(address, { to: address });
+  return [...mails.values()].slice(0, MAILS_MAX);
+}
+
+function mailTo({ id, answerToken }: NotifiedApprover): Mail | undefined {
+  const to = addressOf(id);
+  if (to === undefined) return undefined;
+  return answerToken === undefined ? { to } : { to, answerToken };
+}
+
+/** Loaded when there is something to send; a layer without mail never does. */
+async function openTransport(
+  { host, port, security, ...names }: SmtpSettings,
+  { secret, ca }: SmtpParts,
+): Promise<Transporter> {
+  const { userSecret, passwordSecret } = names;
+  const { createTransport } = await import('nodemailer');
+  const auth =
+    userSecret === undefined || passwordSecret === undefined
+      ? {}
+      : { auth: { user: await secret(userSecret), pass: await secret(passwordSecret) } };
+  return createTransport({
+    host,
+    port,
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'none',
+    tls: { minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) },
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...auth,
+  });
+}
+
+function messageOf(
+  { to, answerToken }: Mail,
+  notice: ApprovalNotice,
+  { from, answerUrl }: SmtpSettings,
+): SendMailOptions {
+  const { tenantId, approvalId, kind, level } = notice;
+  const id = sha256(canonicalJson([tenantId, approvalId, kind, level, to]));
+  return {
+    from: { name: 'Sallyport', address: from },
+    to: { name: '', address: to },
+    subject: noticeSubject(notice).slice(0, SUBJECT_CHARACTERS_MAX),
+    text:
+      answerToken === undefined
+        ? noticeText(notice)
+        : `${noticeText(notice)}\n\n${answerLines(answerToken, answerUrl)}`,
+    // The same for the same notice, so that a mail which comes twice can be told from another one.
+    messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
+    // Nobody's holiday answer is an answer (RFC 3834).
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  };
+}
+
+function answerLines(answerToken: string, answerUrl: string | undefined): string {
+  return [
+    'This token answers once, in your name, until the approval ends. It is for you alone.',
+    `  ${answerUrl === undefined ? answerToken : `${answerUrl}#${answerToken}`}`,
+  ].join('\n');
+}
+
+/** A server's final no to every mail is final; everything else is worth another attempt. */
+function failureOf(failed: readonly unknown[], mails: number): Error {
+  const isFinal = failed.every((thrown) => {
+    const { responseCode = 0 } = thrown as { responseCode?: number };
+    return responseCode >= 500 && responseCode < 600;
+  });
+  const [first] = failed;
+  // What a server says may repeat addresses; its code says enough.
+  const { code = 'error', responseCode } = first as { code?: string; responseCode?: number };
+  const what = `${failed.length} of ${mails} mails were not sent: ${code}${responseCode === undefined ? '' : ` ${responseCode}`}.`;
+  return isFinal ? new NoticeRefused(what) : new Error(what);
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';
+import type { Compensation } from '../compensation-store.port.ts';
+import { compensationArguments } from './compensation-arguments.ts';
+import type { CompensationAsker, CompensationParts } from './compensation-parts.ts';
+import { endOf, settle } from './settle-compensation.ts';
+import { type SideEffect, sideEffectView } from './side-effect-view.ts';
+import { standingCompensations } from './standing.ts';
+
+/** How often the row is read again because another asker changed it meanwhile. */
+const RACES_MAX = 8;
+
+/** What became of it; with a failure when it is not taken back, and why. */
+export interface Compensated {
+  readonly effect: SideEffect;
+  /** It had been taken back before, or had come to an end otherwise: nothing ran now. */
+  readonly already: boolean;
+  readonly failure?: Failure;
+}
+
+/**
+ * Takes the side effect of a call back by the tool that the call's tool names, once: whoever asks again, at the same time
+ * or after a crash, gets what became of the first (VIS-03). The compensating call goes through the whole pipeline as the
+ * asker's own; its idempotency key is that of the side effect, whoever asks.
+ * @returns E3818 for a side effect that cannot be taken back
+ */
+export async function compensate(
+  parts: CompensationParts,
+  record: InvocationRecord,
+  asker: CompensationAsker,
+  said?: Readonly<Record<string, unknown>>,
+): Promise<Compensated | Failure> {
+  const refused = cannotBeUndone(record);
+  if (refused !== undefined) return refused;
+  for (let races = 0; races < RACES_MAX; races += 1) {
+    const [standing] = await standingCompensations(parts, record.tenantId, [record.invocationId]);
+    const begun = await begin(parts, record, asker, standing);
+    if (begun === 'raced') continue;
+    if (begun.state !== 'compensating') return ended(record, begun, true);
+    const isOurs = begun !== standing;
+    return await run(parts, record, begun, asker, said, isOurs);
+  }
+  return failure('E3803', 'Too many ask for this side effect to be taken back. Try again in a moment.', {
+    retryAfterMs: 250,
+  });
+}
+
+/** Why a call cannot be taken back; undefined when it can. */
+function cannotBeUndone(record: InvocationRecord): Failure | undefined {
+  const effect = sideEffectView(record, undefined);
+  if (effect?.status !== 'executed') {
+    const why = effect === undefined ? 'It left nothing behind' : `It is ${effect.status}`;
+    return cannot(record, `${why}; only what was executed can be taken back.`, effect?.status);
+  }
+  if (record.compensation !== undefined) return undefined;
+  const why =
+    record.sideEffect === 'compensatable'
+      ? 'Its tool names no tool that takes it back'
+      : `Its tool is ${record.sideEffect}`;
+  return cannot(record, `${why}.`, effect.status);
+}
+
+const cannot = ({ invocationId }: InvocationRecord, why: string, status = 'none'): Failure =>
+  failure('E3818', `The call ${invocationId} cannot be taken back. ${why}`, { details: { status } });
+
+/** The row as it stands, or as it now is: another attempt begins only where the last one failed and may be repeated. */
+async function begin(
+  parts: CompensationParts,
+  record: InvocationRecord,
+  { agentDid }: CompensationAsker,
+  standing: Compensation | undefined,
+): Promise<Compensation | 'raced'> {
+  const toolId = record.compensation?.toolId ?? '';
+  if (standing !== undefined && standing.state !== 'failed') return standing;
+  const tool = parts.findTool(record.tenantId, standing?.toolId ?? toolId);
+  if (standing !== undefined && (tool === undefined || !isSafeToRepeat(tool))) return standing;
+  const begun: Compensation = {
+    tenantId: record.tenantId,
+    invocationId: record.invocationId,
+    attempt: (standing?.attempt ?? 0) + 1,
+    state: 'compensating',
+    toolId,
+    compensationId: randomUUID(),
+    by: agentDid,
+    startedAt: parts.clock.now(),
+  };
+  return (await parts.compensations.change(begun, standing)) ? begun : 'raced';
+}
+
+/** Runs the compensating call, or finds what became of it. */
+async function run(
+  parts: CompensationParts,
+  record: InvocationRecord,
+  begun: Compensation,
+  asker: CompensationAsker,
+  said: Readonly<Record<string, unknown>> | undefined,
+  isOurs: boolean,
+): Promise<Compensated | Failure> {
+  const earlier = isOurs ? undefined : await earlierCall(parts, begun);
+  const call = earlier ?? (await callTool(parts, record, begun, asker, said, isOurs));
+  const settled = isFailure(call) ? call : await settle(parts, record, begun, call);
+  if (!isFailure(settled)) return ended(record, settled, false);
+  // Nothing of it ran, and whoever began it gives it up; another asker only learns that he may not, or that it is under way.
+  if (isOurs) await giveUp(parts, begun, settled);
+  const [now] = await parts.compensations.find(begun.tenantId, [begun.invocationId]);
+  const effect = sideEffectView(record, now) as SideEffect;
+  return { effect, already: false, failure: settled };
+}
+
+/** The call that was begun before, where it runs still, waits, or came to an end that counts. */
+async function earlierCall({ records }: CompensationParts, begun: Compensation): Promise<InvocationRecord | undefined> {
+  const { tenantId, compensationId } = begun;
+  const own = await records.findInvocation(tenantId, compensationId);
+  const call = own?.answeredBy === undefined ? own : await records.findInvocation(tenantId, own.answeredBy);
+  if (call === undefined || (isFinal(call.state) && endOf(call) === undefined)) return undefined;
+  return call;
+}
+
+async function callTool(
+  parts: CompensationParts,
+  record: InvocationRecord,
+  begun: Compensation,
+  { caller }: CompensationAsker,
+  said: Readonly<Record<string, unknown>> | undefined,
+  isOurs: boolean,
+): Promise<InvocationRecord | Failure> {
+  const { compensation: plan, invocationId, tenantId, turnGroupId } = record;
+  const tool = parts.findTool(tenantId, begun.toolId);
+  if (plan === undefined || tool === undefined) {
+    return failure('E3818', `The tool ${begun.toolId} that takes this call back is not there.`);
+  }
+  const request: ToolInvokeRequest = {
+    tool_id: begun.toolId,
+    // The id is that of the row, for the first only: whoever comes later is told by the key what became of it.
+    ...(isOurs ? { invocation_id: begun.compensationId } : {}),
+    parameters: compensationArguments(tool.parameters_schema, record, plan, said),
+    execution_options: {
+      idempotency_key: `${invocationId}:${begun.attempt}`,
+      ...(turnGroupId === undefined ? {} : { turn_group_id: turnGroupId }),
+    },
+  };
+  return parts.runCall({ request, caller, compensates: invocationId });
+}
+
+async function giveUp({ compensations }: CompensationParts, begun: Compensation, failed: Failure): Promise<void> {
+  const { tenantId, invocationId, attempt } = begun;
+  const from = { attempt, state: 'compensating' } as const;
+  if (attempt === 1) await compensations.remove(tenantId, invocationId, from);
+  else await compensations.change({ ...begun, state: 'failed', errorCode: failed.code }, from);
+}
+
+function ended(record: InvocationRecord, compensation: Compensation, already: boolean): Compensated {
+  const effect = sideEffectView(record, compensation) as SideEffect;
+  const { state, toolId, compensationId, errorCode } = compensation;
+  if (state === 'compensated' || state === 'compensating') return { effect, already };
+  const words =
+    state === 'unknown'
+      ? `Nobody knows whether ${toolId} took the call back: it was cut off. Find out before anything else is done.`
+      : `${toolId} failed to take the call back.`;
+  const details = { compensation_id: compensationId, ...(errorCode === undefined ? {} : { e_code: errorCode }) };
+  return { effect, already, failure: failure(state === 'unknown' ? 'E3804' : 'E3818', words, { details }) };
+}

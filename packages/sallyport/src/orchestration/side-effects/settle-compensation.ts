@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { Compensation } from '../compensation-store.port.ts';
+import type { CompensationParts } from './compensation-parts.ts';
+
+type Parts = Pick<CompensationParts, 'compensations' | 'ledger' | 'clock' | 'log'>;
+
+/**
+ * Writes down what became of a compensation, from the row of its call.
+ * @returns how it stands; a failure when nothing of it ran, and then nothing is written
+ */
+export async function settle(
+  parts: Parts,
+  record: InvocationRecord,
+  begun: Compensation,
+  call: InvocationRecord,
+): Promise<Compensation | Failure> {
+  const compensationId = call.invocationId;
+  if (!isFinal(call.state)) return { ...begun, compensationId };
+  const state = endOf(call);
+  if (state === undefined) return call.failure ?? failure('E3900', 'The compensating call ended without a result.');
+  const { errorCode: _earlier, ...row } = begun;
+  const ended: Compensation = {
+    ...row,
+    state,
+    compensationId,
+    endedAt: parts.clock.now(),
+    ...(call.failure === undefined ? {} : { errorCode: call.failure.code }),
+  };
+  const from = { attempt: begun.attempt, state: 'compensating' } as const;
+  if (await parts.compensations.change(ended, from)) {
+    if (state === 'compensated') await tellCompensated(parts, record, ended);
+    return ended;
+  }
+  // Somebody else found the same and wrote it.
+  const [now] = await parts.compensations.find(begun.tenantId, [begun.invocationId]);
+  return now ?? ended;
+}
+
+/** How a compensation ends whose call ended so; undefined when nothing of the call ran, or it may run again. */
+export function endOf({ state, failure: failed, metadata }: InvocationRecord): Compensation['state'] | undefined {
+  if (state === 'COMPLETED') return 'compensated';
+  if (failed?.code === 'E3804') return 'unknown';
+  const attempts = metadata?.attempts ?? 0;
+  return attempts === 0 || failed?.code === 'E3811' ? undefined : 'failed';
+}
+
+/** The compensating call is in the audit with all that it did; this tells it of the call that it took back. */
+export async function tellCompensated(
+  { ledger, clock, log }: Pick<Parts, 'ledger' | 'clock' | 'log'>,
+  record: InvocationRecord,
+  ended: Compensation,
+): Promise<void> {
+  const { tenantId, invocationId, toolId, toolVersion, sideEffect } = record;
+  const event: EventDraft = {
+    id: randomUUID(),
+    type: 'ai.agent.tool.side_effect.compensated',
+    time: clock.now(),
+    tenantId,
+    subject: invocationId,
+    data: {
+      agent_did: ended.by,
+      invocation_id: invocationId,
+      side_effect: { compensation_id: ended.compensationId, policy: sideEffect, status: 'compensated' },
+      tenant_id: tenantId,
+      tool_id: toolId,
+      ...(toolVersion === undefined ? {} : { tool_version: toolVersion }),
+    },
+  };
+  try {
+    await ledger.commit({ events: [event], durability: 'synchronous' });
+  } catch (thrown) {
+    log.warn('compensation-not-told', { invocation_id: invocationId, e_code: failureOf(thrown).code });
+  }
+}

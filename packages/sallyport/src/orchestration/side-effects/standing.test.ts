@@ -1,0 +1,101 @@
+import { isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { expect, test } from 'vitest';
+import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
+import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import { memoryCompensationStore } from '../../storage/memory/outcomes/memory-compensation-store.ts';
+import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
+import { createSideEffects, needsCompensation } from '../side-effects.ts';
+
+const SCHEMA = { type: 'object', properties: { n: { type: 'integer' }, order: { type: 'string' } } };
+
+/** A shop whose tools are cut off as often as `cuts` says. */
+async function shop() {
+  const store = memoryLedgerStore();
+  const outcomes = memoryOutcomeStore(store);
+  const made = await pipeline({ store, outcomes });
+  const cuts = { order: 0, cancel: 0 };
+  const did: unknown[] = [];
+  const tool = (name: 'order' | 'cancel') => (given: Readonly<Record<string, unknown>>) => {
+    did.push([name, given['n'], given['order']]);
+    if (cuts[name]-- > 0) throw new ToolLayerError('E3107', 'Gone.', { details: { reached: true } });
+    return { order: 'o-1' };
+  };
+  const compensatable = { side_effect_policy: 'compensatable', parameters_schema: SCHEMA } as const;
+  await made.add(manifest('order', { ...compensatable, compensation_tool_id: 'cancel' }), tool('order'));
+  await made.add(manifest('cancel', { side_effect_policy: 'irreversible', parameters_schema: SCHEMA }), tool('cancel'));
+  const effects = createSideEffects({
+    ...made.parts,
+    outcomes,
+    compensations: memoryCompensationStore(),
+    runCall: made.run,
+    findTool: (tenantId, toolId) => {
+      const found = made.parts.registry.find(tenantId, toolId);
+      return isFailure(found) ? undefined : found.tool.manifest;
+    },
+  });
+  const asker = { caller: { door: 'library', token: await made.token() }, agentDid: 'did:agent:a' } as const;
+  const settle = (invocationId: string, outcome: 'happened' | 'did_not_happen', more = {}) =>
+    outcomes.settle({ tenantId: 'acme', invocationId, outcome, how: 'person', at: 1, ...more });
+  const order = () => made.call({ tool_id: 'order', parameters: { n: 1 } });
+  const find = async (id: string) => {
+    const effect = await effects.find('acme', id);
+    if (effect === undefined) throw new Error('it left nothing behind');
+    return effect;
+  };
+  return { ...made, cuts, did, effects, asker, settle, order, find };
+}
+
+test('VIS-03 PIPE-13 an effect that nobody knew follows what was found out: it did not happen', async () => {
+  const { cuts, order, settle, find, effects } = await shop();
+  cuts.order = 2;
+  const [one, other] = [await order(), await order()];
+  expect([(await find(one.invocationId)).status, needsCompensation(await find(one.invocationId))]).toEqual([
+    'unknown',
+    false,
+  ]);
+  await settle(one.invocationId, 'did_not_happen');
+  await settle(other.invocationId, 'did_not_happen', { how: 'rollback' });
+  const { effects: listed } = await effects.list({ tenantId: 'acme', limit: 10 });
+  expect(listed.map(({ status }) => status).sort()).toEqual(['failed', 'rolled_back']);
+  expect(listed.some(needsCompensation)).toBe(false);
+});
+
+test('VIS-03 PIPE-13 or it happened, and then it can be taken back with what is known of it', async () => {
+  const { cuts, did, order, settle, find, effects, asker } = await shop();
+  cuts.order = 1;
+  const { invocationId } = await order();
+  const unknown = await effects.compensate((await find(invocationId)).record, asker);
+  expect(isFailure(unknown) ? unknown.code : unknown).toBe('E3818');
+  await settle(invocationId, 'happened', { result: { order: 'o-9' } });
+  const effect = await find(invocationId);
+  expect([effect.status, needsCompensation(effect)]).toEqual(['executed', true]);
+  const [done] = await effects.compensateAll([effect.record], asker, false);
+  expect(done?.outcome).toBe('compensated');
+  expect(did.at(-1)).toEqual(['cancel', 1, 'o-9']);
+  expect((await find(invocationId)).status).toBe('compensated');
+});
+
+test('VIS-03 PIPE-13 a compensation that was cut off follows what was found out of its call', async () => {
+  for (const outcome of ['happened', 'did_not_happen'] as const) {
+    const { cuts, did, order, settle, find, effects, asker, everyEventOf } = await shop();
+    cuts.cancel = 1;
+    const { invocationId } = await order();
+    await effects.compensate((await find(invocationId)).record, asker);
+    const effect = await find(invocationId);
+    expect(effect.status).toBe('compensation_unknown');
+    await settle(effect.compensation?.compensationId ?? '', outcome);
+    const status = outcome === 'happened' ? 'compensated' : 'compensation_failed';
+    expect((await Promise.all([find(invocationId), find(invocationId)])).map((each) => each.status)).toEqual([
+      status,
+      status,
+    ]);
+    const types = (await everyEventOf(invocationId)).map(({ type }) => type);
+    expect(types.filter((type) => type === 'ai.agent.tool.side_effect.compensated')).toHaveLength(
+      outcome === 'happened' ? 1 : 0,
+    );
+    // The tool is not safe to repeat, so nobody does.
+    await effects.compensate((await find(invocationId)).record, asker);
+    expect(did).toHaveLength(2);
+  }
+});

@@ -1,0 +1,114 @@
+import type { Clock } from '@sallyport/std/clock';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
+import { OUTPUTS_KEPT_MS, type OutputStore } from '../../pipeline/output-store.port.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { SideEffects } from '../side-effects.ts';
+import { repeat } from '../workers/repeat.ts';
+
+/** What is looked after that belongs to no call under way. */
+export interface UpkeepParts {
+  readonly records: Pick<LedgerStore, 'forgetResults'>;
+  readonly outcomes?: Pick<OutcomeStore, 'forgetResults'>;
+  readonly outputs?: Pick<OutputStore, 'forget'>;
+  readonly sideEffects: Pick<SideEffects, 'settleOpen'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long the result of a completed call is kept, in ms; for good when absent. */
+  readonly keepResultsMs?: number;
+  /** Between two turns, in ms, moved by up to half of it. Default 60 000. */
+  readonly everyMs?: number;
+}
+
+/** Work of one instance that is done again and again. That several instances do it does no harm. */
+export interface Upkeep extends AsyncDisposable {
+  /** Takes turns until it is disposed. */
+  start(): void;
+  /** One turn now. Never rejects: what failed is done by the next. */
+  turn(): Promise<void>;
+}
+
+const EVERY_MS = 60_000;
+/** Rows of one statement: a result may hold a MiB. */
+const RESULTS_AT_ONCE = 64;
+/** Rows of one statement: each is short. */
+const OUTPUTS_AT_ONCE = 1000;
+/** Statements of one turn; the next goes on where it ended. */
+const STATEMENTS_MAX = 200;
+/** Pause before the next turn while there is more to be forgotten, in ms. */
+const MORE_MS = 1_000;
+
+type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next']>;
+
+/**
+ * Writes down what became of compensations whose asker is gone, and forgets results, and outputs of deterministic tools, that
+ * were kept for their time (VIS-03, PIPE-07, PIPE-10).
+ */
+export function createUpkeep(parts: UpkeepParts): Upkeep {
+  const { log, everyMs = EVERY_MS } = parts;
+  let after: Place | undefined;
+  let stopped = false;
+  let stop: (() => Promise<void>) | undefined;
+  const attempt = async (event: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (thrown) {
+      log.warn(event, { reason: failureOf(thrown).message });
+    }
+  };
+  const turn = async (): Promise<void> => {
+    await attempt('compensations-not-settled', async () => {
+      const settled = await parts.sideEffects.settleOpen();
+      if (settled > 0) log.info('compensations-settled', { settled });
+    });
+    await attempt('results-not-forgotten', async () => {
+      after = await forget(parts, after, () => stopped);
+    });
+    await attempt('outputs-not-forgotten', () => forgetOutputs(parts, () => stopped));
+  };
+  return {
+    start() {
+      stop ??= repeat(turn, () => (after === undefined ? everyMs * (0.5 + Math.random()) : MORE_MS));
+    },
+    turn,
+    async [Symbol.asyncDispose]() {
+      stopped = true;
+      await stop?.();
+    },
+  };
+}
+
+/** @returns where the next turn goes on; undefined when it begins anew */
+async function forget(
+  { records, outcomes, clock, log, keepResultsMs }: UpkeepParts,
+  from: Place | undefined,
+  isStopped: () => boolean,
+): Promise<Place | undefined> {
+  if (keepResultsMs === undefined) return undefined;
+  const at = clock.now();
+  const before = at - keepResultsMs;
+  let after = from;
+  let forgotten = (await outcomes?.forgetResults(before, RESULTS_AT_ONCE)) ?? 0;
+  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
+    const page = await records.forgetResults({
+      before,
+      at,
+      limit: RESULTS_AT_ONCE,
+      ...(after === undefined ? {} : { after }),
+    });
+    forgotten += page.forgotten;
+    after = page.next;
+    if (after === undefined) break;
+  }
+  if (forgotten > 0) log.info('results-forgotten', { forgotten });
+  return after;
+}
+
+async function forgetOutputs({ outputs, clock }: UpkeepParts, isStopped: () => boolean): Promise<void> {
+  if (outputs === undefined) return;
+  const before = clock.now() - OUTPUTS_KEPT_MS;
+  for (let statements = 0; statements < STATEMENTS_MAX && !isStopped(); statements += 1) {
+    if ((await outputs.forget(before, OUTPUTS_AT_ONCE)) < OUTPUTS_AT_ONCE) return;
+  }
+}

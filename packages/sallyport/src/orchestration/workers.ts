@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { failure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { type CallKey, textOfCall } from '../domain/invocation/call-key.ts';
+import { type InvocationRecord, waitsFor } from '../domain/invocation/record.ts';
+import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
+import { type RunCall, settleOpen } from '../pipeline/run.ts';
+import type { HeldProgress, LeaseHolder } from './call-lease-store.port.ts';
+import { beatThroughOutages } from './workers/after-outage.ts';
+import { createDispatch } from './workers/dispatch.ts';
+import { atMost } from './workers/end/at-most.ts';
+import { beat, shownProgress } from './workers/heartbeat.ts';
+import { isSafe } from './workers/held-call.ts';
+import { repeat } from './workers/repeat.ts';
+import { sweep } from './workers/sweep.ts';
+import { WORKER_DEFAULTS, type WorkerLimits } from './workers/worker-limits.ts';
+import type { WorkerParts } from './workers/worker-parts.ts';
+
+export { shownProgress, WORKER_DEFAULTS, type WorkerLimits, type WorkerParts };
+
+/** What became of the wish that a call should end. */
+export type CancelEnd =
+  /** It waited, and is over now. */
+  | 'ended'
+  /** It runs, and its worker is told. */
+  | 'told'
+  /** Nobody who could be told runs it. */
+  | 'unreachable';
+
+/** The workers of one instance: they run what was accepted, and take over what others left (ORC-01, PIPE-07). */
+export interface Workers extends AsyncDisposable {
+  /** Begins: what an earlier life of this instance held is free again, and whatever waits is looked for. */
+  start(): Promise<void>;
+  /**
+   * The same pipeline, which hands calls that wait for a worker over once they are on record: to this instance, where it has
+   * a slot free and nothing waits longer, else to the queue.
+   */
+  handingOver(run: RunCall): RunCall;
+  /**
+   * A call that waits on record may go on: at once where there is room, else through the queue.
+   * @param approval the yes that it waited for
+   */
+  enqueue(tenantId: string, invocationId: string, approval?: GivenApproval): Promise<void>;
+  /** Ends a call that runs in no flight of this instance. `record` says who it is. */
+  cancel(record: InvocationRecord, reason: string | undefined): Promise<CancelEnd>;
+  /**
+   * Gives a running call more time.
+   * @returns false when nobody runs it
+   */
+  extend(call: CallKey, ms: number): Promise<boolean>;
+  /** How far a call is that another instance runs; undefined when nobody says. */
+  progressOf(call: CallKey): Promise<HeldProgress | undefined>;
+  /** There are tools that this instance could not run before: calls that were left for that are looked for soon. */
+  lookAgain(): void;
+  /** Calls that this instance attends to. */
+  readonly size: number;
+  /**
+   * Takes nothing new, lets running calls end for `graceMs`; then those that may run again are put back for others, and the
+   * rest is stopped. Idempotent.
+   */
+  close(): Promise<void>;
+}
+
+/** Tools often come in crowds: one look for all of them, so many ms behind the first. */
+const LOOK_AGAIN_MS = 50;
+
+/** Calls that the first sweep takes up at most: whatever a crash left. */
+const FIRST_SWEEP_MAX = 10_000;
+
+/** Makes the workers; nothing runs before `start`. */
+export function createWorkers(parts: WorkerParts): Workers {
+  const { leases, limits, running, instanceId, log } = parts;
+  const me: LeaseHolder = { instanceId, owner: `${instanceId}/${randomUUID()}` };
+  const dispatch = createDispatch(parts, me);
+  const stops: (() => Promise<void>)[] = [];
+  let closing: Promise<void> | undefined;
+  let looking: NodeJS.Timeout | undefined;
+
+  const turn = (): Promise<void> => sweep(parts, me, limits.sweepIdleMs, limits.sweepMax);
+  const close = async (): Promise<void> => {
+    clearTimeout(looking);
+    const [stopSweep, ...others] = stops;
+    if (stopSweep !== undefined) await atMost(stopSweep(), 'the sweep', log);
+    await dispatch.close();
+    // The beat goes on while calls do.
+    for (const stop of others) await atMost(stop(), 'the beat', log);
+    const forgotten = leases.forgetInstance(instanceId, me.owner).catch(() => undefined);
+    await atMost(forgotten, 'the mark of the instance', log);
+  };
+  const closeOnce = (): Promise<void> => {
+    closing ??= close();
+    return closing;
+  };
+  return {
+    async start() {
+      await leases.endFormerLives(me);
+      await beat(parts, me, dispatch.calls);
+      const first = sweep(parts, me, 0, FIRST_SWEEP_MAX);
+      const stopSweep = repeat(turn, () => limits.sweepMs * (0.5 + Math.random()));
+      stops.push(() => stopSweep().then(() => first));
+      stops.push(repeat(beatThroughOutages(parts, me, dispatch.calls), () => limits.beatMs));
+      dispatch.start();
+    },
+    handingOver: (run) => async (request, resumed) => {
+      const record = await run(request, resumed);
+      if (resumed === undefined && waitsFor(record) === 'worker') dispatch.offer(record);
+      return record;
+    },
+    enqueue: (tenantId, invocationId, approval) => dispatch.enqueue({ tenantId, invocationId }, approval),
+    cancel: (record, reason) => cancel(parts, me, dispatch.calls, record, reason),
+    async extend(call, ms) {
+      if (!(await leases.tell(call, { extendMs: ms }))) return false;
+      const held = dispatch.calls.get(textOfCall(call));
+      if (held === undefined) return true;
+      held.extendedMs += ms;
+      running.find(call.tenantId, call.invocationId)?.deadline?.extendTo(held.extendedMs);
+      return true;
+    },
+    lookAgain() {
+      if (closing !== undefined) return;
+      looking ??= setTimeout(() => {
+        looking = undefined;
+        void turn();
+      }, LOOK_AGAIN_MS).unref();
+    },
+    progressOf: async (call) => (await leases.find(call))?.progress,
+    get size() {
+      return dispatch.calls.size;
+    },
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
+  };
+}
+
+async function cancel(
+  parts: WorkerParts,
+  me: LeaseHolder,
+  calls: ReturnType<typeof createDispatch>['calls'],
+  record: InvocationRecord,
+  reason: string | undefined,
+): Promise<CancelEnd> {
+  const { leases, limits, queue, log } = parts;
+  const held = calls.get(textOfCall(record));
+  if (held !== undefined) {
+    held.cancel(reason);
+    return 'told';
+  }
+  if (waitsFor(record) === undefined) {
+    // It runs for a caller who waits, in another instance: that one hears of it with its next beat.
+    if (record.instanceId === parts.instanceId) return 'unreachable';
+    await leases.tellInstance(record, record.instanceId, reason ?? '');
+    return 'told';
+  }
+  // Whoever ends a call needs its lease, so that nobody begins it meanwhile.
+  const lease = await leases.take(record, me, limits.leaseMs);
+  if (lease === undefined) return (await leases.tell(record, { cancel: reason ?? '' })) ? 'told' : 'unreachable';
+  try {
+    const open = await parts.records.fenceInvocation(record.tenantId, record.invocationId, lease.fence);
+    if (open === undefined || waitsFor(open) === undefined) return 'unreachable';
+    const because = reason === undefined ? '' : ` Reason given: ${reason}`;
+    const mayHaveRun = lease.begun || open.state === 'EXECUTING';
+    const failed =
+      mayHaveRun && !isSafe(open)
+        ? failure('E3804', `The call was cancelled after its run was cut off. Find out what it did.${because}`)
+        : failure('E3805', `The call was cancelled before it ran.${because}`);
+    await settleOpen(parts, { ...open, fence: lease.fence }, failed);
+    queue.remove(record).catch((thrown) => log.debug('job-not-removed', { reason: failureOf(thrown).message }));
+    return 'ended';
+  } finally {
+    await leases.release(record, me.owner, lease.fence);
+  }
+}

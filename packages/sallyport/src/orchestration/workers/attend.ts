@@ -1,0 +1,161 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import { type InvocationRecord, nonceOf, waitsFor } from '../../domain/invocation/record.ts';
+import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
+import { type AgentSlot, agentKey, type Resumed, settleOpen } from '../../pipeline/run.ts';
+import type { LeaseHolder, TakenLease } from '../call-lease-store.port.ts';
+import { type HeldCall, isSafe } from './held-call.ts';
+import { notePreempted } from './preempted-event.ts';
+import type { WorkerParts } from './worker-parts.ts';
+
+/** What became of a call that an instance attended to. */
+export type Attended =
+  /** It is over, or waits for a person. */
+  | { readonly done: true }
+  /** Somebody else attends to it, or will. */
+  | { readonly left: true }
+  /** It waits until this agent has a slot. */
+  | { readonly waitsForSlotOf: string }
+  /** There is no room for it yet: it is worth another look after so many ms. */
+  | { readonly roomAfterMs: number; readonly record: InvocationRecord }
+  /** This instance cannot run it; the next sweep offers it to all. */
+  | { readonly leftToOthers: true }
+  /** It made way and runs again later. */
+  | { readonly putBack: InvocationRecord };
+
+const DONE: Attended = { done: true };
+const LEFT: Attended = { left: true };
+
+/**
+ * Takes the lease of a call, does what its row says there is to do, and gives the lease back. What there is to do is read
+ * after the lease is taken: what anybody knew before may be over.
+ */
+export async function attend(
+  parts: WorkerParts,
+  me: LeaseHolder,
+  held: HeldCall,
+  approval?: GivenApproval,
+): Promise<Attended> {
+  const { leases, limits, running } = parts;
+  // A run that lost its lease may still be under way here: nobody else can be run beside it.
+  if (running.find(held.tenantId, held.invocationId) !== undefined) return LEFT;
+  try {
+    const lease = await leases.take(held, me, limits.leaseMs);
+    if (lease === undefined) return LEFT;
+    held.lease = lease;
+    held.extendedMs = lease.extendedMs;
+    const end = await underLease(parts, me, held, lease, approval);
+    if (held.isLost) return LEFT;
+    const counted = 'putBack' in end || 'leftToOthers' in end;
+    // A row that stands under a later lease than the first cannot be written under a number that begins anew.
+    if (counted || (lease.fence > 1 && !(await isOver(parts, held))))
+      await leases.putBack(held, me.owner, lease.fence, counted);
+    else await leases.release(held, me.owner, lease.fence);
+    return end;
+  } catch (thrown) {
+    // The row could not be read or ended: the lease runs out, and somebody tries again.
+    parts.log.warn('call-not-attended', { invocation_id: held.invocationId, reason: failureOf(thrown).message });
+    return LEFT;
+  }
+}
+
+async function isOver({ records }: WorkerParts, { tenantId, invocationId }: HeldCall): Promise<boolean> {
+  const record = await records.findInvocation(tenantId, invocationId);
+  return record === undefined || isFinal(record.state);
+}
+
+async function underLease(
+  parts: WorkerParts,
+  me: LeaseHolder,
+  held: HeldCall,
+  lease: TakenLease,
+  approval: GivenApproval | undefined,
+): Promise<Attended> {
+  const { records, running, limits } = parts;
+  const { tenantId, invocationId } = held;
+  const record =
+    lease.fence === 1
+      ? await records.findInvocation(tenantId, invocationId)
+      : await records.fenceInvocation(tenantId, invocationId, lease.fence);
+  if (record === undefined || waitsFor(record) === undefined) return DONE;
+  held.record = record;
+  if (held.makesWay) return { putBack: record };
+  if (lease.cancel !== undefined) held.cancel(lease.cancel);
+  const mayHaveRun = lease.begun || record.state === 'EXECUTING';
+  if (mayHaveRun && !isSafe(record)) return ended(parts, record, lease, UNKNOWN);
+  if (held.controller.signal.aborted) return ended(parts, record, lease, failureOf(held.controller.signal.reason));
+  const yes = approval ?? (await yesFor(parts, record));
+  if (yes === undefined && record.waiting?.wait.for === 'approval')
+    return record.state === 'EXECUTING' ? ended(parts, record, lease, NO_YES) : DONE;
+  const agent = agentKey(record);
+  held.slot ??= running.slots.take(agent, limits.callsPerAgentMax);
+  if (held.slot === undefined) return { waitsForSlotOf: agent };
+  try {
+    return await run(parts, me, held, held.slot, record, yes);
+  } finally {
+    held.slot.free();
+  }
+}
+
+const UNKNOWN: Failure = failure(
+  'E3804',
+  'The instance that ran the tool ended or did not answer any more. Find out what the tool did before you call again.',
+);
+
+const NO_YES: Failure = failure(
+  'E3811',
+  'The run of the call was cut off, and the yes that it had ran out before it could run again. Call again to ask again.',
+);
+
+/** Ends a call that does not run, or not again. */
+async function ended(
+  parts: WorkerParts,
+  record: InvocationRecord,
+  { fence }: TakenLease,
+  failed: Failure,
+): Promise<Attended> {
+  await settleOpen(parts, { ...record, fence }, failed);
+  return DONE;
+}
+
+async function yesFor({ givenApproval }: WorkerParts, record: InvocationRecord): Promise<GivenApproval | undefined> {
+  return record.waiting?.wait.for === 'approval' ? givenApproval?.(record) : undefined;
+}
+
+async function run(
+  parts: WorkerParts,
+  me: LeaseHolder,
+  held: HeldCall,
+  slot: AgentSlot,
+  record: InvocationRecord,
+  approval: GivenApproval | undefined,
+): Promise<Attended> {
+  const { clock, intake, leases, limits, runCall } = parts;
+  const { waiting, invocationId, acceptedAt, door, state } = record;
+  if (waiting === undefined || held.lease === undefined) return DONE;
+  // A yes runs out by itself, and then the call asks again.
+  const mayWait = waiting.wait.for === 'approval' || clock.now() < waiting.since + limits.roomMsMax;
+  const resumed: Resumed = {
+    invocationId,
+    nonce: nonceOf(record),
+    acceptedAt,
+    waiting,
+    hold: held.hold(leases, me.owner, held.lease.fence, slot, mayWait),
+    ...(state === 'EXECUTING' ? { cutOff: true } : {}),
+    ...(approval === undefined ? {} : { approval }),
+  };
+  const startedAt = clock.monotonic();
+  const { state: endState } = await runCall(
+    { request: waiting.request, caller: { door, signal: held.controller.signal } },
+    resumed,
+  );
+  if (held.roomMs === undefined) intake.noteServed(clock.monotonic() - startedAt);
+  // A run that did not count is told as one that still executes.
+  if (held.isLost || endState !== 'EXECUTING') return DONE;
+  if (held.roomMs !== undefined && !held.makesWay) return { roomAfterMs: held.roomMs, record };
+  if (held.isUnable && !held.makesWay) return { leftToOthers: true };
+  if (!held.makesWay) return DONE;
+  await notePreempted(parts, record, held.lease.preemptions + 1);
+  return { putBack: record };
+}

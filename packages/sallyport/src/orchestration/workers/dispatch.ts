@@ -1,0 +1,265 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { type CallKey, textOfCall } from '../../domain/invocation/call-key.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
+import { type AgentSlot, agentKey } from '../../pipeline/run.ts';
+import type { LeaseHolder } from '../call-lease-store.port.ts';
+import { type Attended, attend } from './attend.ts';
+import { dueOf } from './due.ts';
+import { atMost } from './end/at-most.ts';
+import type { HeldCalls } from './heartbeat.ts';
+import { HeldCall } from './held-call.ts';
+import { createLater } from './later.ts';
+import { createParked, type Parked } from './parked.ts';
+import type { WorkerParts } from './worker-parts.ts';
+
+/** Which call runs next in this instance, and in which slot. */
+export interface Dispatch {
+  /** By tenant and id. */
+  readonly calls: HeldCalls;
+  /** Begins to take jobs from the queue. */
+  start(): void;
+  /** A call was just accepted here and waits for a worker. */
+  offer(record: InvocationRecord): void;
+  enqueue(call: CallKey, approval?: GivenApproval): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The queue counts as empty when it has given nothing for so long. */
+const EMPTY_AFTER_MS = 20;
+/** Pause after the queue could not be asked. */
+const AFTER_FAILURE_MS = 1_000;
+const SHUTDOWN = 'The layer is stopping. The call runs again in another instance, or when it is back.';
+const MADE_WAY = 'The call made way for a more urgent one, and runs again later.';
+
+/** Makes the dispatch of one instance. */
+export const createDispatch = (parts: WorkerParts, me: LeaseHolder): Dispatch => new Dispatcher(parts, me);
+
+/** The one owner of which calls run here and which are next. */
+class Dispatcher implements Dispatch {
+  readonly calls = new Map<string, HeldCall>();
+  readonly #parts: WorkerParts;
+  readonly #me: LeaseHolder;
+  readonly #parked: Parked;
+  /** Calls that are next here: urgent ones for which another makes way, and jobs that came out too late. */
+  readonly #urgent: CallKey[] = [];
+  readonly #approvals = new Map<string, GivenApproval>();
+  /** Calls for which there was no room, until they are looked at again. */
+  readonly #later = createLater<CallKey & { readonly due: number }>((call) => this.#again(call));
+  readonly #ends = new Set<Promise<void>>();
+  readonly #freed: Disposable;
+  #wake: (() => void) | undefined;
+  /** The queue has given nothing for a moment, so that what comes now passes nobody by. */
+  #empty = true;
+  #closed = false;
+  #pumping: Promise<void> = Promise.resolve();
+
+  constructor(parts: WorkerParts, me: LeaseHolder) {
+    this.#parts = parts;
+    this.#me = me;
+    this.#parked = createParked(parts.limits.parkedMax);
+    this.#freed = parts.running.slots.onFree((agent) => {
+      if (this.#parked.has(agent)) this.#next();
+    });
+  }
+
+  start(): void {
+    this.#pumping = this.#pump();
+  }
+
+  offer(record: InvocationRecord): void {
+    if (this.#closed) return;
+    const agent = agentKey(record);
+    // In its turn: what waits longer goes first.
+    const { running, limits } = this.#parts;
+    const mayRun = running.slots.has(agent, limits.callsPerAgentMax);
+    if (this.#parked.has(agent) || !mayRun) this.#park(agent, record);
+    else if (this.#empty && this.#hasRoom()) this.#begin(record);
+    else void this.#put(record, dueOf(record)).then(() => (isUrgent(record) ? this.#press(record) : undefined));
+  }
+
+  async enqueue(call: CallKey, approval?: GivenApproval): Promise<void> {
+    this.#keepApproval(call, approval);
+    if (this.#empty && this.#hasRoom()) this.#begin(call);
+    else await this.#put(call, this.#parts.clock.now());
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#later[Symbol.dispose]();
+    this.#freed[Symbol.dispose]();
+    this.#wake?.();
+    const { log, queue } = this.#parts;
+    await atMost(queue.close(), 'the queue', log);
+    await atMost(this.#pumping, 'the last job', log);
+    await settle(this.#parts, this.calls, this.#ends);
+  }
+
+  /** Beyond the bound it is brought again by whoever keeps it for good. */
+  #keepApproval(call: CallKey, approval: GivenApproval | undefined): void {
+    if (approval === undefined || this.#approvals.size >= this.#parts.limits.parkedMax) return;
+    this.#approvals.set(textOfCall(call), approval);
+  }
+
+  #hasRoom(): boolean {
+    return !this.#closed && this.calls.size < this.#parts.limits.slots;
+  }
+
+  /** @param slot of its agent, where it was taken for it already; given back when the call is not begun */
+  #begin(call: CallKey, slot?: AgentSlot): void {
+    const key = textOfCall(call);
+    if (this.calls.has(key)) {
+      slot?.free();
+      return;
+    }
+    const held = new HeldCall(call);
+    held.slot = slot;
+    this.calls.set(key, held);
+    const approval = this.#approvals.get(key);
+    this.#approvals.delete(key);
+    const end = attend(this.#parts, this.#me, held, approval).then((attended) => {
+      held.slot?.free();
+      return this.#leave(held, attended, approval);
+    });
+    this.#ends.add(end);
+    void end.finally(() => this.#ends.delete(end));
+  }
+
+  async #leave(held: HeldCall, attended: Attended, approval: GivenApproval | undefined): Promise<void> {
+    this.calls.delete(textOfCall(held));
+    const waits = 'waitsForSlotOf' in attended || 'roomAfterMs' in attended;
+    if (waits) this.#keepApproval(held, approval);
+    if ('waitsForSlotOf' in attended) this.#park(attended.waitsForSlotOf, held);
+    if ('roomAfterMs' in attended) this.#waitForRoom(attended.record, attended.roomAfterMs);
+    this.#next();
+    if ('putBack' in attended && !this.#closed) await this.#put(attended.putBack, dueOf(attended.putBack));
+  }
+
+  /** A slot is free: first those that are next here, then those whose agent has a slot again, then what the queue has. */
+  #next(): void {
+    while (this.#hasRoom() && this.#urgent.length > 0) this.#begin(this.#urgent.shift() as CallKey);
+    while (this.#hasRoom()) {
+      const { running, limits } = this.#parts;
+      const next = this.#parked.take((agent) => running.slots.take(agent, limits.callsPerAgentMax));
+      if (next === undefined) break;
+      this.#parts.intake.noteParked(-1);
+      this.#begin(next.call, next.slot);
+    }
+    if (this.#hasRoom()) this.#wake?.();
+  }
+
+  #park(agent: string, call: CallKey): void {
+    if (this.#parked.add(agent, call)) this.#parts.intake.noteParked(1);
+  }
+
+  /** Beyond the bound the sweep finds it: its row says that it waits. */
+  #waitForRoom(record: InvocationRecord, ms: number): void {
+    if (this.#closed || this.#later.size >= this.#parts.limits.parkedMax) return;
+    const { tenantId, invocationId } = record;
+    const call = { tenantId, invocationId, due: dueOf(record) };
+    if (this.#later.add(textOfCall(call), call, ms)) this.#parts.intake.noteParked(1);
+  }
+
+  #again(call: CallKey & { readonly due: number }): void {
+    this.#parts.intake.noteParked(-1);
+    if (this.#hasRoom()) this.#begin(call);
+    else void this.#put(call, call.due);
+  }
+
+  async #put({ tenantId, invocationId }: CallKey, due: number): Promise<void> {
+    const { intake, queue, log } = this.#parts;
+    this.#empty = false;
+    intake.noteQueued(1);
+    try {
+      await queue.add([{ tenantId, invocationId, due }]);
+    } catch (thrown) {
+      // Its row says that it waits: the sweep finds it.
+      log.warn('job-not-queued', { invocation_id: invocationId, reason: failureOf(thrown).message });
+    }
+  }
+
+  /** An urgent call that nobody has taken meanwhile runs here as soon as another has made way. */
+  async #press(call: CallKey): Promise<void> {
+    await sleep(this.#parts.limits.preemptAfterMs, undefined, { ref: false });
+    if (this.#closed || this.#hasRoom()) return;
+    const isNext = this.#urgent.some((each) => textOfCall(each) === textOfCall(call));
+    if (!isNext) {
+      const isFree = this.#findVictim() !== undefined && (await this.#parts.queue.remove(call).catch(() => false));
+      if (!isFree) return;
+      this.#urgent.push(call);
+    }
+    // One call may be pressed for from two sides, and who makes way takes a moment: the room that is coming counts.
+    const leaving = [...this.calls.values()].filter(({ makesWay }) => makesWay).length;
+    if (leaving < this.#urgent.length) this.#findVictim()?.makeWay(MADE_WAY);
+    this.#next();
+  }
+
+  #findVictim(): HeldCall | undefined {
+    return [...this.calls.values()].find((held) => mayMakeWay(this.#parts, held));
+  }
+
+  /** A job came out while the last slot was taken: it is the next here. */
+  async #takeNext(call: CallKey): Promise<void> {
+    this.#urgent.push(call);
+    const record = await this.#parts.records.findInvocation(call.tenantId, call.invocationId).catch(() => undefined);
+    if (record !== undefined && isUrgent(record)) await this.#press(call);
+  }
+
+  async #pump(): Promise<void> {
+    while (!this.#closed) {
+      if (this.#hasRoom()) await this.#pull();
+      else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        this.#wake = undefined;
+      }
+    }
+  }
+
+  /** One job, or none after a wait. */
+  async #pull(): Promise<void> {
+    const { queue, log } = this.#parts;
+    const timer = setTimeout(() => {
+      this.#empty = true;
+    }, EMPTY_AFTER_MS);
+    try {
+      const call = await queue.next();
+      if (call === undefined || this.#closed) return;
+      this.#empty = false;
+      if (this.#hasRoom()) this.#begin(call);
+      else void this.#takeNext(call);
+    } catch (thrown) {
+      log.warn('queue-not-read', { reason: failureOf(thrown).message });
+      await sleep(AFTER_FAILURE_MS, undefined, { ref: false });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+const isUrgent = ({ waiting }: InvocationRecord): boolean => waiting?.request.execution_options?.priority === 'high';
+
+/** Whether a call may be cut off for a more urgent one: it is not urgent itself, runs, and may run again. */
+function mayMakeWay(parts: WorkerParts, held: HeldCall): boolean {
+  if (held.priority !== 'low' || !held.isSafe || held.makesWay || held.controller.signal.aborted) return false;
+  return (held.lease?.preemptions ?? 0) < parts.limits.preemptionsMax && isExecuting(parts, held);
+}
+
+function isExecuting({ running }: WorkerParts, { tenantId, invocationId }: HeldCall): boolean {
+  return running.find(tenantId, invocationId)?.transitions.at(-1)?.state === 'EXECUTING';
+}
+
+/** What runs may end for a while; then what may run again makes way, and the rest is stopped. */
+async function settle(parts: WorkerParts, calls: HeldCalls, ends: ReadonlySet<Promise<void>>): Promise<void> {
+  const stop = (): void => {
+    for (const held of calls.values()) {
+      if (held.isSafe || !isExecuting(parts, held)) held.makeWay(SHUTDOWN);
+      else held.abandon();
+    }
+  };
+  const timer = setTimeout(stop, parts.limits.graceMs);
+  while (ends.size > 0) await Promise.all(ends);
+  clearTimeout(timer);
+}

@@ -1,0 +1,67 @@
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { textOfCall } from '../../domain/invocation/call-key.ts';
+import type { Progress } from '../../domain/principal/principal.ts';
+import type { AttendedCall, HeldProgress, LeaseHolder } from '../call-lease-store.port.ts';
+import type { HeldCall } from './held-call.ts';
+import type { WorkerParts } from './worker-parts.ts';
+
+/** Characters of a tool's own words on where it is. */
+const PHASE_MAX = 200;
+
+/** The calls that this instance attends to. */
+export type HeldCalls = ReadonlyMap<string, HeldCall>;
+
+/**
+ * One beat of an instance: renews what it attends to, says how far it is, and hears what others want of it. A lease that
+ * did not come back is somebody else's, and its run ends.
+ * @returns false when the store could not be reached
+ */
+export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls): Promise<boolean> {
+  const { leases, running, intake, limits, log, queue } = parts;
+  // Leases that come in while the beat is on its way are not judged by it.
+  const before = [...calls.values()].filter(({ lease }) => lease !== undefined);
+  try {
+    const { held, unheld, instances } = await leases.beat(me, limits.leaseMs, attended(parts, before));
+    const mine = new Map(held.map((each) => [textOfCall(each), each]));
+    for (const call of before) {
+      const found = mine.get(textOfCall(call));
+      if (calls.get(textOfCall(call)) !== call) continue;
+      if (found === undefined || found.fence !== call.lease?.fence) call.lose();
+      else {
+        if (found.cancel !== undefined) call.cancel(found.cancel);
+        call.extendedMs = Math.max(call.extendedMs, found.extendedMs);
+        running.find(call.tenantId, call.invocationId)?.deadline?.extendTo(call.extendedMs);
+      }
+    }
+    for (const { tenantId, invocationId, cancel } of unheld) {
+      running.find(tenantId, invocationId)?.controller.abort(cancelled(cancel));
+    }
+    intake.noteLoad(intake.queued() === 0 ? 0 : await queue.length(), instances);
+    return true;
+  } catch (thrown) {
+    log.warn('leases-not-renewed', { reason: failureOf(thrown).message, held: before.length });
+    return false;
+  }
+}
+
+function attended({ running }: WorkerParts, calls: readonly HeldCall[]): AttendedCall[] {
+  return calls.map(({ tenantId, invocationId }) => {
+    const progress = shownProgress(running.find(tenantId, invocationId)?.progress);
+    return { tenantId, invocationId, ...(progress === undefined ? {} : { progress }) };
+  });
+}
+
+/** What a tool said of how far it is, as it is shown. Percent are known only where the tool says of how much. */
+export function shownProgress(said: Progress | undefined): HeldProgress | undefined {
+  if (said === undefined) return undefined;
+  const { progress, total, message } = said;
+  const percent = total === undefined || !(total > 0) ? Number.NaN : (progress / total) * 100;
+  return {
+    ...(Number.isFinite(percent) ? { percent: Math.round(Math.min(100, Math.max(0, percent)) * 10) / 10 } : {}),
+    ...(typeof message === 'string' ? { phase: message.slice(0, PHASE_MAX).toWellFormed() } : {}),
+  };
+}
+
+function cancelled(reason: string): ToolLayerError {
+  return new ToolLayerError('E3805', `The call was cancelled.${reason === '' ? '' : ` Reason given: ${reason}`}`);
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '@sallyport/std/clock';
+import type { Ledger } from '../../audit/ledger.ts';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { GivenApproval } from '../../domain/invocation/waiting-call.ts';
+import type { PipelineParts } from '../../pipeline/parts.ts';
+import type { RunCall } from '../../pipeline/run.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { CallIntake } from '../call-intake.ts';
+import type { CallLeaseStore } from '../call-lease-store.port.ts';
+import type { JobQueue } from '../job-queue.port.ts';
+import type { WorkerLimits } from './worker-limits.ts';
+
+/** What workers stand on. */
+export interface WorkerParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly instanceId: string;
+  readonly records: LedgerStore;
+  readonly ledger: Ledger;
+  readonly running: PipelineParts['running'];
+  readonly leases: CallLeaseStore;
+  readonly queue: JobQueue;
+  /** The pipeline itself. */
+  readonly runCall: RunCall;
+  readonly intake: CallIntake;
+  readonly limits: WorkerLimits;
+  /**
+   * Takes back what calls changed of an instance that is gone, as far as this one reaches it, once its calls are settled;
+   * left to that instance when absent (PIPE-03).
+   * @returns how many calls were rolled back
+   */
+  readonly rollBackFor?: (instanceId: string) => Promise<number>;
+  /** The yes that was given to a call, from where it is kept; undefined when nobody has said yes. */
+  readonly givenApproval?: (record: InvocationRecord) => Promise<GivenApproval | undefined>;
+}

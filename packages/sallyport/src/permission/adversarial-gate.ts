@@ -1,0 +1,157 @@
+import { KiB } from '@sallyport/std/bytes';
+import { type Clock, systemClock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
+import { wildcardMatcher } from '@sallyport/std/text/wildcard';
+import type { GateDecision } from '../domain/invocation/gate-decision.ts';
+import type { LanguageModel } from '../domain/language-model/language-model.port.ts';
+import type { GatePolicies } from './gates/policy-file.ts';
+import { type JudgedCall, promptOf } from './gates/prompt.ts';
+
+export { type GatePolicies, readGatePolicies } from './gates/policy-file.ts';
+export type { JudgedCall } from './gates/prompt.ts';
+
+/** Which model judges by which policies, and what happens when it does not. */
+export interface AdversarialGateOptions {
+  readonly model: LanguageModel;
+  readonly policies: GatePolicies;
+  /** Whether a call goes on that was not judged; false when absent. */
+  readonly failOpen?: boolean;
+  /** Tools that are not judged, `*` for any run of characters; those of 002 when absent. */
+  readonly exemptTools?: readonly string[];
+  /** 10 000 when absent. */
+  readonly timeoutMs?: number;
+  /** Largest arguments that are shown to the model; what is larger counts as not judged. 32 KiB when absent. */
+  readonly argumentBytesMax?: number;
+  /** Takes personal data and secrets out of what the model is shown. */
+  readonly redact?: (value: unknown) => unknown;
+  readonly clock?: Clock;
+}
+
+/** Lets a language model judge calls that policies already allow (PRM-08). */
+export interface AdversarialGate {
+  /** What an operator sees of it. */
+  readonly state: { readonly model: string; readonly policies: number; readonly failOpen: boolean };
+  /**
+   * Judges one call; asked once for it, never again after a DENY.
+   * @returns undefined, at once, for an exempt tool and for a phase without policies
+   * @throws only the reason of the signal, when the call itself was aborted
+   */
+  judge(call: JudgedCall, signal: AbortSignal): Promise<GateDecision> | undefined;
+}
+
+/** Tools of agents' own upkeep, which policies about the world only get in the way of (002). */
+export const GATE_EXEMPT_TOOLS: readonly string[] = [
+  'memory_save',
+  'memory_search',
+  'read_overflow',
+  'load_skill',
+  'schedule_deferred',
+];
+
+const TIMEOUT_MS = 10_000;
+const ARGUMENT_BYTES_MAX = 32 * KiB;
+const VERSION_LENGTH = 12;
+
+type Verdict = Pick<GateDecision, 'answer' | 'because'>;
+
+/** A gate that fails closed unless it is told otherwise. */
+export function createAdversarialGate(options: AdversarialGateOptions): AdversarialGate {
+  const { model, policies, failOpen = false, clock = systemClock } = options;
+  const exempt = (options.exemptTools ?? GATE_EXEMPT_TOOLS).map(wildcardMatcher);
+  const ofPhase = remembering((phase: keyof GatePolicies['phases']) => {
+    const texts = [...policies.always, ...(policies.phases[phase] ?? [])];
+    return { texts, version: sha256(canonicalJson(texts)).slice(0, VERSION_LENGTH) };
+  });
+  const count = policies.always.length + Object.values(policies.phases).reduce((sum, list) => sum + list.length, 0);
+  return {
+    state: { model: model.name, policies: count, failOpen },
+    judge(call, signal) {
+      if (exempt.some((matches) => matches(call.toolId))) return undefined;
+      const { texts, version } = ofPhase(call.phase ?? 'unstated');
+      if (texts.length === 0) return undefined;
+      const start = clock.monotonic();
+      return verdictOn(options, texts, call, signal).then((verdict) => ({
+        allowed: verdict.answer === 'ALLOW' || (verdict.answer === 'UNANSWERED' && failOpen),
+        ...verdict,
+        model: model.name,
+        version,
+        ms: Math.round(clock.monotonic() - start),
+      }));
+    },
+  };
+}
+
+async function verdictOn(
+  { model, redact, timeoutMs = TIMEOUT_MS, argumentBytesMax = ARGUMENT_BYTES_MAX }: AdversarialGateOptions,
+  policies: readonly string[],
+  call: JudgedCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new ToolLayerError('E3306', 'The model took too long.')), timeoutMs);
+  try {
+    // A part that was left out unseen would be the place to hide in, so nothing is cut.
+    if (Buffer.byteLength(canonicalJson(call.parameters)) > argumentBytesMax) return unanswered('too_large');
+    const shown = redact === undefined ? call : redacted(call, redact);
+    if (shown === undefined) return unanswered('not_redacted');
+    const either = AbortSignal.any([signal, timeout.signal]);
+    return answerIn(await orAborted(model.complete(promptOf(policies, shown), either), either));
+  } catch (thrown) {
+    if (signal.aborted) throw signal.reason;
+    if (timeout.signal.aborted) return unanswered('timeout');
+    return unanswered(thrown instanceof ToolLayerError ? thrown.code : 'E3900');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Undefined when the redaction failed: then the model is shown nothing. */
+function redacted(call: JudgedCall, redact: (value: unknown) => unknown): JudgedCall | undefined {
+  try {
+    const parameters = redact(call.parameters);
+    if (typeof parameters !== 'object' || parameters === null) return undefined;
+    const source = call.claimSource === undefined ? undefined : String(redact(call.claimSource));
+    return {
+      ...call,
+      parameters: parameters as JudgedCall['parameters'],
+      ...(source === undefined ? {} : { claimSource: source }),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * ALLOW is that one word alone. A DENY may be followed by more, because taking it for none would let a call through where
+ * the gate fails open. Anything else is no answer.
+ */
+function answerIn(text: string): Verdict {
+  const said = text.trim();
+  if (said === 'ALLOW') return { answer: 'ALLOW' };
+  return /^DENY(?!\w)/.test(said) ? { answer: 'DENY' } : unanswered('not_one_word');
+}
+
+const unanswered = (because: string): Verdict => ({ answer: 'UNANSWERED', because });
+
+/** The model's answer, or the reason of the signal for a model that does not heed it. */
+function orAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+function remembering<K, V>(make: (key: K) => V): (key: K) => V {
+  const made = new Map<K, V>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const value = make(key);
+    made.set(key, value);
+    return value;
+  };
+}

@@ -1,0 +1,154 @@
+// Hot path: runs for every call; manifests, tokens and contexts are prepared once each.
+
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { AgentSandboxContext, ResourceLimits } from '../../api/schemas/agent-sandbox-context.ts';
+import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
+import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import type { Grant } from '../domain/invocation/grant.ts';
+import { boundsOfContext } from './grant/bounds.ts';
+import { effectiveLimits, type LayerLimits } from './grant/effective-limits.ts';
+import { normalHost } from './grant/host-pattern.ts';
+import { normalPath } from './grant/normal-path.ts';
+import { narrowed, outsideBounds } from './grant/outside-bounds.ts';
+import { linksAmong, type RealPath, realPathOf } from './grant/real-path.ts';
+import { wantedBy } from './grant/wanted.ts';
+
+export { defaultsFor, type LayerLimits } from './grant/effective-limits.ts';
+export type { RealPath } from './grant/real-path.ts';
+export { realPathOf };
+
+/** Violations beyond this many are not listed. */
+const VIOLATIONS_MAX = 50;
+
+/** The three that meet in a grant, and the limits. */
+export interface GrantQuestion {
+  readonly manifest: ToolManifest;
+  readonly claims: CapabilityClaims;
+  /** Bounds of the agent (BC-1). Absent, or a policy absent in it: no bound from this side. */
+  readonly agentContext?: AgentSandboxContext;
+  /** Bounds that this very call brings; they narrow those of the agent and never widen them. */
+  readonly requestContext?: AgentSandboxContext;
+  /** What this very call asks for. */
+  readonly requestLimits?: ResourceLimits;
+  readonly layer: LayerLimits;
+  /** Follows links on the way to wanted paths; `realPathOf` does. Absent: paths are compared by their names alone. */
+  readonly realPath?: RealPath;
+  /** Name servers that the layer asks. A context that names others is refused for tools that reach hosts by name. */
+  readonly dnsServers?: readonly string[];
+}
+
+/**
+ * Token ∩ manifest ∩ agent sandbox context (PRM-03, SBX-01). The grant is what the manifest asks for, in normal form;
+ * whatever of it the token or a context does not cover refuses the call. Pure but for `realPath`.
+ *
+ * Paths: a wanted path must be covered by its name, and by what it leads to when links are followed.
+ * Addresses: exact hosts as above; of a pattern (`*`, `*.name`) the grant holds what every side leaves of it.
+ * Limits: the request's, else the manifest's, else the layer's default. The request may go below and above the
+ * manifest's default, but neither may ask for more than the agent's or the layer's maximum; a default that nobody asked
+ * for is lowered to the agent's.
+ * @returns every violation in `details.violations`, each with what was wanted and what is allowed, and the code of the
+ *   first: E3203 and E3105 paths, E3204 and E3104 addresses (token before agent), E3205 credentials, E3102 limits; E3209
+ *   when a context is another agent's
+ */
+export function computeGrant(question: GrantQuestion): Grant | Failure {
+  // The common case first: nothing but token and manifest, which have met before.
+  const { agentContext, requestContext, requestLimits } = question;
+  const isPlain = agentContext === undefined && requestContext === undefined && requestLimits === undefined;
+  const known = isPlain ? plainGrants.get(question.claims)?.get(question.manifest) : undefined;
+  if (known !== undefined && known.layer === question.layer) return known.grant;
+  const grant = newGrant(question);
+  if (isPlain && !isFailure(grant)) remember(question, grant);
+  return grant;
+}
+
+interface PlainGrant {
+  readonly layer: LayerLimits;
+  readonly grant: Grant;
+}
+/** The same object for the same token and manifest, so that what is keyed by the grant need not look into it. */
+const plainGrants = new WeakMap<CapabilityClaims, WeakMap<ToolManifest, PlainGrant>>();
+
+function remember({ claims, manifest, layer }: GrantQuestion, grant: Grant): void {
+  // Where a link leads may be another place at the next call.
+  if (grant.links !== undefined) return;
+  let ofToken = plainGrants.get(claims);
+  if (ofToken === undefined) {
+    ofToken = new WeakMap();
+    plainGrants.set(claims, ofToken);
+  }
+  ofToken.set(manifest, { layer, grant });
+}
+
+function newGrant(question: GrantQuestion): Grant | Failure {
+  const { manifest, claims, agentContext, requestContext, requestLimits, layer, realPath, dnsServers } = question;
+  const contexts = [agentContext, requestContext].filter((context) => context !== undefined);
+  const foreign = foreignContext(claims, contexts);
+  if (foreign !== undefined) return foreign;
+  const wanted = wantedBy(manifest);
+  const { limits, violations: beyondLimits } = effectiveLimits(manifest, contexts, requestLimits, layer);
+  // Most tools touch nothing.
+  const links = realPath === undefined ? undefined : linksAmong(wanted.filesystem, realPath);
+  const violations = wanted.nothing
+    ? beyondLimits
+    : [...outsideBounds(wanted, { claims, contexts, links, dnsServers }), ...beyondLimits];
+  const [first] = violations;
+  if (first !== undefined)
+    return failure(first.code, first.message, { details: { violations: violations.slice(0, VIOLATIONS_MAX) } });
+  const { filesystem, credentials, patterns } = wanted;
+  const network =
+    patterns.length === 0
+      ? wanted.network
+      : [...wanted.network, ...patterns.flatMap((pattern) => narrowed(pattern, { claims, contexts }))];
+  const plain: Grant = { filesystem, network, credentials, limits };
+  // Without violations each link leads to a place that could be told.
+  return links === undefined ? plain : { ...plain, links: links as ReadonlyMap<string, string> };
+}
+
+/**
+ * The first of the permissions that an agent sandbox context does not allow, for what runs without a capability token; undefined
+ * when it allows all.
+ * @returns E3105 for a path, E3104 for an address
+ */
+export function outsideAgent(
+  { filesystem, network }: Pick<Grant, 'filesystem' | 'network'>,
+  context: AgentSandboxContext,
+): Failure | undefined {
+  const { allowsPath, allowsAddress, allowed } = boundsOfContext(context);
+  for (const { path, mode } of filesystem) {
+    const normal = normalPath(path);
+    if (normal !== undefined && allowsPath({ path: normal, mode })) continue;
+    return failure(
+      'E3105',
+      `The mount ${path} (${mode}) is none that the operator of this machine allows: add "${path}:${mode}" to agent.mounts.`,
+      {
+        details: { path },
+      },
+    );
+  }
+  for (const { host, port } of network) {
+    const isPattern = host.includes('*');
+    const isAllowed = isPattern
+      ? allowed === undefined || allowed.hosts.some((other) => other === '*' || other === host)
+      : allowsAddress({ host: normalHost(host) ?? host, port });
+    if (isAllowed) continue;
+    return failure(
+      'E3104',
+      `The host ${host} is none that the operator of this machine allows: add it to agent.allowed_hosts.`,
+      {
+        details: { host, port },
+      },
+    );
+  }
+  return undefined;
+}
+
+function foreignContext(claims: CapabilityClaims, contexts: readonly AgentSandboxContext[]): Failure | undefined {
+  for (const context of contexts) {
+    const differs = (['agent_did', 'tenant_id'] as const).find(
+      (member) => context[member] !== undefined && context[member] !== claims[member],
+    );
+    if (differs !== undefined)
+      return failure('E3209', `The agent sandbox context names another ${differs} than the capability token.`);
+  }
+  return undefined;
+}

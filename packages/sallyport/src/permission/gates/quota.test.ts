@@ -1,0 +1,63 @@
+import { isFailure } from '@sallyport/std/error/failure';
+import { describe, expect, test } from 'vitest';
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { Principal } from '../../domain/principal/principal.ts';
+import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
+import { createQuota, type Quota } from '../quota.ts';
+
+const agent: Principal = { tenantId: 'acme', agentDid: 'did:agent:a', sessionId: 's', roles: ['agent'] };
+const claims = (more: Partial<CapabilityClaims> = {}) => more as CapabilityClaims;
+
+/** How many of ten calls pass. */
+async function passed(quota: Quota, who: Principal, own: CapabilityClaims): Promise<number> {
+  const ends = [];
+  for (let at = 0; at < 10; at += 1) ends.push(await quota.take(who, own));
+  for (const end of ends) expect(end === undefined || end.code === 'E3211').toBe(true);
+  return ends.filter((end) => end === undefined).length;
+}
+
+describe('the quota of a session', () => {
+  test('PRM-07 is what the setting says, and a token can only lower it', async () => {
+    const cases: [number, number | undefined, number][] = [
+      [0, undefined, 10],
+      [3, undefined, 3],
+      [3, 2, 2],
+      [3, 9, 3],
+      [0, 4, 4],
+      [3, 0, 0],
+      [3, -1, 0],
+      [3, Number.NaN, 0],
+    ];
+    for (const [callsPerSession, claimed, expected] of cases) {
+      const quota = createQuota({ store: memoryQuotaStore(), callsPerSession });
+      const own = claimed === undefined ? claims() : claims({ max_tool_calls_per_session: claimed });
+      expect(await passed(quota, agent, own), `${callsPerSession}, ${claimed}`).toBe(expected);
+    }
+  });
+
+  test('PRM-07 costs nothing when none is set', () => {
+    const store = { take: () => Promise.reject(new Error('nobody asks')) };
+    expect(createQuota({ store }).take(agent, claims())).toBeUndefined();
+    expect(createQuota({ store }).knownSpent(agent, claims())).toBeUndefined();
+  });
+
+  test('PRM-07 of a token without a session is that of the token', async () => {
+    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 2 });
+    const { sessionId: _none, ...nameless } = agent;
+    expect(await passed(quota, nameless, claims({ jti: 'one' }))).toBe(2);
+    expect(await passed(quota, nameless, claims({ jti: 'two' }))).toBe(2);
+    expect(await passed(quota, nameless, claims())).toBe(2);
+    expect(await passed(quota, nameless, claims())).toBe(0);
+  });
+
+  test('is known to be spent once it is, without asking the store, and for some seconds only', async () => {
+    let now = 0;
+    const clock = { now: () => now, monotonic: () => now };
+    const quota = createQuota({ store: memoryQuotaStore(), callsPerSession: 1, clock });
+    expect(quota.knownSpent(agent, claims())).toBeUndefined();
+    expect(await quota.take(agent, claims())).toBeUndefined();
+    expect(isFailure(quota.knownSpent(agent, claims()))).toBe(true);
+    now += 5_000;
+    expect(quota.knownSpent(agent, claims())).toBeUndefined();
+  });
+});

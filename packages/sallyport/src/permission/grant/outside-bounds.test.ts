@@ -1,0 +1,185 @@
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isFailure } from '@sallyport/std/error/failure';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AgentSandboxContext } from '../../../api/schemas/agent-sandbox-context.ts';
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { ToolPermissions } from '../../../api/schemas/tool-manifest.ts';
+import { computeGrant, type GrantQuestion, realPathOf } from '../compute-grant.ts';
+import { claimsOf, LAYER, manifestOf } from './grant.fixture.ts';
+
+const grantFor = (
+  permissions: ToolPermissions,
+  agentContext: AgentSandboxContext,
+  more: Partial<GrantQuestion> = {},
+  claims: CapabilityClaims = claimsOf(),
+) => computeGrant({ manifest: manifestOf(permissions), claims, agentContext, layer: LAYER, ...more });
+
+const outcome = (...args: Parameters<typeof grantFor>): string => {
+  const grant = grantFor(...args);
+  return isFailure(grant) ? grant.code : 'ok';
+};
+
+const mounts = (...all: [path: string, mode: 'ro' | 'rw'][]): AgentSandboxContext => ({
+  filesystem_policy: { mounts: all.map(([path, mode]) => ({ path, mode })) },
+});
+const reach = (allowed_hosts: string[], allowed_ports = [0], dns_servers?: string[]): AgentSandboxContext => ({
+  network_policy: { allowed_hosts, allowed_ports, ...(dns_servers === undefined ? {} : { dns_servers }) },
+});
+
+describe("paths within the agent's mounts", () => {
+  test.each<[mode: 'ro' | 'rw', path: string, context: AgentSandboxContext, expected: string]>([
+    ['ro', '/project', mounts(['/project', 'ro']), 'ok'],
+    ['rw', '/project', mounts(['/project', 'ro']), 'E3105'],
+    ['rw', '/project/x', mounts(['/project', 'ro'], ['/project/x', 'rw']), 'ok'],
+    ['ro', '/project/', mounts(['/project//.', 'ro']), 'ok'],
+    ['ro', '/project/../project/x/', mounts(['/project', 'ro']), 'ok'],
+    ['ro', '/project/x/../../etc', mounts(['/project', 'ro']), 'E3105'],
+    ['ro', '/project/%2e%2e/etc', mounts(['/project', 'ro']), 'ok'],
+    ['ro', '/projectx', mounts(['/project', 'ro']), 'E3105'],
+    ['ro', '/PROJECT', mounts(['/project', 'ro']), 'E3105'],
+    ['ro', '/', mounts(['/project', 'rw']), 'E3105'],
+    ['ro', '/project', mounts(['project', 'rw'], ['', 'rw']), 'E3105'],
+    ['ro', '/project', mounts(), 'E3105'],
+  ])('SBX-01 %s %s', (mode, path, context, expected) => {
+    expect(outcome({ filesystem: [{ path, mode }] }, context)).toBe(expected);
+  });
+});
+
+describe("addresses within the agent's network policy", () => {
+  test.each<[host: string, port: number, context: AgentSandboxContext, expected: string]>([
+    ['api.test', 443, reach(['API.Test.'], [443]), 'ok'],
+    ['API.TEST.', 443, reach(['api.test'], [443]), 'ok'],
+    ['api.test', 444, reach(['api.test'], [443]), 'E3104'],
+    ['api.test', 443, reach(['*.api.test']), 'E3104'],
+    ['bücher.test', 1, reach(['BÜCHER.test']), 'ok'],
+    ['xn--bcher-kva.test', 1, reach(['bücher.test']), 'ok'],
+    ['10.0.0.255', 1, reach(['10.0.0.0/24']), 'ok'],
+    ['10.0.1.0', 1, reach(['10.0.0.0/24']), 'E3104'],
+    ['::ffff:10.0.0.1', 1, reach(['10.0.0.0/24']), 'ok'],
+    ['::ffff:a00:101', 1, reach(['10.0.0.0/24']), 'E3104'],
+    ['10.0.0.1', 1, reach(['::ffff:10.0.0.1']), 'ok'],
+    ['2001:DB8:0:0::1', 1, reach(['2001:db8::/64']), 'ok'],
+    ['[2001:db8::1]', 1, reach(['2001:db8::1']), 'ok'],
+    ['2001:db8:1::1', 1, reach(['2001:db8::/64']), 'E3104'],
+    ['010.0.0.1', 1, reach(['*']), 'E3204'],
+    ['0x0a000001', 1, reach(['*']), 'E3204'],
+    ['10.1', 1, reach(['*']), 'E3204'],
+    ['10.0.0.1.', 1, reach(['10.0.0.1']), 'E3204'],
+  ])('SBX-01 %s %i', (host, port, context, expected) => {
+    expect(outcome({ network: [{ host, port }] }, context)).toBe(expected);
+  });
+
+  test('SBX-01 a call brings bounds of its own, which narrow and never widen', () => {
+    const permissions = { network: [{ host: 'a.test', port: 1 }] };
+    expect(outcome(permissions, reach(['*']), { requestContext: reach(['a.test']) })).toBe('ok');
+    expect(outcome(permissions, reach(['*']), { requestContext: reach(['b.test']) })).toBe('E3104');
+    expect(outcome(permissions, reach(['b.test']), { requestContext: reach(['*']) })).toBe('E3104');
+  });
+});
+
+describe("the agent's name servers", () => {
+  const byName = { network: [{ host: 'a.test', port: 1 }] };
+  test.each<[what: string, dnsServers: string[], own: string[] | undefined, expected: string]>([
+    ['that the layer asks too', ['9.9.9.9'], ['9.9.9.9'], 'ok'],
+    ['in another spelling', ['2620:FE:0::FE'], ['2620:fe::fe'], 'ok'],
+    ['none', [], ['9.9.9.9'], 'ok'],
+    ['others', ['9.9.9.9'], ['1.1.1.1'], 'E3104'],
+    ['only some of the layer', ['9.9.9.9'], ['9.9.9.9', '1.1.1.1'], 'E3104'],
+    ['when those of the layer are not known', ['9.9.9.9'], undefined, 'E3104'],
+    ['when the layer has none', ['9.9.9.9'], [], 'E3104'],
+  ])('SBX-01 %s', (_, servers, own, expected) => {
+    const more = own === undefined ? {} : { dnsServers: own };
+    expect(outcome(byName, reach(['*'], [0], servers), more)).toBe(expected);
+  });
+
+  test('they do not matter to a tool that reaches addresses only, or nothing', () => {
+    const context = reach(['*'], [0], ['9.9.9.9']);
+    expect(outcome({ network: [{ host: '10.0.0.1', port: 1 }] }, context)).toBe('ok');
+    expect(outcome({ credentials: [] }, context)).toBe('ok');
+  });
+});
+
+describe('links', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'grant-links-')));
+    mkdirSync(join(folder, 'inside/deep'), { recursive: true });
+    mkdirSync(join(folder, 'outside'));
+    writeFileSync(join(folder, 'outside/secret'), '');
+    symlinkSync('deep', join(folder, 'inside/near'));
+    symlinkSync('../outside', join(folder, 'inside/out'));
+    symlinkSync('/nowhere/at/all', join(folder, 'inside/dangling'));
+    symlinkSync('loop', join(folder, 'inside/loop'));
+    symlinkSync('inside', join(folder, 'alias'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const at = (path: string): string => join(folder, path);
+  const linked = (path: string, context: AgentSandboxContext, claims?: CapabilityClaims): string =>
+    outcome({ filesystem: [{ path: at(path), mode: 'rw' }] }, context, { realPath: realPathOf }, claims);
+
+  test.each([
+    ['inside/deep', 'ok'],
+    ['inside/near', 'ok'],
+    ['inside/not/yet', 'ok'],
+    ['inside/near/not/yet', 'ok'],
+    ['inside/out', 'E3105'],
+    ['inside/out/secret', 'E3105'],
+    ['inside/out/not/yet', 'E3105'],
+    ['inside/dangling', 'E3203'],
+    ['inside/dangling/x', 'E3203'],
+    ['inside/loop', 'E3203'],
+    ['outside', 'E3105'],
+  ])('SBX-01 a mount bounds what %s leads to, and what cannot be told is refused', (path, expected) => {
+    expect(linked(path, mounts([at('inside'), 'rw']))).toBe(expected);
+  });
+
+  test('SBX-01 the token bounds what a link leads to as well', () => {
+    const claims = claimsOf({ filesystem_permissions: { allowed_paths: [at('inside')], mode: 'rw' } });
+    expect(linked('inside/near', mounts([folder, 'rw']), claims)).toBe('ok');
+    expect(linked('inside/out', mounts([folder, 'rw']), claims)).toBe('E3203');
+  });
+
+  test('SBX-01 a bound that is a link itself allows nothing of what it leads to', () => {
+    expect(linked('alias/deep', mounts([at('alias'), 'rw']))).toBe('E3105');
+    expect(linked('alias/deep', mounts([at('alias'), 'rw'], [at('inside'), 'rw']))).toBe('ok');
+  });
+
+  test('the grant tells the links that it was given through, and is not remembered', () => {
+    const question: GrantQuestion = {
+      manifest: manifestOf({ filesystem: [{ path: at('inside/near'), mode: 'ro' }] }),
+      claims: claimsOf(),
+      layer: LAYER,
+      realPath: realPathOf,
+    };
+    const grant = computeGrant(question);
+    expect(isFailure(grant) ? undefined : grant.links).toEqual(new Map([[at('inside/near'), at('inside/deep')]]));
+    expect(computeGrant(question)).not.toBe(grant);
+    const bounded = { ...question, agentContext: mounts([at('inside'), 'ro']) };
+    expect(isFailure(computeGrant(bounded))).toBe(false);
+    rmSync(at('inside/near'));
+    symlinkSync('../outside', at('inside/near'));
+    expect(computeGrant(bounded)).toMatchObject({ code: 'E3105' });
+    renameSync(at('inside/near'), at('inside/near-before'));
+    symlinkSync('deep', at('inside/near'));
+  });
+
+  test('where a link leads out to is not told', () => {
+    const failed = grantFor({ filesystem: [{ path: at('inside/out'), mode: 'ro' }] }, mounts([at('inside'), 'ro']), {
+      realPath: realPathOf,
+    });
+    expect(JSON.stringify(failed)).not.toContain('outside');
+  });
+});
+
+test('SBX-01 a refusal says what was wanted and what is allowed', () => {
+  const failed = grantFor(
+    { filesystem: [{ path: '/etc', mode: 'rw' }], network: [{ host: 'a.test', port: 80 }] },
+    { ...mounts(['/project', 'ro']), ...reach(['b.test'], [443]) },
+  );
+  expect(isFailure(failed) && failed.details?.['violations']).toMatchObject([
+    { code: 'E3105', wanted: 'filesystem:rw:/etc', allowed: ['filesystem:ro:/project'] },
+    { code: 'E3104', wanted: 'network:a.test:80', allowed: ['network:b.test:443'] },
+  ]);
+});

@@ -1,0 +1,119 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { PolicyDecision, PolicyEngine, PolicyQuestion, ShadowDecision } from '../policy-engine.port.ts';
+
+/** Engines in the order in which they are asked. */
+export interface CombinedEngines {
+  /** All of them must allow; the first that denies ends it. At least one. */
+  readonly enforced: readonly PolicyEngine[];
+  /** Asked beside them and put on record; never counts (PIPE-15). */
+  readonly shadow?: readonly PolicyEngine[];
+}
+
+/** How long a decision is kept whose shadow gave no answer, in seconds. */
+const SHADOW_FAULT_TTL_SECONDS = 10;
+
+/**
+ * Many engines as one: a call is allowed when every engine allows it, and needs a confirmation when one of them asks for
+ * it and none denies. The decision is kept for the shortest of the times that the engines name.
+ */
+export function combineEngines({ enforced, shadow = [] }: CombinedEngines): PolicyEngine {
+  const [only] = enforced;
+  if (only !== undefined && enforced.length === 1 && shadow.length === 0) return only;
+  const all = [...enforced, ...shadow];
+  return {
+    name: enforced.map(({ name }) => name).join('+'),
+    version: () => all.map((engine) => engine.version()).join('+'),
+    decide(question) {
+      const beside = shadow.map((engine) => answerOf(engine, question));
+      const made = askInTurn(enforced, question, 0, []);
+      if (beside.length === 0) return made;
+      if (!(made instanceof Promise) && beside.every(isMade)) return withShadow(made, beside);
+      // Those in shadow mode never reject.
+      return Promise.all([made, Promise.all(beside)]).then(([decision, others]) => withShadow(decision, others));
+    },
+  };
+}
+
+type Answer = PolicyDecision | Failure;
+
+const isMade = (answer: Answer | Promise<Answer>): answer is Answer => !(answer instanceof Promise);
+
+/** What an engine in shadow mode says; a fault is an answer too. */
+function answerOf(engine: PolicyEngine, question: PolicyQuestion): Answer | Promise<Answer> {
+  const told = (thrown: unknown): Failure => failure('E3206', failureOf(thrown).message, { cause: thrown });
+  try {
+    const answer = engine.decide(question);
+    return answer instanceof Promise ? answer.catch(told) : answer;
+  } catch (thrown) {
+    return told(thrown);
+  }
+}
+
+/** One engine after the other: what denies early spares the others the question. */
+function askInTurn(
+  engines: readonly PolicyEngine[],
+  question: PolicyQuestion,
+  at: number,
+  before: readonly PolicyDecision[],
+): PolicyDecision | Promise<PolicyDecision> {
+  const engine = engines[at];
+  if (engine === undefined) return together(before);
+  const take = (answer: PolicyDecision): PolicyDecision | Promise<PolicyDecision> => {
+    const taken = [...before, answer];
+    return answer.allowed || answer.ask === true ? askInTurn(engines, question, at + 1, taken) : refusedBy(taken);
+  };
+  const answer = engine.decide(question);
+  return answer instanceof Promise ? answer.then(take) : take(answer);
+}
+
+/** Only the engine that denies is named; a shadow of any of them is kept. */
+function refusedBy(answers: readonly PolicyDecision[]): PolicyDecision {
+  const last = answers.at(-1);
+  const { policies, reasons } = together(last === undefined ? [] : [last]);
+  return { ...together(answers), allowed: false, policies, ...(reasons === undefined ? {} : { reasons }) };
+}
+
+function together(answers: readonly PolicyDecision[]): PolicyDecision {
+  const reasons = answers.flatMap((answer) => answer.reasons ?? []);
+  const times = answers.flatMap(({ cacheTtlSeconds }) => cacheTtlSeconds ?? []);
+  const allowed = answers.length > 0 && answers.every((answer) => answer.allowed);
+  const asks = !allowed && answers.length > 0 && answers.every((answer) => answer.allowed || answer.ask === true);
+  const decisive = asks ? answers.filter((answer) => answer.ask === true) : answers;
+  const shadow = togetherInShadow(answers.flatMap((answer) => answer.shadow ?? []));
+  return {
+    allowed,
+    ...(asks ? { ask: true } : {}),
+    policies: decisive.flatMap(({ policies }) => policies),
+    ...(reasons.length === 0 ? {} : { reasons }),
+    ...(times.length === 0 ? {} : { cacheTtlSeconds: Math.min(...times) }),
+    ...(shadow === undefined ? {} : { shadow }),
+  };
+}
+
+function withShadow(decision: PolicyDecision, answers: readonly Answer[]): PolicyDecision {
+  const others = answers.map(
+    (answer): ShadowDecision =>
+      isFailure(answer)
+        ? { allowed: false, policies: [], error: answer.message }
+        : { allowed: answer.allowed, policies: answer.policies },
+  );
+  const differing = others.filter(({ allowed, error }) => allowed !== decision.allowed || error !== undefined);
+  const shadow = togetherInShadow([...(decision.shadow === undefined ? [] : [decision.shadow]), ...differing]);
+  if (shadow === undefined) return decision;
+  const faulty = others.some(({ error }) => error !== undefined);
+  const { cacheTtlSeconds = Number.POSITIVE_INFINITY, ...rest } = decision;
+  const shortened = faulty ? Math.min(cacheTtlSeconds, SHADOW_FAULT_TTL_SECONDS) : cacheTtlSeconds;
+  return { ...rest, shadow, ...(Number.isFinite(shortened) ? { cacheTtlSeconds: shortened } : {}) };
+}
+
+function togetherInShadow(shadows: readonly ShadowDecision[]): ShadowDecision | undefined {
+  const [first] = shadows;
+  if (first === undefined || shadows.length === 1) return first;
+  const errors = shadows.flatMap(({ error }) => error ?? []);
+  return {
+    allowed: shadows.every(({ allowed }) => allowed),
+    policies: shadows.flatMap(({ policies }) => policies),
+    ...(errors.length === 0 ? {} : { error: errors.join(' ') }),
+  };
+}

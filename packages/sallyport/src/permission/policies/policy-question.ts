@@ -1,0 +1,51 @@
+import { MiB } from '@sallyport/std/bytes';
+import type { PolicyQuestionBody } from '../../../api/schemas/policy.ts';
+import type { Grant } from '../../domain/invocation/grant.ts';
+import type { PolicyQuestion } from '../policy-engine.port.ts';
+
+/** Limits of a call that nobody made: those of a tool that names none. */
+const LIMITS = { timeout_ms: 30_000, cpu_millicores: 500, memory_mb: 1024, output_bytes_max: MiB };
+
+/** A question about a call that nobody made. What is left out is what a manifest and a token that are silent mean. */
+export function policyQuestionOf({ principal = {}, tool, context = {} }: PolicyQuestionBody): PolicyQuestion {
+  const { tool_id, version = '1.0.0', content_hash = '', executor = 'native', category = '', tags = [] } = tool;
+  const { tenant_id, agent_did, user_did, session_id, roles = ['agent'], trust = 'trusted' } = principal;
+  const split = tool_id.indexOf('__');
+  return {
+    principal: {
+      tenantId: tenant_id ?? 'default',
+      agentDid: agent_did ?? 'did:example:agent',
+      ...(user_did === undefined ? {} : { userDid: user_did }),
+      ...(session_id === undefined ? {} : { sessionId: session_id }),
+      roles,
+      trust,
+    },
+    toolId: tool_id,
+    toolVersion: version,
+    contentHash: content_hash,
+    source: split < 0 ? '' : tool_id.slice(0, split),
+    executor,
+    category,
+    tags,
+    sideEffect: tool.side_effect ?? 'irreversible',
+    grant: grantOf(context),
+    trust: context.trust ?? trust,
+    argumentFindings: context.argument_findings ?? [],
+    ...(context.phase === undefined ? {} : { phase: context.phase }),
+  };
+}
+
+function grantOf(context: NonNullable<PolicyQuestionBody['context']>): Grant {
+  const { filesystem = [], network = [], credentials = [] } = context;
+  return {
+    filesystem,
+    network,
+    credentials,
+    limits: {
+      timeoutMs: context.timeout_ms ?? LIMITS.timeout_ms,
+      cpuMillicores: context.cpu_millicores ?? LIMITS.cpu_millicores,
+      memoryMb: context.memory_mb ?? LIMITS.memory_mb,
+      outputBytesMax: LIMITS.output_bytes_max,
+    },
+  };
+}

@@ -1,0 +1,237 @@
+import { type Clock, systemClock } from '@sallyport/std/clock';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type {
+  PolicyEngineState,
+  PolicyExplanation,
+  PolicyFileBody,
+  PolicyMode,
+  PolicyQuestionBody,
+  PolicyReloadResponse,
+  PolicyTestResponse,
+} from '../../api/schemas/policy.ts';
+import { readPolicyFiles } from './policies/policy-files.ts';
+import { policyQuestionOf } from './policies/policy-question.ts';
+import { type FiledCase, runCases } from './policies/run-cases.ts';
+import { watchPolicies } from './policies/watch-policies.ts';
+import type { PolicyEngine, PolicyFault } from './policy-engine.port.ts';
+import type { PolicyUpdates } from './policy-updates.port.ts';
+
+export type { FiledCase } from './policies/run-cases.ts';
+
+/** One of the engines that decide, or only put on record what they would have decided. */
+export interface RunningEngine {
+  readonly engine: PolicyEngine;
+  readonly mode: PolicyMode;
+}
+
+/** What looks after the policies. */
+export interface PolicyAdministrationParts {
+  /** In the order in which they are asked. */
+  readonly engines: readonly RunningEngine[];
+  /** Where the policy files lie. */
+  readonly folder: string;
+  /**
+   * An engine over files that are not in force; `own` for those of the layer's folder.
+   * @throws E3214 with file and line
+   */
+  readonly engineOver: (files: readonly PolicyFileBody[], own: boolean) => Promise<PolicyEngine>;
+  readonly updates: PolicyUpdates;
+  readonly told: PolicyNews;
+  readonly clock?: Clock;
+}
+
+/** Who had the policies read again. */
+export interface PolicyReader {
+  readonly agentDid: string;
+  readonly door: string;
+}
+
+/** What became of policies that were read. */
+export interface PolicyReading {
+  readonly engine: string;
+  /** Of the policies that are in force now. */
+  readonly version: string;
+  /** Of those before; the same where the new ones were not taken. */
+  readonly versionBefore: string;
+  /** How many are in force. */
+  readonly policies: number;
+  /** Absent where the layer read them by itself: at its start, or because the files changed. */
+  readonly by?: PolicyReader;
+}
+
+/** Who is told what became of the policies; a promise is waited for and must not reject. */
+export interface PolicyNews {
+  /** New policies hold from now on. */
+  inForce(reading: PolicyReading): Promise<void> | void;
+  /** Policies, or a part of them that is in shadow mode, were not taken. */
+  notTaken(reading: PolicyReading, fault: PolicyFault): Promise<void> | void;
+}
+
+/** Lists, reloads, tests and explains policies, and keeps what is in force the same as the files. */
+export interface PolicyAdministration extends AsyncDisposable {
+  /** State of each engine. `text` adds the text of each policy. */
+  list(text: boolean): readonly PolicyEngineState[];
+  /**
+   * Reads the files again and tells every instance that decisions made before are out of date.
+   * @param by who asked for it, for the news
+   * @throws E3214 with file and line when an engine did not take its policies; those before them stay in force
+   */
+  reload(by?: PolicyReader): Promise<PolicyReloadResponse>;
+  /** The test files of the policy folder: `*.test.toml` and `*.test.json`. */
+  testFiles(): Promise<readonly PolicyFileBody[]>;
+  /**
+   * Asks policies that are not put in force each case. Only what lies in files is asked, no server.
+   * @param files policies; those of the folder, as they are now, when undefined
+   * @throws E3214 with file and line
+   */
+  test(files: readonly PolicyFileBody[] | undefined, cases: readonly FiledCase[]): Promise<PolicyTestResponse['cases']>;
+  /** What each engine says of a call that nobody made, and why. */
+  explain(question: PolicyQuestionBody): Promise<readonly PolicyExplanation[]>;
+  /** Version of the policies in force, as decisions on record name it. */
+  version(): string;
+}
+
+/** Whether a file of the policy folder holds tests. */
+const isTest = (name: string): boolean => /\.test\.(?:toml|json)$/.test(name);
+/** Whether it holds policies. */
+const isPolicy = (name: string): boolean =>
+  name.endsWith('.cedar') || name === 'rules.toml' || name.endsWith('.rules.toml');
+
+interface StandingFault extends PolicyFault {
+  /** ISO 8601. */
+  readonly since: string;
+}
+
+/**
+ * Starts to look after policies: a change of the files is in force within a second, and a set with a fault stays out,
+ * which is told once for each fault and stands in `list` until it is mended.
+ * @param decided the engine that all of them make together, as decisions name it
+ */
+export function createPolicyAdministration(
+  parts: PolicyAdministrationParts,
+  decided: PolicyEngine,
+): PolicyAdministration {
+  const { engines, folder, engineOver, updates, clock = systemClock } = parts;
+  const faults = new Map<PolicyEngine, StandingFault>();
+  let refreshing: Promise<unknown> = Promise.resolve();
+  // One after the other: what was read earlier must not end up in force later.
+  const refresh = (by?: PolicyReader): Promise<boolean> => {
+    const turn = refreshing.then(() => refreshAll(parts, faults, clock, by));
+    refreshing = turn.catch(() => undefined);
+    return turn;
+  };
+  for (const { engine } of engines)
+    for (const fault of engine.faults?.() ?? []) void parts.told.notTaken(readingOf(engine, engine.version()), fault);
+  const watching = watchPolicies({
+    folder,
+    changed: async () => {
+      await refresh();
+    },
+  });
+  return {
+    list: (text) => engines.map((running) => stateOf(running, faults.get(running.engine), text)),
+    async reload(by) {
+      const changed = await refresh(by);
+      await updates.publish({ reason: 'policies were reloaded' });
+      const [fault] = faults.values();
+      if (fault !== undefined) throw notTaken(fault);
+      return { changed, engines: engines.map(summaryOf) };
+    },
+    testFiles: () => readPolicyFiles({ folder }, isTest),
+    async test(files, cases) {
+      const judged = files ?? (await readPolicyFiles({ folder }, isPolicy));
+      return [...(await runCases(await engineOver(judged, files === undefined), cases))];
+    },
+    explain: (question) => Promise.all(engines.map((running) => explain(running, question))),
+    version: () => decided.version(),
+    [Symbol.asyncDispose]: () => watching[Symbol.asyncDispose](),
+  };
+}
+
+/** Whether any engine's policies changed. One that does not take its own keeps the others from nothing. */
+async function refreshAll(
+  { engines, told }: PolicyAdministrationParts,
+  faults: Map<PolicyEngine, StandingFault>,
+  clock: Clock,
+  by: PolicyReader | undefined,
+): Promise<boolean> {
+  let changed = false;
+  for (const { engine } of engines) {
+    const before = engine.version();
+    try {
+      if ((await engine.reload?.()) === true) {
+        changed = true;
+        await told.inForce(readingOf(engine, before, by));
+        for (const fault of engine.faults?.() ?? []) await told.notTaken(readingOf(engine, before, by), fault);
+      }
+      faults.delete(engine);
+    } catch (thrown) {
+      const { message, details } = failureOf(thrown);
+      if (faults.get(engine)?.message === message) continue;
+      const fault: PolicyFault = { message, ...details };
+      faults.set(engine, { ...fault, since: new Date(clock.now()).toISOString() });
+      await told.notTaken(readingOf(engine, before, by), fault);
+    }
+  }
+  return changed;
+}
+
+const readingOf = (engine: PolicyEngine, versionBefore: string, by?: PolicyReader): PolicyReading => ({
+  engine: engine.name,
+  version: engine.version(),
+  versionBefore,
+  policies: engine.policies?.().length ?? 0,
+  ...(by === undefined ? {} : { by }),
+});
+
+function notTaken({ message, file, line }: PolicyFault): ToolLayerError {
+  const details = { ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) };
+  return new ToolLayerError('E3214', `${message} The policies before it stay in force.`, { details });
+}
+
+function stateOf(
+  { engine, mode }: RunningEngine,
+  fault: StandingFault | undefined,
+  withText: boolean,
+): PolicyEngineState {
+  return {
+    engine: engine.name,
+    mode,
+    version: engine.version(),
+    ...(fault === undefined ? {} : { fault }),
+    left_out: [...(engine.faults?.() ?? [])],
+    policies: (engine.policies?.() ?? []).map(({ text, ...rule }) => ({
+      ...rule,
+      ...(withText && text !== undefined ? { text } : {}),
+      ...(mode === 'shadow' ? { mode } : {}),
+    })),
+  };
+}
+
+const summaryOf = ({ engine, mode }: RunningEngine): PolicyReloadResponse['engines'][number] => ({
+  engine: engine.name,
+  mode,
+  version: engine.version(),
+  policies: engine.policies?.().length ?? 0,
+});
+
+async function explain({ engine, mode }: RunningEngine, body: PolicyQuestionBody): Promise<PolicyExplanation> {
+  const question = policyQuestionOf(body);
+  if (engine.explain !== undefined) return { ...(await engine.explain(question)), mode };
+  const elsewhere = { engine: engine.name, mode, decided: [], nearest: [] };
+  const changes = [`The policies of ${engine.name} are kept by its server. Look there.`];
+  try {
+    const { allowed, ask, policies, reasons } = await engine.decide(question);
+    const decided = policies.map((name) => ({
+      name,
+      effect: allowed ? ('allow' as const) : ('deny' as const),
+      mode,
+      held: [],
+      unmet: [],
+    }));
+    const told = reasons === undefined ? {} : { reasons: [...reasons] };
+    return { ...elsewhere, allowed, ...(ask === undefined ? {} : { ask }), decided, changes, ...told };
+  } catch (thrown) {
+    return { ...elsewhere, allowed: false, error: failureOf(thrown).message, changes };
+  }
+}

@@ -1,0 +1,62 @@
+import { THREATS } from '@sallyport/guards';
+import { wildcardMatcher } from '@sallyport/std/text/wildcard';
+import type { PolicyQuestion } from '../../policy-engine.port.ts';
+
+/** One condition of a rule. */
+export interface RuleCondition {
+  /** As it is told to people. */
+  readonly text: string;
+  holds(question: PolicyQuestion): boolean;
+}
+
+/** Makes a condition of the words of a rule, any of which may fit; a text says what is wrong with them. */
+type Maker = (words: readonly string[]) => RuleCondition | string;
+
+/** Values of a question that a key speaks of. Several for those that a call can have more than one of. */
+type Values = (question: PolicyQuestion) => readonly string[];
+
+const told = (key: string, words: readonly string[]): string => `${key} = ${words.join(' or ')}`;
+
+/** `*` stands for any run of characters. */
+const pattern =
+  (key: string, values: Values): Maker =>
+  (words) => {
+    const matchers = words.map(wildcardMatcher);
+    return {
+      text: told(key, words),
+      holds: (question) => values(question).some((value) => matchers.some((matches) => matches(value))),
+    };
+  };
+
+const oneOf =
+  (key: string, known: readonly string[], values: Values): Maker =>
+  (words) => {
+    const odd = words.find((word) => !known.includes(word));
+    if (odd !== undefined) return `${key} is never "${odd}"; it is one of ${known.join(', ')}`;
+    return { text: told(key, words), holds: (question) => values(question).some((value) => words.includes(value)) };
+  };
+
+/** What a rule can judge by. A key that is left out fits every call. */
+export const CONDITIONS: Readonly<Record<string, Maker>> = {
+  tool: pattern('tool', ({ toolId }) => [toolId]),
+  source: pattern('source', ({ source }) => [source]),
+  category: pattern('category', ({ category }) => [category]),
+  tag: pattern('tag', ({ tags }) => tags),
+  agent: pattern('agent', ({ principal }) => [principal.agentDid]),
+  user: pattern('user', ({ principal }) => (principal.userDid === undefined ? [] : [principal.userDid])),
+  tenant: pattern('tenant', ({ principal }) => [principal.tenantId]),
+  role: oneOf('role', ['agent', 'viewer', 'operator', 'approver', 'admin'], ({ principal }) => principal.roles),
+  executor: oneOf(
+    'executor',
+    ['native', 'shell', 'http', 'mcp', 'file', 'web', 'composio', 'skill'],
+    ({ executor }) => [executor],
+  ),
+  side_effect: oneOf('side_effect', ['pure', 'idempotent', 'compensatable', 'irreversible'], ({ sideEffect }) => [
+    sideEffect,
+  ]),
+  phase: oneOf('phase', ['planner', 'executor', 'verifier', 'autonomous'], ({ phase }) =>
+    phase === undefined ? [] : [phase],
+  ),
+  argument_finding: oneOf('argument_finding', THREATS, ({ argumentFindings }) => argumentFindings),
+  trust: oneOf('trust', ['untrusted', 'provisional', 'trusted'], ({ trust }) => [trust]),
+};

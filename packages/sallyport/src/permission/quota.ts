@@ -1,0 +1,86 @@
+// Hot path: asked for every call; costs two comparisons where no quota is set.
+
+import { type Clock, systemClock } from '@sallyport/std/clock';
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { LRUCache } from 'lru-cache';
+import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
+import { ownerKey } from '../domain/invocation/call-owner.ts';
+import type { Principal } from '../domain/principal/principal.ts';
+import type { QuotaSession, QuotaStore } from './quota-store.port.ts';
+
+/** What the quota stands on. */
+export interface QuotaOptions {
+  readonly store: QuotaStore;
+  /** Calls that a session may make; 0 for no bound. A token's own claim can only lower it. */
+  readonly callsPerSession?: number;
+  /** A session that called nothing for so long begins anew; 7 days when absent. */
+  readonly idleSeconds?: number;
+  readonly clock?: Clock;
+}
+
+/** Bounds how many calls a session may make (PRM-07). */
+export interface Quota {
+  /**
+   * Takes one call from the session's quota: what is refused before, or answered by an earlier call, is not counted.
+   * Without a quota nothing is asked and nothing made.
+   * @returns undefined when the call may go on, E3211 when the quota is spent
+   */
+  take(principal: Principal, claims: CapabilityClaims): Failure | undefined | Promise<Failure | undefined>;
+  /** E3211 when the session is known to have spent its quota; asks no store, and forgets after some seconds. */
+  knownSpent(principal: Principal, claims: CapabilityClaims): Failure | undefined;
+}
+
+const IDLE_SECONDS = 7 * 86_400;
+/** Sessions known to have nothing left; they need not be asked for again. */
+const SPENT_MAX = 10_000;
+/** For so long: then the store is asked again, since a bound may have been raised or the session be over. */
+const SPENT_MS = 5_000;
+
+/** Counts in the store, so that restarts and other instances go on where this one is. */
+export function createQuota(options: QuotaOptions): Quota {
+  const { store, callsPerSession = 0, idleSeconds = IDLE_SECONDS, clock = systemClock } = options;
+  const spent = new LRUCache<string, number>({ max: SPENT_MAX });
+  const refuse = (callsMax: number): Failure =>
+    failure(
+      'E3211',
+      `The session has made the ${callsMax} calls that it may make. Repeating the call does not help: end the task, or ask for a new session.`,
+      { details: { max_tool_calls_per_session: callsMax } },
+    );
+  const count = async (session: QuotaSession, callsMax: number): Promise<Failure | undefined> => {
+    const counted = callsMax < 1 ? undefined : await store.take(session, callsMax, idleSeconds);
+    if (counted !== undefined && counted < callsMax) return undefined;
+    spent.set(spentKey(session, callsMax), clock.monotonic() + SPENT_MS);
+    return counted === undefined ? refuse(callsMax) : undefined;
+  };
+  return {
+    take(principal, claims) {
+      const callsMax = boundOf(claims, callsPerSession);
+      return callsMax === undefined ? undefined : count(sessionOf(principal, claims), callsMax);
+    },
+    knownSpent(principal, claims) {
+      const callsMax = boundOf(claims, callsPerSession);
+      if (callsMax === undefined) return undefined;
+      const until = spent.get(spentKey(sessionOf(principal, claims), callsMax));
+      return until !== undefined && clock.monotonic() < until ? refuse(callsMax) : undefined;
+    },
+  };
+}
+
+/** Undefined for no bound. A claim that cannot be read allows nothing. */
+function boundOf({ max_tool_calls_per_session: claimed }: CapabilityClaims, set: number): number | undefined {
+  if (claimed === undefined) return set === 0 ? undefined : set;
+  const own = Number.isSafeInteger(claimed) && claimed >= 0 ? claimed : 0;
+  return set === 0 ? own : Math.min(own, set);
+}
+
+/**
+ * The session that the token names; a token without one is a session of its own, and all calls of an owner without either are one.
+ * What the request says of its session does not count: the caller could choose a new one for each call.
+ */
+function sessionOf(owner: Principal, { jti }: CapabilityClaims): QuotaSession {
+  const named = owner.sessionId === undefined ? undefined : `session:${owner.sessionId}`;
+  return { owner, sessionId: named ?? (jti === undefined ? 'agent' : `token:${jti}`) };
+}
+
+const spentKey = ({ owner, sessionId }: QuotaSession, callsMax: number): string =>
+  JSON.stringify([ownerKey(owner), sessionId, callsMax]);

@@ -1,0 +1,119 @@
+// Hot path: asked for every call.
+
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { TrustLevel } from '../../api/schemas/capability-token.ts';
+import type { SideEffectPolicy, ToolManifest } from '../../api/schemas/tool-manifest.ts';
+
+/** What becomes of an autonomous call that somebody would have to confirm: nobody can be asked. */
+export type AutonomousCalls = 'refuse' | 'allow';
+
+/** What an operator may say of trust; everything has a default. */
+export interface TrustSettings {
+  /** `PREFIX=LEVEL` for the tools whose id begins so; the longest prefix wins, `*` is every tool, others are trusted. */
+  readonly sources?: readonly string[];
+  /** `LEVEL=EFFECT+EFFECT`: what runs without confirmation at this level, in place of the default. */
+  readonly unconfirmed?: readonly string[];
+  /** `refuse` when absent. */
+  readonly autonomous?: AutonomousCalls;
+}
+
+/** How far a call is trusted, and what runs without asking a person (PRM-06). */
+export interface TrustRules {
+  /**
+   * The least of what the agent and the source of the tool are trusted; an agent of whom nothing is said is not.
+   * @param asked what the call itself is content with (EXE-10): it only lowers
+   */
+  effective(agent: TrustLevel | undefined, manifest: ToolManifest, asked?: TrustLevel): TrustLevel;
+  /** Whether a call that may leave `sideEffect` behind runs at this level without confirmation. */
+  runsUnconfirmed(level: TrustLevel, sideEffect: SideEffectPolicy): boolean;
+  readonly autonomous: AutonomousCalls;
+}
+
+/** From least to most. */
+const LEVELS: readonly TrustLevel[] = ['untrusted', 'provisional', 'trusted'];
+const EFFECTS: readonly SideEffectPolicy[] = ['pure', 'idempotent', 'compensatable', 'irreversible'];
+
+type UnconfirmedTable = Readonly<Record<TrustLevel, ReadonlySet<SideEffectPolicy>>>;
+
+/** What runs without confirmation when nobody says otherwise. */
+const UNCONFIRMED: UnconfirmedTable = {
+  untrusted: new Set(['pure']),
+  provisional: new Set(['pure', 'idempotent']),
+  trusted: new Set(EFFECTS),
+};
+
+interface SourceRule {
+  readonly prefix: string;
+  readonly level: TrustLevel;
+}
+
+/**
+ * Reads the rules once.
+ * @throws ToolLayerError E3801 naming the entry that cannot be read
+ */
+export function createTrustRules(settings: TrustSettings = {}): TrustRules {
+  const { autonomous = 'refuse' } = settings;
+  const rules = sourceRules(settings.sources ?? []);
+  const table = unconfirmedTable(settings.unconfirmed ?? []);
+  const known = new WeakMap<ToolManifest, TrustLevel>();
+  const ofSource = (manifest: ToolManifest): TrustLevel => {
+    let level = known.get(manifest);
+    if (level === undefined) {
+      level = rules.find(({ prefix }) => manifest.tool_id.startsWith(prefix))?.level ?? 'trusted';
+      known.set(manifest, level);
+    }
+    return level;
+  };
+  return {
+    autonomous,
+    effective(agent = 'untrusted', manifest, asked) {
+      const allowed = rules.length === 0 ? agent : least(agent, ofSource(manifest));
+      return asked === undefined ? allowed : least(allowed, asked);
+    },
+    runsUnconfirmed: (level, sideEffect) => table[level].has(sideEffect),
+  };
+}
+
+function least(one: TrustLevel, other: TrustLevel): TrustLevel {
+  return LEVELS.indexOf(one) < LEVELS.indexOf(other) ? one : other;
+}
+
+/** Longest prefix first. */
+function sourceRules(entries: readonly string[]): readonly SourceRule[] {
+  const rules = new Map<string, SourceRule>();
+  for (const entry of entries) {
+    const [start, level] = halves(entry, 'trust.sources', 'github__=provisional');
+    const prefix = start.endsWith('*') ? start.slice(0, -1) : start;
+    if (rules.has(prefix)) throw faulty('trust.sources', entry, 'says twice how far this source is trusted');
+    rules.set(prefix, { prefix, level: levelOf(level, 'trust.sources', entry) });
+  }
+  return [...rules.values()].sort((a, b) => b.prefix.length - a.prefix.length);
+}
+
+function unconfirmedTable(entries: readonly string[]): UnconfirmedTable {
+  const table = { ...UNCONFIRMED };
+  for (const entry of entries) {
+    const [name, list] = halves(entry, 'trust.unconfirmed', 'provisional=pure+idempotent');
+    const effects = list === '' ? [] : list.split('+').map((effect) => effect.trim());
+    const unknown = effects.find((effect) => !EFFECTS.includes(effect as SideEffectPolicy));
+    if (unknown !== undefined)
+      throw faulty('trust.unconfirmed', entry, `holds "${unknown}"; there are ${EFFECTS.join(', ')}`);
+    table[levelOf(name, 'trust.unconfirmed', entry)] = new Set(effects as SideEffectPolicy[]);
+  }
+  return table;
+}
+
+function halves(entry: string, setting: string, example: string): [string, string] {
+  const at = entry.lastIndexOf('=');
+  if (at < 1) throw faulty(setting, entry, `is not written like ${example}`);
+  return [entry.slice(0, at).trim(), entry.slice(at + 1).trim()];
+}
+
+function levelOf(word: string, setting: string, entry: string): TrustLevel {
+  const level = LEVELS.find((each) => each === word);
+  if (level === undefined) throw faulty(setting, entry, `holds "${word}"; there are ${LEVELS.join(', ')}`);
+  return level;
+}
+
+const faulty = (setting: string, entry: string, what: string): ToolLayerError =>
+  new ToolLayerError('E3801', `The entry "${entry}" of ${setting} ${what}.`);

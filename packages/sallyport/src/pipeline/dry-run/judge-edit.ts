@@ -1,0 +1,83 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
+import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
+import type { CallSoFar } from '../call.ts';
+import { type Flight, type FlightEnd, newFlight } from '../flight/flight.ts';
+import { stagesInOrder } from '../order.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Stage } from '../stage.ts';
+import { bindingOf } from '../stages/approve.ts';
+import { bounded } from '../wrappers/bounded.ts';
+
+/**
+ * Takes a call that waits for a person with other arguments through every stage up to the one that asks, without effect:
+ * what an approver changed is validated and authorised like everything else (ORC-03).
+ * @returns what a yes to the changed call is bound to, or what the changed call is refused with
+ */
+export type JudgeEdit = (
+  record: InvocationRecord,
+  parameters: Readonly<Record<string, unknown>>,
+) => Promise<ApprovalBinding | Failure>;
+
+/** Edits judged at once; more are refused with E3803. */
+const EDITS_MAX = 32;
+const RETRY_MS = 250;
+
+/** The stages of the pipeline that come before the question, as one judgement. */
+export function createEditJudge(parts: PipelineParts): JudgeEdit {
+  const all = stagesInOrder(parts);
+  const end = all.findIndex(({ name }) => name === 'approve');
+  const stages = all.slice(0, end).filter(({ takes }) => takes === undefined);
+  let underWay = 0;
+  return async (record, parameters) => {
+    if (underWay >= EDITS_MAX)
+      return failure('E3803', `The layer judges ${EDITS_MAX} edits already. Try again in a moment.`, {
+        retryAfterMs: RETRY_MS,
+      });
+    underWay += 1;
+    try {
+      return await judge(parts, stages, record, parameters);
+    } finally {
+      underWay -= 1;
+    }
+  };
+}
+
+async function judge(
+  parts: PipelineParts,
+  stages: readonly Stage<never, object>[],
+  record: InvocationRecord,
+  parameters: Readonly<Record<string, unknown>>,
+): Promise<ApprovalBinding | Failure> {
+  const { waiting, invocationId, acceptedAt, door } = record;
+  if (waiting === undefined) return failure('E3809', 'The call does not wait any more.');
+  const request = { ...waiting.request, parameters };
+  const resumed = { invocationId, nonce: nonceOf(record), acceptedAt, waiting: { ...waiting, request } };
+  const flight = newFlight({ request, caller: { door } }, parts.clock.monotonic(), true, resumed);
+  const fly = bounded(parts).wrap(() => through(stages, flight));
+  const { failure: refused } = await fly(flight);
+  await flight.undo.close(parts.log);
+  if (refused !== undefined) return refused;
+  const { principal, tool, inputHash }: CallSoFar = flight.call;
+  if (principal === undefined || tool === undefined || inputHash === undefined)
+    throw new Error('the stages before the question do not establish what a yes is bound to');
+  // A yes answers the question that the approver saw; another one about the new arguments is asked when the call goes on.
+  const shown = waiting.wait.for === 'approval' ? waiting.wait.approval.binding.question : undefined;
+  return bindingOf({ principal, tool, inputHash, question: shown }, flight.policyDecision?.version);
+}
+
+async function through(stages: readonly Stage<never, object>[], flight: Flight): Promise<FlightEnd> {
+  try {
+    for (const stage of stages) {
+      const { signal } = flight.controller;
+      if (signal.aborted) return { state: 'ABORTED', failure: failureOf(signal.reason) };
+      const end = await stage.run(flight.call as never, flight);
+      if (isFailure(end)) return { state: 'DENIED', failure: end };
+      Object.assign(flight.call, end);
+    }
+    return { state: 'AUTHORIZED' };
+  } catch (thrown) {
+    return { state: 'FAILED', failure: failureOf(thrown) };
+  }
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { entryOf, errorBody, type Failure, isFailure } from '@sallyport/std/error/failure';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { DryRunResponse } from '../../../api/schemas/calls/dry-run.ts';
+import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
+import { sideEffectOf } from '../../domain/tool/tool-version.ts';
+import { recordedDecision } from '../../permission/policy-decisions.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { CallRequest } from '../call.ts';
+import { type Flight, newFlight } from '../flight/flight.ts';
+import { stagesInOrder } from '../order.ts';
+import type { PipelineParts } from '../parts.ts';
+import { UNKNOWN_TENANT } from '../record/call-record.ts';
+import { isEarlierAnswer, type Stage } from '../stage.ts';
+import { bounded } from '../wrappers/bounded.ts';
+
+/** Says what would become of a call of a known caller, and why (PIPE-15). */
+export type RehearseCall = (request: CallRequest) => Promise<DryRunResponse>;
+
+/** Dry runs at once; they take no slot of an agent. */
+const REHEARSALS_MAX = 64;
+const RETRY_MS = 250;
+const UNAUTHENTICATED = 401;
+
+type AnyStage = Stage<never, object>;
+type StageOutcome = DryRunResponse['stages'][number];
+
+/** How far a call came: the outcome of each stage, and what it was refused with. */
+interface Rehearsal {
+  readonly stages: StageOutcome[];
+  refused?: Failure;
+}
+
+/**
+ * The same stages as a call goes through, up to the one that runs the tool. Those that take something are passed by, so
+ * nothing is claimed, counted or read; no record of an invocation is made. Policies, the gate and the hooks are asked,
+ * hooks with the word that it is a dry run. It is audited by an event of its own kind.
+ * A rehearsal rejects with E3803 when too many run at once, and with E32xx when its caller is not known.
+ */
+export function createRehearsal(parts: PipelineParts): RehearseCall {
+  const all = stagesInOrder(parts);
+  const end = all.findIndex(({ begins }) => begins === 'EXECUTING');
+  const stages = all.slice(0, end < 0 ? all.length : end);
+  let underWay = 0;
+  const rehearseOne: RehearseCall = async (request) => {
+    const flight = newFlight(request, parts.clock.monotonic(), true);
+    const rehearsal: Rehearsal = { stages: [] };
+    const fly = bounded(parts).wrap(async () => {
+      await through(stages, flight, rehearsal, parts.log);
+      return { state: 'AUTHORIZED' };
+    });
+    await fly(flight);
+    await flight.undo.close(parts.log);
+    const response = responseOf(flight, rehearsal);
+    await note(parts, flight, response);
+    // Every door knows how to tell a caller that it has to say who it is.
+    if (rehearsal.refused !== undefined && isUnknown(flight, rehearsal.refused))
+      throw ToolLayerError.of(rehearsal.refused);
+    return response;
+  };
+  return async (request) => {
+    if (underWay >= REHEARSALS_MAX)
+      throw new ToolLayerError('E3803', `The layer makes ${REHEARSALS_MAX} dry runs already. Try again in a moment.`, {
+        retryAfterMs: RETRY_MS,
+      });
+    underWay += 1;
+    try {
+      return await rehearseOne(request);
+    } finally {
+      underWay -= 1;
+    }
+  };
+}
+
+const isUnknown = ({ call }: Flight, { code }: Failure): boolean =>
+  call.principal === undefined && entryOf(code).http === UNAUTHENTICATED;
+
+async function through(stages: readonly AnyStage[], flight: Flight, rehearsal: Rehearsal, log: Log): Promise<void> {
+  for (const stage of stages) {
+    if (rehearsal.refused !== undefined) rehearsal.stages.push({ stage: stage.name, outcome: 'not_reached' });
+    else if (stage.takes !== undefined)
+      rehearsal.stages.push({ stage: stage.name, outcome: 'not_taken', takes: stage.takes });
+    else {
+      const refused = await rehearse(stage, flight, log);
+      rehearsal.stages.push({ stage: stage.name, outcome: refused === undefined ? 'passed' : 'refused' });
+      if (refused !== undefined) rehearsal.refused = refused;
+    }
+  }
+}
+
+async function rehearse(stage: AnyStage, flight: Flight, log: Log): Promise<Failure | undefined> {
+  const { signal } = flight.controller;
+  if (signal.aborted) return failureOf(signal.reason);
+  try {
+    const end = await stage.run(flight.call as never, flight);
+    if (isFailure(end)) return end;
+    if (!isEarlierAnswer(end)) Object.assign(flight.call, end);
+    return undefined;
+  } catch (thrown) {
+    const failed = failureOf(thrown);
+    if (failed.code === 'E3900') log.error('dry-run-failed', { stage: stage.name, cause: String(failed.cause) });
+    return failed;
+  }
+}
+
+function responseOf(flight: Flight, { stages, refused }: Rehearsal): DryRunResponse {
+  const { call, trust, policyDecision, gateDecision, hookVerdicts, warnings } = flight;
+  const { tool, grant, request } = call;
+  const { phase } = request.execution_options ?? {};
+  const gate = gateDecision === undefined ? undefined : gateOf(gateDecision);
+  return {
+    would: refused === undefined ? 'run' : refused.code === 'E3806' ? 'ask' : 'refuse',
+    tool_id: request.tool_id,
+    ...(tool === undefined
+      ? {}
+      : { tool_version: tool.manifest.version, side_effect_policy: sideEffectOf(tool.manifest) }),
+    ...(phase === undefined ? {} : { phase }),
+    ...(trust === undefined ? {} : { trust }),
+    stages,
+    ...(grant === undefined ? {} : { grant: grantOf(grant) }),
+    ...(policyDecision === undefined ? {} : { policy_decision: recordedDecision(policyDecision) }),
+    ...(gate === undefined ? {} : { gate_decision: gate }),
+    ...(hookVerdicts === undefined ? {} : { hooks: hookVerdicts.map(({ id, outcome }) => ({ id, outcome })) }),
+    ...(refused === undefined ? {} : { error: errorBody(refused) }),
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+  };
+}
+
+const grantOf = (grant: Grant): NonNullable<DryRunResponse['grant']> => ({
+  capabilities: capabilitiesOf(grant),
+  timeout_ms: grant.limits.timeoutMs,
+  cpu_millicores: grant.limits.cpuMillicores,
+  memory_mb: grant.limits.memoryMb,
+  output_bytes_max: grant.limits.outputBytesMax,
+});
+
+const gateOf = ({
+  allowed,
+  answer,
+  because,
+}: NonNullable<Flight['gateDecision']>): NonNullable<DryRunResponse['gate_decision']> => ({
+  allowed,
+  answer,
+  ...(because === undefined ? {} : { because }),
+});
+
+/** Who asks what would be allowed is worth knowing; arguments stay out, as everywhere. */
+async function note(
+  { ledger, clock, log }: Pick<PipelineParts, 'ledger' | 'clock' | 'log'>,
+  { call }: Flight,
+  { would, error, phase, trust, policy_decision, gate_decision, hooks, tool_version }: DryRunResponse,
+): Promise<void> {
+  const { principal, request, inputHash } = call;
+  const tenantId = principal?.tenantId ?? UNKNOWN_TENANT;
+  const data = {
+    tenant_id: tenantId,
+    agent_did: principal?.agentDid,
+    tool_id: call.tool?.manifest.tool_id ?? request.tool_id,
+    tool_version,
+    door: call.caller.door,
+    input_hash: inputHash,
+    would,
+    e_code: error?.e_code,
+    phase,
+    claim_source: request.execution_options?.claim_source,
+    trust,
+    policy_decision,
+    adversarial_policy_decision: gate_decision,
+    hooks,
+  };
+  const event = { id: randomUUID(), type: 'ai.agent.tool.dry_run' as const, time: clock.now(), tenantId, data };
+  try {
+    await ledger.commit({ events: [event], durability: 'asynchronous' });
+  } catch (thrown) {
+    // Nothing was run that would have to be on record; the answer stands without it.
+    log.warn('dry-run-not-recorded', { e_code: failureOf(thrown).code });
+  }
+}

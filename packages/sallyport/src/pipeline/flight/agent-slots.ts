@@ -1,0 +1,240 @@
+// Hot path: every call takes a slot; only a call that finds none free pays for the queue.
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+
+/** How long, and with how many others, a call may wait for a slot. */
+export interface SlotWait {
+  /** Calls of the agent that may wait; one more is refused with E3106. */
+  readonly waitingMax: number;
+  /** The same of all agents together. */
+  readonly allWaitingMax: number;
+  /** The call waits no longer than this, in ms; E3106 then. */
+  readonly ms: number;
+  /** Its reason ends the wait. */
+  readonly signal: AbortSignal;
+}
+
+/** One slot of an agent, held by one call. */
+export interface AgentSlot {
+  /** Gives the slot back for good. Idempotent. */
+  free(): void;
+  /**
+   * Does work that waits for a person, and holds no slot meanwhile. When the work is done the call is the next of its agent to
+   * get a slot, and this resolves once it has one. Of several such works at a time the last one takes the slot again.
+   * @param signal its reason ends the wait for the slot
+   * @throws what `work` throws; the signal's reason
+   */
+  without<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
+}
+
+/** When a call that found no slot may come again, in ms. */
+const RETRY_AFTER_MS = 1_000;
+
+interface Waiter {
+  /** It held a slot before, and comes before those that never did. */
+  readonly returns: boolean;
+  /** The slot is its own from now on. */
+  give(): void;
+  refuse(reason: unknown): void;
+}
+
+interface Agent {
+  taken: number;
+  /** In the order in which they get a slot. */
+  readonly waiting: Waiter[];
+  /** Whether the listeners may take the next slot before those that wait. */
+  listenersFirst: boolean;
+}
+
+/**
+ * The slots of all agents in this instance (PIPE-08). A call that finds none free waits in the queue of its own agent, so no
+ * agent waits for another. Listeners (the workers, for calls that run later) and the queue take turns.
+ */
+export class AgentSlots {
+  readonly #agents = new Map<string, Agent>();
+  readonly #listeners = new Set<(agent: string) => void>();
+  #waiting = 0;
+  #closed: ToolLayerError | undefined;
+
+  /** Calls that wait for a slot, of all agents. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Undefined when `max` are taken. */
+  take(agent: string, max: number): AgentSlot | undefined {
+    return this.#count(agent, max) ? new HeldSlot(this, agent, max) : undefined;
+  }
+
+  has(agent: string, max: number): boolean {
+    return (this.#agents.get(agent)?.taken ?? 0) < max;
+  }
+
+  /**
+   * Takes a slot as soon as one is free, behind all calls of the agent that wait already.
+   * @throws E3106 when the time is over, or too many wait; the signal's reason; E3811 when the layer stops
+   */
+  async wait(agent: string, max: number, { waitingMax, allWaitingMax, ms, signal }: SlotWait): Promise<AgentSlot> {
+    const slot = this.take(agent, max);
+    if (slot !== undefined) return slot;
+    if (this.#closed !== undefined) throw this.#closed;
+    const queued = this.#agents.get(agent)?.waiting.length ?? 0;
+    if (queued >= waitingMax) throw tooManyWait(max, waitingMax, 'of it');
+    if (this.#waiting >= allWaitingMax) throw tooManyWait(max, allWaitingMax, 'of this layer');
+    await this.#turn(agent, signal, { returns: false, ms, late: () => noneInTime(max, ms) });
+    return new HeldSlot(this, agent, max);
+  }
+
+  /** Takes a slot again, before all calls of the agent that never had one. @throws the signal's reason */
+  async retake(agent: string, max: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (!this.#count(agent, max)) await this.#turn(agent, signal, { returns: true });
+  }
+
+  /** Tells of each slot that may be taken, until the handle is disposed. The listener may take it before it returns. */
+  onFree(listener: (agent: string) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** A slot comes free: the call that waits longest gets it, or a listener takes it. */
+  give(agent: string): void {
+    const known = this.#agents.get(agent);
+    if (known === undefined) return;
+    known.taken -= 1;
+    const { taken, waiting } = known;
+    // The common case: nobody waits.
+    if (waiting.length === 0) {
+      if (taken === 0) this.#agents.delete(agent);
+      this.#tell(agent);
+      return;
+    }
+    if (known.listenersFirst) this.#tell(agent);
+    known.listenersFirst = !known.listenersFirst;
+    if (known.taken > taken) return;
+    known.taken += 1;
+    waiting[0]?.give();
+  }
+
+  /** Ends the wait of every call that has not begun, and refuses new ones. */
+  close(reason: ToolLayerError): void {
+    this.#closed = reason;
+    const all = [...this.#agents.values()].flatMap(({ waiting }) => waiting);
+    for (const waiter of all) if (!waiter.returns) waiter.refuse(reason);
+  }
+
+  #count(agent: string, max: number): boolean {
+    const known = this.#agents.get(agent);
+    if (known === undefined) {
+      this.#agents.set(agent, { taken: 1, waiting: [], listenersFirst: true });
+      return true;
+    }
+    if (known.taken >= max) return false;
+    known.taken += 1;
+    return true;
+  }
+
+  #tell(agent: string): void {
+    for (const listener of this.#listeners) listener(agent);
+  }
+
+  /** Waits in the queue of an agent that has no slot left. */
+  #turn(
+    agent: string,
+    signal: AbortSignal,
+    { returns, ms, late }: { readonly returns: boolean; readonly ms?: number; readonly late?: () => ToolLayerError },
+  ): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const waiting = this.#agents.get(agent)?.waiting ?? [];
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = (): void => {
+      waiting.splice(waiting.indexOf(waiter), 1);
+      this.#waiting -= 1;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    };
+    const waiter: Waiter = {
+      returns,
+      give: () => {
+        leave();
+        resolve();
+      },
+      refuse: (reason) => {
+        leave();
+        reject(reason);
+      },
+    };
+    const onAbort = (): void => waiter.refuse(signal.reason);
+    const timer = late === undefined ? undefined : setTimeout(() => waiter.refuse(late()), ms);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const place = returns ? waiting.findIndex((other) => !other.returns) : -1;
+    waiting.splice(place === -1 ? waiting.length : place, 0, waiter);
+    this.#waiting += 1;
+    return promise;
+  }
+}
+
+class HeldSlot implements AgentSlot {
+  readonly #slots: AgentSlots;
+  readonly #agent: string;
+  readonly #max: number;
+  /** Works under way that need no slot. */
+  #without = 0;
+  #isHeld = true;
+  #isOver = false;
+  /** The wait for the slot, once the works are done. */
+  #coming: Promise<void> | undefined;
+
+  constructor(slots: AgentSlots, agent: string, max: number) {
+    this.#slots = slots;
+    this.#agent = agent;
+    this.#max = max;
+  }
+
+  free(): void {
+    this.#isOver = true;
+    this.#letGo();
+  }
+
+  async without<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    this.#without += 1;
+    this.#letGo();
+    try {
+      return await work();
+    } finally {
+      this.#without -= 1;
+      if (this.#without === 0 && !this.#isHeld && !this.#isOver) {
+        this.#coming ??= this.#retake(signal).finally(() => {
+          this.#coming = undefined;
+        });
+        await this.#coming;
+      }
+    }
+  }
+
+  async #retake(signal: AbortSignal): Promise<void> {
+    await this.#slots.retake(this.#agent, this.#max, signal);
+    this.#isHeld = true;
+    // The call may have ended, or asked somebody again, while the slot was handed over.
+    if (this.#isOver || this.#without > 0) this.#letGo();
+  }
+
+  #letGo(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#slots.give(this.#agent);
+  }
+}
+
+const tooManyWait = (max: number, waitingMax: number, whose: string): ToolLayerError =>
+  new ToolLayerError(
+    'E3106',
+    `The agent runs ${max} calls already, and ${waitingMax} calls ${whose} wait for a slot. Call again when some of them have ended.`,
+    { details: { calls_max: max, waiting_max: waitingMax }, retryAfterMs: RETRY_AFTER_MS },
+  );
+
+const noneInTime = (max: number, ms: number): ToolLayerError =>
+  new ToolLayerError(
+    'E3106',
+    `The agent runs ${max} calls already, and none of them ended within the ${ms / 1000} s that this call may take. Nothing of it ran.`,
+    { details: { calls_max: max, waited_ms: ms }, retryAfterMs: RETRY_AFTER_MS },
+  );

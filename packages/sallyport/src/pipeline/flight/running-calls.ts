@@ -1,0 +1,111 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import { AgentSlots } from './agent-slots.ts';
+import type { Flight } from './flight.ts';
+import { type RecordWatch, recordWatch } from './record-watch.ts';
+
+/** Whose slots they are. */
+export const agentKey = ({ tenantId, agentDid }: { readonly tenantId: string; readonly agentDid: string }): string =>
+  `${tenantId}\n${agentDid}`;
+
+/** The calls under way in this instance. */
+export class RunningCalls {
+  /** What bounds the calls of one agent. */
+  readonly slots = new AgentSlots();
+  readonly #flights = new Map<string, Flight>();
+  readonly #watches = new Map<string, Set<RecordWatch>>();
+  #idle: (() => void) | undefined;
+
+  get size(): number {
+    return this.#flights.size;
+  }
+
+  /** Those that do not wait for a slot of their agent. */
+  get sizeWithoutWaiting(): number {
+    return this.#flights.size - this.slots.waiting;
+  }
+
+  /** False when a call of this tenant and id is under way already. */
+  add(tenantId: string, invocationId: string, flight: Flight): boolean {
+    const key = keyOf(tenantId, invocationId);
+    if (this.#flights.has(key)) return false;
+    this.#flights.set(key, flight);
+    return true;
+  }
+
+  /** A call that is under way is found by another id from now on. */
+  rename(tenantId: string, from: string, to: string): void {
+    const flight = from === to ? undefined : this.find(tenantId, from);
+    if (flight === undefined) return;
+    this.#flights.delete(keyOf(tenantId, from));
+    this.#flights.set(keyOf(tenantId, to), flight);
+  }
+
+  remove(tenantId: string, invocationId: string): void {
+    this.#flights.delete(keyOf(tenantId, invocationId));
+    if (this.#flights.size === 0) this.#idle?.();
+  }
+
+  find(tenantId: string, invocationId: string): Flight | undefined {
+    return this.#flights.get(keyOf(tenantId, invocationId));
+  }
+
+  /** Looks after a call from now on, whether it runs here yet or not, until the watch is disposed. */
+  watch(tenantId: string, invocationId: string): RecordWatch {
+    const key = keyOf(tenantId, invocationId);
+    const watches = this.#watches.get(key) ?? new Set();
+    this.#watches.set(key, watches);
+    const watch = recordWatch(() => {
+      watches.delete(watch);
+      if (watches.size === 0 && this.#watches.get(key) === watches) this.#watches.delete(key);
+    });
+    watches.add(watch);
+    return watch;
+  }
+
+  /** A pass of the call is over, and what became of it is on record. */
+  noteOnRecord(tenantId: string, invocationId: string): void {
+    if (this.#watches.size === 0) return;
+    for (const watch of this.#watches.get(keyOf(tenantId, invocationId)) ?? []) watch.note();
+  }
+
+  /**
+   * Stops the calls whose token or key was revoked since they began, as cancelled (E3805); what they hold open ends with them. Looked
+   * at again and again, so that a call that began beside a revocation is found too.
+   */
+  stopRevoked(wasRevoked: (claims: CapabilityClaims) => boolean): void {
+    for (const { call, controller } of this.#flights.values()) {
+      if (call.claims === undefined || controller.signal.aborted || !wasRevoked(call.claims)) continue;
+      controller.abort(
+        new ToolLayerError('E3805', 'The call was cancelled: the token or key that it was made with was revoked.', {
+          details: { cancelled_by: 'revocation' },
+        }),
+      );
+    }
+  }
+
+  /**
+   * Ends the calls that wait for a slot, since nothing of them ran. Waits until nothing runs, `graceMs` at most; then stops what
+   * still does and waits for its end.
+   */
+  async drain(graceMs: number): Promise<void> {
+    this.slots.close(stopping());
+    if (this.#flights.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#idle = resolve;
+    const timer = setTimeout(() => this.#stopAll(), graceMs);
+    await promise;
+    clearTimeout(timer);
+  }
+
+  #stopAll(): void {
+    for (const flight of this.#flights.values()) {
+      flight.controller.abort(stopping());
+    }
+  }
+}
+
+const stopping = (): ToolLayerError =>
+  new ToolLayerError('E3811', 'The layer is stopping. Call again when it is back.');
+
+const keyOf = (tenantId: string, invocationId: string): string => `${tenantId}\n${invocationId}`;

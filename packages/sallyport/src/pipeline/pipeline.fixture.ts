@@ -1,0 +1,145 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { systemClock } from '@sallyport/std/clock';
+import { isFailure } from '@sallyport/std/error/failure';
+import type { TokenMintRequest } from '../../api/schemas/capability-token.ts';
+import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
+import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import { openLedger } from '../audit/ledger.ts';
+import type { LedgerStore } from '../audit/ledger-store.port.ts';
+import type { InvocationRecord } from '../domain/invocation/record.ts';
+import type { Caller } from '../domain/principal/principal.ts';
+import { createCompositeExecutor } from '../executors/composite.ts';
+import { createNativeExecutor, type NativeFunction } from '../executors/native/native-executor.ts';
+import { createTokenVerifier } from '../identity/capability-token.ts';
+import { createTokenMint } from '../identity/mint-token.ts';
+import { createPolicyDecisions } from '../permission/policy-decisions.ts';
+import type { PolicyEngine } from '../permission/policy-engine.port.ts';
+import { createRegistry } from '../registry/registry.ts';
+import { memoryIdempotencyStore } from '../storage/memory/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
+import { memoryRateLimiter } from '../storage/memory/memory-rate-limiter.ts';
+import { memoryToolStore } from '../storage/memory/memory-tool-store.ts';
+import { memoryVisibilityStore } from '../storage/memory/memory-visibility-store.ts';
+import { silentLog } from '../telemetry/log.ts';
+import { createSchemaValidator } from '../validation/schema-validator.ts';
+import { createVisibility } from '../visibility/visibility.ts';
+import { RunningCalls } from './flight/running-calls.ts';
+import type { PipelineLimits, PipelineParts } from './parts.ts';
+import { createPipeline } from './run.ts';
+import { createIdentify, createIdentifyAgain } from './stages/identify.ts';
+import { createVisibleTools } from './visible-tools.ts';
+
+const limits: PipelineLimits = {
+  callsMax: 100,
+  callsPerAgentMax: 4,
+  callsWaitingPerAgentMax: 100,
+  argumentDepthMax: 16,
+  argumentBytesMax: 10_000,
+  layer: {
+    defaults: { timeoutMs: 2000, cpuMillicores: 500, memoryMb: 64, outputBytesMax: 10_000 },
+    maxima: { timeoutMs: 10_000, cpuMillicores: 1000, memoryMb: 256, outputBytesMax: 100_000 },
+  },
+  timeoutMsMax: 10_000,
+  externalRate: { per_minute: 60, burst: 2 },
+  idempotencyTtlMs: 60_000,
+};
+
+const permitAll: PolicyEngine = {
+  name: 'permit-all',
+  version: () => '1',
+  decide: () => ({ allowed: true, policies: ['permit'] }),
+};
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+/** A manifest of a native tool that takes a number `n`. */
+export function manifest(toolId: string, more: Partial<ToolManifest> = {}): ToolManifest {
+  return {
+    tool_id: toolId,
+    tool_name: toolId,
+    version: '1.0.0',
+    description: 'For tests.',
+    side_effect_policy: 'pure',
+    parameters_schema: {
+      type: 'object',
+      properties: { n: { type: 'integer' } },
+      required: ['n'],
+      additionalProperties: false,
+    },
+    executor: { kind: 'native' },
+    ...more,
+  };
+}
+
+/** A whole pipeline over the in-memory adapters, with functions as its tools. */
+export async function pipeline(changes: Partial<PipelineParts> & { store?: LedgerStore } = {}) {
+  const native = createNativeExecutor();
+  const executors = createCompositeExecutor([native]);
+  const schemas = createSchemaValidator();
+  const store = changes.store ?? memoryLedgerStore();
+  const ledger = changes.ledger ?? (await openLedger({ store, chainId: 'one', log: silentLog }));
+  const verifier = createTokenVerifier({ keys: [{ kid: 'k', key: publicKey }], issuers: ['test'] });
+  const mint = createTokenMint({
+    keys: { kid: 'k', privateKey, publicKey },
+    issuer: 'test',
+    tenantId: 'acme',
+    agentDid: 'did:agent:a',
+  });
+  const registry = createRegistry({
+    store: memoryToolStore(),
+    clock: systemClock,
+    log: silentLog,
+    compileSchema: (schema) => schemas.inspect(schema),
+    configFaults: (given) => (changes.executors ?? executors).configFaults(given),
+  });
+  const visibility = createVisibility({ store: memoryVisibilityStore(), clock: systemClock, log: silentLog });
+  const parts: PipelineParts = {
+    clock: systemClock,
+    log: silentLog,
+    instanceId: 'one',
+    limits,
+    agentContext: {},
+    identify: createIdentify((token) => verifier.verify(token)),
+    identifyAgain: createIdentifyAgain(() => false),
+    registry,
+    visible: createVisibleTools({ registry, visibility, catalogTenant: 'catalog' }),
+    schemas,
+    policy: createPolicyDecisions({ engine: permitAll }),
+    executors,
+    secrets: { read: async (_tenant, names) => new Map(names.map((name) => [name, `value of ${name}`])) },
+    rateLimiter: memoryRateLimiter(),
+    idempotency: memoryIdempotencyStore(),
+    ledger,
+    records: store,
+    running: new RunningCalls(),
+    ...changes,
+  };
+  const run = createPipeline(parts);
+  const token = async (request: TokenMintRequest = {}): Promise<string> => (await mint.mint(request)).capability_token;
+  const anyTool = await token();
+  return {
+    parts,
+    visibility,
+    store,
+    token,
+    run,
+    async add(given: ToolManifest, body: NativeFunction): Promise<void> {
+      const [registered] = await registry.registerAll('acme', [given]);
+      if (registered === undefined || isFailure(registered)) throw new Error('it was not registered');
+      native.register(given.tool_id, given.version, body);
+    },
+    /** Calls with a token for every tool unless the request brings its own. */
+    call(request: ToolInvokeRequest, caller: Partial<Caller> = {}): Promise<InvocationRecord> {
+      return run({ request: { capability_token: anyTool, ...request }, caller: { door: 'library', ...caller } });
+    },
+    async eventsOf(invocationId: string) {
+      return (await everyEvent(store, invocationId)).filter(({ type }) => !type.includes('.side_effect.'));
+    },
+    everyEventOf: (invocationId: string) => everyEvent(store, invocationId),
+  };
+}
+
+async function everyEvent(store: LedgerStore, invocationId: string) {
+  const all = await store.events(undefined, { limit: 1000 });
+  return all.map(({ event }) => event).filter(({ subject }) => subject === invocationId);
+}

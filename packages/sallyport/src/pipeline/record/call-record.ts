@@ -1,0 +1,160 @@
+import { isoTime } from '@sallyport/std/iso-time';
+import type { ExecutionMetadata } from '../../../api/schemas/invocation.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { NO_USAGE } from '../../domain/invocation/usage.ts';
+import type { WaitingCall } from '../../domain/invocation/waiting-call.ts';
+import { sideEffectOf } from '../../domain/tool/tool-version.ts';
+import type { CallSoFar } from '../call.ts';
+import { type Flight, type FlightEnd, mayHaveRow } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
+import { attemptOf } from '../stages/attempts/try-again.ts';
+
+/** Tenant of calls that never showed who they are. No token can name it. */
+export const UNKNOWN_TENANT = '-';
+
+type Open<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** The row of a call as far as it came. */
+export function recordOf(
+  parts: Pick<PipelineParts, 'clock' | 'instanceId'>,
+  flight: Flight,
+  end: FlightEnd,
+): InvocationRecord {
+  const { call, warnings, trust, nonce } = flight;
+  const { tool, principal, request, inputHash, outputHash, outputKeptHash } = call;
+  const record: Open<InvocationRecord> = {
+    invocationId: invocationIdOf(flight, end),
+    tenantId: principal?.tenantId ?? UNKNOWN_TENANT,
+    agentDid: principal?.agentDid ?? UNKNOWN_TENANT,
+    toolId: tool?.manifest.tool_id ?? request.tool_id,
+    door: call.caller.door,
+    state: end.state,
+    instanceId: parts.instanceId,
+    warnings,
+    acceptedAt: flight.transitions[0]?.at ?? parts.clock.now(),
+    metadata: metadataOf(parts, flight, end),
+  };
+  if (record.invocationId !== nonce) record.nonce = nonce;
+  // One by one: a spread of what may be absent costs an object each.
+  if (principal?.userDid !== undefined) record.userDid = principal.userDid;
+  if (principal?.sessionId !== undefined) record.sessionId = principal.sessionId;
+  if (tool !== undefined) {
+    if (tool.manifest.tool_id !== request.tool_id) record.calledAs = request.tool_id;
+    record.toolVersion = tool.manifest.version;
+    record.contentHash = tool.contentHash;
+    record.sideEffect = sideEffectOf(tool.manifest);
+  }
+  const hold = flight.resumed?.hold;
+  if (hold !== undefined) record.fence = hold.fence;
+  const waiting = waitingOf(parts, flight, end);
+  if (waiting !== undefined) record.waiting = waiting;
+  const options = request.execution_options;
+  if (options?.phase !== undefined) record.phase = options.phase;
+  if (options?.claim_source !== undefined) record.claimSource = options.claim_source;
+  if (trust !== undefined) record.trust = trust;
+  if (flight.gateDecision !== undefined) record.gateDecision = flight.gateDecision;
+  if (inputHash !== undefined) record.inputHash = inputHash;
+  if (outputHash !== undefined) record.outputHash = outputHash;
+  if (outputKeptHash !== undefined) record.outputKeptHash = outputKeptHash;
+  if (end.answered !== undefined) record.answeredBy = end.answered.invocationId;
+  if (end.failure !== undefined) record.failure = withoutCause(end.failure);
+  else if (outputHash !== undefined) {
+    record.result = call.result;
+    noteInputs(record, call);
+  }
+  noteSideEffect(record, call);
+  return record;
+}
+
+/** The id that a caller chose is the call's once it is claimed, and as long as the call is not refused before it has a row. */
+function invocationIdOf(flight: Flight, { failure }: FlightEnd): string {
+  const isRefused = failure !== undefined && !mayHaveRow(flight);
+  return isRefused ? flight.nonce : (flight.call.invocationId ?? flight.resumed?.invocationId ?? flight.nonce);
+}
+
+/** A tool that says it is deterministic can be held to its word later, without anybody who remembers what it was asked. */
+function noteInputs(record: Open<InvocationRecord>, { tool, parameters, request }: CallSoFar): void {
+  if (tool?.manifest.deterministic !== true || record.sideEffect !== 'pure' || parameters === undefined) return;
+  const environment = request.execution_options?.environment;
+  record.inputs = environment === undefined ? { parameters } : { parameters, environment };
+}
+
+/** What tells of the side effect of a call, and of how it is taken back (VIS-03). */
+function noteSideEffect(
+  record: Open<InvocationRecord>,
+  // No rest of the members: it would copy the whole call.
+  { tool, request, idempotencyKey, parameters, compensates }: CallSoFar,
+): void {
+  const turnGroup = request.execution_options?.turn_group_id;
+  if (turnGroup !== undefined) record.turnGroupId = turnGroup;
+  if (compensates !== undefined) record.compensates = compensates;
+  if (tool === undefined || record.sideEffect === 'pure') return;
+  if (idempotencyKey !== undefined) record.idempotencyKey = idempotencyKey;
+  const toolId = tool.manifest.compensation_tool_id;
+  // While it runs, and when nobody knows what it did, it may turn out that it has to be taken back.
+  const mayHaveDone = record.state === 'COMPLETED' || record.state === 'EXECUTING' || record.failure?.code === 'E3804';
+  const canBeUndone = record.sideEffect === 'compensatable' && mayHaveDone;
+  if (canBeUndone && toolId !== undefined && parameters !== undefined) record.compensation = { toolId, parameters };
+}
+
+/** What is needed to run the call later, as long as it may have to be. */
+function waitingOf(
+  { clock }: Pick<PipelineParts, 'clock'>,
+  { call, resumed }: Flight,
+  { state, waits }: FlightEnd,
+): WaitingCall | undefined {
+  const { claims, tool, givenParameters } = call;
+  if (waits === undefined) return state === 'EXECUTING' ? resumed?.waiting : undefined;
+  if (claims === undefined || tool === undefined) throw new Error('a call waits before it is known who asks for what');
+  const { capability_token: _token, ...request } = call.request;
+  return {
+    request: { ...request, tool_version: tool.manifest.version, parameters: givenParameters ?? {} },
+    claims,
+    wait: waits,
+    ...(call.compensates === undefined ? {} : { compensates: call.compensates }),
+    since: clock.now(),
+  };
+}
+
+function withoutCause({
+  cause: _cause,
+  ...told
+}: NonNullable<FlightEnd['failure']>): NonNullable<InvocationRecord['failure']> {
+  return told;
+}
+
+function metadataOf(
+  { clock }: Pick<PipelineParts, 'clock'>,
+  flight: Flight,
+  { state, waits }: FlightEnd,
+): ExecutionMetadata {
+  const usage = flight.call.ran?.usage ?? flight.usage ?? NO_USAGE;
+  const started = flight.transitions[0]?.at ?? clock.now();
+  const metadata: ExecutionMetadata = {
+    duration_ms: rounded(clock.monotonic() - flight.startedAt - flight.slotWaitMs),
+    started_at: isoTime(started),
+    cpu_used_millicore_seconds: usage.cpuMillicoreSeconds,
+    memory_peak_mb: usage.memoryPeakMb,
+    network_bytes_sent: usage.networkBytesSent,
+    network_bytes_received: usage.networkBytesReceived,
+    documents_accessed: [],
+    checkpoints_created: [],
+    attempts: flight.attempts,
+    cached: false,
+  };
+  if (flight.slotWaitMs > 0) metadata.slot_wait_ms = rounded(flight.slotWaitMs);
+  if (usage.weakerLimits !== undefined) metadata.weaker_limits = [...usage.weakerLimits];
+  if (flight.failedAttempts !== undefined) metadata.failed_attempts = flight.failedAttempts.map(attemptOf);
+  if (state !== 'EXECUTING' && waits === undefined)
+    metadata.completed_at = isoTime(flight.transitions.at(-1)?.at ?? started);
+  return metadata;
+}
+
+/** Thousandths of a ms. */
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+/** What a duplicate is answered with: the earlier call's record, said to be a repetition (PIPE-09). */
+export function repeated(duplicate: InvocationRecord, earlier: InvocationRecord): InvocationRecord {
+  const metadata = earlier.metadata ?? duplicate.metadata;
+  return metadata === undefined ? earlier : { ...earlier, metadata: { ...metadata, cached: true } };
+}

@@ -1,0 +1,72 @@
+// Hot path: asked for each event of a call; a pure tool has nothing to say.
+
+import { quoted } from '@sallyport/std/json/json-text';
+import { randomUuid } from '@sallyport/std/text/random-uuid';
+import type { EventType } from '../../../api/schemas/cloud-event.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { ownEffectStatus } from '../../domain/invocation/side-effect.ts';
+import type { Transition } from '../flight/flight.ts';
+
+/** What the record of a side effect says at one moment of its call (VIS-03). */
+export interface EffectSaid {
+  readonly type: EventType;
+  /** The member `side_effect`, canonical. Few texts, over and over: what may not be told in them is looked for once. */
+  readonly text: string;
+}
+
+/**
+ * The event that goes with the transition at `place`: STARTED with EXECUTING, COMPLETED or FAILED with the end of a call
+ * that was executing. Undefined for a pure tool, and for every other transition.
+ */
+export function effectSaid(
+  record: InvocationRecord,
+  transitions: readonly Transition[],
+  place: number,
+): EffectSaid | undefined {
+  const { sideEffect } = record;
+  if (sideEffect === undefined || sideEffect === 'pure') return undefined;
+  const state = transitions[place]?.state;
+  if (state === 'EXECUTING') return said('ai.agent.tool.side_effect.started', record, 'executing');
+  const isEnd = place === transitions.length - 1 && transitions.some((each) => each.state === 'EXECUTING');
+  if (!isEnd) return undefined;
+  // Cancelled while its row was written: it was announced, so its end is told too.
+  const status = ownEffectStatus(record) ?? 'failed';
+  return status === 'executed'
+    ? said('ai.agent.tool.side_effect.completed', record, status)
+    : said('ai.agent.tool.side_effect.failed', record, status);
+}
+
+/** The end of a side effect whose call was cut off: nobody else is left to tell it. */
+export function lostEffect(record: InvocationRecord, now: number): EventDraft[] {
+  const { tenantId, invocationId, agentDid, toolId, sideEffect, compensates, failure } = record;
+  const status = ownEffectStatus(record);
+  if (sideEffect === undefined || status === undefined) return [];
+  return [
+    {
+      id: randomUuid(),
+      type: 'ai.agent.tool.side_effect.failed',
+      time: now,
+      tenantId,
+      subject: invocationId,
+      data: {
+        agent_did: agentDid,
+        invocation_id: invocationId,
+        side_effect: {
+          ...(compensates === undefined ? {} : { compensates }),
+          ...(failure === undefined ? {} : { e_code: failure.code }),
+          policy: sideEffect,
+          status,
+        },
+        tenant_id: tenantId,
+        tool_id: toolId,
+      },
+    },
+  ];
+}
+
+function said(type: EventType, { compensates, failure, sideEffect }: InvocationRecord, status: string): EffectSaid {
+  const undoes = compensates === undefined ? '' : `"compensates":${quoted(compensates)},`;
+  const code = failure === undefined ? '' : `"e_code":"${failure.code}",`;
+  return { type, text: `"side_effect":{${undoes}${code}"policy":"${sideEffect}","status":"${status}"}` };
+}

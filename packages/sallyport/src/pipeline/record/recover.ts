@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@sallyport/std/clock';
+import { errorBody, type Failure, failure } from '@sallyport/std/error/failure';
+import type { Ledger } from '../../audit/ledger.ts';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import { heldDrafts } from '../../domain/event/held-events.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { commitUnlessOver } from './commit-unless-over.ts';
+import { lostEffect } from './effect-said.ts';
+
+/**
+ * Settles the calls that this instance left open when it last ended. Nobody waits for them any more; a call that may be
+ * made again says so, the others end as `outcome_unknown` and are never repeated (PIPE-13).
+ * @returns how many were settled
+ */
+export async function recoverOpenCalls(
+  parts: { readonly records: LedgerStore; readonly ledger: Ledger; readonly clock: Clock },
+  instanceId: string,
+): Promise<number> {
+  const open = await parts.records.openInvocations(instanceId);
+  const lost = open.filter((record) => !goesOn(record));
+  await inGroups(lost, (record) => settleOpen(parts, record));
+  return lost.length;
+}
+
+/** Entries that are handed to the ledger together: many share a commit, and the calls of others find room beside them. */
+const AT_ONCE = 1_000;
+
+async function inGroups(
+  rows: readonly InvocationRecord[],
+  write: (row: InvocationRecord) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < rows.length; at += AT_ONCE) await Promise.all(rows.slice(at, at + AT_ONCE).map(write));
+}
+
+/** Whether a call that is not over is run by a worker, now or again: it waits, or it may be repeated (ORC-06). */
+export function goesOn({ state, waiting, sideEffect }: InvocationRecord): boolean {
+  if (waiting === undefined) return false;
+  return state !== 'EXECUTING' || sideEffect === 'pure' || sideEffect === 'idempotent';
+}
+
+/**
+ * Ends a call of which nothing runs, unless it has an end already.
+ * @param open its row; the end is written under the lease that stands there
+ * @param failed by default that the layer ended while the tool ran
+ */
+export async function settleOpen(
+  { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
+  open: InvocationRecord,
+  failed: Failure = cutOff(open),
+): Promise<void> {
+  const now = clock.now();
+  const { result: _result, waiting: _waiting, heldEvents: _held, ...row } = open;
+  const { message: _message, details: _details, ...error } = errorBody(failed);
+  const ended: InvocationRecord = { ...row, state: 'ABORTED', failure: failed };
+  await commitUnlessOver(ledger, {
+    record: ended,
+    events: [
+      ...heldDrafts(open),
+      ...lostEffect(ended, now),
+      {
+        id: randomUUID(),
+        type: 'ai.agent.tool.failed',
+        time: now,
+        tenantId: open.tenantId,
+        subject: open.invocationId,
+        data: {
+          agent_did: open.agentDid,
+          capabilities: [],
+          door: open.door,
+          error,
+          invocation_id: open.invocationId,
+          state: 'ABORTED',
+          tenant_id: open.tenantId,
+          tool_id: open.toolId,
+          ...(open.inputHash === undefined ? {} : { input_hash: open.inputHash }),
+          ...(open.toolVersion === undefined ? {} : { tool_version: open.toolVersion }),
+        },
+      },
+    ],
+    durability: 'synchronous',
+  });
+}
+
+/**
+ * Links what the rows of an instance hold that ended while tools ran, for whoever is about to tell more of their calls.
+ * `settleOpen` does it with the end.
+ */
+export async function linkHeldEvents(
+  { records, ledger }: { readonly records: LedgerStore; readonly ledger: Ledger },
+  instanceId: string,
+): Promise<void> {
+  const open = await records.openInvocations(instanceId);
+  const holding = open.filter(({ heldEvents }) => heldEvents !== undefined);
+  await inGroups(holding, async (held) => {
+    const { heldEvents: _held, ...record } = held;
+    await commitUnlessOver(ledger, { record, events: heldDrafts(held), durability: 'synchronous' });
+  });
+}
+
+function cutOff({ sideEffect }: InvocationRecord): Failure {
+  if (sideEffect === 'pure' || sideEffect === 'idempotent') {
+    return failure('E3811', 'The layer ended while the tool ran. It is safe to call again.');
+  }
+  return failure('E3804', 'The layer ended while the tool ran. Find out what it did before you call again.');
+}

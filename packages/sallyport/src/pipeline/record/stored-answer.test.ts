@@ -1,0 +1,106 @@
+import { sha256 } from '@sallyport/std/sha256';
+import { expect, test } from 'vitest';
+import { openLedger } from '../../audit/ledger.ts';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { changedAnswer } from './stored-answer.ts';
+
+const keyed = { tool_id: 'pay', parameters: { n: 1 }, execution_options: { idempotency_key: 'k' } };
+
+/** A tool that ran once under a key, over rows that somebody changes afterwards. */
+async function paid(bytes = 3) {
+  const store = memoryLedgerStore();
+  let change = (record: InvocationRecord): InvocationRecord => record;
+  const records: LedgerStore = {
+    ...store,
+    findInvocation: async (tenantId, invocationId) => {
+      const record = await store.findInvocation(tenantId, invocationId);
+      return record && change(record);
+    },
+  };
+  const logged: string[] = [];
+  const log: Log = { ...silentLog, error: (event) => void logged.push(event) };
+  const made = await pipeline({ store, records, log });
+  let runs = 0;
+  await made.add(manifest('pay', { side_effect_policy: 'irreversible' }), async () => {
+    runs += 1;
+    return { paid: 'x'.repeat(bytes) };
+  });
+  const first = await made.call(keyed);
+  return {
+    ...made,
+    first,
+    logged,
+    runs: () => runs,
+    tamper(to: typeof change) {
+      change = to;
+    },
+  };
+}
+
+test.each<[string, (record: InvocationRecord) => InvocationRecord]>([
+  ['result', (record) => ({ ...record, result: { paid: 'yyy' } })],
+  ['result and its hash', (record) => ({ ...record, result: 1, outputHash: '6b86b273ff34fce1' })],
+  ['end', (record) => ({ ...record, state: 'FAILED' })],
+  ['tool', (record) => ({ ...record, toolId: 'other' })],
+])(
+  'PIPE-09 AUD-07 a stored answer whose %s was changed is not given to a duplicate, and the log says so',
+  async (_, to) => {
+    const { call, first, tamper, logged, runs } = await paid();
+    expect(await call(keyed)).toMatchObject({ invocationId: first.invocationId, result: { paid: 'xxx' } });
+    expect(logged).toEqual([]);
+    tamper(to);
+    const duplicate = await call(keyed);
+    expect(duplicate).toMatchObject({
+      state: 'FAILED',
+      failure: { code: 'E3820', details: { invocation_id: first.invocationId } },
+    });
+    expect(duplicate.result).toBeUndefined();
+    expect(logged).toContain('stored-answer-changed');
+    expect(runs()).toBe(1);
+  },
+);
+
+test('PIPE-09 AUD-07 a result that was cut is given to a duplicate as it was kept, and not when that was changed', async () => {
+  const { call, first, tamper } = await paid(20_000);
+  expect(first).toMatchObject({ result: { truncated: true } });
+  expect((await call(keyed)).result).toEqual(first.result);
+  tamper((record) => ({ ...record, result: { ...(record.result as object), preview: 'forged' } }));
+  expect((await call(keyed)).failure?.code).toBe('E3820');
+});
+
+test('PIPE-13 AUD-07 a settled outcome is told with the result of which the audit has the hash, and with no other', async () => {
+  const records = memoryLedgerStore();
+  const ledger = await openLedger({ store: records, chainId: 'one', log: silentLog });
+  const call = {
+    invocationId: 'i',
+    tenantId: 'acme',
+    agentDid: 'a',
+    toolId: 'pay',
+    door: 'rest',
+    instanceId: 'one',
+  } as const;
+  const row: InvocationRecord = { ...call, state: 'ABORTED', warnings: [], acceptedAt: 1 };
+  const event = (type: 'ai.agent.tool.failed' | 'ai.agent.tool.outcome_settled', data: object) => ({
+    id: JSON.stringify(data),
+    type,
+    time: 1,
+    tenantId: 'acme',
+    data: { invocation_id: 'i', ...data },
+  });
+  const states = ['DECLARED', 'ABORTED'].map((state) => event('ai.agent.tool.failed', { state }));
+  await ledger.commit({ record: row, events: states, durability: 'synchronous' });
+  const answered = (result: unknown) =>
+    changedAnswer({ records, log: silentLog }, row, { ...row, state: 'COMPLETED', result });
+  // Whoever settles it stores that first, and puts it into the audit then.
+  expect(await answered('paid')).toBeUndefined();
+  const settled = event('ai.agent.tool.outcome_settled', { output_hash: sha256('"paid"') });
+  await ledger.commit({ events: [settled], durability: 'synchronous' });
+  expect(await answered('paid')).toBeUndefined();
+  expect(await answered(undefined)).toBeUndefined();
+  expect(await answered('not paid')).toMatchObject({ code: 'E3820' });
+});

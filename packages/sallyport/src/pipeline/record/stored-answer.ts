@@ -1,0 +1,52 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
+import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import { gapOf } from '../../audit/verify-ledger.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { Log } from '../../telemetry/log.ts';
+
+/** The events that a stored answer is compared with, and the log for one that was changed. */
+interface Parts {
+  readonly records: Pick<LedgerStore, 'eventsAbout'>;
+  readonly log: Log;
+}
+
+/**
+ * Compares the row of a call with its events before it answers a duplicate (PIPE-09, AUD-07): somebody who can write to the
+ * tables could otherwise choose the answer that the caller gets.
+ * @param row as it stands
+ * @param answer what the duplicate would get: the row, or what was found out about it since
+ * @returns why the answer is not given; undefined when nothing speaks against it
+ */
+export async function changedAnswer(
+  { records, log }: Parts,
+  row: InvocationRecord,
+  answer: InvocationRecord,
+): Promise<Failure | undefined> {
+  if (!isFinal(row.state)) return undefined;
+  const { tenantId, invocationId } = row;
+  const found = await records.eventsAbout([{ tenantId, invocationId }]);
+  const about = found.filter(({ tenantid, data }) => tenantid === tenantId && data['invocation_id'] === invocationId);
+  const reason = gapOf(row, about) ?? (answer === row ? undefined : gapInSettlement(answer, about));
+  if (reason === undefined) return undefined;
+  log.error('stored-answer-changed', { tenant_id: tenantId, invocation_id: invocationId, reason });
+  return failure(
+    'E3820',
+    'The stored answer of the first call with this key is not what the audit says of it, so it is not given. ' +
+      'Ask the operator to run audit verify, and find out what the call did before you make it again.',
+    { details: { invocation_id: invocationId } },
+  );
+}
+
+/** Who settled an outcome has it put into the audit, with the hash of the result, after it was stored. */
+function gapInSettlement({ result }: InvocationRecord, about: readonly CloudEvent[]): string | undefined {
+  const settled = about.filter(({ type }) => type === 'ai.agent.tool.outcome_settled');
+  if (result === undefined || settled.length === 0) return undefined;
+  const hash = sha256(canonicalJson(result));
+  return settled.some(({ data }) => data['output_hash'] === hash)
+    ? undefined
+    : 'its outcome was settled with another result than the chain has the hash of';
+}

@@ -1,0 +1,110 @@
+// Hot path: the loop of every call.
+import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { stateAfterFailure } from '../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../domain/invocation/record.ts';
+import type { CallRequest } from './call.ts';
+import { type Flight, type FlightEnd, newFlight, type Resumed } from './flight/flight.ts';
+import { stagesInOrder, wrappersInOrder } from './order.ts';
+import type { PipelineParts } from './parts.ts';
+import { isEarlierAnswer, isWaits, type Stage, type StageEnd } from './stage.ts';
+import type { Flying } from './wrappers/wrapper.ts';
+
+export type { AgentSlot } from './flight/agent-slots.ts';
+export type { CallHold } from './flight/call-hold.ts';
+export type { Flight, Resumed } from './flight/flight.ts';
+export { agentKey } from './flight/running-calls.ts';
+/** Writes a row that may be over already. */
+export { commitUnlessOver } from './record/commit-unless-over.ts';
+/** What is done to calls that no run ends. */
+export { recoverOpenCalls, settleOpen } from './record/recover.ts';
+export { CALL_STEP, type CallStep } from './stages/attempts/compensating-step.ts';
+export { continueRollbacks } from './undo/continue-rollbacks.ts';
+
+/**
+ * Runs one call to its end, or to where it waits, and answers with what is on record of it. Never rejects: a fault of the
+ * layer is a failed call.
+ * @param resumed a call that waited: it goes through every stage again, and what it took before is not taken again
+ */
+export type RunCall = (request: CallRequest, resumed?: Resumed) => Promise<InvocationRecord>;
+
+/** The one way to run a tool (PIPE-02): the stages in order, inside the wrappers. */
+export function createPipeline(parts: PipelineParts): RunCall {
+  const stages = stagesInOrder(parts);
+  const fly = wrappersInOrder(parts).reduceRight<Flying>(
+    (next, wrapper) => wrapper.wrap(next),
+    parts.onStage === undefined ? throughStages(stages) : throughTimedStages(stages, parts.onStage),
+  );
+  return async (request, resumed) => {
+    const { record } = await fly(newFlight(request, parts.clock.monotonic(), false, resumed));
+    if (record === undefined) throw new Error('the list of wrappers lacks the one that writes the record');
+    parts.running.noteOnRecord(record.tenantId, record.invocationId);
+    return record;
+  };
+}
+
+/** Runs stage after stage and adds up what they establish, until one refuses or all are through. */
+function throughStages(stages: readonly Stage<never, object>[]): Flying {
+  return async (flight) => {
+    try {
+      for (const stage of stages) {
+        // Most stages end at once; only those that do not are waited for.
+        const running = runStage(stage, flight);
+        const end = running instanceof Promise ? await running : running;
+        if (end !== undefined) return end;
+      }
+      return { state: 'COMPLETED' };
+    } catch (thrown) {
+      return failed(failureOf(thrown), flight);
+    }
+  };
+}
+
+function throughTimedStages(
+  stages: readonly Stage<never, object>[],
+  onStage: (stage: string, ms: number) => void,
+): Flying {
+  return throughStages(
+    stages.map((stage) => ({
+      ...stage,
+      async run(call, flight) {
+        const start = performance.now();
+        const end = await stage.run(call, flight);
+        onStage(stage.name, performance.now() - start);
+        return end;
+      },
+    })),
+  );
+}
+
+type StepEnd = FlightEnd | undefined;
+
+/** Undefined when the call goes on. */
+function runStage(stage: Stage<never, object>, flight: Flight): StepEnd | Promise<StepEnd> {
+  const { signal } = flight.controller;
+  if (signal.aborted) return failed(failureOf(signal.reason), flight);
+  const begun = stage.begins === undefined ? undefined : flight.enter(stage.begins);
+  if (begun !== undefined) return begun.then(() => proceed(stage, flight));
+  return proceed(stage, flight);
+}
+
+function proceed(stage: Stage<never, object>, flight: Flight): StepEnd | Promise<StepEnd> {
+  // The list is checked by its type: what the stage needs is there.
+  const end = stage.run(flight.call as never, flight);
+  return end instanceof Promise ? end.then((ended) => take(stage, ended, flight)) : take(stage, end, flight);
+}
+
+function take(stage: Stage<never, object>, end: StageEnd<object>, flight: Flight): StepEnd | Promise<StepEnd> {
+  if (isFailure(end)) return failed(end, flight);
+  if (isEarlierAnswer(end)) return { state: 'COMPLETED', answered: end.answered };
+  if (isWaits(end)) return { state: 'AUTHORIZED', waits: end.waits };
+  Object.assign(flight.call, end);
+  return stage.reaches === undefined ? undefined : flight.enter(stage.reaches)?.then(() => undefined);
+}
+
+function failed(failure: Failure, flight: Flight): FlightEnd {
+  const state = stateAfterFailure(failure);
+  // A refusal by the running tool comes too late to be a denial.
+  const ran = flight.transitions.at(-1)?.state === 'EXECUTING';
+  return { state: ran && state === 'DENIED' ? 'FAILED' : state, failure };
+}

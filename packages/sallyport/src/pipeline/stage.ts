@@ -1,0 +1,43 @@
+import type { Failure } from '@sallyport/std/error/failure';
+import type { LifecycleState } from '../../api/schemas/invocation.ts';
+import type { InvocationRecord } from '../domain/invocation/record.ts';
+import type { WaitFor } from '../domain/invocation/waiting-call.ts';
+import type { Flight } from './flight/flight.ts';
+
+/** An answer that an earlier call gave already; it ends this call at once (PIPE-09). */
+export interface EarlierAnswer {
+  readonly answered: InvocationRecord;
+}
+
+/** The call goes on later: it waits on record for a person or a worker, and this caller gets no more than that. */
+export interface Waits {
+  readonly waits: WaitFor;
+}
+
+/** What a stage may end with: what it establishes, a refusal, an answer that is there already, or a wait. */
+export type StageEnd<Adds> = Adds | Failure | EarlierAnswer | Waits;
+
+/**
+ * One step of a call: takes what earlier stages established, returns what it establishes. Synchronous where it can be:
+ * a promise costs the hot path.
+ */
+export interface Stage<Needs, Adds> {
+  readonly name: string;
+  /** Lifecycle state that begins before this stage runs. */
+  readonly begins?: LifecycleState;
+  /** Lifecycle state that is reached when this stage is through. */
+  readonly reaches?: LifecycleState;
+  /** What this stage takes or changes, in words: a dry run passes it by and says so (PIPE-15). */
+  readonly takes?: string;
+  run(call: Needs, flight: Flight): StageEnd<Adds> | Promise<StageEnd<Adds>>;
+}
+
+/** Whether a stage sets the call aside. */
+export function isWaits(end: object): end is Waits {
+  return 'waits' in end;
+}
+
+/** Whether a stage found an answer that ends the call. */
+export function isEarlierAnswer(end: object): end is EarlierAnswer {
+  return 'answered' in end;
+}

@@ -1,0 +1,75 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import { checkPayload } from '../../validation/check-payload.ts';
+import type { Admitted, CallRequest } from '../call.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Stage } from '../stage.ts';
+
+/** Wait that a caller is advised to take when the layer is full. */
+const OVERLOAD_RETRY_MS = 250;
+
+/** Stage 1: ids, bounds of size and depth, room in the layer. Refuses what this layer cannot do instead of ignoring it. */
+export function admit({
+  clock,
+  limits,
+  running,
+  workers,
+}: Pick<PipelineParts, 'clock' | 'limits' | 'running' | 'workers'>): Stage<CallRequest, Admitted> {
+  return {
+    name: 'admit',
+    run({ request, onBehalfOf }, { resumed, nonce }) {
+      // What was accepted before was counted then; what takes a call back is a part of that.
+      if (resumed === undefined && onBehalfOf === undefined && running.sizeWithoutWaiting >= limits.callsMax) {
+        return failure('E3803', `The layer runs ${limits.callsMax} calls already. Try again in a moment.`, {
+          retryAfterMs: OVERLOAD_RETRY_MS,
+        });
+      }
+      const givenParameters = request.parameters ?? {};
+      return (
+        unsupported(request, workers?.accepts === true) ??
+        (resumed === undefined ? overloaded(request, workers) : undefined) ??
+        argumentsOutOfBounds(givenParameters, limits) ?? {
+          // The id that the caller chose is this call's only once it is claimed (reuse).
+          invocationId: resumed?.invocationId ?? nonce,
+          acceptedAt: resumed?.acceptedAt ?? clock.now(),
+          givenParameters,
+        }
+      );
+    },
+  };
+}
+
+function overloaded({ execution_options: options }: CallRequest['request'], workers: PipelineParts['workers']) {
+  return options?.async_mode === true ? workers?.refuses?.(options.priority ?? 'normal') : undefined;
+}
+
+/** What is wrong with the size or depth of arguments, before any schema sees them. */
+export function argumentsOutOfBounds(
+  parameters: Readonly<Record<string, unknown>>,
+  limits: PipelineParts['limits'],
+): Failure | undefined {
+  const faults = checkPayload(parameters, {
+    depthMax: limits.argumentDepthMax,
+    stringBytesMax: limits.argumentBytesMax,
+  });
+  const [first] = faults;
+  if (first === undefined) return undefined;
+  const code = first.code === 'E3801' ? 'E3801' : 'E3810';
+  return failure(code, `The parameters cannot be taken: ${first.message}`, { details: { faults } });
+}
+
+/** Options of the contract that are not built yet, or that this layer was not set up for. */
+function unsupported(
+  { document_context, checkpoint_config, execution_options }: ToolInvokeRequest,
+  hasWorkers: boolean,
+): Failure | undefined {
+  if (execution_options?.async_mode === true && !hasWorkers) return notBuilt('execution_options.async_mode');
+  if (document_context?.document_refs !== undefined || document_context?.query !== undefined)
+    return notBuilt('document_context');
+  if (checkpoint_config?.resume_from_checkpoint_id !== undefined)
+    return notBuilt('checkpoint_config.resume_from_checkpoint_id');
+  return undefined;
+}
+
+const notBuilt = (option: string): Failure =>
+  failure('E3901', `This layer cannot do ${option} yet. Leave it out, or call without it.`, { details: { option } });

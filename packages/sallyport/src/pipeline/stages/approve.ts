@@ -1,0 +1,167 @@
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { ApprovalBinding, ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
+import { sideEffectOf } from '../../domain/tool/tool-version.ts';
+import { createTrustRules, type TrustRules } from '../../permission/trust.ts';
+import type { Admitted, Approved, Authorized, CallRequest, Consulted, Resolved, Validated } from '../call.ts';
+import type { Flight } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Stage, StageEnd } from '../stage.ts';
+import { executorCall } from './attempts/executor-call.ts';
+import { cannotWait } from './grant/own-token.ts';
+
+type Needs = CallRequest & Admitted & Resolved & Validated & Authorized & Consulted;
+/** The call with what its executor asks about it. */
+type Asked = Needs & Pick<Approved, 'question'>;
+
+const BECAUSE: Readonly<Record<ConfirmationReason, string>> = {
+  requires_approval: 'its tool runs with an approval only',
+  require_approval: 'the request asks for an approval',
+  requires_confirmation: 'its tool runs with a confirmation only',
+  policy: 'a policy asks for it',
+  trust: 'what it may leave behind is beyond the trust in the agent and the source of the tool',
+  executor: 'what it would do is for a person to decide',
+};
+
+/** An approver decides on these whenever there is time; the user who sits with the agent confirms the others. */
+const APPROVALS: ReadonlySet<ConfirmationReason> = new Set(['requires_approval', 'require_approval']);
+/** What an operator may let autonomous calls pass by: never what a policy or an executor asks about this very call. */
+const PASSED_BY: ReadonlySet<ConfirmationReason> = new Set(['requires_confirmation', 'trust']);
+
+const UNCONFIRMED: Approved = { confirmed: false, question: undefined };
+
+/**
+ * Stage 6: a call that a person has to confirm waits on record for that person, and nothing of it runs before. The yes
+ * is bound to this very call: a call that changed meanwhile asks again (ORC-05). In an autonomous call nobody can be
+ * asked for a confirmation: it is refused, or passes where the operator said so (PRM-06, PRM-09). What the executor asks
+ * about this very call is asked whatever manifest, activation, trust or operator say, and is a part of what a yes is
+ * bound to (EXE-01).
+ */
+export function approve({
+  trust: rules = createTrustRules(),
+  approvals,
+  clock,
+  secrets,
+}: Pick<PipelineParts, 'trust' | 'approvals' | 'clock' | 'secrets'>): Stage<Needs, Approved> {
+  return {
+    name: 'approve',
+    async run(given, flight) {
+      const question = await given.executor.requiresConfirmation(executorCall(given, flight));
+      const call = { ...given, question };
+      const reason = whyConfirmation(call, rules);
+      if (reason === undefined) return UNCONFIRMED;
+      if (hasYes(call, flight, clock.now())) return { confirmed: true, question };
+      const isAutonomous = call.request.execution_options?.phase === 'autonomous';
+      if (!isAutonomous || APPROVALS.has(reason)) return ask({ desk: approvals, secrets }, reason, call, flight);
+      return rules.autonomous === 'allow' && PASSED_BY.has(reason) ? UNCONFIRMED : nobody(reason, call);
+    },
+  };
+}
+
+/**
+ * Of several reasons the one that takes most: a yes answers them all, so it must come from somebody who may answer each.
+ * An activation may ask for more than the manifest, or take a confirmation away; an approval it can only add (VIS-01).
+ */
+function whyConfirmation(call: Asked, rules: TrustRules): ConfirmationReason | undefined {
+  const { request, tool, overrides, trust, policyAsks, question } = call;
+  const { manifest } = tool;
+  if ((overrides?.requires_approval ?? manifest.execution_config?.requires_approval) === true)
+    return 'requires_approval';
+  if (request.execution_options?.require_approval === true) return 'require_approval';
+  if (policyAsks) return 'policy';
+  if (question !== undefined) return 'executor';
+  if (!rules.runsUnconfirmed(trust, sideEffectOf(manifest))) return 'trust';
+  return (overrides?.requires_confirmation ?? manifest.requires_confirmation) === true
+    ? 'requires_confirmation'
+    : undefined;
+}
+
+/** Whether the yes that this call brings from its wait was given to this very call. */
+function hasYes(call: Asked, { resumed, policyDecision }: Flight, now: number): boolean {
+  if (resumed === undefined) return false;
+  const { approval, waiting } = resumed;
+  // Set aside for a worker after the yes; its arguments and its version cannot have changed, what its executor asks can.
+  if (waiting.wait.for === 'worker') return waiting.wait.confirmed && waiting.wait.question === call.question;
+  if (approval === undefined || now >= approval.expiresAt) return false;
+  return isSameCall(approval.binding, bindingOf(call, policyDecision?.version));
+}
+
+/** What a yes to a call is given to. */
+export function bindingOf(
+  { principal, tool, inputHash, question }: Pick<Asked, 'principal' | 'tool' | 'inputHash' | 'question'>,
+  policyVersion = '',
+): ApprovalBinding {
+  return {
+    tenantId: principal.tenantId,
+    agentDid: principal.agentDid,
+    ...(principal.userDid === undefined ? {} : { userDid: principal.userDid }),
+    toolId: tool.manifest.tool_id,
+    toolVersion: tool.manifest.version,
+    contentHash: tool.contentHash,
+    inputHash,
+    policyVersion,
+    ...(question === undefined ? {} : { question }),
+  };
+}
+
+/** Field by field: a binding that came from a store may hold its fields in another order. */
+function isSameCall(one: ApprovalBinding, other: ApprovalBinding): boolean {
+  return BOUND.every((name) => one[name] === other[name]);
+}
+
+const BOUND = [
+  'tenantId',
+  'agentDid',
+  'userDid',
+  'toolId',
+  'toolVersion',
+  'contentHash',
+  'inputHash',
+  'policyVersion',
+  'question',
+] as const satisfies readonly (keyof ApprovalBinding)[];
+
+function ask(
+  { desk, secrets }: { readonly desk: PipelineParts['approvals'] } & Pick<PipelineParts, 'secrets'>,
+  reason: ConfirmationReason,
+  call: Asked,
+  { policyDecision, rehearsal }: Flight,
+): StageEnd<Approved> {
+  if (desk === undefined || rehearsal) return pending(reason, call, desk === undefined);
+  const prompt = promptOf(call);
+  const question = {
+    reason,
+    binding: bindingOf(call, policyDecision?.version),
+    claims: call.claims,
+    tool: call.tool,
+    ...(prompt === undefined ? {} : { prompt }),
+  };
+  if (desk.standing(question)) return { confirmed: true, question: call.question };
+  const refused = cannotWait({ secrets }, call, 'for a person');
+  if (refused !== undefined) return refused;
+  const approval = desk.question(question);
+  return isFailure(approval) ? approval : { waits: { for: 'approval', approval } };
+}
+
+const promptOf = ({ overrides, tool }: Needs): string | undefined =>
+  overrides?.confirmation_prompt ?? tool.manifest.confirmation_prompt;
+
+function pending(reason: ConfirmationReason, call: Asked, nobodyThere: boolean): Failure {
+  const prompt = promptOf(call);
+  return failure(
+    'E3806',
+    `This call needs a yes from a person, because ${BECAUSE[reason]}${nobodyThere ? ', and this layer has nobody to ask' : ''}. Nothing was run.`,
+    { details: { ...detailsOf(reason, call), ...(prompt === undefined ? {} : { confirmation_prompt: prompt }) } },
+  );
+}
+
+const nobody = (reason: ConfirmationReason, call: Asked): Failure =>
+  failure(
+    'E3210',
+    `This call needs a yes from a person, because ${BECAUSE[reason]}, and nobody can be asked in the phase "autonomous". Nothing was run.`,
+    { details: detailsOf(reason, call) },
+  );
+
+function detailsOf(reason: ConfirmationReason, { trust, tool, question }: Asked): Record<string, unknown> {
+  if (reason === 'trust') return { reason, trust, side_effect_policy: sideEffectOf(tool.manifest) };
+  return { reason, ...(question === undefined ? {} : { question }) };
+}

@@ -1,0 +1,193 @@
+// Hot path: for tools without a circuit it is one look into a map, for closed circuits a permit that all calls share.
+
+import type { Clock } from '@sallyport/std/clock';
+import type { Failure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
+import type { Ledger } from '../../../../audit/ledger.ts';
+import type { CircuitAnswer, CircuitChange, SetState } from '../../../../domain/circuit/circuit.ts';
+import type { CircuitTerms } from '../../../../domain/circuit/circuit-terms.ts';
+import { countsAs } from '../../../../domain/circuit/counts.ts';
+import type { CircuitStore, EndedAttempt } from '../../../../external/circuit-store.port.ts';
+import type { Log } from '../../../../telemetry/log.ts';
+import type { Authorized, Resolved } from '../../../call.ts';
+import type { Flight } from '../../../flight/flight.ts';
+import { circuitEvent } from './circuit-event.ts';
+import { type CircuitUse, circuitOf } from './circuit-of.ts';
+import { refusalOf, unknownStateRefusal } from './circuit-refusals.ts';
+
+/** A call that goes through a circuit. */
+export type CircuitCall = Resolved & Authorized;
+
+/** The circuits that calls go through, one attempt after the other (CIR-01, EXE-06). */
+export interface Circuits {
+  /**
+   * Asks for one attempt. What it holds stands in the flight, and is given back with the end of the call at the latest.
+   * @returns undefined when the attempt may go; E3401, E3402, E3405 when not
+   */
+  take(call: CircuitCall, flight: Flight): Failure | undefined | Promise<Failure | undefined>;
+  /** Counts the end of an attempt; `failed` is absent when the tool answered. Never rejects. */
+  ended(
+    call: CircuitCall,
+    flight: Flight,
+    attempt: { readonly failed?: Failure; readonly durationMs: number },
+  ): Promise<void> | undefined;
+  readonly store: Pick<CircuitStore, 'find' | 'list'>;
+  /**
+   * Sets a circuit by hand, and puts that on record.
+   * @returns false when there is no such circuit
+   * @throws what store and ledger throw
+   */
+  set(tenantId: string, name: string, state: SetState, by: Readonly<Record<string, unknown>>): Promise<boolean>;
+}
+
+/** What circuits are made of. */
+export interface CircuitParts {
+  readonly store: CircuitStore;
+  /** Of circuits whose tools say nothing else. */
+  readonly terms: CircuitTerms;
+  /** What a circuit counts as whose state the store does not know; default `open` (E3402). */
+  readonly unknownState?: 'open' | 'closed';
+  /** Of tools that name none. */
+  readonly timeoutMs: number;
+  /** The same of tools of upstreams; as of others when absent. */
+  readonly upstreamTimeoutMs?: number;
+  readonly ledger: Pick<Ledger, 'commit'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** For how long beyond its timeout a call may hold a trial: what comes before it runs, and its end, take time too. */
+const HELD_BEYOND_MS = 30_000;
+
+/** Puts circuits before what calls go to. */
+export function createCircuits(parts: CircuitParts): Circuits {
+  const { store } = parts;
+  const useOf = rememberedUses(parts);
+  return {
+    store,
+    take(call, flight) {
+      const use = useOf(call.tool.manifest);
+      if (use === undefined) return undefined;
+      try {
+        const { timeoutMs, timeoutMsMax = timeoutMs } = call.grant.limits;
+        const heldMsMax = timeoutMsMax + HELD_BEYOND_MS;
+        const answer = store.permit(call.principal.tenantId, use.name, use.terms, heldMsMax);
+        if (!(answer instanceof Promise)) return answered(parts, { use, call, flight }, answer);
+        return answer.then(
+          (late) => answered(parts, { use, call, flight }, late),
+          (thrown) => notKnown(parts, use, thrown),
+        );
+      } catch (thrown) {
+        return notKnown(parts, use, thrown);
+      }
+    },
+    ended(call, flight, { failed, durationMs }) {
+      const use = useOf(call.tool.manifest);
+      if (use === undefined) return undefined;
+      // What an executor takes to stop after the time is over is no patience.
+      const waitedMs = Math.min(durationMs, call.grant.limits.timeoutMs);
+      const end = failed === undefined ? 'success' : countsAs(failed.code, waitedMs, use.patienceMs);
+      return report(parts, { use, call, flight }, { end, durationMs });
+    },
+    async set(tenantId, name, state, by) {
+      const change = await store.set(tenantId, name, state);
+      if (change === undefined) return false;
+      const event = circuitEvent({ tenantId, name, change, at: parts.clock.now(), by });
+      await parts.ledger.commit({ events: [event], durability: 'synchronous' });
+      return true;
+    },
+  };
+}
+
+/** Which circuit each manifest names is found out once. */
+function rememberedUses({
+  terms,
+  timeoutMs,
+  upstreamTimeoutMs = timeoutMs,
+}: CircuitParts): (manifest: ToolManifest) => CircuitUse | undefined {
+  const uses = new WeakMap<ToolManifest, CircuitUse | 'none'>();
+  return (manifest) => {
+    let use = uses.get(manifest);
+    if (use === undefined) {
+      const fallbackMs = manifest.executor.kind === 'mcp' ? upstreamTimeoutMs : timeoutMs;
+      use = circuitOf(manifest, terms, fallbackMs) ?? 'none';
+      uses.set(manifest, use);
+    }
+    return use === 'none' ? undefined : use;
+  };
+}
+
+/** A call on its way through its circuit. */
+interface Passing {
+  readonly use: CircuitUse;
+  readonly call: CircuitCall;
+  readonly flight: Flight;
+}
+
+function answered(
+  parts: CircuitParts,
+  passing: Passing,
+  answer: CircuitAnswer,
+): Failure | undefined | Promise<undefined> {
+  const { use, flight } = passing;
+  if (!answer.permitted) return refusalOf(use.name, answer, flight.trialFailed);
+  flight.permit = answer;
+  // Only a trial holds something.
+  if (answer.trial === undefined) return undefined;
+  flight.undo.defer(() => report(parts, passing, { end: 'nothing', durationMs: 0 }));
+  return answer.change === undefined ? undefined : note(parts, passing, answer.change).then(() => undefined);
+}
+
+/** Once for each permit: who comes later has none any more. */
+function report(parts: CircuitParts, passing: Passing, attempt: EndedAttempt): Promise<void> | undefined {
+  const { use, call, flight } = passing;
+  const { permit } = flight;
+  if (permit === undefined) return undefined;
+  flight.permit = undefined;
+  if (permit.trial !== undefined) flight.trialFailed = attempt.end === 'failure';
+  try {
+    const change = parts.store.report(call.principal.tenantId, use.name, permit, attempt);
+    // The common case first: at once, and nothing changed.
+    if (change === undefined) return undefined;
+    if (!(change instanceof Promise)) return note(parts, passing, change);
+    return change.then(
+      (late) => (late === undefined ? undefined : note(parts, passing, late)),
+      (thrown) => lost(parts, use, thrown),
+    );
+  } catch (thrown) {
+    lost(parts, use, thrown);
+    return undefined;
+  }
+}
+
+function lost({ log }: CircuitParts, { name }: CircuitUse, thrown: unknown): void {
+  log.warn('circuit-report-lost', { circuit: name, cause: String(thrown) });
+}
+
+function notKnown({ log, unknownState = 'open' }: CircuitParts, { name }: CircuitUse, thrown: unknown) {
+  log.warn('circuit-state-unknown', { circuit: name, counts_as: unknownState, cause: String(thrown) });
+  return unknownState === 'open' ? unknownStateRefusal(name, thrown) : undefined;
+}
+
+/** Puts a change on record before the call goes on. Never rejects. */
+async function note(
+  { ledger, clock, log }: CircuitParts,
+  { use: { name }, call, flight }: Passing,
+  change: CircuitChange,
+): Promise<void> {
+  const { tenantId, agentDid } = call.principal;
+  const { invocationId } = flight.call;
+  const by = {
+    agent_did: agentDid,
+    tool_id: call.tool.manifest.tool_id,
+    ...(invocationId === undefined ? {} : { invocation_id: invocationId }),
+  };
+  try {
+    const event = circuitEvent({ tenantId, name, change, at: clock.now(), by });
+    await ledger.commit({ events: [event], durability: 'asynchronous' });
+  } catch (thrown) {
+    // The circuit protects its service whether or not that is on record; the call itself is recorded or fails.
+    log.error('circuit-change-not-recorded', { circuit: name, to: change.to, e_code: failureOf(thrown).code });
+  }
+}

@@ -1,0 +1,38 @@
+// Hot path: one comparison for calls without a circuit.
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import type { Flight } from '../../../flight/flight.ts';
+import type { PipelineParts } from '../../../parts.ts';
+import type { CircuitCall, Circuits } from './circuits.ts';
+
+/** Makes an attempt, and tells the circuit how it ended and how long it took. */
+export function throughCircuit<Ran>(
+  { circuits, clock }: Pick<PipelineParts, 'circuits' | 'clock'>,
+  call: CircuitCall,
+  flight: Flight,
+  attempt: () => Promise<Ran>,
+): Promise<Ran> {
+  if (flight.permit === undefined || circuits === undefined) return attempt();
+  return told(circuits, clock, call, flight, attempt);
+}
+
+async function told<Ran>(
+  circuits: Circuits,
+  clock: PipelineParts['clock'],
+  call: CircuitCall,
+  flight: Flight,
+  attempt: () => Promise<Ran>,
+): Promise<Ran> {
+  const begunAt = clock.monotonic();
+  try {
+    const ran = await attempt();
+    const noted = circuits.ended(call, flight, { durationMs: clock.monotonic() - begunAt });
+    if (noted !== undefined) await noted;
+    return ran;
+  } catch (thrown) {
+    const { signal } = flight.controller;
+    const durationMs = clock.monotonic() - begunAt;
+    // The reason of the abort wins over whatever the executor made of it: a cancel says nothing of the service.
+    await circuits.ended(call, flight, { failed: failureOf(signal.aborted ? signal.reason : thrown), durationMs });
+    throw thrown;
+  }
+}

@@ -1,0 +1,126 @@
+// Hot path: made for every attempt; what it records with is made when the tool asks for it first.
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
+import { originalArguments } from '../../../domain/tool/property-names/original-names.ts';
+import { isSafeToRepeat, sideEffectOf } from '../../../domain/tool/tool-version.ts';
+import type { ExecutorCall, UndoRecorder } from '../../../executors/executor.port.ts';
+import type { Admitted, Authorized, CallRequest, Prepared, Resolved, Validated } from '../../call.ts';
+import type { Flight } from '../../flight/flight.ts';
+import type { PipelineParts } from '../../parts.ts';
+import { CallState, type StateParts } from '../../undo/state/call-state.ts';
+import type { TransactionParts } from '../../undo/transaction.ts';
+import { compensatingStep } from './compensating-step.ts';
+
+/** Code of the warning on a call whose server had a question that nobody was shown. */
+const UNASKED = 'question_unanswered';
+const NO_SECRETS: ReadonlyMap<string, string> = new Map();
+
+type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial<Prepared>;
+
+/** What calls change state with. */
+export type RecordingParts = Pick<
+  PipelineParts,
+  'clock' | 'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits'
+>;
+
+/** The call as its executor sees it. With `parts` it may change what a crash must not leave half made. */
+export function executorCall(call: Call, flight: Flight, parts?: RecordingParts): ExecutorCall {
+  const { onProgress } = call.caller;
+  const environment = call.request.execution_options?.environment;
+  return {
+    invocationId: call.invocationId,
+    principal: call.principal,
+    tool: call.tool,
+    parameters: originalArguments(call.tool.manifest, call.parameters),
+    grant: call.grant,
+    secrets: call.secrets ?? NO_SECRETS,
+    attempt: flight.attempts,
+    ...(environment === undefined ? {} : { environment }),
+    onUsage(usage) {
+      flight.usage = usage;
+    },
+    // It is done already: what is left is to say so (PIPE-03).
+    onRolledBack: () => flight.undo.sayRolledBack(),
+    ...(parts?.transactions === undefined ? {} : changing(parts.transactions, parts, call, flight)),
+    whileAsking: (ask) => whileAsking(flight, ask),
+    ...(parts === undefined ? {} : { onUnasked: (why) => tellUnasked(flight, why, parts.clock.now()) }),
+    onProgress(progress) {
+      flight.progress = progress;
+      flight.deadline?.progressed();
+      onProgress?.(progress);
+    },
+  };
+}
+
+/** A person takes the time that a person takes: the call holds no slot, and its silence is not counted. */
+async function whileAsking<Answer>(
+  { deadline, slot, controller }: Flight,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  using _asking = deadline?.asking();
+  return await (slot === undefined ? ask() : slot.without(ask, controller.signal));
+}
+
+/** Once for a call: a server may ask without end. */
+function tellUnasked(flight: Flight, why: string, at: number): void {
+  const { warnings } = flight;
+  if (warnings.some(({ code }) => code === UNASKED)) return;
+  warnings.push({
+    code: UNASKED,
+    message: `The server wanted to ask the user something in the middle of this call. Nobody was shown the question, because ${why}. The server was told "cancel".`,
+  });
+  flight.facts ??= [];
+  flight.facts.push({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
+}
+
+/** Everything with which a tool changes state. Whoever took an earlier attempt's changes nothing with it. */
+function changing(
+  transactions: TransactionParts,
+  parts: RecordingParts,
+  call: Call,
+  flight: Flight,
+): Pick<ExecutorCall, 'undo' | 'state' | 'compensateWith'> {
+  const attempt = flight.attempts;
+  if (attempt > 1) flight.undo.reopen();
+  const { principal, invocationId } = call;
+  const fence = flight.resumed?.hold?.fence ?? 0;
+  const of = { tenantId: principal.tenantId, invocationId, instanceId: parts.instanceId, fence };
+  const record = (step: UndoStep): Promise<void> =>
+    flight.attempts === attempt ? flight.undo.record(transactions, of, step) : Promise.reject(isOver());
+  const undo: UndoRecorder = { record };
+  const compensateWith: NonNullable<ExecutorCall['compensateWith']> = async (given) =>
+    record(withReach(call, await compensatingStep(parts, call, given)));
+  if (parts.state === undefined) return { undo, compensateWith };
+  return { undo, compensateWith, state: stateOf(parts.state, parts, call, flight, of, record) };
+}
+
+function stateOf(
+  state: StateParts,
+  { records }: RecordingParts,
+  call: Call,
+  flight: Flight,
+  by: { readonly tenantId: string; readonly invocationId: string; readonly fence: number },
+  record: UndoRecorder['record'],
+): CallState {
+  const { tool } = call;
+  const attempt = flight.attempts;
+  return new CallState({
+    parts: state,
+    records,
+    scope: { tenantId: by.tenantId, ownerId: tool.tenantId, toolId: tool.manifest.tool_id },
+    by,
+    mayWrite: sideEffectOf(tool.manifest) !== 'pure',
+    signal: flight.controller.signal,
+    record: (step) => record(withReach(call, step)),
+    change: (make) => (flight.attempts === attempt ? flight.undo.change(make) : Promise.reject(isOver())),
+  });
+}
+
+/** Says in a step whether it may be a part only. Of a tool that may be repeated nobody has to know it. */
+function withReach({ executor, tool }: Call, step: UndoStep): UndoStep {
+  const isWhole = isSafeToRepeat(tool.manifest) || executor.takesBackAll?.(tool) === true;
+  return isWhole ? step : { ...step, partial: true };
+}
+
+const isOver = (): ToolLayerError =>
+  new ToolLayerError('E3805', 'This attempt of the call is over; it changes nothing any more.');

@@ -1,0 +1,126 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { failure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { describe, expect, test } from 'vitest';
+import type { NativeFunction } from '../../../executors/native/native-executor.ts';
+import { manifest, pipeline } from '../../pipeline.fixture.ts';
+
+const SHORT = { execution_config: { default_timeout_seconds: 0.05 } };
+const untilAborted: NativeFunction = (_parameters, { signal }) => wait(60_000, undefined, { signal });
+
+async function layer(body: NativeFunction, more: Parameters<typeof manifest>[1] = {}) {
+  const made = await pipeline();
+  let runs = 0;
+  await made.add(manifest('write', { side_effect_policy: 'irreversible', ...more }), (parameters, context) => {
+    runs += 1;
+    return body(parameters, context);
+  });
+  const run = (more = {}, caller = {}) => made.call({ tool_id: 'write', parameters: { n: 1 }, ...more }, caller);
+  return { ...made, run, runs: () => runs };
+}
+
+describe('a tool that is not safe to repeat', () => {
+  test('PIPE-13 that runs into its timeout ends as outcome unknown; the write is not tried again', async () => {
+    const { run, runs, store } = await layer(untilAborted, SHORT);
+    const record = await run();
+    expect(record).toMatchObject({
+      state: 'ABORTED',
+      failure: { code: 'E3804', details: { cut_off_by: 'E3103', timeout_ms: 50 } },
+      metadata: { attempts: 1 },
+    });
+    expect(record.failure?.message).toMatch(/did not end within 0\.05 s.*not known/);
+    expect(runs()).toBe(1);
+    expect(await store.findInvocation('acme', record.invocationId)).toMatchObject({ failure: { code: 'E3804' } });
+  });
+
+  test('PIPE-13 whose connection is lost, whose sandbox is lost or whose layer stops ends so too', async () => {
+    for (const code of ['E3107', 'E3310', 'E3306', 'E3308'] as const) {
+      const { run, runs } = await layer(() => {
+        throw new ToolLayerError(code, 'It is gone.', { details: { reached: true } });
+      });
+      expect(await run()).toMatchObject({ failure: { code: 'E3804', details: { cut_off_by: code } } });
+      expect(runs()).toBe(1);
+    }
+    const stopping = await layer(untilAborted);
+    const running = stopping.run();
+    await expect.poll(stopping.runs).toBe(1);
+    await stopping.parts.running.drain(1);
+    expect(await running).toMatchObject({ failure: { code: 'E3804', details: { cut_off_by: 'E3811' } } });
+  });
+
+  test('PIPE-13 whose caller goes away ends so too, and is answered so when it asks again with its key', async () => {
+    const { run, runs } = await layer(untilAborted);
+    const gone = new AbortController();
+    const request = { execution_options: { idempotency_key: 'k' } };
+    const running = run(request, { signal: gone.signal });
+    await expect.poll(runs).toBe(1);
+    gone.abort();
+    const record = await running;
+    expect(record).toMatchObject({ state: 'ABORTED', failure: { code: 'E3804', details: { cut_off_by: 'E3805' } } });
+    expect(await run(request)).toMatchObject({ invocationId: record.invocationId, failure: { code: 'E3804' } });
+    expect(runs()).toBe(1);
+  });
+
+  test('PIPE-13 that answered, but too late for its answer to be taken, is not said to have failed', async () => {
+    const { run } = await layer(async (_parameters, { signal }) => {
+      await wait(60_000, undefined, { signal }).catch(() => undefined);
+      return 'done all the same';
+    }, SHORT);
+    expect((await run()).failure?.code).toBe('E3804');
+  });
+
+  test('keeps the error that it reported itself, or that surely came before it', async () => {
+    const cases = [
+      ['E3109', {}],
+      ['E3108', {}],
+      ['E3304', { status: 500 }],
+      ['E3310', { reached: false }],
+      ['E3101', {}],
+    ] as const;
+    for (const [code, details] of cases) {
+      const { run } = await layer(
+        () => {
+          throw new ToolLayerError(code, 'No.', { details });
+        },
+        { execution_config: { retry_policy: { max_attempts: 1 } } },
+      );
+      expect((await run()).failure?.code).toBe(code);
+    }
+  });
+
+  test('that was cancelled before it was reached has done nothing', async () => {
+    const gone = new AbortController();
+    gone.abort();
+    const { run, runs } = await layer(untilAborted);
+    expect(await run({}, { signal: gone.signal })).toMatchObject({ failure: { code: 'E3805' } });
+    expect(runs()).toBe(0);
+  });
+});
+
+test('a tool that is safe to repeat says what happened: a timeout is a timeout, a cancel a cancel', async () => {
+  for (const side_effect_policy of ['pure', 'idempotent'] as const) {
+    const { run, runs } = await layer(untilAborted, { side_effect_policy, ...SHORT });
+    expect(await run()).toMatchObject({ state: 'ABORTED', failure: { code: 'E3103' } });
+    expect(runs()).toBe(1);
+  }
+});
+
+test('what an executor has taken back is known', async () => {
+  const made = await pipeline();
+  const [native] = made.parts.executors.chain;
+  if (native === undefined) throw new Error('no executor');
+  const undoing = {
+    ...native,
+    async execute(call: Parameters<typeof native.execute>[0]): Promise<never> {
+      call.onRolledBack?.();
+      throw ToolLayerError.of(failure('E3107', 'The sandbox ended.'));
+    },
+  };
+  const { createCompositeExecutor } = await import('../../../executors/composite.ts');
+  const again = await pipeline({ executors: createCompositeExecutor([undoing]) });
+  await again.add(manifest('write', { side_effect_policy: 'irreversible' }), () => 1);
+  expect(await again.call({ tool_id: 'write', parameters: { n: 1 } })).toMatchObject({
+    state: 'ROLLED_BACK',
+    failure: { code: 'E3107' },
+  });
+});

@@ -1,0 +1,31 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { isCutOff } from '../../../domain/retry/cut-off.ts';
+import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
+import type { Flight } from '../../flight/flight.ts';
+
+const ADVICE = 'What the tool did is not known: find out before you call again. The layer does not repeat the call.';
+
+/**
+ * What the end of a call becomes that was cut off after it may have reached a tool which is not safe to repeat (PIPE-13).
+ * Undefined where it stays as it is.
+ */
+export function outcomeUnknown({ attempts, call }: Flight, failed: Failure): Failure | undefined {
+  if (attempts === 0 || call.tool === undefined || isSafeToRepeat(call.tool.manifest)) return undefined;
+  if (!isCutOff(failed)) return undefined;
+  return failure('E3804', `${failed.message} ${ADVICE}`, {
+    details: { ...failed.details, cut_off_by: failed.code },
+    ...(failed.cause === undefined ? {} : { cause: failed.cause }),
+  });
+}
+
+/** What a call ends with whose changes could not all be taken back. */
+export function rollbackFailed(failed: Failure): Failure {
+  return failure(
+    'E3804',
+    `${failed.message} Not all that the call changed could be taken back. Look at it before you call again; the operator finds the reason in the log.`,
+    {
+      details: { ...failed.details, rollback: 'failed', failed_with: failed.code },
+      ...(failed.cause === undefined ? {} : { cause: failed.cause }),
+    },
+  );
+}

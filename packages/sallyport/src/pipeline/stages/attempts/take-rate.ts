@@ -1,0 +1,71 @@
+// Hot path: for tools of this machine that name no limit it is two comparisons.
+
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import type { RateLimit } from '../../../../api/schemas/tool-manifest.ts';
+import { ownerNames } from '../../../domain/invocation/call-owner.ts';
+import type { Reserved, Resolved } from '../../call.ts';
+import type { PipelineParts } from '../../parts.ts';
+import type { StageEnd } from '../../stage.ts';
+import { calledApiOf } from './called-api.ts';
+
+type Parts = Pick<PipelineParts, 'rateLimiter' | 'limits'>;
+/** There is a token, or E3303; a promise where the buckets stand elsewhere. */
+export type Taken = StageEnd<Reserved> | Promise<StageEnd<Reserved>>;
+
+export const RESERVED: Reserved = { reserved: true };
+
+/** One bucket that a token is taken from, and what it bounds, in words. */
+interface Bucket {
+  readonly key: string;
+  readonly limit: RateLimit;
+  readonly what: string;
+}
+
+/**
+ * A token of the agent's own limit, of the tool's, and of the service's that it calls; every attempt takes one of each
+ * (EXT-02, EXE-06). E3303 when one has none left.
+ */
+export function takeRate(parts: Parts, call: Resolved): Taken {
+  const buckets = bucketsOf(parts.limits, call);
+  return buckets.length === 0 ? RESERVED : takeAll(parts.rateLimiter, buckets, 0);
+}
+
+const NONE: readonly Bucket[] = [];
+
+function bucketsOf(limits: Parts['limits'], call: Resolved): readonly Bucket[] {
+  const { principal, overrides, overridesUser } = call;
+  const { manifest } = call.tool;
+  const own = overrides?.rate_limit;
+  const api = calledApiOf(manifest);
+  const isOutside = api?.isHost === true;
+  const limit = manifest.execution_config?.rate_limit ?? (isOutside ? limits.externalRate : undefined);
+  if (own === undefined && limit === undefined && api === undefined) return NONE;
+  const { tenantId, agentDid } = principal;
+  const ofTool = `${tenantId}\n${manifest.tool_id}`;
+  const buckets: Bucket[] = [];
+  // The limit of an activation comes on top of the tool's, which all agents of the tenant share.
+  const activated = ownerNames({ agentDid, userDid: overridesUser }).join('\n');
+  if (own !== undefined) buckets.push({ key: `${ofTool}\n${activated}`, limit: own, what: 'The tool' });
+  if (limit !== undefined) buckets.push({ key: ofTool, limit, what: 'The tool' });
+  const shared =
+    api === undefined ? undefined : (limits.apiRates?.get(api.name) ?? (isOutside ? limits.apiRate : undefined));
+  if (api !== undefined && shared !== undefined)
+    buckets.push({ key: `${tenantId}\n\n${api.name}`, limit: shared, what: `The service ${api.name}` });
+  return buckets;
+}
+
+function takeAll(rateLimiter: Parts['rateLimiter'], buckets: readonly Bucket[], from: number): Taken {
+  for (let at = from; at < buckets.length; at += 1) {
+    const bucket = buckets[at] as Bucket;
+    const waitMs = rateLimiter.take(bucket.key, bucket.limit);
+    if (waitMs instanceof Promise)
+      return waitMs.then((ms) => (ms === 0 ? takeAll(rateLimiter, buckets, at + 1) : spent(bucket, ms)));
+    if (waitMs > 0) return spent(bucket, waitMs);
+  }
+  return RESERVED;
+}
+
+function spent({ what, limit }: Bucket, waitMs: number): Failure {
+  const message = `${what} may be called ${limit.per_minute} times a minute. Try again in ${Math.ceil(waitMs)} ms.`;
+  return failure('E3303', message, { retryAfterMs: waitMs });
+}

@@ -1,0 +1,154 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { entryOf, type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { isoTime } from '@sallyport/std/iso-time';
+import { isCutOff } from '../../../domain/retry/cut-off.ts';
+import { mayRetry, type RetryTerms } from '../../../domain/retry/may-retry.ts';
+import { nextWait, type RetryBudget } from '../../../domain/retry/next-wait.ts';
+import { RETRY_DEFAULTS } from '../../../domain/tool/effective-manifest.ts';
+import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
+import type { Authorized, CallRequest, Ran, Resolved } from '../../call.ts';
+import type { FailedAttempt } from '../../flight/failed-attempt.ts';
+import type { Flight } from '../../flight/flight.ts';
+import type { PipelineParts } from '../../parts.ts';
+import type { StageEnd } from '../../stage.ts';
+import { RETRY_RULES, type RetryRules } from './retry-rules.ts';
+import { takeRate } from './take-rate.ts';
+
+type Call = CallRequest & Resolved & Authorized;
+type Parts = Pick<PipelineParts, 'clock' | 'log' | 'limits' | 'rateLimiter' | 'circuits' | 'retries'>;
+
+/** What went before, and how it is done again. */
+interface First {
+  readonly failed: Failure;
+  /** Monotonic ms at which the first attempt began. */
+  readonly startedAt: number;
+  /** One more attempt; rejects as an executor does. */
+  readonly attempt: () => Promise<Ran>;
+}
+
+/** The codes of an external service's failures (EXT-03). */
+const EXTERNAL = /^E33/;
+
+/**
+ * What becomes of a call whose first attempt failed: other attempts where the failure, the tool and the time allow them,
+ * each after a wait (PIPE-05). The timeout of the call and its cancel go on meanwhile, and end a wait too.
+ */
+export async function tryAgain(
+  parts: Parts,
+  call: Call,
+  flight: Flight,
+  { failed, startedAt, attempt }: First,
+): Promise<StageEnd<Ran>> {
+  const { clock } = parts;
+  const { signal } = flight.controller;
+  const rules = parts.retries ?? RETRY_RULES;
+  const terms = termsOf(call);
+  const budget = budgetOf(rules, call);
+  const leftMs = (): number => Math.min(startedAt + rules.budgetMs - clock.monotonic(), flight.deadline?.leftMs() ?? 0);
+  let last = failedAttempt(clock, failed, 1, startedAt, 0);
+  for (;;) {
+    const waitMs = waitAfter(last, terms, budget, { rules, leftMs: leftMs() });
+    if (waitMs === undefined || signal.aborted) return ended(flight, last, terms);
+    // What the attempt changed is taken back first; where that fails, nothing may be built upon it.
+    if ((await flight.undo.rollBackAttempt(parts.log)) === 'failed') return ended(flight, last, terms);
+    note(flight, last, clock.now());
+    const stopped = await waited(parts, call, flight, waitMs);
+    if (stopped !== undefined) return stopped;
+    flight.attempts += 1;
+    const begunAt = clock.monotonic();
+    try {
+      return await attempt();
+    } catch (thrown) {
+      // The reason of the abort wins over whatever the executor made of it: a cancel is no failure to try again after.
+      if (signal.aborted) return failureOf(signal.reason);
+      last = failedAttempt(clock, failureOf(thrown), flight.attempts, begunAt, waitMs);
+    }
+  }
+}
+
+function termsOf({ tool, executor }: Call): RetryTerms {
+  const safeToRepeat = isSafeToRepeat(tool.manifest) && executor.isRetryable(tool);
+  const onlyErrors = tool.manifest.execution_config?.retry_policy?.retryable_errors;
+  return { safeToRepeat, ...(onlyErrors === undefined ? {} : { onlyErrors }) };
+}
+
+function budgetOf({ jitter, attemptsMax }: RetryRules, { tool }: Call): RetryBudget {
+  const policy = { ...RETRY_DEFAULTS, ...tool.manifest.execution_config?.retry_policy };
+  return {
+    jitter,
+    attemptsMax: Math.min(attemptsMax, policy.max_attempts),
+    baseMs: policy.base_delay_ms,
+    maxMs: policy.max_delay_ms,
+  };
+}
+
+function failedAttempt(
+  clock: Parts['clock'],
+  failed: Failure,
+  attempt: number,
+  startedAt: number,
+  waitedMs: number,
+): FailedAttempt {
+  const durationMs = Math.max(0, clock.monotonic() - startedAt);
+  return { attempt, failure: failed, startedAt: clock.now() - durationMs, durationMs, waitedMs };
+}
+
+function waitAfter(
+  last: FailedAttempt,
+  terms: RetryTerms,
+  budget: RetryBudget,
+  { rules, leftMs }: { readonly rules: RetryRules; readonly leftMs: number },
+): number | undefined {
+  if (!mayRetry(last.failure, terms)) return undefined;
+  const { attempt: attempts, waitedMs, failure: failed } = last;
+  const previousMs = attempts === 1 ? undefined : waitedMs;
+  const standing = { attempts, leftMs, previousMs, retryAfterMs: failed.retryAfterMs };
+  return nextWait(budget, standing, rules.random ?? Math.random);
+}
+
+/** On record, and audited with the end of the call. */
+function note(flight: Flight, failed: FailedAttempt, now: number): void {
+  flight.failedAttempts ??= [];
+  flight.failedAttempts.push(failed);
+  flight.facts ??= [];
+  flight.facts.push({ type: 'ai.agent.tool.attempt_failed', at: now, data: { attempt: attemptOf(failed) } });
+}
+
+/** A failed attempt as record and event have it; what it was told in words may quote the tool, and stays out. */
+export function attemptOf({ attempt, failure: failed, startedAt, durationMs, waitedMs }: FailedAttempt) {
+  return {
+    attempt,
+    e_code: failed.code,
+    category: entryOf(failed.code).category,
+    started_at: isoTime(Math.round(startedAt)),
+    duration_ms: Math.round(durationMs * 1000) / 1000,
+    waited_ms: Math.round(waitedMs),
+  };
+}
+
+/** Undefined when the wait is over, and the circuit and the tool's rate allow another attempt. */
+async function waited(parts: Parts, call: Call, flight: Flight, waitMs: number): Promise<Failure | undefined> {
+  const { signal } = flight.controller;
+  await wait(waitMs, undefined, { signal }).catch(() => undefined);
+  if (signal.aborted) return failureOf(signal.reason);
+  const refused = await parts.circuits?.take(call, flight);
+  if (refused !== undefined) return refused;
+  const rated = await takeRate(parts, call);
+  return isFailure(rated) ? rated : undefined;
+}
+
+/** What the call ends with: the last failure itself, or E3305 where every attempt at a service failed. */
+function ended(flight: Flight, last: FailedAttempt, { safeToRepeat }: RetryTerms): Failure {
+  const { failure: failed, attempt: attempts } = last;
+  if (attempts === 1) return failed;
+  note(flight, last, Math.round(last.startedAt + last.durationMs));
+  const isUnknown = !safeToRepeat && isCutOff(failed);
+  if (isUnknown || !EXTERNAL.test(failed.code)) return failed;
+  const { code, message, details, retryAfterMs, cause } = failed;
+  return failure('E3305', `All ${attempts} attempts failed. The last one: ${message}`, {
+    details: { ...details, attempts, last: code },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

@@ -1,0 +1,142 @@
+// Hot path: every call is judged here.
+
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { TrustLevel } from '../../../api/schemas/capability-token.ts';
+import { judgedArguments } from '../../domain/invocation/call-environment.ts';
+import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
+import type { Grant } from '../../domain/invocation/grant.ts';
+import { sideEffectOf } from '../../domain/tool/tool-version.ts';
+import { environmentRefusal } from '../../executors/call-environment.ts';
+import type { AdversarialGate } from '../../permission/adversarial-gate.ts';
+import { checkPathArguments } from '../../permission/check-path-arguments.ts';
+import type { MadeDecision } from '../../permission/policy-decisions.ts';
+import type { PolicyDecision, PolicyQuestion } from '../../permission/policy-engine.port.ts';
+import { createTrustRules } from '../../permission/trust.ts';
+import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../call.ts';
+import type { Flight } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Stage, StageEnd } from '../stage.ts';
+import { callGrant } from './grant/call-grant.ts';
+import { overriddenGrant } from './grant/overridden-grant.ts';
+import { tokenRefusal } from './grant/token-refusal.ts';
+
+type Needs = CallRequest & Admitted & Resolved & Validated;
+type Parts = Pick<PipelineParts, 'executors' | 'policy' | 'trust' | 'gate' | 'limits' | 'agentContext'>;
+type Judged = StageEnd<Authorized> | Promise<StageEnd<Authorized>>;
+
+/**
+ * Stage 4: the token is for this call; what the call may touch is what token, manifest and agent context all allow; a
+ * policy permits it; and, where there is one, a language model objects to nothing (PRM-03, PRM-04, PRM-08).
+ */
+export function authorize(parts: Parts): Stage<Needs, Authorized> {
+  const { executors, policy, gate, limits, agentContext, trust: rules = createTrustRules() } = parts;
+  const { layer, laterTimeoutMsMax } = limits;
+  const grantOf = callGrant({
+    layer,
+    agentContext,
+    ...(laterTimeoutMsMax === undefined ? {} : { laterTimeoutMsMax }),
+  });
+  return {
+    name: 'authorize',
+    reaches: 'AUTHORIZED',
+    run(call, flight) {
+      const { principal, tool, overrides } = call;
+      const refused = tokenRefusal(call);
+      if (refused !== undefined) return refused;
+      const executor = executors.executorOf(tool);
+      if (isFailure(executor)) return executor;
+      const { environment, trust_level: asked } = call.request.execution_options ?? {};
+      const variables =
+        environment === undefined ? undefined : environmentRefusal(executor, tool.manifest, environment);
+      if (variables !== undefined) return variables;
+      // Before any policy, and whatever it says: what an executor never runs, nobody can permit (EXE-02).
+      const screened = executor.screen?.(tool, call.parameters);
+      if (screened !== undefined) return screened;
+      const granted = grantOf(call);
+      if (isFailure(granted)) return granted;
+      const grant = overriddenGrant(granted, overrides);
+      const trust = rules.effective(principal.trust, tool.manifest, asked);
+      flight.trust = trust;
+      const end = (made: MadeDecision | Failure): Judged => {
+        if (isFailure(made)) return made;
+        flight.policyDecision = made;
+        const forbidden = policyRefusal(made);
+        if (forbidden !== undefined) return forbidden;
+        const authorized: Authorized = { grant, executor, trust, policyAsks: made.ask === true };
+        return gate === undefined ? authorized : judged(gate, authorized, call, flight);
+      };
+      const decide = (fault: Failure | undefined): Judged => {
+        if (fault !== undefined) return fault;
+        const decision = policy.decide(questionOf(call, grant, trust));
+        return decision instanceof Promise ? decision.then(end) : end(decision);
+      };
+      const outside = checkPathArguments(tool.manifest, call.parameters, grant);
+      return outside instanceof Promise ? outside.then(decide) : decide(outside);
+    },
+  };
+}
+
+function questionOf(
+  { request, principal, tool, argumentFindings }: Needs,
+  grant: Grant,
+  trust: TrustLevel,
+): PolicyQuestion {
+  const { manifest } = tool;
+  const phase = request.execution_options?.phase;
+  const split = manifest.tool_id.indexOf('__');
+  return {
+    principal,
+    toolId: manifest.tool_id,
+    toolVersion: manifest.version,
+    contentHash: tool.contentHash,
+    source: split < 0 ? '' : manifest.tool_id.slice(0, split),
+    executor: manifest.executor.kind,
+    category: manifest.category ?? '',
+    tags: manifest.tags ?? [],
+    sideEffect: sideEffectOf(manifest),
+    grant,
+    trust,
+    argumentFindings,
+    ...(phase === undefined ? {} : { phase }),
+  };
+}
+
+/** What a policy wants to be confirmed it does not refuse: `approve` sees to that. */
+function policyRefusal({ allowed, ask, policies }: PolicyDecision): Failure | undefined {
+  if (allowed || ask === true) return undefined;
+  const by = policies.length === 0 ? 'no policy permits it' : `forbidden by ${policies.join(', ')}`;
+  return failure('E3210', `The policy does not allow this call: ${by}.`, { details: { policies } });
+}
+
+function judged(gate: AdversarialGate, authorized: Authorized, call: Needs, flight: Flight): Judged {
+  const { request, tool, parameters } = call;
+  const { phase, claim_source, environment } = request.execution_options ?? {};
+  const decision = gate.judge(
+    {
+      toolId: tool.manifest.tool_id,
+      toolVersion: tool.manifest.version,
+      sideEffect: sideEffectOf(tool.manifest),
+      ...(phase === undefined ? {} : { phase }),
+      ...(claim_source === undefined ? {} : { claimSource: claim_source }),
+      parameters: judgedArguments(parameters, environment),
+    },
+    flight.controller.signal,
+  );
+  if (decision === undefined) return authorized;
+  return decision.then((made) => {
+    flight.gateDecision = made;
+    return gateRefusal(made) ?? authorized;
+  });
+}
+
+/** The caller learns that the gate refused, never by which policy or in which words: it could learn to get around them. */
+function gateRefusal({ allowed, answer, because }: GateDecision): Failure | undefined {
+  if (allowed) return undefined;
+  if (answer === 'DENY')
+    return failure('E3210', "The operator's policies speak against this call. Do not repeat it.", {
+      details: { gate: 'adversarial' },
+    });
+  return failure('E3206', 'The call has to be judged before it runs, and the judge gave no usable answer.', {
+    details: { gate: 'adversarial', because },
+  });
+}

@@ -1,0 +1,127 @@
+// Hot path: the timer, the race and the slot of every run.
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { underShownNames } from '../../domain/tool/property-names/original-names.ts';
+import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';
+import type {
+  Admitted,
+  Approved,
+  Authorized,
+  CallRequest,
+  Consulted,
+  Fresh,
+  Prepared,
+  Ran,
+  Reserved,
+  Resolved,
+  Validated,
+} from '../call.ts';
+import { type DeadlineTerms, startDeadline } from '../flight/deadline.ts';
+import type { Flight } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Stage, StageEnd } from '../stage.ts';
+import { throughCircuit } from './attempts/circuits/through-circuit.ts';
+import { executorCall } from './attempts/executor-call.ts';
+import { tryAgain } from './attempts/try-again.ts';
+
+type Needs = CallRequest &
+  Admitted &
+  Resolved &
+  Validated &
+  Authorized &
+  Fresh &
+  Consulted &
+  Approved &
+  Reserved &
+  Prepared;
+
+/** How long an executor may take to stop after its call was aborted; then the call ends without it. */
+const ABORT_GRACE_MS = 5_000;
+
+type Parts = Pick<
+  PipelineParts,
+  | 'clock'
+  | 'log'
+  | 'limits'
+  | 'rateLimiter'
+  | 'circuits'
+  | 'retries'
+  | 'transactions'
+  | 'instanceId'
+  | 'state'
+  | 'records'
+  | 'visible'
+>;
+
+/**
+ * Stage 9: the attempts, with the grant's timeout over all of them. Cancel and timeout reach the running tool (PIPE-06).
+ * What failed is tried again only where that is safe (PIPE-05).
+ */
+export function execute(parts: Parts): Stage<Needs, Ran> {
+  return {
+    name: 'execute',
+    begins: 'EXECUTING',
+    run(call, flight) {
+      // It may have been cancelled while its row was written; then nothing ran.
+      if (flight.controller.signal.aborted) return failureOf(flight.controller.signal.reason);
+      flight.attempts += 1;
+      return attempts(parts, call, flight);
+    },
+  };
+}
+
+async function attempts(parts: Parts, call: Needs, flight: Flight): Promise<StageEnd<Ran>> {
+  const { controller } = flight;
+  const startedAt = parts.clock.monotonic();
+  const deadline = startDeadline(parts.clock, termsOf(call), (error) => controller.abort(error));
+  flight.deadline = deadline;
+  // Each attempt has a call of its own: what is left of a failed one changes nothing any more.
+  const attempt = async (): Promise<Ran> => {
+    const running = start(call, executorCall(call, flight, parts), controller.signal);
+    try {
+      return { ran: await orAbandoned(running, controller.signal) };
+    } catch (thrown) {
+      throw underShownNames(call.tool.manifest, thrown);
+    }
+  };
+  const run = (): Promise<Ran> => throughCircuit(parts, call, flight, attempt);
+  try {
+    return await run();
+  } catch (thrown) {
+    // The reason of the abort wins over whatever the executor made of it.
+    if (controller.signal.aborted) return failureOf(controller.signal.reason);
+    const again = (): Promise<Ran> => {
+      deadline.touch();
+      return run();
+    };
+    return await tryAgain(parts, call, flight, { startedAt, failed: failureOf(thrown), attempt: again });
+  } finally {
+    deadline.stop();
+    flight.deadline = undefined;
+  }
+}
+
+function termsOf({ grant, tool }: Needs): DeadlineTerms {
+  const { timeoutMs, timeoutMsMax } = grant.limits;
+  const silence = tool.manifest.execution_config?.heartbeat_seconds;
+  return silence === undefined ? { timeoutMs, timeoutMsMax } : { timeoutMs, timeoutMsMax, idleMs: silence * 1000 };
+}
+
+const start = (call: Needs, given: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> =>
+  call.confirmed ? call.executor.executeConfirmed(given, signal) : call.executor.execute(given, signal);
+
+/** The run's outcome, or the abort's reason when the executor does not stop in time. */
+function orAbandoned(running: Promise<ExecutorOutcome>, signal: AbortSignal): Promise<ExecutorOutcome> {
+  return new Promise((resolve, reject) => {
+    let grace: NodeJS.Timeout | undefined;
+    const onAbort = (): void => {
+      grace = setTimeout(() => reject(signal.reason), ABORT_GRACE_MS);
+    };
+    const done = (): void => {
+      clearTimeout(grace);
+      signal.removeEventListener('abort', onAbort);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    running.then(resolve, reject).finally(done);
+  });
+}

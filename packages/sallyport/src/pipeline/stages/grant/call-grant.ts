@@ -1,0 +1,67 @@
+// Hot path: the grant of a token for a tool is computed once.
+import { getServers } from 'node:dns';
+import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import type { AgentSandboxContext } from '../../../../api/schemas/agent-sandbox-context.ts';
+import type { CapabilityClaims } from '../../../../api/schemas/capability-token.ts';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { Grant } from '../../../domain/invocation/grant.ts';
+import { computeGrant, type LayerLimits, realPathOf } from '../../../permission/compute-grant.ts';
+import type { CallRequest, Resolved } from '../../call.ts';
+
+/** What bounds every agent of this layer. */
+export interface LayerBounds {
+  readonly layer: LayerLimits;
+  readonly agentContext: AgentSandboxContext;
+  /** Longest timeout of a call that a worker runs; as of others when absent (PIPE-12). */
+  readonly laterTimeoutMsMax?: number;
+}
+
+/** Computes grants, and remembers those of calls that ask for nothing of their own. */
+export type CallGrant = (call: CallRequest & Resolved) => Grant | Failure;
+
+/** The bounds of the layer hold for every call; a context that the request brings can only narrow them (BC-1). */
+export function callGrant(bounds: LayerBounds): CallGrant {
+  const now = grantWithin(bounds);
+  const { laterTimeoutMsMax } = bounds;
+  if (laterTimeoutMsMax === undefined) return now;
+  const later = grantWithin(withTimeout(bounds, laterTimeoutMsMax));
+  return (call) => (call.request.execution_options?.async_mode === true ? later(call) : now(call));
+}
+
+function withTimeout({ layer, agentContext }: LayerBounds, timeoutMs: number): LayerBounds {
+  const { resource_limits: limits } = agentContext;
+  return {
+    layer: { ...layer, maxima: { ...layer.maxima, timeoutMs } },
+    agentContext:
+      limits?.timeout_seconds === undefined
+        ? agentContext
+        : { ...agentContext, resource_limits: { ...limits, timeout_seconds: timeoutMs / 1000 } },
+  };
+}
+
+function grantWithin({ layer, agentContext }: LayerBounds): CallGrant {
+  const fixed = { layer, agentContext, realPath: realPathOf, dnsServers: getServers() };
+  const known = new WeakMap<CapabilityClaims, WeakMap<ToolManifest, Grant>>();
+  const remembered = (claims: CapabilityClaims, manifest: ToolManifest): Grant | Failure => {
+    const earlier = known.get(claims)?.get(manifest);
+    if (earlier !== undefined) return earlier;
+    const grant = computeGrant({ ...fixed, manifest, claims });
+    // Where a link leads may be another place at the next call; a path without links is looked at when it is used.
+    if (isFailure(grant) || grant.links !== undefined) return grant;
+    if (!known.has(claims)) known.set(claims, new WeakMap());
+    known.get(claims)?.set(manifest, grant);
+    return grant;
+  };
+  return ({ request, claims, tool: { manifest } }) => {
+    const { agent_sandbox_context: own, resource_limits: requestLimits } = request;
+    // The common case first: a request that brings no bounds of its own.
+    if (own === undefined && requestLimits === undefined) return remembered(claims, manifest);
+    return computeGrant({
+      ...fixed,
+      manifest,
+      claims,
+      ...(own === undefined ? {} : { requestContext: own }),
+      ...(requestLimits === undefined ? {} : { requestLimits }),
+    });
+  };
+}

@@ -1,0 +1,26 @@
+import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import { agreesWithContext, coversTool } from '../../../permission/token-scope.ts';
+import type { CallRequest, Resolved } from '../../call.ts';
+import type { Stage, StageEnd } from '../../stage.ts';
+
+/** E3209 when the token is for another tool, version, operation or agent than the call, E3215 when it lacks the tool's scope. */
+export function tokenRefusal({ request, claims, tool }: CallRequest & Resolved): Failure | undefined {
+  const { tool_id, version } = tool.manifest;
+  return coversTool(claims, tool_id, version) ?? agreesWithContext(claims, request.agent_context);
+}
+
+/**
+ * A stage whose refusal only those hear whose token is for the call at all: others would learn from the faults of their
+ * arguments what the tool takes. They get the refusal that `authorize` has for them.
+ */
+export function forTokenHolders<Needs, Adds>(stage: Stage<Needs, Adds>): Stage<Needs & CallRequest & Resolved, Adds> {
+  const veiled = (end: StageEnd<Adds>, call: CallRequest & Resolved): StageEnd<Adds> =>
+    isFailure(end) ? (tokenRefusal(call) ?? end) : end;
+  return {
+    ...stage,
+    run(call, flight) {
+      const end = stage.run(call, flight);
+      return end instanceof Promise ? end.then((late) => veiled(late, call)) : veiled(end, call);
+    },
+  };
+}

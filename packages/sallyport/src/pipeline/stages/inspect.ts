@@ -1,0 +1,77 @@
+// Hot path: runs once for every call.
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
+import type { Authorized, Executed, Inspected, Resolved } from '../call.ts';
+import type { Flight } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Stage } from '../stage.ts';
+import { cutResult } from './values/cut-result.ts';
+import { fitResult } from './values/fit-result.ts';
+import { markResult, warnTainted } from './values/mark-result.ts';
+import { createTurns, type Turns } from './values/turns.ts';
+import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
+
+type Needs = Resolved & Authorized & Executed;
+
+/** Stage 10: the result is JSON, matches the tool's schema, is marked where it is not to be trusted, and fits the budget (VAL-01, VAL-03, MOD-10). */
+export function inspect({
+  schemas,
+  values,
+  log,
+  clock,
+}: Pick<PipelineParts, 'schemas' | 'values' | 'log' | 'clock'>): Stage<Needs, Inspected> {
+  const rules = { ...VALUE_RULES, ...values };
+  return {
+    name: 'inspect',
+    async run({ outcome, tool, grant }, flight) {
+      const turn = createTurns(clock);
+      if (outcome.toolError === true) return reportedError(rules, outcome.result, { tool, grant }, flight, turn);
+      const warnedBefore = flight.warnings.length;
+      const fitting = fitResult(schemas, rules, tool.manifest, outcome.result, flight.warnings);
+      if (isFailure(fitting)) return fitting;
+      if (flight.warnings.length > warnedBefore) logLenience(log, tool.manifest.tool_id, flight);
+      await turn();
+      const marked = await markResult(rules, fitting.result, flight.warnings, turn);
+      if (isFailure(marked)) return marked;
+      await turn();
+      const text = canonicalJson(marked.result);
+      await turn();
+      const result = cutResult(marked.result, text, grant.limits.outputBytesMax, tool.manifest, flight.warnings);
+      const outputHash = sha256(text);
+      return result === marked.result
+        ? { result, outputHash }
+        : { result, outputHash, outputKeptHash: sha256(canonicalJson(result)) };
+    },
+  };
+}
+
+/** What passes only because strict mode is off is for the owner of the tool to mend. */
+function logLenience(log: PipelineParts['log'], toolId: string, { call, warnings }: Flight): void {
+  log.warn('result-not-as-promised', {
+    tool_id: toolId,
+    invocation_id: call.invocationId,
+    warning: warnings.at(-1)?.code,
+  });
+}
+
+/** A tool's own words of what went wrong are data of a stranger too. */
+async function reportedError(
+  rules: ValueRules,
+  said: unknown,
+  { tool, grant }: Pick<Needs, 'tool' | 'grant'>,
+  { warnings }: Flight,
+  turn: Turns,
+): Promise<Failure> {
+  let text: string;
+  try {
+    text = canonicalJson(said);
+  } catch {
+    return failure('E3501', 'The tool reported an error that JSON cannot hold.');
+  }
+  await turn();
+  await warnTainted(rules, said, warnings, turn);
+  await turn();
+  const result = cutResult(said, text, grant.limits.outputBytesMax, tool.manifest, warnings);
+  return failure('E3109', 'The tool reported an error; its own words are in details.result.', { details: { result } });
+}

@@ -1,0 +1,245 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isOwner } from '../../../domain/invocation/call-owner.ts';
+import { isFinal } from '../../../domain/invocation/lifecycle.ts';
+import { type InvocationRecord, nonceOf } from '../../../domain/invocation/record.ts';
+import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
+import type { Admitted, CallRequest, Resolved, Validated } from '../../call.ts';
+import { type Flight, mayHaveRow } from '../../flight/flight.ts';
+import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
+import type { PipelineParts } from '../../parts.ts';
+import { patiently } from '../../record/patiently.ts';
+import { changedAnswer } from '../../record/stored-answer.ts';
+import type { EarlierAnswer } from '../../stage.ts';
+import { asSettled } from './as-settled.ts';
+import { type CallName, nameTaken } from './call-names.ts';
+import { firstCall } from './first-call.ts';
+
+type Needs = CallRequest & Admitted & Resolved & Validated;
+export type ClaimParts = Pick<
+  PipelineParts,
+  'clock' | 'log' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId' | 'outcomes'
+>;
+
+/**
+ * Claims the names of a call, one after the other.
+ * @returns the id that the call is recorded under when it is to run: the one that its caller chose, unless a call before it
+ *   has a row there; else what the first call with a name answered, or why not
+ */
+export async function claimNames(
+  parts: ClaimParts,
+  call: Needs,
+  flight: Flight,
+  names: readonly CallName[],
+): Promise<string | Failure | EarlierAnswer> {
+  let { invocationId } = call;
+  const mine: IdempotencyClaim[] = [];
+  const lost = new Set<string>();
+  for (const name of names) {
+    const wanted = claimOf(parts, call, flight, name, name.kind === 'id' ? name.shown : invocationId);
+    const claimed = await claimName(parts, call, flight, { name, mine: wanted, lost });
+    if (isEnd(claimed)) return claimed;
+    freeOnFailure(parts, call, flight, name, claimed);
+    const free = name.kind === 'id' ? await besideRow(parts, call, flight, name, claimed) : claimed;
+    if (isEnd(free)) return free;
+    invocationId = free.invocationId;
+    mine.push(free);
+  }
+  flight.confirmClaims = () => confirm(parts, mine);
+  return invocationId;
+}
+
+/** Claims the names of a call that waited once more: it has them, unless it waited for longer than claims last. */
+export async function keepNames(
+  parts: ClaimParts,
+  call: Needs,
+  flight: Flight,
+  names: readonly CallName[],
+): Promise<Failure | undefined> {
+  const mine = names.map((name) => claimOf(parts, call, flight, name, call.invocationId));
+  for (const [at, name] of names.entries()) freeOnFailure(parts, call, flight, name, mine[at] as IdempotencyClaim);
+  for (const claim of mine) {
+    const { nonce } = await parts.idempotency.claim(claim, parts.limits.idempotencyTtlMs);
+    if (nonce !== claim.nonce) return failure('E3811', FASTER);
+  }
+  flight.confirmClaims = () => confirm(parts, mine);
+  return undefined;
+}
+
+const claimOf = (
+  { instanceId }: ClaimParts,
+  { principal }: Needs,
+  { nonce }: Flight,
+  { claimed, requestHash }: CallName,
+  invocationId: string,
+): IdempotencyClaim => ({
+  tenantId: principal.tenantId,
+  key: claimed,
+  requestHash,
+  nonce,
+  invocationId,
+  instanceId,
+});
+
+/** Either the claim that a call may run with, or how it ends without. */
+type Claimed = IdempotencyClaim | Failure | EarlierAnswer;
+
+const isEnd = (claimed: Claimed): claimed is Failure | EarlierAnswer => 'answered' in claimed || 'code' in claimed;
+
+/**
+ * A claim of an id that has a row already: the claim of that call ran out, or a crash of the database lost it. Nobody else
+ * writes the row of an id but who claimed it, so what is found now is all there will be.
+ * @returns the claim, for another row where the call of that one left nothing; what that call answered, where it was the
+ *   same request; else E3802
+ */
+async function besideRow(
+  parts: ClaimParts,
+  call: Needs,
+  flight: Flight,
+  name: CallName,
+  claimed: IdempotencyClaim,
+): Promise<Claimed> {
+  if (claimed.invocationId !== name.shown) return claimed;
+  const row = await parts.records.findInvocation(claimed.tenantId, name.shown);
+  if (row === undefined) return claimed;
+  if (!isSameRequest(row, call)) return nameTaken(name);
+  const holder = { ...claimed, nonce: nonceOf(row) };
+  const first = await earlierCall(parts, call, flight, holder);
+  if ('answer' in first && !leftNothing(first.answer)) return answerWith(parts, first);
+  const own = { ...claimed, invocationId: claimed.nonce };
+  return parts.idempotency.takeOver(own, claimed.nonce, parts.limits.idempotencyTtlMs);
+}
+
+const isSameRequest = (row: InvocationRecord, { principal, tool, inputHash }: Needs): boolean =>
+  isOwner(principal, row) && row.toolId === tool.manifest.tool_id && row.inputHash === inputHash;
+
+/** Whether a call failed before anything of it ran. */
+const leftNothing = ({ state, failure: failed, metadata }: InvocationRecord): boolean =>
+  isFinal(state) && failed !== undefined && metadata?.attempts === 0;
+
+interface Wanted {
+  readonly name: CallName;
+  readonly mine: IdempotencyClaim;
+  /** Nonces of calls that left no row. Filled while the names of one call are claimed, so that each is waited for once. */
+  readonly lost: Set<string>;
+}
+
+/** The claim of this call when it is to run; else what the first call answered, or why not. */
+async function claimName(
+  parts: ClaimParts,
+  call: Needs,
+  flight: Flight,
+  { name, mine, lost }: Wanted,
+): Promise<Claimed> {
+  const { idempotency, limits } = parts;
+  // The first call may still write a row under the id that its caller chose: another call never does.
+  const next = name.kind === 'id' ? { ...mine, invocationId: mine.nonce } : mine;
+  let holder = await idempotency.claim(mine, limits.idempotencyTtlMs);
+  while (holder.nonce !== mine.nonce) {
+    if (holder.requestHash !== mine.requestHash) return nameTaken(name);
+    const first = lost.has(holder.nonce) ? LOST : await earlierCall(parts, call, flight, holder);
+    if ('left' in first) {
+      if (first.left === 'lost') lost.add(holder.nonce);
+      holder = await takeOver(parts, next, holder, first.left === 'lost');
+      continue;
+    }
+    const free = await freeAfter(parts, first.answer, mine, holder);
+    if (free === undefined) return answerWith(parts, first);
+    holder = free;
+  }
+  return holder;
+}
+
+/** The call that has a claim: its row and what answers others, or why another call may run in its place. */
+type EarlierCall =
+  | { readonly row: InvocationRecord; readonly answer: InvocationRecord }
+  | { readonly left: 'repeatable' | 'lost' };
+
+const LOST: EarlierCall = { left: 'lost' };
+
+async function earlierCall(
+  parts: ClaimParts,
+  call: Needs,
+  { controller, warnings }: Flight,
+  holder: IdempotencyClaim,
+): Promise<EarlierCall> {
+  const later = call.request.execution_options?.async_mode === true;
+  const row = await firstCall(parts, holder, later, controller.signal);
+  if (typeof row !== 'object') return { left: row };
+  const answer = await asSettled(parts, row, warnings);
+  return answer === 'repeatable' ? { left: answer } : { row, answer };
+}
+
+/** Refused where the row is not what the audit says of the call. */
+const answerWith = async (
+  parts: ClaimParts,
+  { row, answer }: Extract<EarlierCall, { readonly answer: unknown }>,
+): Promise<Failure | EarlierAnswer> => (await changedAnswer(parts, row, answer)) ?? { answered: answer };
+
+/**
+ * A first call that was refused, or given up by its caller, before anything of it ran left its names free: that is no
+ * answer to another request, which may lack the reason of that refusal.
+ * @returns the claim that stands now; undefined when it is still that call's
+ */
+async function freeAfter(
+  { idempotency, limits }: ClaimParts,
+  first: InvocationRecord,
+  mine: IdempotencyClaim,
+  from: IdempotencyClaim,
+): Promise<IdempotencyClaim | undefined> {
+  if (!leftNothing(first)) return undefined;
+  const now = await idempotency.claim(mine, limits.idempotencyTtlMs);
+  return now.nonce === from.nonce ? undefined : now;
+}
+
+/**
+ * The call that takes a claim over writes the claim first and looks for the other call's row then; the other call writes its
+ * row first and looks for its claim then. So at least one of them sees the other, and never both run.
+ */
+async function takeOver(
+  { idempotency, records, limits }: ClaimParts,
+  mine: IdempotencyClaim,
+  from: IdempotencyClaim,
+  lost: boolean,
+): Promise<IdempotencyClaim> {
+  const ttlMs = limits.idempotencyTtlMs;
+  const holder = await idempotency.takeOver(mine, from.nonce, ttlMs);
+  if (!lost || holder.nonce !== mine.nonce) return holder;
+  const late = await records.findInvocation(mine.tenantId, from.invocationId);
+  // Refused before anything of it ran: its names were free already.
+  if (late === undefined || leftNothing(late)) return holder;
+  return idempotency.takeOver({ ...mine, nonce: from.nonce, invocationId: from.invocationId }, mine.nonce, ttlMs);
+}
+
+/**
+ * A call that failed before it could have an effect leaves its names free for another try. So does, in a turn group, a tool
+ * that is safe to repeat: what it failed with may be over. An id with a row is not free: the row is this call's.
+ */
+function freeOnFailure(
+  { idempotency }: ClaimParts,
+  { tool }: Needs,
+  flight: Flight,
+  { kind }: CallName,
+  { tenantId, key, nonce }: IdempotencyClaim,
+): void {
+  const isRepeatable = kind === 'turn-group' && isSafeToRepeat(tool.manifest);
+  const isFree = (): boolean => (kind === 'id' ? !mayHaveRow(flight) : flight.attempts === 0 || isRepeatable);
+  const release = (): Promise<void> => idempotency.release(tenantId, key, nonce);
+  flight.undo.undo(() => (isFree() ? release().catch((thrown) => releaseLater(release, thrown)) : undefined));
+}
+
+/** Asks for the claims and makes none: one that is made now would not be on the disk with the row, which came before. */
+async function confirm({ idempotency }: ClaimParts, claims: readonly IdempotencyClaim[]): Promise<void> {
+  for (const { tenantId, key, nonce } of claims) {
+    if ((await idempotency.find(tenantId, key))?.nonce !== nonce) throw new ToolLayerError('E3811', FASTER);
+  }
+}
+
+const FASTER =
+  'Another call with this id or idempotency key was faster, or the claim was lost with the database. Nothing of this call ran: call again.';
+
+/** While the store is away nobody waits for it: until the claim is released, others wait for a call that is not there. */
+function releaseLater(release: () => Promise<void>, thrown: unknown): void {
+  if (failureOf(thrown).code !== 'E3812') throw thrown;
+  patiently(release).catch(() => undefined);
+}

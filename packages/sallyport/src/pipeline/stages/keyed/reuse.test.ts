@@ -1,0 +1,212 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { describe, expect, test } from 'vitest';
+import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
+import { silentLog } from '../../../telemetry/log.ts';
+import { manifest, pipeline } from '../../pipeline.fixture.ts';
+import { createLateEnds } from '../../record/late-ends.ts';
+
+const keyed = (key: string, n = 1) => ({
+  tool_id: 'count',
+  parameters: { n },
+  execution_options: { idempotency_key: key },
+});
+
+async function counting(changes: Parameters<typeof pipeline>[0] = {}) {
+  const made = await pipeline(changes);
+  let runs = 0;
+  await made.add(manifest('count', { side_effect_policy: 'irreversible' }), async ({ n }) => {
+    runs += 1;
+    await wait(20);
+    if (n === 99) throw new Error('no');
+    return { runs };
+  });
+  return { ...made, runs: () => runs };
+}
+
+describe('a call with an idempotency key', () => {
+  test('is run once, and its duplicate gets the same answer', async () => {
+    const { call, runs } = await counting();
+    const first = await call(keyed('k'));
+    const second = await call(keyed('k'));
+    expect(second).toMatchObject({ invocationId: first.invocationId, result: { runs: 1 }, metadata: { cached: true } });
+    expect(runs()).toBe(1);
+  });
+
+  test('PIPE-09 runs under its key again when the store was away, so that neither the call ran nor its key was freed', async () => {
+    const store = memoryLedgerStore();
+    let away = false;
+    const unlessAway = <Given extends unknown[], Result>(act: (...given: Given) => Promise<Result>) => {
+      return async (...given: Given): Promise<Result> => {
+        if (away) throw new ToolLayerError('E3812', 'away');
+        return act(...given);
+      };
+    };
+    const inner = memoryIdempotencyStore();
+    const idempotency = { ...inner, release: unlessAway(inner.release) };
+    const made = await counting({ store, idempotency });
+    const { commit } = made.parts.ledger;
+    const ledger = { ...made.parts.ledger, commit: unlessAway(commit) };
+    // The row that says that it runs is refused, and the end is written late.
+    const lateEnds = createLateEnds({ ledger, records: store, log: silentLog });
+    const failing = await counting({ store, idempotency, ledger, lateEnds });
+    away = true;
+    const first = failing.call(keyed('k'));
+    await expect.poll(() => lateEnds.size).toBe(1);
+    away = false;
+    expect(await first).toMatchObject({ failure: { code: 'E3812' }, metadata: { attempts: 0 } });
+    expect(await failing.call(keyed('k'))).toMatchObject({ state: 'COMPLETED', result: { runs: 1 } });
+    expect(await failing.call(keyed('k'))).toMatchObject({ result: { runs: 1 }, metadata: { cached: true } });
+    await lateEnds[Symbol.asyncDispose]();
+  });
+
+  test('waits for a duplicate that runs', async () => {
+    const { call, runs } = await counting();
+    const both = await Promise.all([call(keyed('k')), call(keyed('k'))]);
+    expect(both.map(({ result }) => result)).toEqual([{ runs: 1 }, { runs: 1 }]);
+    expect(runs()).toBe(1);
+  });
+
+  test('PIPE-09 runs itself when nothing ran of the one that it waited for', async () => {
+    const { call, runs } = await counting();
+    const asking = { ...keyed('k'), execution_options: { idempotency_key: 'k', require_approval: true } };
+    const [refused, ...others] = await Promise.all([call(asking), call(keyed('k')), call(keyed('k'))]);
+    expect(refused.failure?.code).toBe('E3806');
+    expect(others.map(({ result }) => result)).toEqual([{ runs: 1 }, { runs: 1 }]);
+    expect(runs()).toBe(1);
+  });
+
+  test('conflicts when the arguments differ', async () => {
+    const { call } = await counting();
+    await call(keyed('k'));
+    expect((await call(keyed('k', 2))).failure?.code).toBe('E3802');
+  });
+
+  test('gives a failure again that came after the tool ran, and frees the key of a refusal before', async () => {
+    const { call, runs, token } = await counting();
+    expect((await call(keyed('k', 99))).failure?.code).toBe('E3109');
+    expect((await call(keyed('k', 99))).failure?.code).toBe('E3109');
+    expect(runs()).toBe(1);
+    const refused = await call({
+      ...keyed('free'),
+      execution_options: { idempotency_key: 'free', require_approval: true },
+    });
+    expect(refused.failure?.code).toBe('E3806');
+    expect((await call(keyed('free'))).state).toBe('COMPLETED');
+    const otherAgent = await token({ agent_did: 'did:agent:b' });
+    expect((await call({ ...keyed('k', 3), capability_token: otherAgent })).state).toBe('COMPLETED');
+  });
+});
+
+const MINE = { tool_id: 'count', parameters: { n: 1 }, invocation_id: 'mine' };
+const MINE_KEYED = { ...MINE, execution_options: { idempotency_key: 'k' } };
+
+describe('PIPE-09 an invocation id', () => {
+  test('names one call: the same request again is answered with it, as often as it comes', async () => {
+    for (const request of [MINE, MINE_KEYED]) {
+      const { call, runs } = await counting();
+      expect(await call(request)).toMatchObject({ invocationId: 'mine', result: { runs: 1 } });
+      for (let time = 0; time < 3; time += 1) {
+        expect(await call(request)).toMatchObject({
+          invocationId: 'mine',
+          result: { runs: 1 },
+          metadata: { cached: true },
+        });
+      }
+      expect(runs()).toBe(1);
+    }
+  });
+
+  test('and its key stay the call’s when the request comes again, in all combinations', async () => {
+    const { call, runs } = await counting();
+    await call(MINE_KEYED);
+    await call(MINE_KEYED);
+    for (const again of [keyed('k'), { ...MINE_KEYED, invocation_id: 'other' }, MINE_KEYED]) {
+      expect(await call(again)).toMatchObject({ invocationId: 'mine', metadata: { cached: true } });
+    }
+    for (const refused of [MINE, { ...MINE_KEYED, execution_options: { idempotency_key: 'another' } }]) {
+      expect((await call(refused)).failure?.code).toBe('E3802');
+    }
+    expect(runs()).toBe(1);
+  });
+
+  test('of a call that runs: the same request waits for its answer', async () => {
+    const { call, runs } = await counting();
+    const ends = await Promise.all([call(MINE), call(MINE), call(MINE)]);
+    expect(ends.map(({ result }) => result)).toEqual(Array(3).fill({ runs: 1 }));
+    expect(runs()).toBe(1);
+  });
+
+  test('is refused to another request, and what is on record of its call stays', async () => {
+    const { call, store, token } = await counting();
+    await call(MINE);
+    const row = await store.findInvocation('acme', 'mine');
+    const capability_token = await token({ agent_did: 'did:agent:b' });
+    for (const other of [
+      { ...MINE, capability_token },
+      { ...MINE, parameters: { n: 2 } },
+    ]) {
+      const refused = await call(other);
+      expect(refused.failure?.code).toBe('E3802');
+      expect(refused.invocationId).not.toBe('mine');
+      expect(await store.findInvocation('acme', refused.invocationId)).toMatchObject({ state: 'FAILED' });
+    }
+    expect(await store.findInvocation('acme', 'mine')).toEqual(row);
+  });
+
+  test('of a call that was refused before it could run is free, and the refusal has an id of the layer’s', async () => {
+    const { call, store, runs } = await counting();
+    const asking = { ...MINE_KEYED, execution_options: { idempotency_key: 'k', require_approval: true } };
+    for (const request of [asking, { ...MINE, parameters: { n: 'x' } }, { ...MINE, tool_id: 'absent' }]) {
+      const refused = await call(request);
+      expect(refused.failure).toBeDefined();
+      expect(refused.invocationId).not.toBe('mine');
+      expect(await store.findInvocation('acme', 'mine')).toBeUndefined();
+    }
+    expect(await call(MINE_KEYED)).toMatchObject({ invocationId: 'mine', state: 'COMPLETED' });
+    expect(runs()).toBe(1);
+  });
+
+  test('whose claim was lost or ran out is still that of its row', async () => {
+    const { call, runs, parts } = await counting();
+    await call(MINE);
+    const { nonce = '' } = (await parts.records.findInvocation('acme', 'mine')) ?? {};
+    const lose = () => parts.idempotency.release('acme', '\nid:mine', nonce);
+    await lose();
+    expect((await call({ ...MINE, parameters: { n: 2 } })).failure?.code).toBe('E3802');
+    expect(await call(MINE)).toMatchObject({ invocationId: 'mine', result: { runs: 1 }, metadata: { cached: true } });
+    expect(runs()).toBe(1);
+  });
+
+  test('whose claim was lost with a call that left nothing is free, and the next call has a row of its own', async () => {
+    const { call, store, runs } = await counting();
+    const { result: _result, outputHash: _hash, ...row } = await call({ tool_id: 'count', parameters: { n: 1 } });
+    const failure = { failed: true, code: 'E3812', message: 'The store was away.' } as const;
+    const metadata = { ...(row.metadata as object), attempts: 0 } as NonNullable<typeof row.metadata>;
+    const left = { ...row, invocationId: 'mine', nonce: 'before', state: 'FAILED' as const, failure, metadata };
+    await store.append({ records: [left], events: [] }, 'synchronous');
+    const again = await call(MINE);
+    expect(again).toMatchObject({ state: 'COMPLETED', result: { runs: 2 } });
+    expect(again.invocationId).not.toBe('mine');
+    expect(await call(MINE)).toMatchObject({ invocationId: again.invocationId, metadata: { cached: true } });
+    expect(runs()).toBe(2);
+  });
+
+  test('ORC-06 of a call that lost its claim has a durable end: its row said already that it runs', async () => {
+    const store = memoryLedgerStore();
+    const ends: string[] = [];
+    const heard: typeof store = {
+      ...store,
+      async append(batch, durability) {
+        for (const { state } of batch.records) ends.push(`${state} ${durability}`);
+        await store.append(batch, durability);
+      },
+    };
+    const inner = memoryIdempotencyStore();
+    const { call, runs } = await counting({ store: heard, idempotency: { ...inner, find: async () => undefined } });
+    expect((await call(MINE)).failure?.code).toBe('E3811');
+    expect(runs()).toBe(0);
+    expect(ends).toEqual(['EXECUTING synchronous', 'ABORTED synchronous']);
+  });
+});

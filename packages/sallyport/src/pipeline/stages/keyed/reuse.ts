@@ -1,0 +1,56 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import type { Admitted, Authorized, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
+import type { Flight } from '../../flight/flight.ts';
+import type { Stage, StageEnd } from '../../stage.ts';
+import { type CallName, callNames } from './call-names.ts';
+import { type ClaimParts, claimNames, keepNames } from './claim-names.ts';
+
+type Needs = CallRequest & Admitted & Resolved & Validated & Authorized;
+
+/**
+ * Stage 5: one request is answered once. A call that comes again, by its invocation id or its idempotency key, gets the
+ * first call's answer, and waits for it where it must (PIPE-09, VIS-04). From here on a call has the id that its caller
+ * chose; a refusal before is recorded under an id of the layer's.
+ */
+export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
+  const { running } = parts;
+  return {
+    name: 'reuse',
+    takes: 'the invocation id and the idempotency key',
+    run(call, flight) {
+      const { tenantId } = call.principal;
+      if (!running.add(tenantId, call.invocationId, flight)) return underWay(call.invocationId);
+      let known = call.invocationId;
+      flight.undo.defer(() => running.remove(tenantId, known));
+      const names = callNames(call);
+      if (names.length === 0) return { fresh: true, invocationId: known };
+      if (flight.resumed !== undefined) {
+        return keepNames(parts, call, flight, names).then((refused) => refused ?? freshUnder(names, known));
+      }
+      return claim(parts, call, flight, names, (invocationId) => {
+        running.rename(tenantId, known, invocationId);
+        known = invocationId;
+      });
+    },
+  };
+}
+
+async function claim(
+  parts: ClaimParts,
+  call: Needs,
+  flight: Flight,
+  names: readonly CallName[],
+  rename: (invocationId: string) => void,
+): Promise<StageEnd<Fresh>> {
+  const claimed = await claimNames(parts, call, flight, names);
+  if (typeof claimed !== 'string') return claimed;
+  rename(claimed);
+  return freshUnder(names, claimed);
+}
+
+function freshUnder(names: readonly CallName[], invocationId: string): Fresh {
+  const key = names.find(({ kind }) => kind !== 'id')?.shown;
+  return key === undefined ? { fresh: true, invocationId } : { fresh: true, invocationId, idempotencyKey: key };
+}
+
+const underWay = (invocationId: string): Failure => failure('E3802', `The call ${invocationId} is under way already.`);

@@ -1,0 +1,100 @@
+// Hot path: without a quota, a rate limit and a circuit, one slot is counted.
+import { isFailure } from '@sallyport/std/error/failure';
+import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
+import type { Approved, Authorized, CallRequest, Reserved, Resolved } from '../call.ts';
+import type { AgentSlot } from '../flight/agent-slots.ts';
+import type { Flight } from '../flight/flight.ts';
+import { agentKey } from '../flight/running-calls.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Stage, StageEnd } from '../stage.ts';
+import { RESERVED, type Taken, takeRate } from './attempts/take-rate.ts';
+import { cannotWait } from './grant/own-token.ts';
+
+type Parts = Pick<PipelineParts, 'clock' | 'running' | 'rateLimiter' | 'circuits' | 'limits' | 'quota' | 'secrets'>;
+
+/**
+ * Stage 7: one of the agent's slots, a permit of the circuit, a token of the rate limits of tool and service, one call of
+ * the session's quota (E3106, E3401, E3303, E3211). Where no slot is free the call waits for one, as long as its timeout. A
+ * call that the circuit refuses eats up no rate that others share. The quota comes last, so that only a call that really runs
+ * is counted: a replay was answered by `reuse`, and a refusal came before (PRM-07).
+ */
+export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized & Approved, Reserved> {
+  const { running, limits, quota } = parts;
+  return {
+    name: 'reserve',
+    takes: 'a slot of the agent, a permit of the circuit, a token of the rate limit, a call of the quota',
+    run(call, flight) {
+      const { principal, claims, request } = call;
+      // Nothing is taken for a call that a worker runs later: it takes what it needs then.
+      const isLater = request.execution_options?.async_mode === true && flight.resumed === undefined;
+      if (isLater) return cannotWait(parts, call, 'for a worker') ?? { waits: forWorker(call) };
+      // What takes a call back is a part of that call, which holds its slot still: only the way to the tool counts.
+      if (call.onBehalfOf !== undefined) return takeWay(parts, call, flight);
+      // A session that has nothing left must not eat up what other agents share.
+      const spent = quota?.knownSpent(principal, claims);
+      if (spent !== undefined) return spent;
+      const ready = (): Taken => takeRest(parts, call, flight);
+      // A worker waits until a slot is free, and holds it already.
+      flight.slot = flight.resumed?.hold?.slot;
+      if (flight.slot !== undefined) return ready();
+      const slot = running.slots.take(agentKey(principal), limits.callsPerAgentMax);
+      if (slot === undefined) return waitForSlot(parts, call, flight).then(ready);
+      hold(slot, flight);
+      return ready();
+    },
+  };
+}
+
+function hold(slot: AgentSlot, flight: Flight): void {
+  flight.slot = slot;
+  flight.undo.defer(() => slot.free());
+}
+
+/** The time of the tool begins when it runs: a call whose turn comes late is not begun with a moment left. */
+async function waitForSlot(
+  { clock, running, limits }: Parts,
+  { principal, grant }: Resolved & Authorized,
+  flight: Flight,
+): Promise<void> {
+  const since = clock.monotonic();
+  try {
+    const slot = await running.slots.wait(agentKey(principal), limits.callsPerAgentMax, {
+      waitingMax: limits.callsWaitingPerAgentMax,
+      allWaitingMax: limits.callsMax,
+      ms: grant.limits.timeoutMs,
+      signal: flight.controller.signal,
+    });
+    hold(slot, flight);
+    // The call may have ended in the moment in which it got the slot.
+    flight.controller.signal.throwIfAborted();
+  } finally {
+    flight.slotWaitMs = clock.monotonic() - since;
+  }
+}
+
+/** What a call takes that has a slot. */
+function takeRest(parts: Parts, call: CallRequest & Resolved & Authorized & Approved, flight: Flight): Taken {
+  const { quota } = parts;
+  const rated = takeWay(parts, call, flight);
+  if (quota === undefined) return rated;
+  const counted = (end: StageEnd<Reserved>): Taken => (isFailure(end) ? end : takeQuota(quota, call));
+  return rated instanceof Promise ? rated.then(counted) : counted(rated);
+}
+
+const forWorker = ({ confirmed, question }: Approved): WaitFor => ({
+  for: 'worker',
+  confirmed,
+  ...(question === undefined ? {} : { question }),
+});
+
+/** What every attempt takes: a permit of the circuit, then tokens of the rates. */
+function takeWay(parts: Parts, call: Resolved & Authorized, flight: Flight): Taken {
+  const permit = parts.circuits?.take(call, flight);
+  if (permit instanceof Promise) return permit.then((refused) => refused ?? takeRate(parts, call));
+  return permit ?? takeRate(parts, call);
+}
+
+function takeQuota(quota: NonNullable<Parts['quota']>, { principal, claims }: Resolved): Taken {
+  const refused = quota.take(principal, claims);
+  return refused instanceof Promise ? refused.then((late) => late ?? RESERVED) : (refused ?? RESERVED);
+}

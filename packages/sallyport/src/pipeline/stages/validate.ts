@@ -1,0 +1,68 @@
+// Hot path: runs once for every call.
+
+import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { withoutControls } from '../../validation/control-characters.ts';
+import type { Admitted, CallRequest, Resolved, Validated } from '../call.ts';
+import type { PipelineParts } from '../parts.ts';
+import type { Stage } from '../stage.ts';
+import { argumentsRefused } from './values/argument-failures.ts';
+import { isCarried, sanitiseArguments } from './values/sanitise-arguments.ts';
+import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
+
+/** Fields in which a model thinks aloud; nothing behind this stage ever sees them (MOD-02). */
+const THINK_FIELD = '_tafc_think';
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+/**
+ * Stage 3: the arguments match the tool's schema, converted where that loses nothing, and hold neither control characters
+ * nor attacks (VAL-01, VAL-02, VAL-04, VAL-06).
+ */
+export function validate({
+  schemas,
+  values,
+}: Pick<PipelineParts, 'schemas' | 'values'>): Stage<CallRequest & Admitted & Resolved, Validated> {
+  const rules = { ...VALUE_RULES, ...values };
+  return {
+    name: 'validate',
+    reaches: 'VALIDATED',
+    run({ request, givenParameters, tool: { manifest } }, { warnings }) {
+      const schema = schemas.compile(manifest.parameters_schema);
+      if (isFailure(schema)) return schema;
+      const given = withoutControlCharacters(withoutThoughts(givenParameters), rules, manifest);
+      if (isFailure(given)) return given;
+      const { value, faults } = schema.check(given, { coerce: rules.coerceArguments });
+      if (faults.length > 0) return argumentsRefused(faults);
+      const checked = value as Parameters;
+      const safe = sanitiseArguments(rules, schema, manifest, checked, warnings);
+      if (isFailure(safe)) return safe;
+      const { parameters, findings: argumentFindings } = safe;
+      const environment = request.execution_options?.environment;
+      // What is bound to the arguments, a yes or a key, is bound to the variables too.
+      const input = environment === undefined ? parameters : [parameters, environment];
+      return { parameters, argumentFindings, inputHash: sha256(canonicalJson(input)) };
+    },
+  };
+}
+
+function withoutControlCharacters(
+  parameters: Parameters,
+  { controlCharacters }: ValueRules,
+  manifest: ToolManifest,
+): Parameters | Failure {
+  if (controlCharacters === 'allow') return parameters;
+  const { value, faults } = withoutControls(parameters, controlCharacters, (path) => isCarried(manifest, path));
+  return faults.length > 0 ? argumentsRefused(faults) : (value as Parameters);
+}
+
+function withoutThoughts(parameters: Parameters): Parameters {
+  for (const name in parameters) {
+    if (name.startsWith(THINK_FIELD)) {
+      return Object.fromEntries(Object.entries(parameters).filter(([key]) => !key.startsWith(THINK_FIELD)));
+    }
+  }
+  return parameters;
+}

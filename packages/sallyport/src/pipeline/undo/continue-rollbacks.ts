@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@sallyport/std/clock';
+import { errorBody, type Failure, failure } from '@sallyport/std/error/failure';
+import type { Ledger } from '../../audit/ledger.ts';
+import type { LedgerStore } from '../../audit/ledger-store.port.ts';
+import { isFinal } from '../../domain/invocation/lifecycle.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { isCutOff } from '../../domain/retry/cut-off.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { OutcomeStore } from '../outcome-store.port.ts';
+import { commitUnlessOver } from '../record/commit-unless-over.ts';
+import { goesOn, linkHeldEvents, settleOpen } from '../record/recover.ts';
+import type { OpenTransaction } from '../undo-journal.port.ts';
+import { rollBackOpen } from './roll-back-open.ts';
+import { keepSteps, type TransactionParts } from './transaction.ts';
+
+/** What unfinished rollbacks are continued with. */
+export interface ContinueParts {
+  readonly transactions: TransactionParts;
+  readonly records: LedgerStore;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where an outcome that was not known is settled once its changes are taken back. */
+  readonly outcomes?: OutcomeStore;
+}
+
+/**
+ * Whose transactions: `left` by an earlier life of this instance; of an instance that is `gone`, by another one, and then
+ * what only that instance reaches is left to it; of this very life, those whose rollback `failed`.
+ */
+export type WhichRollbacks = 'left' | 'gone' | 'failed';
+
+/** What became of them. */
+export interface Continued {
+  readonly rolledBack: number;
+  /** They could not be taken back, or not all of it; another try may. */
+  readonly left: number;
+}
+
+/** Transactions that are read at once. */
+const PAGE = 100;
+
+/**
+ * Finishes the transactions that an instance left open when it ended: what its calls changed is taken back, unless they
+ * are on record as completed. To be done before `recoverOpenCalls`, which settles what is left, and before workers run
+ * anything again. A rollback that stops half-way again is continued the next time.
+ */
+export async function continueRollbacks(
+  parts: ContinueParts,
+  instanceId: string,
+  which: WhichRollbacks = 'left',
+): Promise<Continued> {
+  const { journal } = parts.transactions;
+  let rolledBack = 0;
+  let left = 0;
+  let after: OpenTransaction | undefined;
+  for (;;) {
+    const page = await journal.open(instanceId, PAGE, after);
+    if (page.length > 0 && after === undefined && which !== 'failed') {
+      await linkHeldEvents(parts, instanceId);
+      await endCompensating(parts, instanceId);
+    }
+    for (const open of page) {
+      const end = await continueRollback(parts, open, which);
+      if (end === 'rolled-back') rolledBack += 1;
+      if (end === 'left') left += 1;
+    }
+    after = page.at(-1);
+    if (page.length < PAGE) return { rolledBack, left };
+  }
+}
+
+/** Calls that took others back when the instance ended: what became of them must be known before they are asked about. */
+async function endCompensating(parts: ContinueParts, instanceId: string): Promise<void> {
+  for (const record of await parts.records.openInvocations(instanceId)) {
+    if (record.compensates !== undefined && !goesOn(record)) await settleOpen(parts, record);
+  }
+}
+
+async function continueRollback(
+  parts: ContinueParts,
+  open: OpenTransaction,
+  which: WhichRollbacks,
+): Promise<'rolled-back' | 'kept' | 'left' | 'under-way'> {
+  const { tenantId, invocationId } = open;
+  const { journal } = parts.transactions;
+  const record = await parts.records.findInvocation(tenantId, invocationId);
+  if (which === 'failed' && (record === undefined || !isFinal(record.state))) return 'under-way';
+  const standing = open.steps.filter(({ undone }) => !undone);
+  // Of a call that ended a moment ago without a fault in its rollback, nothing is left to be said.
+  if (record?.state === 'COMPLETED' || (which === 'failed' && standing.length === 0)) {
+    await keepSteps(parts.transactions, open, standing);
+    return 'kept';
+  }
+  const rolledBack = await rollBackOpen(parts.transactions, open, parts.log, which === 'gone');
+  // What could not be taken back stays in the journal, and its call ends as outcome unknown.
+  if (rolledBack === 'failed') return 'left';
+  if (record !== undefined) await putOnRecord(parts, record, rolledBack === 'part');
+  await journal.close(tenantId, invocationId);
+  return 'rolled-back';
+}
+
+/** @param isPart the call may have changed more than what was taken back */
+async function putOnRecord(parts: ContinueParts, record: InvocationRecord, isPart: boolean): Promise<void> {
+  const { state } = record;
+  // A worker runs it again, from where it began.
+  if (goesOn(record)) return;
+  if (!isFinal(state)) return isPart ? endUnknown(parts, record) : end(parts, record);
+  if (state !== 'ROLLED_BACK') await tell(parts, record);
+  if (record.failure?.code !== 'E3804' || parts.outcomes === undefined) return;
+  if (isPart && !wasReported(record.failure)) return;
+  const { tenantId, invocationId } = record;
+  const note = 'What the call changed was taken back.';
+  const at = parts.clock.now();
+  await parts.outcomes.settle({ tenantId, invocationId, outcome: 'did_not_happen', how: 'rollback', note, at });
+}
+
+/** Whether the tool itself said that it failed, before the rollback did: then only its changes were not known. */
+function wasReported({ details }: Omit<Failure, 'cause'>): boolean {
+  const code = details?.['failed_with'];
+  return (
+    typeof code === 'string' &&
+    !isCutOff({ code: code as Failure['code'], ...(details === undefined ? {} : { details }) })
+  );
+}
+
+async function endUnknown(parts: ContinueParts, open: InvocationRecord): Promise<void> {
+  // The state that follows is not that of a call of which nothing is left.
+  await tell(parts, open, { rollback: 'done' });
+  await settleOpen(
+    parts,
+    open,
+    failure(
+      'E3804',
+      'The layer ended while the tool ran. What the tool had changed through the layer was taken back; find out what else it did before you call again.',
+      { details: { rollback: 'done' } },
+    ),
+  );
+}
+
+async function end(parts: ContinueParts, open: InvocationRecord): Promise<void> {
+  const failed = failure(
+    'E3811',
+    'The layer ended while the tool ran. What the tool had changed was taken back; it is safe to call again.',
+  );
+  const { result: _result, waiting: _waiting, ...row } = open;
+  const record: InvocationRecord = { ...row, state: 'ROLLED_BACK', failure: failed };
+  const events = [rolledBackEvent(parts, record)];
+  await commitUnlessOver(parts.ledger, { record, events, durability: 'synchronous' });
+}
+
+const tell = (parts: ContinueParts, record: InvocationRecord, said: EventSaid = ROLLED_BACK): Promise<void> =>
+  parts.ledger.commit({ events: [rolledBackEvent(parts, record, said)], durability: 'synchronous' });
+
+type EventSaid = { readonly state: 'ROLLED_BACK' } | { readonly rollback: 'done' };
+const ROLLED_BACK: EventSaid = { state: 'ROLLED_BACK' };
+
+function rolledBackEvent({ clock }: ContinueParts, record: InvocationRecord, said: EventSaid = ROLLED_BACK) {
+  const { tenantId, invocationId, failure: failed } = record;
+  return {
+    id: randomUUID(),
+    type: 'ai.agent.tool.rolled_back' as const,
+    time: clock.now(),
+    tenantId,
+    subject: invocationId,
+    data: {
+      agent_did: record.agentDid,
+      capabilities: [],
+      door: record.door,
+      ...(failed === undefined ? {} : { error: withoutWords(failed) }),
+      invocation_id: invocationId,
+      ...said,
+      tenant_id: tenantId,
+      tool_id: record.toolId,
+      ...(record.inputHash === undefined ? {} : { input_hash: record.inputHash }),
+      ...(record.toolVersion === undefined ? {} : { tool_version: record.toolVersion }),
+    },
+  };
+}
+
+/** Words and details may quote the caller's or the tool's data, which has no place in the audit. */
+function withoutWords(failed: NonNullable<InvocationRecord['failure']>) {
+  const { message: _message, details: _details, ...error } = errorBody(failed);
+  return error;
+}

@@ -1,0 +1,25 @@
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import type { Resumed } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
+import { rollBackOpen } from './roll-back-open.ts';
+
+/**
+ * Before a call that was cut off runs again: what its first run changed is taken back, so that it begins where that began.
+ * @returns the failure of the call when it cannot be
+ */
+export async function rollBackLeftover(
+  { transactions, log }: Pick<PipelineParts, 'transactions' | 'log'>,
+  { waiting, invocationId }: Resumed,
+): Promise<Failure | undefined> {
+  if (transactions === undefined) return undefined;
+  const tenantId = waiting.claims.tenant_id;
+  const open = await transactions.journal.find(tenantId, invocationId);
+  if (open === undefined) return undefined;
+  if ((await rollBackOpen(transactions, open, log)) === 'failed') {
+    return failure('E3804', 'The call was cut off, and not all that it changed could be taken back.', {
+      details: { rollback: 'failed' },
+    });
+  }
+  await transactions.journal.close(tenantId, invocationId);
+  return undefined;
+}

@@ -1,0 +1,149 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { describe, expect, test } from 'vitest';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import type { UndoStep } from '../../domain/invocation/undo-step.ts';
+import { createCompositeExecutor } from '../../executors/composite.ts';
+import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';
+import { createNativeExecutor } from '../../executors/native/native-executor.ts';
+import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
+import { memoryUndoJournal } from '../../storage/memory/outcomes/memory-undo-journal.ts';
+import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { recoverOpenCalls } from '../record/recover.ts';
+import { continueRollbacks } from './continue-rollbacks.ts';
+
+const UNSAFE = { side_effect_policy: 'irreversible' } as const;
+
+/** A layer with one tool that sets a value in a transaction, and then does what the test says. */
+async function layer(then: (call: ExecutorCall, signal: AbortSignal) => Promise<ExecutorOutcome['result']>, more = {}) {
+  let value = 'old';
+  const journal = memoryUndoJournal();
+  const broken = { yes: false };
+  const undoers = {
+    value: {
+      async undo({ before }: UndoStep): Promise<void> {
+        if (broken.yes) throw new Error('cannot');
+        value = String(before);
+      },
+    },
+  };
+  const native = createNativeExecutor();
+  const execute = async (call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome> => {
+    await call.undo?.record({ kind: 'value', before: value });
+    value = `new ${call.attempt}`;
+    const result = await then(call, signal);
+    return { result, usage: { cpuMillicoreSeconds: 0, memoryPeakMb: 0, networkBytesSent: 0, networkBytesReceived: 0 } };
+  };
+  const store = memoryLedgerStore();
+  const transactions = { journal, undoers };
+  const retries = { jitter: 'none', attemptsMax: 3, budgetMs: 1000 } as const;
+  const executors = createCompositeExecutor([{ ...native, execute }]);
+  const made = await pipeline({ store, executors, transactions, retries });
+  const execution_config = { default_timeout_seconds: 0.3, retry_policy: { base_delay_ms: 1 } };
+  await made.add(manifest('set', { ...UNSAFE, execution_config, ...more }), () => 1);
+  const run = () => made.call({ tool_id: 'set', parameters: { n: 1 } });
+  const outcomes = memoryOutcomeStore(store);
+  return { ...made, run, journal, transactions, broken, outcomes, value: () => value };
+}
+
+const fails = async (): Promise<never> => {
+  throw new ToolLayerError('E3108', 'It failed.');
+};
+const hangs = (_call: unknown, signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+
+describe('a call that changes state', () => {
+  test('PIPE-03 that ends well keeps it, and its journal is closed once that is on record', async () => {
+    const { run, value, journal } = await layer(async () => 'done');
+    const record = await run();
+    expect(record).toMatchObject({ state: 'COMPLETED', result: 'done' });
+    expect(value()).toBe('new 1');
+    await expect.poll(() => journal.find('acme', record.invocationId)).toBeUndefined();
+  });
+
+  test('PIPE-03 that fails, is aborted, or answers badly has not changed it, and says so in the audit', async () => {
+    const result_schema = { type: 'object', required: ['x'] };
+    const cases = [
+      [fails, {}, 'E3108'],
+      [hangs, {}, 'E3103'],
+      [async () => ({}), { result_schema }, 'E3506'],
+    ] as const;
+    for (const [then, more, code] of cases) {
+      const { run, value, eventsOf, journal } = await layer(then, more);
+      const record = await run();
+      expect(record).toMatchObject({ state: 'ROLLED_BACK', failure: { code } });
+      expect(value()).toBe('old');
+      expect((await eventsOf(record.invocationId)).at(-1)).toMatchObject({ type: 'ai.agent.tool.rolled_back' });
+      await expect.poll(() => journal.find('acme', record.invocationId)).toBeUndefined();
+    }
+  });
+
+  test('PIPE-03 PIPE-05 begins each attempt with the state as it was', async () => {
+    const seen: string[] = [];
+    const { run, value } = await layer(
+      async (call) => {
+        seen.push(value());
+        if (call.attempt === 1) throw new ToolLayerError('E3310', 'Gone.');
+        return 'done';
+      },
+      { side_effect_policy: 'idempotent' },
+    );
+    expect(await run()).toMatchObject({ state: 'COMPLETED', metadata: { attempts: 2 } });
+    expect(seen).toEqual(['new 1', 'new 2']);
+    expect(value()).toBe('new 2');
+  });
+
+  test('PIPE-03 PIPE-13 whose changes cannot be taken back ends as outcome unknown, and the next start goes on', async () => {
+    const made = await layer(fails);
+    const { run, value, broken, outcomes, parts, store, eventsOf } = made;
+    broken.yes = true;
+    const record = await run();
+    expect(record).toMatchObject({
+      state: 'ABORTED',
+      failure: { code: 'E3804', details: { rollback: 'failed', failed_with: 'E3108' } },
+    });
+    const goOn = () => continueRollbacks({ ...parts, transactions: made.transactions, outcomes }, 'one');
+    expect(await goOn()).toEqual({ rolledBack: 0, left: 1 });
+    broken.yes = false;
+    expect(await goOn()).toEqual({ rolledBack: 1, left: 0 });
+    expect(await goOn()).toEqual({ rolledBack: 0, left: 0 });
+    expect(value()).toBe('old');
+    expect(await outcomes.find('acme', record.invocationId)).toMatchObject({
+      outcome: 'did_not_happen',
+      how: 'rollback',
+    });
+    expect(await store.findInvocation('acme', record.invocationId)).toMatchObject({ state: 'ABORTED' });
+    expect((await eventsOf(record.invocationId)).at(-1)).toMatchObject({ type: 'ai.agent.tool.rolled_back' });
+  });
+});
+
+describe('after a crash', () => {
+  test('PIPE-03 ORC-06 what was left half made is taken back, what is on record as completed stays', async () => {
+    const made = await layer(async () => 'done');
+    const { journal, parts, store, outcomes, transactions, value } = made;
+    const done = await made.run();
+    const step = { kind: 'value', before: 'old' };
+    const left = { tenantId: 'acme', instanceId: 'one', position: 0, step };
+    await expect.poll(() => journal.find('acme', done.invocationId)).toBeUndefined();
+    await journal.add({ ...left, invocationId: done.invocationId });
+    const { result: _result, ...row } = done;
+    const own = '"state":"EXECUTING"';
+    const heldEvents = { shared: '', each: [{ id: 'e', type: 'ai.agent.tool.invoked', time: 1, own }] } as const;
+    const cut: InvocationRecord = { ...row, invocationId: 'cut', state: 'EXECUTING', heldEvents };
+    await store.append({ records: [cut], events: [] }, 'synchronous');
+    await journal.add({ ...left, invocationId: 'cut', step: { ...step, before: 'older' } });
+    await journal.add({ ...left, invocationId: 'other', instanceId: 'two' });
+    expect((await continueRollbacks({ ...parts, transactions, outcomes }, 'one')).rolledBack).toBe(1);
+    expect(value()).toBe('older');
+    expect(await store.findInvocation('acme', 'cut')).toMatchObject({
+      state: 'ROLLED_BACK',
+      failure: { code: 'E3811' },
+    });
+    expect(await store.findInvocation('acme', 'cut')).not.toHaveProperty('heldEvents');
+    expect((await made.eventsOf('cut')).map(({ data }) => data['state'])).toEqual(['EXECUTING', 'ROLLED_BACK']);
+    expect(await store.findInvocation('acme', done.invocationId)).toMatchObject({ state: 'COMPLETED' });
+    expect(await recoverOpenCalls(parts, 'one')).toBe(0);
+    expect((await journal.open('one', 10)).length).toBe(0);
+    expect((await journal.open('two', 10)).length).toBe(1);
+  });
+});

@@ -1,0 +1,184 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Undoer, UndoStep } from '../../domain/invocation/undo-step.ts';
+import { memoryUndoJournal } from '../../storage/memory/outcomes/memory-undo-journal.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import type { UndoJournal } from '../undo-journal.port.ts';
+import { rollBackOpen } from './roll-back-open.ts';
+import { Transaction, type TransactionParts } from './transaction.ts';
+
+const OF = { tenantId: 'acme', invocationId: 'call', instanceId: 'one' };
+
+/** Values by name, changed through a transaction. */
+class Values implements Undoer {
+  readonly held = new Map<string, number>();
+
+  stepOf(name: string, value: number): UndoStep {
+    return { kind: 'value', name, before: this.held.get(name) ?? null, after: value };
+  }
+
+  async undo({ name, before, after }: UndoStep): Promise<void> {
+    const now = this.held.get(String(name)) ?? null;
+    if (now === before) return;
+    if (now !== after) throw new Error('somebody else changed it');
+    if (before === null) this.held.delete(String(name));
+    else this.held.set(String(name), Number(before));
+  }
+}
+
+/** Everything that reaches outside is counted, and the process dies before or behind the one that is named. */
+function dying(at: number) {
+  let actions = 0;
+  return async <Result>(action: () => Result | Promise<Result>): Promise<Result> => {
+    actions += 1;
+    if (actions === at) throw new Crash();
+    const result = await action();
+    actions += 1;
+    if (actions === at) throw new Crash();
+    return result;
+  };
+}
+
+class Crash extends Error {}
+
+function under(journal: UndoJournal, values: Values, step: ReturnType<typeof dying>): TransactionParts {
+  return {
+    journal: {
+      ...journal,
+      add: (entry) => step(() => journal.add(entry)),
+      markUndone: (...where) => step(() => journal.markUndone(...where)),
+      close: (...where) => step(() => journal.close(...where)),
+    },
+    undoers: { value: { undo: (undo) => step(() => values.undo(undo)) } },
+  };
+}
+
+const changes = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(9)), { minLength: 1, maxLength: 6 });
+
+describe('a transaction', () => {
+  test('PIPE-03 takes back newest first, and only once', async () => {
+    const journal = memoryUndoJournal();
+    const order: unknown[] = [];
+    const undoers = { n: { undo: async ({ at }: UndoStep) => void order.push(at) } };
+    const transaction = new Transaction({ journal, undoers }, OF);
+    for (const at of [1, 2, 3]) await transaction.record({ kind: 'n', at });
+    expect(await transaction.rollBack(silentLog)).toBe('done');
+    expect(await transaction.rollBack(silentLog)).toBe('nothing');
+    expect(order).toEqual([3, 2, 1]);
+    transaction.recorded(silentLog);
+    await expect.poll(() => journal.find('acme', 'call')).toBeUndefined();
+  });
+
+  test('PIPE-03 goes on when its journal was away, and writes no step twice whose answer was lost', async () => {
+    const inner = memoryUndoJournal();
+    const values = new Values();
+    let calls = 0;
+    /** Done and not answered, then away, then there. */
+    const moody =
+      <Given extends unknown[]>(act: (...given: Given) => Promise<void>) =>
+      async (...given: Given): Promise<void> => {
+        calls += 1;
+        if (calls % 3 === 1) await act(...given);
+        if (calls % 3 !== 0) throw new ToolLayerError('E3812', 'away');
+        await act(...given);
+      };
+    const journal = { ...inner, add: moody(inner.add), markUndone: moody(inner.markUndone) };
+    const transaction = new Transaction({ journal, undoers: { value: values } }, OF);
+    await transaction.record(values.stepOf('a', 1));
+    values.held.set('a', 1);
+    expect((await inner.find('acme', 'call'))?.steps).toHaveLength(1);
+    expect(await transaction.rollBack(silentLog)).toBe('done');
+    expect(values.held.size).toBe(0);
+    expect((await inner.find('acme', 'call'))?.steps).toMatchObject([{ undone: true }]);
+  });
+
+  test('PIPE-03 leaves the old state or the new one, wherever the process dies, also during the rollback of the rollback', async () => {
+    await fc.assert(
+      fc.asyncProperty(changes, fc.boolean(), fc.nat(40), fc.nat(30), async (wanted, succeeds, first, second) => {
+        const journal = memoryUndoJournal();
+        const values = new Values();
+        values.held.set('a', 1);
+        const before = new Map(values.held);
+        let committed = false;
+        const step = dying(first);
+        const transaction = new Transaction(under(journal, values, step), OF);
+        try {
+          for (const [name, value] of wanted) {
+            await transaction.record(values.stepOf(name, value));
+            await step(() => void values.held.set(name, value));
+          }
+          // What decides is the row of the call: it is on record as completed, or it is not.
+          if (succeeds)
+            await step(() => {
+              committed = true;
+            });
+          else await transaction.rollBack(silentLog);
+        } catch (thrown) {
+          if (!(thrown instanceof Crash)) throw thrown;
+        }
+        const after = new Map(before);
+        for (const [name, value] of wanted) after.set(name, value);
+        // The next start dies too, and the one after it does not.
+        for (const at of [second, Number.POSITIVE_INFINITY]) {
+          const open = await journal.find('acme', 'call');
+          if (committed || open === undefined) break;
+          await rollBackOpen(under(journal, values, dying(at)), open, silentLog);
+        }
+        expect(values.held).toEqual(committed ? after : before);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('stops at a step that cannot be taken back, and goes on there the next time', async () => {
+    const journal = memoryUndoJournal();
+    let broken = true;
+    const order: unknown[] = [];
+    const undoers = {
+      n: {
+        async undo({ at }: UndoStep): Promise<void> {
+          if (at === 2 && broken) throw new Error('the disk is gone');
+          order.push(at);
+        },
+      },
+    };
+    const transaction = new Transaction({ journal, undoers }, OF);
+    for (const at of [1, 2, 3]) await transaction.record({ kind: 'n', at });
+    expect(await transaction.rollBack(silentLog)).toBe('failed');
+    transaction.recorded(silentLog);
+    broken = false;
+    const open = await journal.find('acme', 'call');
+    expect(open?.steps.map(({ undone }) => undone)).toEqual([false, false, true]);
+    if (open !== undefined) expect(await rollBackOpen({ journal, undoers }, open, silentLog)).toBe('done');
+    expect(order).toEqual([3, 2, 1]);
+  });
+
+  test('refuses changes of a call that is over, too many, too large ones, and those that nobody takes back', async () => {
+    const undoers = { n: { undo: async () => undefined } };
+    const parts = { journal: memoryUndoJournal(), undoers, stepsMax: 2, stepBytesMax: 100 };
+    const transaction = new Transaction(parts, OF);
+    await expect(transaction.record({ kind: 'other' })).rejects.toMatchObject({ code: 'E3900' });
+    await expect(transaction.record({ kind: 'toString' })).rejects.toMatchObject({ code: 'E3900' });
+    await expect(transaction.record({ kind: 'n', text: 'x'.repeat(100) })).rejects.toMatchObject({ code: 'E3102' });
+    await transaction.record({ kind: 'n', text: 'x'.repeat(100 - '{"kind":"n","text":""}'.length) });
+    await transaction.record({ kind: 'n' });
+    await expect(transaction.record({ kind: 'n' })).rejects.toMatchObject({ code: 'E3102' });
+    await transaction.rollBack(silentLog);
+    await expect(new Transaction(parts, { ...OF, invocationId: 'b' }).rollBack(silentLog)).resolves.toBe('nothing');
+    await expect(transaction.record({ kind: 'n' })).rejects.toMatchObject({ code: 'E3102' });
+  });
+
+  test('a tool that goes on after its call was taken back changes nothing', async () => {
+    const transaction = new Transaction(
+      { journal: memoryUndoJournal(), undoers: { n: { undo: async () => undefined } } },
+      OF,
+    );
+    await transaction.record({ kind: 'n' });
+    const late = transaction.record({ kind: 'n' });
+    const rolledBack = transaction.rollBack(silentLog);
+    await expect(late).rejects.toMatchObject({ code: 'E3805' });
+    expect(await rolledBack).toBe('done');
+    await expect(transaction.record({ kind: 'n' })).rejects.toMatchObject({ code: 'E3805' });
+  });
+});

@@ -1,0 +1,134 @@
+// Hot path: find() is asked once for every call.
+
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { Role } from '../../../api/schemas/capability-token.ts';
+import type { ToolActivation } from '../../../api/schemas/visibility.ts';
+import type { Principal } from '../../domain/principal/principal.ts';
+import { type Block, blockedFailure } from '../../mcp-servers/quarantine.ts';
+import { unknownTool } from '../../registry/registry.ts';
+import type { ViewEntry } from '../../visibility/resolve-view.ts';
+import { activationFor, type TenantRules, viewOf } from '../../visibility/visibility.ts';
+import type { Asking, Find, FoundTool, VisibleToolsParts } from './seen-tool.ts';
+import type { TenantSights } from './tenant-sight.ts';
+
+const SEE_ALL: readonly Role[] = ['operator', 'admin'];
+
+/** Whether neither activations nor views narrow what somebody sees: they keep the tools, and are no agent. */
+export function seesAll({ roles }: Principal): boolean {
+  return !roles.includes('agent') && roles.some((role) => SEE_ALL.includes(role));
+}
+
+/** Finds tools for calls. A tenant without rules costs one look-up beside the registry's own. */
+export function finder(parts: VisibleToolsParts, sights: TenantSights): Find {
+  const { registry, visibility, quarantine } = parts;
+  const unblocked = (found: FoundTool | Failure, name: string): FoundTool | Failure => {
+    if (quarantine === undefined || isFailure(found)) return found;
+    const { tenantId, manifest } = found.tool;
+    const block = quarantine.blocks(tenantId, manifest.tool_id);
+    return block === undefined ? found : blockedFor(name, manifest.tool_id, block);
+  };
+  return ({ principal }, name, range) => {
+    const rules = visibility.rulesOf(principal.tenantId);
+    const found =
+      rules === undefined
+        ? registry.find(principal.tenantId, name, range)
+        : findByRules(parts, sights, rules, { principal, name, range });
+    return unblocked(found, name);
+  };
+}
+
+/** The id that a name may stand for: the tool's own where a view of the asker renames one, else the name itself. */
+export function idBehind(parts: VisibleToolsParts, sights: TenantSights): (asking: Asking, name: string) => string {
+  return ({ principal }, name) => {
+    const rules = parts.visibility.rulesOf(principal.tenantId);
+    if (rules === undefined || seesAll(principal)) return name;
+    const view = viewOf(rules, principal.agentDid);
+    const entry = view === undefined ? undefined : sights.of(principal.tenantId).applied(view).entries.get(name);
+    return entry?.tool.manifest.tool_id ?? name;
+  };
+}
+
+/** Whoever knows the tool by the name of a view learns neither its upstream nor its name there. */
+function blockedFor(name: string, toolId: string, block: Block): Failure {
+  const blocked = blockedFailure(name, block);
+  if (name === toolId) return blocked;
+  if (block.reason === 'absent') return unknownTool(name);
+  return { ...blocked, details: { tool_id: name, reason: block.reason, reached: false } };
+}
+
+interface Wanted {
+  readonly principal: Principal;
+  readonly name: string;
+  readonly range: string | undefined;
+}
+
+function findByRules(
+  parts: VisibleToolsParts,
+  sights: TenantSights,
+  rules: TenantRules,
+  { principal, name, range }: Wanted,
+): FoundTool | Failure {
+  const { tenantId, agentDid } = principal;
+  const free = seesAll(principal);
+  const view = free ? undefined : viewOf(rules, agentDid);
+  const entry = view === undefined ? undefined : sights.of(tenantId).applied(view).entries.get(name);
+  if (view !== undefined && entry === undefined) return unknownTool(name);
+  const toolId = entry?.tool.manifest.tool_id ?? name;
+  const activation = activationFor(rules, principal, toolId);
+  if (activation?.enabled === false && !free) return unknownTool(name);
+  const found = findAvailable(parts, rules, tenantId, toolId, range);
+  if (isFailure(found)) {
+    // Which versions there are is not told either.
+    if (entry?.rule?.content_hash !== undefined && found.code !== 'E3001') return onlyPinned(name);
+    return named(found, toolId, name, free ? rules : undefined);
+  }
+  const activated = activation === undefined ? found : { ...found, ...saidBy(activation) };
+  return entry === undefined ? activated : throughView(entry, activated);
+}
+
+const saidBy = ({ policy_overrides: overrides, user_did: user }: ToolActivation) =>
+  user === undefined ? { overrides } : { overrides, overridesUser: user };
+
+/** In the tenant's own tools, then in those of the catalogue that it was given. */
+function findAvailable(
+  { registry, catalogTenant }: Pick<VisibleToolsParts, 'registry' | 'catalogTenant'>,
+  rules: TenantRules | undefined,
+  tenantId: string,
+  toolId: string,
+  range: string | undefined,
+): FoundTool | Failure {
+  const available = rules?.availability.get(toolId)?.available;
+  if (available === false) return unknownTool(toolId);
+  const own = registry.find(tenantId, toolId, range);
+  if (available !== true || !isFailure(own) || own.code !== 'E3001' || tenantId === catalogTenant) return own;
+  return registry.find(catalogTenant, toolId, range);
+}
+
+/** A view that pins a definition shows no other version of the tool. */
+function throughView({ name, rule }: ViewEntry, given: FoundTool): FoundTool | Failure {
+  const found = given.warnings.length === 0 ? given : { ...given, warnings: warningsFor(name, given) };
+  if (rule === undefined) return { ...found, name };
+  const pin = rule.content_hash;
+  if (pin === undefined || pin === found.tool.contentHash) return { ...found, name, rule };
+  return onlyPinned(name);
+}
+
+const onlyPinned = (name: string): Failure =>
+  failure('E3006', `Only one version of ${name} may be used here. Leave the version out.`);
+
+const warningsFor = (name: string, { tool, warnings }: FoundTool): FoundTool['warnings'] =>
+  warnings.map((warning) => ({ ...warning, message: renamed(warning.message, tool.manifest.tool_id, name) }));
+
+/** An agent of a view reads the name that it knows in place of the tool's id, where that stands as a word. */
+function renamed(text: string, toolId: string, name: string): string {
+  if (toolId === name) return text;
+  const word = new RegExp(`(?<![\\w.-])${toolId.replaceAll('.', '\\.')}(?![\\w-])`, 'g');
+  return text.replaceAll(word, () => name);
+}
+
+/** In the asker's own words: an agent learns no other name of what it asks for, an operator learns what to change. */
+function named(failed: Failure, toolId: string, name: string, rules: TenantRules | undefined): Failure {
+  if (failed.code !== 'E3001') return { ...failed, message: renamed(failed.message, toolId, name) };
+  if (rules?.availability.get(toolId)?.available !== false) return unknownTool(name);
+  return failure('E3001', `${name} was made unavailable to the tenant; set its availability to call it.`);
+}

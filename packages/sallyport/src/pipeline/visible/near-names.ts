@@ -1,0 +1,44 @@
+import type { Failure } from '@sallyport/std/error/failure';
+import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import { nearestNames } from '../../model-facing/nearest-names.ts';
+import { unknownTool } from '../../registry/registry.ts';
+import type { Listing } from './listing.ts';
+import type { Asking } from './seen-tool.ts';
+
+/** Tools that are looked at for one unknown name; of more, those whose ids stand nearest to it in the alphabet. */
+const LOOKED_AT_MAX = 512;
+
+/**
+ * Names to an asker, in the error for a tool that is not there, the tools that the name could have meant. Only what the
+ * asker sees in lists is named, so a hidden tool and an absent one get the same answer.
+ */
+export function nearNames({ candidates, sight }: Pick<Listing, 'candidates' | 'sight'>) {
+  const near = (asking: Asking, name: string): readonly string[] => {
+    const see = sight(asking);
+    const names = around(candidates(asking), name).flatMap((tool) => see(tool)?.name ?? []);
+    return nearestNames(name, names);
+  };
+  return {
+    /** @param found any failure of a look-up by `name`; what is no E3001 in the words of an absent tool stays as it is */
+    suggested(found: Failure, asking: Asking, name: string): Failure {
+      const absent = unknownTool(name);
+      return found.code === absent.code && found.message === absent.message
+        ? unknownTool(name, near(asking, name))
+        : found;
+    },
+    near,
+  };
+}
+
+/** @param tools ordered by id, as far as there are many */
+function around(tools: readonly ToolVersion[], name: string): readonly ToolVersion[] {
+  if (tools.length <= LOOKED_AT_MAX) return tools;
+  let [low, high] = [0, tools.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((tools[middle]?.manifest.tool_id ?? '') < name) low = middle + 1;
+    else high = middle;
+  }
+  const from = Math.min(Math.max(0, low - LOOKED_AT_MAX / 2), tools.length - LOOKED_AT_MAX);
+  return tools.slice(from, from + LOOKED_AT_MAX);
+}

@@ -1,0 +1,63 @@
+import type { Failure } from '@sallyport/std/error/failure';
+import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { Warning } from '../../../api/schemas/invocation.ts';
+import type { ToolListRequest } from '../../../api/schemas/registry.ts';
+import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import type { Principal } from '../../domain/principal/principal.ts';
+import type { ToolVersion } from '../../domain/tool/tool-version.ts';
+import type { Quarantine } from '../../mcp-servers/quarantine.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { type Showing, shownManifest } from '../../visibility/shown-tool.ts';
+import type { Visibility } from '../../visibility/visibility.ts';
+
+/** What decides on who sees what. */
+export interface VisibleToolsParts {
+  readonly registry: Registry;
+  readonly visibility: Visibility;
+  /** Tenant whose tools are on offer to every tenant. */
+  readonly catalogTenant: string;
+  /** Which tools of upstreams wait for an operator; none when absent. */
+  readonly quarantine?: Pick<Quarantine, 'blocks' | 'onChanged'>;
+}
+
+/** Who asks; without claims nothing but the role narrows what they see. */
+export interface Asking {
+  readonly principal: Principal;
+  readonly claims?: CapabilityClaims;
+}
+
+/** A tool for a call, with what the agent's view and activation say of it. */
+export interface FoundTool extends Showing {
+  readonly tool: ToolVersion;
+  readonly warnings: readonly Warning[];
+  /** The user whom the activation is for that gave `overrides`; absent when it is for all users of the agent. */
+  readonly overridesUser?: string;
+}
+
+/** A tool as one asker sees it. */
+export interface SeenTool extends Showing {
+  /** The name that it is called by: its id, or what a view says. */
+  readonly name: string;
+  readonly tool: ToolVersion;
+}
+
+/** Finds a tool by the name that somebody knows it by. */
+export type Find = (asking: Asking, name: string, range?: string) => FoundTool | Failure;
+
+/** Which tools of a list are wanted: those that fit every member. */
+export type ToolFilter = Pick<ToolListRequest, 'category' | 'tags' | 'executor'>;
+
+/** The lists of VIS-01. */
+export type TierList = 'catalog' | 'tenant-available' | 'agent-enabled' | 'agent-unavailable';
+
+/** Versions of a tool that the asker may name, newest first: a view that pins a definition shows no other one. */
+export function versionsOf(registry: Pick<Registry, 'versions'>, { tool, rule }: SeenTool | FoundTool): string[] {
+  const { tenantId, manifest } = tool;
+  if (rule?.content_hash !== undefined) return [manifest.version];
+  return registry.versions(tenantId, manifest.tool_id).map((known) => known.manifest.version);
+}
+
+/** The manifest as the asker sees it. */
+export function manifestOf({ tool, ...showing }: SeenTool | FoundTool): ToolManifest {
+  return shownManifest(tool.manifest, showing);
+}

@@ -1,0 +1,188 @@
+// Hot path: every call is put on record here.
+
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { LifecycleState } from '../../../api/schemas/invocation.ts';
+import type { WrittenDraft } from '../../domain/event/event-draft.ts';
+import { isLegalTransition } from '../../domain/invocation/lifecycle.ts';
+import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
+import { sideEffectOf } from '../../domain/tool/tool-version.ts';
+import type { Flight, FlightEnd } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
+import { eventsOf } from '../record/call-events.ts';
+import { recordOf, repeated } from '../record/call-record.ts';
+import { type BegunCall, createFirstEvents } from '../record/first-events.ts';
+import type { CallEnd } from '../record/late-ends.ts';
+import { withoutSecrets } from '../record/without-secrets.ts';
+import type { Wrapper } from './wrapper.ts';
+
+type Parts = Pick<PipelineParts, 'clock' | 'ledger' | 'records' | 'lateEnds' | 'instanceId' | 'log' | 'redactor'>;
+
+/**
+ * Puts every call on record, whatever became of it: its states as events, its row, and both in one transaction before
+ * the answer. What cannot be run twice is on record before it runs (system design §4).
+ */
+export function audited(parts: Parts): Wrapper {
+  const firstEvents = createFirstEvents(parts.ledger);
+  return {
+    name: 'audited',
+    wrap: (next) => async (flight) => {
+      /** Transitions that are written already. */
+      let written = flight.transitions.length;
+      let begunCall: BegunCall | undefined;
+      flight.enter = (state) => {
+        // A call that waited comes again through states that are on record.
+        if (flight.resumed !== undefined && flight.transitions.some((each) => each.state === state)) return undefined;
+        const hold = flight.resumed?.hold;
+        if (hold !== undefined && state === 'EXECUTING' && !isSafe(flight)) return hold.begin().then(begun);
+        return advance(state);
+      };
+      const begun = (isMine: boolean): Promise<void> | undefined => {
+        if (!isMine) throw new ToolLayerError('E3811', 'Another instance has taken the call over, and runs it.');
+        return advance('EXECUTING');
+      };
+      const advance = (state: LifecycleState): Promise<void> | undefined => {
+        move(parts, flight, state);
+        if (state !== 'EXECUTING') return undefined;
+        const durability = beforeExecution(flight);
+        if (durability === undefined) return undefined;
+        const from = written;
+        written = flight.transitions.length;
+        const record = recordOf(parts, flight, { state });
+        const events = eventsOf(flight, record, from);
+        // Of a call that waited, a worker may write the row while it runs.
+        if (flight.resumed === undefined) begunCall = firstEvents.begin(record, events, durability);
+        const standing = begunCall?.standing.catch(disown) ?? parts.ledger.commit({ record, events, durability });
+        return flight.confirmClaims === undefined ? standing : standing.then(flight.confirmClaims);
+      };
+      /** Another call has the id: its claim was lost with the database, and taken. Nothing is written of this one yet. */
+      const disown = (thrown: unknown): void => {
+        if (failureOf(thrown).code !== 'E3802') throw thrown;
+        Object.assign(flight.call, { invocationId: flight.nonce });
+        begunCall = undefined;
+        written = 0;
+        throw new ToolLayerError(
+          'E3811',
+          'Another call with this id runs instead of this one. Nothing of it ran: call again.',
+        );
+      };
+      if (flight.resumed === undefined) move(parts, flight, 'DECLARED');
+      const end = discreet(parts, flight, await next(flight));
+      if (flight.resumed?.hold?.counts(end.failure, flight.attempts) === false) {
+        return { ...end, record: recordOf(parts, flight, { state: 'EXECUTING' }) };
+      }
+      const untold = begunCall === undefined ? NONE : await begunCall.untold();
+      const eventsTo = (record: InvocationRecord): WrittenDraft[] => [
+        ...untold,
+        ...eventsOf(flight, record, written, end.answered?.invocationId),
+      ];
+      return end.waits === undefined ? settled(parts, flight, end, eventsTo) : setAside(parts, flight, end, eventsTo);
+    },
+  };
+}
+
+const NONE: readonly WrittenDraft[] = [];
+
+/** What the chain gets with a row that is written now. */
+type EventsTo = (record: InvocationRecord) => WrittenDraft[];
+
+const discreet = ({ redactor }: Parts, flight: Flight, end: FlightEnd): FlightEnd =>
+  end.failure === undefined ? end : { ...end, failure: withoutSecrets(redactor, flight, end.failure) };
+
+function move({ clock }: Parts, flight: Flight, state: LifecycleState): void {
+  const from = flight.transitions.at(-1)?.state;
+  if (from !== undefined && !isLegalTransition(from, state)) {
+    throw new ToolLayerError('E3900', `The call cannot go from ${from} to ${state}.`);
+  }
+  flight.transitions.push({ state, at: clock.now() });
+}
+
+/** Whether the tool may run again after a run of which nobody knows the end. */
+function isSafe({ call: { tool } }: Flight): boolean {
+  const policy = tool === undefined ? 'unknown' : sideEffectOf(tool.manifest);
+  return policy === 'pure' || policy === 'idempotent';
+}
+
+/** How firmly the row has to stand before the tool runs; undefined when nothing has to. */
+function beforeExecution(flight: Flight): 'synchronous' | 'asynchronous' | undefined {
+  const { tool, idempotencyKey } = flight.call;
+  if (tool === undefined) return 'synchronous';
+  // A key that a crash of the database takes back would be free for another call, while this one goes on and is answered.
+  if (idempotencyKey !== undefined) return 'synchronous';
+  const policy = sideEffectOf(tool.manifest);
+  // Nobody waits for the answer of a call that waited, so its row has to say that it runs.
+  if (policy === 'pure') return flight.resumed === undefined ? undefined : 'asynchronous';
+  return policy === 'idempotent' ? 'asynchronous' : 'synchronous';
+}
+
+async function settled(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: EventsTo): Promise<FlightEnd> {
+  move(parts, flight, end.state);
+  const record = recordOf(parts, flight, end);
+  const begun = flight.transitions.some(({ state }) => state === 'EXECUTING') && beforeExecution(flight) !== undefined;
+  const lasting = begun && flight.attempts > 0;
+  let entry: CallEnd | undefined;
+  try {
+    // A row that says that the call runs must not come back by a crash of the database, whether the tool was reached or not.
+    const durability = begun || record.state === 'DENIED' ? 'synchronous' : 'asynchronous';
+    entry = { record, events: eventsTo(record), durability };
+    await parts.ledger.commit(entry);
+  } catch (thrown) {
+    // Its row may say that it runs, and must not say so for ever.
+    const late = begun && entry !== undefined ? parts.lateEnds?.write(entry) : undefined;
+    const standing = (await late) ?? (await takenRow(parts, record, thrown));
+    if (standing === undefined || nonceOf(standing) !== flight.nonce)
+      return unrecorded(parts, flight, record, lasting ? lostOutcome(flight, thrown) : retriable(thrown));
+    if (!isSameEnd(standing, record)) return { ...end, record: standing };
+  }
+  flight.undo.recorded(parts.log);
+  return { ...end, record: end.answered === undefined ? record : repeated(record, end.answered) };
+}
+
+const isSameEnd = (one: InvocationRecord, other: InvocationRecord): boolean =>
+  one.state === other.state && one.failure?.code === other.failure?.code;
+
+/** What was accepted is never lost: the row stands on the disk before the caller hears that its call waits. */
+async function setAside(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: EventsTo): Promise<FlightEnd> {
+  const record = recordOf(parts, flight, end);
+  try {
+    await parts.ledger.commit({ record, events: eventsTo(record), durability: 'synchronous' });
+    return { ...end, record };
+  } catch (thrown) {
+    const standing = await takenRow(parts, record, thrown);
+    if (standing !== undefined && nonceOf(standing) === flight.nonce) return { ...end, record: standing };
+    return unrecorded(parts, flight, record, retriable(thrown));
+  }
+}
+
+/** The row that was not replaced: this very call's, which came through before or went on meanwhile, or another call's. */
+async function takenRow(
+  { records }: Parts,
+  { tenantId, invocationId }: InvocationRecord,
+  thrown: unknown,
+): Promise<InvocationRecord | undefined> {
+  if (failureOf(thrown).code !== 'E3802') return undefined;
+  return records.findInvocation(tenantId, invocationId).catch(() => undefined);
+}
+
+/** The id of a call is another's when the database lost its claim: then the same request may be made again. */
+const retriable = (thrown: unknown): Failure => {
+  const failed = failureOf(thrown);
+  return failed.code === 'E3802'
+    ? failure('E3811', 'Another call with this id was faster. Nothing of this call is kept: call again.')
+    : failed;
+};
+
+function lostOutcome(flight: Flight, cause: unknown): Failure {
+  if (isSafe(flight))
+    return failure('E3811', 'The tool ran, but its outcome could not be recorded. It is safe to call again.', {
+      cause,
+    });
+  const message = 'The tool ran, but its outcome could not be recorded. Find out what it did before you call again.';
+  return failure('E3804', message, { cause });
+}
+
+/** An answer that is not on record is not given: the caller learns that the record failed. */
+function unrecorded(parts: Parts, flight: Flight, { invocationId }: InvocationRecord, failed: Failure): FlightEnd {
+  const end: FlightEnd = { state: 'FAILED', failure: failed };
+  return { ...end, record: { ...recordOf(parts, flight, end), invocationId } };
+}

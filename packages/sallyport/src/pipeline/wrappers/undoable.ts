@@ -1,0 +1,74 @@
+import { type Failure, failure as failureWith } from '@sallyport/std/error/failure';
+import { stateAfterFailure } from '../../domain/invocation/lifecycle.ts';
+import type { Flight, FlightEnd } from '../flight/flight.ts';
+import type { PipelineParts } from '../parts.ts';
+import { outcomeUnknown, rollbackFailed } from '../stages/attempts/outcome-unknown.ts';
+import { rollBackLeftover } from '../undo/leftover.ts';
+import type { RolledBack } from '../undo/transaction.ts';
+import type { Wrapper } from './wrapper.ts';
+
+/**
+ * What a call that did not succeed has changed is taken back, and what any call opened is closed (PIPE-03). Where a call
+ * was cut off and cannot be taken back, it ends as outcome unknown (PIPE-13).
+ */
+export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'clock'>): Wrapper {
+  const { log } = parts;
+  return {
+    name: 'undoable',
+    wrap: (next) => async (flight) => {
+      const leftover = flight.resumed?.cutOff === true ? await rollBackLeftover(parts, flight.resumed) : undefined;
+      const end: FlightEnd = leftover === undefined ? await next(flight) : { state: 'ABORTED', failure: leftover };
+      const { failure } = end;
+      // A call that waits keeps what it holds, its idempotency key above all.
+      if (failure === undefined) {
+        flight.undo.commit();
+        const closing = flight.undo.close(log);
+        if (closing !== undefined) await closing;
+        return end;
+      }
+      const isEnd = flight.resumed?.hold?.counts(failure, flight.attempts) !== false;
+      const rolledBack = await flight.undo.rollBack(log, isEnd);
+      await flight.undo.close(log);
+      const unknown = unknownAfter(rolledBack, flight, failure);
+      if (unknown === undefined && (rolledBack === 'done' || rolledBack === 'part')) {
+        log.info('rolled-back', { invocation_id: flight.call.invocationId, e_code: failure.code });
+        if (end.state === 'ABORTED') await flight.enter('ABORTED');
+        return { ...end, state: 'ROLLED_BACK' };
+      }
+      if (unknown === undefined) return end;
+      if (rolledBack === 'part') tellPart(flight, parts.clock.now());
+      if (failure.code === 'E3900') log.error('call-failed', { cause: causeOf(failure.cause) });
+      return { ...end, state: stateAfterFailure(unknown), failure: unknown };
+    },
+  };
+}
+
+/** What is not known after the rollback; undefined when all is. */
+function unknownAfter(rolledBack: RolledBack, flight: Flight, failed: Failure): Failure | undefined {
+  switch (rolledBack) {
+    case 'done':
+      return undefined;
+    case 'failed':
+      return rollbackFailed(failed);
+    case 'nothing':
+      return outcomeUnknown(flight, failed);
+    case 'part': {
+      // What the call changed through the layer is as before; what else it did nobody knows.
+      const unknown = outcomeUnknown(flight, failed);
+      if (unknown === undefined) return undefined;
+      const { code, message, details, cause } = unknown;
+      return failureWith(code, message, {
+        details: { ...details, rollback: 'done' },
+        ...(cause === undefined ? {} : { cause }),
+      });
+    }
+  }
+}
+
+/** The state of the call says only that its outcome is not known; that there was a rollback is audited all the same. */
+function tellPart(flight: Flight, at: number): void {
+  flight.facts ??= [];
+  flight.facts.push({ type: 'ai.agent.tool.rolled_back', at, data: { rollback: 'done' } });
+}
+
+const causeOf = (cause: unknown): string => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));

@@ -1,0 +1,52 @@
+import { KiB } from '@sallyport/std/bytes';
+import { parseDocument } from 'yaml';
+import type { Fault } from '../../../../api/schemas/error.ts';
+import { plainCopy } from '../../foreign/plain-json.ts';
+
+/** Longest front matter, in characters. */
+const FRONT_MATTER_CHARS_MAX = 64 * KiB;
+/** Times that YAML aliases may be repeated; a front matter has no use for more. */
+const YAML_ALIASES_MAX = 20;
+
+/** A SKILL.md in its two parts. */
+export interface SkillText {
+  readonly front: Readonly<Record<string, unknown>>;
+  /** All that follows the front matter, as it is. */
+  readonly body: string;
+}
+
+/** Reads the text of a SKILL.md, or says what is wrong with its front matter. */
+export function readSkillText(text: string): SkillText | Fault {
+  const found = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/.exec(text);
+  if (found === null) {
+    return {
+      ...fault('must begin with a front matter between two lines of ---'),
+      hint: 'Write name and description there.',
+    };
+  }
+  const [whole, yaml = ''] = found;
+  if (yaml.length > FRONT_MATTER_CHARS_MAX) {
+    return fault(`has a front matter of ${yaml.length} characters, more than ${FRONT_MATTER_CHARS_MAX}`);
+  }
+  const front = readYaml(yaml);
+  return 'message' in front ? front : { front: front.value, body: text.slice(whole.length) };
+}
+
+function readYaml(yaml: string): { readonly value: Record<string, unknown> } | Fault {
+  try {
+    const document = parseDocument(yaml, { schema: 'core', logLevel: 'silent' });
+    const [first] = document.errors;
+    if (first !== undefined) return fault(`has a front matter that is no YAML: ${first.message.split('\n', 1)[0]}`);
+    const { value, faults } = plainCopy(document.toJS({ maxAliasCount: YAML_ALIASES_MAX }) ?? {});
+    const [odd] = faults;
+    if (odd !== undefined) return fault(`has a front matter that JSON cannot hold: ${odd.path} ${odd.message}`);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return { value: value as Record<string, unknown> };
+    }
+    return fault('has a front matter that is no mapping of names to values');
+  } catch (thrown) {
+    return fault(`has a front matter that cannot be read: ${(thrown as Error).message.split('\n', 1)[0]}`);
+  }
+}
+
+const fault = (message: string): Fault => ({ path: '/SKILL.md', code: 'E3008', keyword: 'front-matter', message });

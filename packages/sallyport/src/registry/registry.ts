@@ -1,0 +1,230 @@
+// Hot path: find() and noteUse() are asked once for every call.
+
+import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Warning } from '../../api/schemas/invocation.ts';
+import type { ComplianceReport } from '../../api/schemas/registry/tool-lifecycle.ts';
+import type { ToolSummary } from '../../api/schemas/registry.ts';
+import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import type { ToolVersion } from '../domain/tool/tool-version.ts';
+import { createDependencyGraph, type DependencyGraph } from './dependency-graph.ts';
+import { checkManifest } from './manifests/check-manifest.ts';
+import { complianceOf } from './manifests/compliance.ts';
+import * as memory from './versions/catalogue.ts';
+import { didYouMean, unknownTool } from './versions/catalogue.ts';
+import type { RegistryChange } from './versions/changes.ts';
+import { followStore } from './versions/lifecycle/follow-store.ts';
+import { type HistoryEntry, historyOf } from './versions/lifecycle/history.ts';
+import { dependencyJudge } from './versions/lifecycle/judge-dependencies.ts';
+import { manifestWarnings, stepWarning, TIMEOUT_CUT } from './versions/lifecycle/manifest-warnings.ts';
+import { type MoveDetails, moveVersions, removeTools, type VersionMove } from './versions/lifecycle/move-version.ts';
+import { type Registered, registerVersions } from './versions/lifecycle/register-versions.ts';
+import {
+  checksOf,
+  type RegistryParts,
+  type RegistryState,
+  registryState,
+} from './versions/lifecycle/registry-state.ts';
+import { RETENTION } from './versions/lifecycle/retention.ts';
+import type { ListFilter } from './versions/tool-index.ts';
+import type { Found } from './versions/version-set.ts';
+
+export type { Found, HistoryEntry, ListFilter, MoveDetails, Registered, RegistryChange, RegistryParts, VersionMove };
+export { complianceOf, didYouMean, RETENTION, stepWarning, TIMEOUT_CUT, unknownTool };
+
+/** A request that finds nothing makes the registry look at the store, at most this often, in ms. */
+const MISS_REFRESH_MS = 1000;
+
+/** Which page of a list: `page` counts from 1, `pageSize` in tools. */
+export interface Paging {
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+/** What registering a manifest would say. */
+export interface CheckedManifest {
+  /** E3008 with every fault in `details.faults`; undefined for a manifest that could be registered. */
+  readonly failure?: Failure;
+  /** Absent with a failure. */
+  readonly manifest?: ToolManifest;
+  readonly compliance?: ComplianceReport;
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * Which tools exist, for each tenant. The store is the truth and memory follows it: after each write of its own, at
+ * intervals, and when something is asked for that memory does not know. Several registries may stand on one store.
+ */
+export interface Registry {
+  /** Reads everything from the store anew. Rows that cannot be read are left out and logged. */
+  load(): Promise<void>;
+  /** Reads what changed in the store since the last time, by whichever instance. */
+  refresh(): Promise<void>;
+  /** Refreshes every `intervalMs` and writes notes of uses every minute, until it is disposed; failures are logged. */
+  follow(intervalMs: number): AsyncDisposable;
+  /**
+   * Registers one version. A removed version comes back when its content is the same. Beyond `versionsPerToolMax` the
+   * oldest versions leave.
+   * @param by agent DID of who asks
+   * @throws ToolLayerError E3008 with every fault in `details.faults`; E3007 when id and version have another content
+   */
+  register(tenantId: string, manifest: unknown, by?: string): Promise<Registered>;
+  /**
+   * Registers many in one transaction; a refused one (E3008, E3007) stops none of the others. Answers in the order of the input.
+   * @throws ToolLayerError E3810 for more than 20 000 in one registration
+   */
+  registerAll(tenantId: string, manifests: readonly unknown[], by?: string): Promise<readonly (Registered | Failure)[]>;
+  /** Judges a manifest as a registration would, without one. */
+  check(tenantId: string, manifest: unknown): CheckedManifest;
+  /**
+   * The version for a request (REG-03): exact version, SemVer range, `latest`; the newest release when undefined.
+   * Warnings: E3003 for a deprecated or sunset version, `newer_version_excluded` when the range left out a newer release.
+   * @returns E3001 unknown tool, E3002 unknown version, E3004 removed, E3006 nothing in the range
+   */
+  find(tenantId: string, toolId: string, range?: string): Found | Failure;
+  /** Reads what other instances have changed, at most once a second; undefined when that was done just now. */
+  lookAgain(): Promise<void> | undefined;
+  /** As `find`; what memory does not know is looked for in the store first, as by `lookAgain`. */
+  findAnywhere(tenantId: string, toolId: string, range?: string): Found | Failure | Promise<Found | Failure>;
+  /** Notes that a version is called, so that it counts as in use. Costs a look-up. */
+  noteUse(version: ToolVersion): void;
+  /** One page of the tools, ordered by id; `total` counts all that match. A page beyond the last is empty. */
+  list(
+    tenantId: string,
+    filter: ListFilter,
+    paging: Paging,
+  ): { readonly tools: readonly ToolSummary[]; readonly total: number };
+  /** The newest version of every tool of a tenant, ordered by id. */
+  manifests(tenantId: string): readonly ToolVersion[];
+  /** Versions of a tool that were not removed, newest first. Empty when there are none. */
+  versions(tenantId: string, toolId: string): readonly ToolVersion[];
+  /** Every version of a tool, removed ones among them, newest first. Empty for an unknown tool. */
+  history(tenantId: string, toolId: string): Promise<readonly HistoryEntry[]>;
+  /** Which of the newest versions wait for which (MOD-05); built at the first question after a change. */
+  dependencies(tenantId: string): DependencyGraph;
+  /**
+   * Moves one version in its lifecycle, or without `version` each that can go there (REG-04). A way of several steps is
+   * taken whole. Answers with the moved versions.
+   * @throws ToolLayerError E3001 and E3002 for what is not there, also as successor; E3814 for a state that does not
+   * allow it, and for a removal before `removableAt` without `force`
+   */
+  move(move: VersionMove): Promise<readonly ToolVersion[]>;
+  /**
+   * Removes one version, or all, at once: for tools whose source is gone. Answers with the versions that this call removed.
+   * @throws ToolLayerError E3001 for an unknown tool, E3002 for an unknown version
+   */
+  remove(tenantId: string, toolId: string, version?: string): Promise<readonly string[]>;
+  /**
+   * Removes every version of many tools in one transaction: for a source that is gone with all its tools. Answers with
+   * the versions that left; what is not there is passed over.
+   */
+  removeAll(tenantId: string, toolIds: readonly string[]): Promise<readonly ToolVersion[]>;
+  /** Notes that changes of these versions are on the audit record. */
+  recorded(versions: readonly ToolVersion[]): Promise<void>;
+  /**
+   * Versions that were added or moved longer ago than a time in ms, by whichever instance, without a note that this is on
+   * record: a crash came in between. At most 1 000.
+   */
+  unrecorded(olderThanMs: number): Promise<readonly ToolVersion[]>;
+  /** Tells of each change after it took effect, until the handle is disposed. A listener that throws is logged. */
+  onChanged(listener: (change: RegistryChange) => void): Disposable;
+  /** How much is held in memory. */
+  sizes(): { readonly tenants: number; readonly tools: number; readonly versions: number };
+}
+
+/** Makes an empty registry over a store; call `load` before the first use. */
+export function createRegistry(parts: RegistryParts): Registry {
+  const state = registryState(parts, { ...RETENTION, ...parts.retention });
+  const find: Registry['find'] = (tenantId, toolId, range) => memory.find(state.catalogue, tenantId, toolId, range);
+  const lookAgain = lookingAgain(state);
+  return {
+    load: state.load,
+    refresh: state.refresh,
+    follow: (intervalMs) => followStore(state, intervalMs),
+    registerAll: (tenantId, manifests, by) => registerVersions(state, tenantId, manifests, by),
+    async register(tenantId, manifest, by) {
+      const [answer] = await registerVersions(state, tenantId, [manifest], by);
+      if (answer === undefined || isFailure(answer)) throw ToolLayerError.of(answer ?? unknownTool(''));
+      return answer;
+    },
+    check: (tenantId, manifest) => check(state, tenantId, manifest),
+    find,
+    lookAgain,
+    findAnywhere(tenantId, toolId, range) {
+      const found = find(tenantId, toolId, range);
+      if (!isFailure(found)) return found;
+      return lookAgain()?.then(() => find(tenantId, toolId, range)) ?? found;
+    },
+    noteUse: state.uses.note,
+    list: (tenantId, filter, paging) => memory.list(state.catalogue, tenantId, filter, paging),
+    manifests: (tenantId) => memory.newestVersions(state.catalogue, tenantId),
+    versions: (tenantId, toolId) => memory.versionsOf(state.catalogue, tenantId, toolId)?.live ?? [],
+    history: (tenantId, toolId) => historyOf(state, tenantId, toolId),
+    dependencies: dependencyGraphs(state),
+    move: (move) => moveVersions(state, move),
+    remove: (tenantId, toolId, version) => remove(state, tenantId, toolId, version),
+    removeAll: (tenantId, toolIds) => removeTools(state, tenantId, toolIds),
+    recorded: (versions) => state.store.markRecorded(versions.map(keyOf)),
+    unrecorded: (olderThanMs) => state.store.unrecorded(state.clock.now() - olderThanMs),
+    onChanged: state.changes.subscribe,
+    sizes: () => memory.sizesOf(state.catalogue),
+  };
+}
+
+const keyOf = ({ tenantId, manifest: { tool_id, version } }: ToolVersion) => ({ tenantId, toolId: tool_id, version });
+
+function lookingAgain(state: RegistryState): Registry['lookAgain'] {
+  let refreshedAt: number | undefined;
+  return () => {
+    const now = state.clock.monotonic();
+    if (refreshedAt !== undefined && now - refreshedAt < MISS_REFRESH_MS) return undefined;
+    refreshedAt = now;
+    return state.refresh();
+  };
+}
+
+function check(state: RegistryState, tenantId: string, given: unknown): CheckedManifest {
+  const manifest = checkManifest(given, checksOf(state, tenantId));
+  if (isFailure(manifest)) return { failure: manifest, warnings: [] };
+  const tenant = state.catalogue.get(tenantId);
+  const warnings = dependencyJudge(tenant, [manifest]).judge(manifest);
+  if (isFailure(warnings)) return { failure: warnings, warnings: [] };
+  const before = memory.versionBelow(state.catalogue, tenantId, manifest);
+  return {
+    manifest,
+    compliance: complianceOf(manifest),
+    warnings: [...warnings, ...manifestWarnings(manifest, before?.manifest, state.timeoutSecondsMax)],
+  };
+}
+
+/** One graph for each list of newest versions, which is another after each change. */
+function dependencyGraphs(state: RegistryState): Registry['dependencies'] {
+  const graphs = new WeakMap<readonly ToolVersion[], DependencyGraph>();
+  return (tenantId) => {
+    const newest = memory.newestVersions(state.catalogue, tenantId);
+    const known = graphs.get(newest);
+    if (known !== undefined) return known;
+    const graph = createDependencyGraph(
+      newest.map(({ manifest: { tool_id, requires = [], prefers = [] } }) => ({ toolId: tool_id, requires, prefers })),
+    );
+    graphs.set(newest, graph);
+    return graph;
+  };
+}
+
+async function remove(
+  state: RegistryState,
+  tenantId: string,
+  toolId: string,
+  version?: string,
+): Promise<readonly string[]> {
+  const set = memory.versionsOf(state.catalogue, tenantId, toolId);
+  if (set === undefined) throw ToolLayerError.of(unknownTool(toolId));
+  if (version !== undefined && !set.byVersion.has(version)) {
+    throw new ToolLayerError('E3002', `${toolId} has no version ${version.slice(0, 64)}; nothing was removed.`);
+  }
+  if (version === undefined ? set.live.length === 0 : set.byVersion.get(version)?.state === 'removed') return [];
+  const named = version === undefined ? {} : { version };
+  const removed = await moveVersions(state, { tenantId, toolId, ...named, to: 'removed', force: true });
+  return removed.map(({ manifest }) => manifest.version);
+}

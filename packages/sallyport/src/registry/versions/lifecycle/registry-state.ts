@@ -1,0 +1,120 @@
+import type { Clock } from '@sallyport/std/clock';
+import type { Fault } from '../../../../api/schemas/error.ts';
+import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
+import type { Log } from '../../../telemetry/log.ts';
+import type { ManifestChecks } from '../../manifests/check-manifest.ts';
+import type { ToolStore } from '../../tool-store.port.ts';
+import { type Catalogue, put, versionsOf } from '../catalogue.ts';
+import { type Changes, createChanges } from '../changes.ts';
+import type { Retention } from './retention.ts';
+import { createUses, type Uses } from './uses.ts';
+
+/** What the registry stands on. */
+export interface RegistryParts extends Pick<ManifestChecks, 'compileSchema'> {
+  /** Faults of `executor`, with pointers from the manifest's root, for the tenant that registers it. */
+  readonly configFaults: (manifest: ToolManifest, tenantId: string) => readonly Fault[];
+  readonly store: ToolStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Default: what {@link Retention} says. */
+  readonly retention?: Partial<Retention>;
+  /** Longest timeout of a synchronous call; a manifest that asks for more gets a warning. No bound when absent. */
+  readonly timeoutSecondsMax?: number;
+}
+
+/** The registry of this process: the store, and what of it stands in memory. */
+export interface RegistryState extends Omit<RegistryParts, 'retention'> {
+  readonly retention: Retention;
+  readonly changes: Changes;
+  readonly uses: Uses;
+  /** Replaced as a whole by each load. */
+  catalogue: Catalogue;
+  /** How far the catalogue follows the store. */
+  revision: number;
+  /** Reads what changed in the store since the last time. Memory is changed here and nowhere else. */
+  readonly refresh: () => Promise<void>;
+  readonly load: () => Promise<void>;
+}
+
+/** An empty registry over a store. */
+export function registryState(parts: RegistryParts, retention: Retention): RegistryState {
+  const inTurn = oneAfterTheOther();
+  const state: RegistryState = {
+    ...parts,
+    retention,
+    changes: createChanges(parts.log),
+    uses: createUses(parts),
+    catalogue: new Map(),
+    revision: 0,
+    refresh: inTurn(() => follow(state)),
+    load: inTurn(() => load(state)),
+  };
+  return state;
+}
+
+/**
+ * Makes functions that never run at the same time; who asks while one waits for its turn shares that run. So whoever
+ * asked after a write sees it when the answer comes.
+ */
+function oneAfterTheOther(): (run: () => Promise<void>) => () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return (run) => {
+    let waiting: Promise<void> | undefined;
+    return () => {
+      if (waiting === undefined) {
+        waiting = last.then(() => {
+          waiting = undefined;
+          return run();
+        });
+        last = waiting.catch(() => undefined);
+      }
+      return waiting;
+    };
+  };
+}
+
+async function follow(state: RegistryState): Promise<void> {
+  const { versions, revision } = await state.store.changedSince(state.revision);
+  const changed = putAll(state, state.catalogue, versions);
+  state.revision = Math.max(state.revision, revision);
+  for (const [tenantId, toolIds] of changed) state.changes.tell(tenantId, [...toolIds]);
+}
+
+async function load(state: RegistryState): Promise<void> {
+  const { versions, revision } = await state.store.changedSince(0);
+  const loaded: Catalogue = new Map();
+  putAll(state, loaded, versions);
+  state.catalogue = loaded;
+  state.revision = revision;
+  for (const [tenantId, { byId }] of loaded) state.changes.tell(tenantId, [...byId.keys()]);
+}
+
+/** Rows that cannot be read are left out and logged. */
+function putAll(
+  { uses, log, catalogue: before }: RegistryState,
+  catalogue: Catalogue,
+  versions: readonly ToolVersion[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const changed = new Map<string, Set<string>>();
+  for (const version of versions) {
+    try {
+      const { tool_id: toolId, version: number } = version.manifest;
+      const known = versionsOf(before, version.tenantId, toolId)?.byVersion.get(number);
+      if (known !== undefined) uses.carryOver(known, version);
+      put(catalogue, version);
+      changed.set(version.tenantId, (changed.get(version.tenantId) ?? new Set()).add(toolId));
+    } catch (cause) {
+      log.warn('registry-row-unreadable', { toolId: version.manifest?.tool_id, reason: String(cause) });
+    }
+  }
+  return changed;
+}
+
+/** What manifests of one tenant are judged by. */
+export function checksOf(
+  { compileSchema, configFaults }: Pick<RegistryParts, 'compileSchema' | 'configFaults'>,
+  tenantId: string,
+): ManifestChecks {
+  return { compileSchema, configFaults: (manifest) => configFaults(manifest, tenantId) };
+}

@@ -1,0 +1,240 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MiB } from '@sallyport/std/bytes';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ChainedEvent, chainedEventOf } from '../../domain/event/chained-event.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { silentLog } from '../../telemetry/log.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
+import { openPostgres, type PostgresDatabase } from './postgres-database.ts';
+import { clientOf, embeddedDatabases, run, type TestDatabases } from './postgres-databases.fixture.ts';
+
+let databases: TestDatabases;
+let connection: PostgresConnection;
+
+beforeAll(async () => {
+  databases = await embeddedDatabases();
+  connection = await databases.fresh();
+});
+
+afterAll(() => databases.close());
+
+const open = (changes: { connection?: PostgresConnection; poolMax?: number } = {}): Promise<PostgresDatabase> =>
+  openPostgres({ connection, log: silentLog, ...changes });
+
+const url = (text: string): { connection: PostgresConnection } => ({ connection: { url: text } });
+
+test('instances that start together on an empty database all come up', async () => {
+  const empty = { connection: await databases.empty() };
+  const opened = await Promise.all([open(empty), open(empty), open(empty), open(empty)]);
+  for (const database of opened) {
+    expect((await database.toolStore.changedSince(0)).versions).toEqual([]);
+    await database.close();
+  }
+});
+
+test('a database of a newer version of the layer is refused', async () => {
+  const newer = await databases.fresh();
+  await run(newer, "insert into sallyport.kysely_migration values ('9999-later', now()::text)");
+  await expect(open({ connection: newer })).rejects.toMatchObject({
+    code: 'E3812',
+    message: expect.stringContaining('9999-later'),
+  });
+});
+
+test('PRM-10 a page of calls is read from an index, however many calls there are', async () => {
+  await using database = await open();
+  const records = Array.from({ length: 400 }, (_, at) => ({
+    ...record(`listed-${at}`),
+    tenantId: 'listed',
+    acceptedAt: at,
+  }));
+  await database.ledgerStore.append({ records, events: [] }, 'synchronous');
+  await run(connection, 'analyze sallyport.tool_invocations');
+  const page = await database.ledgerStore.calls({ tenantId: 'listed', limit: 2 });
+  expect(page.map(({ invocationId }) => invocationId)).toEqual(['listed-399', 'listed-398']);
+  const used = "select idx_scan::int as scans from pg_stat_user_indexes where indexrelname = 'tool_invocations_listed'";
+  // What a connection did is counted when it is closed, at the latest.
+  await database.close();
+  await expect.poll(() => run(connection, used)).toEqual([{ scans: 1 }]);
+});
+
+test('AUD-03 events and checkpoints are append only, for the owner of the database too', async () => {
+  await using database = await open();
+  await database.ledgerStore.append({ records: [], events: [event(1)] }, 'synchronous');
+  for (const table of ['audit_events', 'audit_checkpoints']) {
+    for (const change of [`delete from sallyport.${table}`, `truncate sallyport.${table}`]) {
+      await expect(run(connection, change)).rejects.toThrow('append only');
+    }
+    await expect(run(connection, `update sallyport.${table} set chain_id = 'other'`)).rejects.toThrow('append only');
+  }
+  expect(await database.ledgerStore.chainHead('chain-1')).toEqual({ seq: 1, hash: 'hash-1' });
+});
+
+test('a result of 5 MB is kept', async () => {
+  await using database = await open();
+  const result = 'é"\0'.repeat(MiB / 2);
+  await database.ledgerStore.append({ records: [{ ...record('large'), result }], events: [] }, 'asynchronous');
+  const found = await database.ledgerStore.findInvocation('acme', 'large');
+  expect(found?.result === result).toBe(true);
+});
+
+test('more callers than connections wait for one', async () => {
+  await using database = await open({ poolMax: 2 });
+  const calls = Array.from({ length: 50 }, (_, at) => record(`many-${at}`));
+  await Promise.all(calls.map((each) => database.ledgerStore.append({ records: [each], events: [] }, 'asynchronous')));
+  const counted =
+    "select count(*)::int as connections from pg_stat_activity where application_name = 'sallyport' and datname = current_database()";
+  expect(await run(connection, counted)).toEqual([{ connections: 2 }]);
+});
+
+test('ORC-06 a connection that breaks under a query ends that query, and not the process', async () => {
+  await using wire = await breakable(connection);
+  await using database = await open({ connection: wire.connection });
+  const locker = await clientOf(connection);
+  try {
+    await locker.query('begin');
+    await locker.query('lock table sallyport.outcome_settlements in access exclusive mode');
+    const refused = expect(database.outcomeStore.find('acme', 'call-1')).rejects.toMatchObject({ code: 'E3812' });
+    const waiting = "from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    await expect.poll(() => run(connection, `select count(*)::int as n ${waiting}`)).toEqual([{ n: 1 }]);
+    wire.breakAll();
+    await refused;
+  } finally {
+    await locker.end();
+  }
+  expect(await database.outcomeStore.find('acme', 'call-1')).toBeUndefined();
+});
+
+/** Another way to the same database, which can be cut. */
+async function breakable(to: PostgresConnection) {
+  if (!('socketFolder' in to)) throw new Error('the test database is behind a socket');
+  const folder = await mkdtemp(join(tmpdir(), 'cut-'));
+  const name = `.s.PGSQL.${to.port}`;
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(join(to.socketFolder, name));
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    }
+    near.pipe(far).pipe(near);
+  });
+  await once(server.listen(join(folder, name)), 'listening');
+  const breakAll = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    connection: { ...to, socketFolder: folder },
+    breakAll,
+    async [Symbol.asyncDispose]() {
+      breakAll();
+      await new Promise((resolve) => server.close(resolve));
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+test('a lost connection costs one error, and the next query has a new one', async () => {
+  await using database = await open({ poolMax: 1 });
+  await database.tryWrite();
+  await run(
+    connection,
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sallyport' and datname = current_database()",
+  );
+  await sleep(20);
+  await database.tryWrite().catch(() => undefined);
+  await database.tryWrite();
+});
+
+test('a connection that is lost under the ledger costs no later append', async () => {
+  await using database = await open();
+  const append = (id: string) =>
+    database.ledgerStore.append({ records: [record(id)], events: [] }, 'synchronous').catch(() => undefined);
+  await append('before');
+  await run(
+    connection,
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sallyport' and datname = current_database()",
+  );
+  await sleep(20);
+  await append('perhaps');
+  await append('after');
+  expect(await database.ledgerStore.findInvocation('acme', 'after')).toEqual(record('after'));
+});
+
+test('a database of one connection serves the ledger and everything else', async () => {
+  await using database = await open({ poolMax: 1 });
+  await database.ledgerStore.append({ records: [record('single')], events: [] }, 'asynchronous');
+  expect(await database.ledgerStore.findInvocation('acme', 'single')).toEqual(record('single'));
+  await database.ledgerStore.append({ records: [record('single-too')], events: [] }, 'asynchronous');
+});
+
+test('a closed database answers with an error, and closes only once', async () => {
+  const database = await open();
+  await Promise.all([database.close(), database.close()]);
+  await expect(database.tryWrite()).rejects.toMatchObject({ code: 'E3812' });
+  await expect(
+    database.ledgerStore.append({ records: [record('late')], events: [] }, 'synchronous'),
+  ).rejects.toMatchObject({
+    code: 'E3812',
+  });
+});
+
+test('an address that is none is refused without repeating it', async () => {
+  for (const text of ['', 'mysql://u:secret@h/d', 'postgres://u:secret@[h/d', '/var/run']) {
+    const error = await open(url(text)).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'E3812', message: expect.stringContaining('SALLYPORT_DATABASE_URL') });
+    expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain('secret');
+  }
+});
+
+test('a server that cannot be reached is named as the reason', async () => {
+  for (const text of ['postgres://u:secret@127.0.0.1:1/d', 'postgresql:///d?host=/nowhere&user=u']) {
+    const error = await open(url(text)).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'E3812', message: expect.stringContaining('cannot be reached') });
+    expect(String(error)).not.toContain('secret');
+  }
+});
+
+test('a database that does not exist is named as the reason', async () => {
+  const missing = { ...(connection as object), database: 'missing' } as PostgresConnection;
+  await expect(open({ connection: missing })).rejects.toMatchObject({
+    code: 'E3812',
+    message: expect.stringContaining('does not exist'),
+  });
+});
+
+function record(invocationId: string): InvocationRecord {
+  return {
+    invocationId,
+    tenantId: 'acme',
+    agentDid: 'did:web:agent',
+    toolId: 'weather',
+    door: 'rest',
+    state: 'COMPLETED',
+    instanceId: 'instance-1',
+    warnings: [],
+    acceptedAt: 1_767_323_045_678,
+  };
+}
+
+function event(seq: number): ChainedEvent {
+  return chainedEventOf({
+    specversion: '1.0',
+    id: `event-${seq}`,
+    source: '/sallyport/instance-1',
+    type: 'ai.agent.tool.invoked',
+    time: '2026-01-02T03:04:05.678Z',
+    datacontenttype: 'application/json',
+    tenantid: 'acme',
+    chainid: 'chain-1',
+    chainseq: seq,
+    chainprev: `hash-${seq - 1}`,
+    chainhash: `hash-${seq}`,
+    data: {},
+  });
+}

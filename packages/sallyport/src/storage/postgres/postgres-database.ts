@@ -1,0 +1,198 @@
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Pool } from 'pg';
+import type { ClaimedKeys, LedgerStore } from '../../audit/ledger-store.port.ts';
+import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
+import type { RevocationStore } from '../../identity/revocations.port.ts';
+import type { QuarantineStore } from '../../mcp-servers/quarantine-store.port.ts';
+import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
+import type { ApprovalStore } from '../../orchestration/approval-store.port.ts';
+import type { CallLeaseStore } from '../../orchestration/call-lease-store.port.ts';
+import type { CompensationStore } from '../../orchestration/compensation-store.port.ts';
+import type { QuotaStore } from '../../permission/quota-store.port.ts';
+import type { IdempotencyStore } from '../../pipeline/idempotency-store.port.ts';
+import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
+import type { OutputStore } from '../../pipeline/output-store.port.ts';
+import type { StateStore } from '../../pipeline/state-store.port.ts';
+import type { UndoJournal } from '../../pipeline/undo-journal.port.ts';
+import type { SkillContentBounds, SkillContents } from '../../registry/skill-files.port.ts';
+import type { ToolStore } from '../../registry/tool-store.port.ts';
+import type { VectorIndex, VectorStore } from '../../registry/vectors.port.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { VisibilityStore } from '../../visibility/visibility-store.port.ts';
+import { postgresApprovalStore } from './approvals/postgres-approval-store.ts';
+import { postgresCallLeaseStore } from './calls/postgres-call-lease-store.ts';
+import { postgresClaimedKeys } from './calls/postgres-claimed-keys.ts';
+import { postgresCompensationStore } from './calls/postgres-compensation-store.ts';
+import { postgresIdempotencyStore } from './calls/postgres-idempotency-store.ts';
+import { postgresQuotaStore } from './calls/postgres-quota-store.ts';
+import { databaseError, inDatabase } from './database-error.ts';
+import { postgresApiKeyStore } from './identity/postgres-api-key-store.ts';
+import { postgresRevocationStore } from './identity/postgres-revocation-store.ts';
+import { postgresLedgerStore } from './ledger/postgres-ledger-store.ts';
+import { createStatementSender } from './ledger/statement-sender.ts';
+import { postgresOutcomeStore } from './outcomes/postgres-outcome-store.ts';
+import { postgresOutputStore } from './outcomes/postgres-output-store.ts';
+import { postgresStateStore } from './outcomes/postgres-state-store.ts';
+import { postgresUndoJournal } from './outcomes/postgres-undo-journal.ts';
+import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
+import { migrate } from './schema/migrate.ts';
+import type { Tables } from './schema/tables.ts';
+import { postgresSkillContents } from './tools/postgres-skill-contents.ts';
+import { postgresToolStore } from './tools/postgres-tool-store.ts';
+import { postgresVisibilityStore } from './tools/postgres-visibility-store.ts';
+import { postgresQuarantineStore } from './upstreams/postgres-quarantine-store.ts';
+import { postgresUpstreamStore } from './upstreams/postgres-upstream-store.ts';
+import { hasPgvector, pgvectorIndex, type SendStatement } from './vectors/pgvector-index.ts';
+import { postgresVectorStore } from './vectors/postgres-vector-store.ts';
+
+/** Connections at once when the caller names no bound; opened when they are first needed. */
+const POOL_MAX = 16;
+/** An unused connection is closed after this time. */
+const IDLE_MS = 60_000;
+/** Longest wait for a connection, free or new. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Longest wait for an answer, so that a dead server cannot hold a call for ever. */
+const QUERY_TIMEOUT_MS = 60_000;
+/** Oldest server that the statements are written for. */
+const OLDEST_VERSION = 150_000;
+
+/** Every store over one pool of connections. */
+export interface PostgresDatabase extends AsyncDisposable {
+  readonly toolStore: ToolStore;
+  readonly ledgerStore: LedgerStore;
+  readonly idempotencyStore: IdempotencyStore;
+  readonly claimedKeys: ClaimedKeys;
+  readonly callLeaseStore: CallLeaseStore;
+  readonly compensationStore: CompensationStore;
+  readonly quotaStore: QuotaStore;
+  readonly upstreamStore: UpstreamStore;
+  readonly quarantineStore: QuarantineStore;
+  readonly visibilityStore: VisibilityStore;
+  readonly revocationStore: RevocationStore;
+  readonly apiKeyStore: ApiKeyStore;
+  readonly approvalStore: ApprovalStore;
+  readonly outcomeStore: OutcomeStore;
+  readonly undoJournal: UndoJournal;
+  readonly stateStore: StateStore;
+  readonly outputStore: OutputStore;
+  readonly skillContents: SkillContents;
+  readonly vectorStore: VectorStore;
+  /**
+   * Vectors in the database itself.
+   * @returns undefined when the server has no pgvector
+   */
+  vectorIndex(): Promise<VectorIndex | undefined>;
+  /**
+   * Writes one small row and commits it, as durably as calls are recorded.
+   * @throws E3812 when nothing can be written, with the reason; the server gives up after some seconds
+   */
+  tryWrite(): Promise<void>;
+  /** Waits for running queries and closes every connection. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What the database needs. */
+export interface PostgresOptions {
+  readonly connection: PostgresConnection;
+  /** Connections at once; 16 when absent. */
+  readonly poolMax?: number;
+  /** How much is kept of skills; `SKILL_CONTENT_BOUNDS` when absent. */
+  readonly skillContentBounds?: SkillContentBounds;
+  readonly log: Log;
+}
+
+/**
+ * Connects, and brings the schema `sallyport` up to date; instances that start at the same time wait for one another.
+ * @throws ToolLayerError E3812 when the server cannot be reached, is older than PostgreSQL 15, refuses the user, or was
+ *   written by a newer version of the layer
+ */
+export async function openPostgres({
+  connection,
+  poolMax = POOL_MAX,
+  skillContentBounds,
+  log,
+}: PostgresOptions): Promise<PostgresDatabase> {
+  const pool = openPool(connection, poolMax, log);
+  const database = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await refuseOldServer(database);
+    await migrate(database);
+  } catch (error) {
+    await pool.end();
+    throw databaseError('be opened', error);
+  }
+  const sender = createStatementSender(pool);
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= sender.close().then(() => pool.end());
+    return closing;
+  };
+  return {
+    toolStore: postgresToolStore(database),
+    ledgerStore: postgresLedgerStore(sender, pool, database),
+    idempotencyStore: postgresIdempotencyStore(pool),
+    claimedKeys: postgresClaimedKeys(pool),
+    callLeaseStore: postgresCallLeaseStore(pool),
+    compensationStore: postgresCompensationStore(database),
+    quotaStore: postgresQuotaStore(pool),
+    upstreamStore: postgresUpstreamStore(database),
+    quarantineStore: postgresQuarantineStore(database),
+    visibilityStore: postgresVisibilityStore(database),
+    revocationStore: postgresRevocationStore(database),
+    apiKeyStore: postgresApiKeyStore(database),
+    approvalStore: postgresApprovalStore(database),
+    outcomeStore: postgresOutcomeStore(database),
+    undoJournal: postgresUndoJournal(pool),
+    stateStore: postgresStateStore(pool),
+    outputStore: postgresOutputStore(pool),
+    skillContents: postgresSkillContents(database, skillContentBounds),
+    vectorStore: postgresVectorStore(pool),
+    vectorIndex: () => vectorIndexOf((text, values) => pool.query(text, [...values])),
+    tryWrite: () => inDatabase('write', async () => void (await pool.query(TRY_WRITE))),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/**
+ * The row of a sink that there is not, in one transaction: statements that are sent together are one. Nobody waits longer for
+ * an answer than the timeout, so a write that hangs on a lock leaves no connection behind.
+ */
+const TRY_WRITE = `set local statement_timeout = '3s';
+insert into sallyport.sink_positions as known (sink, position) values ('readiness', 1)
+on conflict (sink) do update set position = known.position + 1`;
+
+const vectorIndexOf = async (send: SendStatement): Promise<VectorIndex | undefined> =>
+  (await hasPgvector(send)) ? pgvectorIndex(send) : undefined;
+
+function openPool(connection: PostgresConnection, poolMax: number, log: Log): Pool {
+  const pool = new Pool({
+    ...poolTarget(connection),
+    max: poolMax,
+    idleTimeoutMillis: IDLE_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+    fallback_application_name: 'sallyport',
+  });
+  // An idle connection was lost; the next query opens another. A pool that ends does not wait until the server took leave.
+  pool.on('error', (error) => {
+    if (!pool.ending) log.warn('database-connection-lost', { error: error.message });
+  });
+  // The pool hears of idle connections only, and an error that nobody hears of would end the process. The query that ran
+  // there is told of it itself.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+async function refuseOldServer(database: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ number: string; version: string }>`
+select current_setting('server_version_num') as number, current_setting('server_version') as version`.execute(database);
+  const [server] = rows;
+  if (server === undefined || Number(server.number) >= OLDEST_VERSION) return;
+  throw new ToolLayerError(
+    'E3812',
+    `The database is PostgreSQL ${server.version}; the layer needs version 15 or later.`,
+  );
+}

@@ -1,0 +1,75 @@
+import { sha256 } from '@sallyport/std/sha256';
+import { type Kysely, sql } from 'kysely';
+import type { VisibilityStore } from '../../../visibility/visibility-store.port.ts';
+import { inDatabase } from '../database-error.ts';
+import { keyOfText, keyText } from '../key-text.ts';
+import type { Tables } from '../schema/tables.ts';
+
+const RULES = 'sallyport.visibility_rules';
+const REVISION = 'sallyport.visibility_revision';
+
+/** Rules on who sees what, in PostgreSQL. A key may be longer than an index entry, so its SHA-256 stands for it. */
+export function postgresVisibilityStore(database: Kysely<Tables>): VisibilityStore {
+  return {
+    revision: () => inDatabase('ask for changed rules', () => revisionOf(database)),
+    put: ({ tenantId, kind, key, rule }) =>
+      inDatabase('keep the rule', () =>
+        database.transaction().execute(async (transaction) => {
+          const text = JSON.stringify(rule);
+          const revision = await nextRevision(transaction);
+          await transaction
+            .insertInto(RULES)
+            .values({ tenant_id: keyText(tenantId), kind, key_hash: hashOf(key), key: keyText(key), rule: text })
+            .onConflict((conflict) =>
+              conflict.columns(['tenant_id', 'kind', 'key_hash']).doUpdateSet({ rule: text, updated_at: new Date() }),
+            )
+            .execute();
+          return revision;
+        }),
+      ),
+    remove: (tenantId, kind, key) =>
+      inDatabase('remove the rule', () =>
+        database.transaction().execute(async (transaction) => {
+          // The lock first, as in put: two writers that take locks in different orders could wait for each other.
+          await transaction.selectFrom(REVISION).select('revision').forUpdate().execute();
+          const { numDeletedRows } = await transaction
+            .deleteFrom(RULES)
+            .where('tenant_id', '=', keyText(tenantId))
+            .where('kind', '=', kind)
+            .where('key_hash', '=', hashOf(key))
+            .executeTakeFirst();
+          return numDeletedRows > 0n ? nextRevision(transaction) : undefined;
+        }),
+      ),
+    loadAll: () =>
+      inDatabase('list the rules', async () => {
+        // The revision first: what is written meanwhile may be in the rules already, and is read once more.
+        const revision = await revisionOf(database);
+        const rows = await database.selectFrom(RULES).select(['tenant_id', 'kind', 'key', 'rule']).execute();
+        const rules = rows.map(({ tenant_id, kind, key, rule }) => ({
+          tenantId: keyOfText(tenant_id),
+          kind,
+          key: keyOfText(key),
+          rule,
+        }));
+        return { revision, rules };
+      }),
+  };
+}
+
+const hashOf = (key: string): string => sha256(keyText(key));
+
+async function revisionOf(database: Kysely<Tables>): Promise<number> {
+  const { revision } = await database.selectFrom(REVISION).select('revision').executeTakeFirstOrThrow();
+  return Number(revision);
+}
+
+/** The lock on the one row puts changes of all instances in an order. */
+async function nextRevision(database: Kysely<Tables>): Promise<number> {
+  const { revision } = await database
+    .updateTable(REVISION)
+    .set({ revision: sql`revision + 1` })
+    .returning('revision')
+    .executeTakeFirstOrThrow();
+  return Number(revision);
+}

@@ -1,0 +1,108 @@
+import { isFailure } from '@sallyport/std/error/failure';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
+import { createSchemaValidator, type SchemaValidatorOptions } from '../schema-validator.ts';
+
+const compiled = (schema: JsonSchemaObject, options: SchemaValidatorOptions = {}) => {
+  const made = createSchemaValidator(options).compile(schema);
+  if (isFailure(made)) throw new Error(JSON.stringify(made.details));
+  return made;
+};
+const coerced = (schema: JsonSchemaObject, value: unknown, options?: SchemaValidatorOptions) =>
+  compiled(schema, options).check(value, { coerce: true });
+
+const DATES = { properties: { day: { type: 'string', format: 'date' }, at: { type: 'string', format: 'date-time' } } };
+
+describe('VAL-02 dates', () => {
+  test('are rewritten where the schema asks for them', () => {
+    expect(coerced(DATES, { day: '5 Jan 2026', at: '2026-01-05T10:00Z' })).toEqual({
+      value: { day: '2026-01-05', at: '2026-01-05T10:00:00Z' },
+      faults: [],
+    });
+    const given = { day: '2026-01-05', at: '2026-01-05T10:00:00.5+02:00' };
+    expect(coerced(DATES, given).value).toBe(given);
+  });
+
+  test('that do not convert are E3502 at their place, with an example', () => {
+    expect(coerced(DATES, { day: '05/01/2026', at: 7 }).faults).toMatchObject([
+      { path: '/day', code: 'E3502', keyword: 'format', hint: expect.stringContaining('2026-01-05') },
+      { path: '/at', code: 'E3502', keyword: 'type' },
+    ]);
+  });
+
+  test('stay as they are when nobody wants them rewritten, and without coercion', () => {
+    const options = { coercion: { dates: false } };
+    expect(coerced(DATES, { day: '5 Jan 2026' }, options).faults).toMatchObject([{ path: '/day', code: 'E3501' }]);
+    expect(compiled(DATES).check({ day: '5 Jan 2026' }, { coerce: false }).faults).toHaveLength(1);
+  });
+
+  test('are made from numbers only when that is asked for', () => {
+    const at = 1_767_607_200;
+    expect(coerced(DATES, { at }).faults).toMatchObject([{ path: '/at', code: 'E3502' }]);
+    const epochs = { coercion: { epochs: true } };
+    expect(coerced(DATES, { at }, epochs).value).toEqual({ at: '2026-01-05T10:00:00Z' });
+    expect(coerced(DATES, { day: at }, epochs).faults).toHaveLength(1);
+  });
+});
+
+const leaf = fc.constantFrom<JsonSchemaObject>(
+  { type: 'integer' },
+  { type: 'number' },
+  { type: 'boolean' },
+  { type: 'string' },
+  { type: ['integer', 'null'] },
+  { type: 'string', format: 'date' },
+  { type: 'string', format: 'date-time' },
+  { enum: [1, 'two', true] },
+  { anyOf: [{ type: 'integer' }, { type: 'boolean' }] },
+);
+const schema = fc.oneof(
+  leaf,
+  leaf.map((items) => ({ type: 'array', items })),
+  fc.record({ a: leaf, b: leaf }).map((properties) => ({ type: 'object', properties })),
+);
+const scalar = fc.oneof(
+  fc.constantFrom('12', '1.5', '1e3', 'true', 'false', '', ' 1', '0x1', '-0', '9007199254740993', '5 Jan 2026'),
+  fc.constantFrom<unknown>(0, 12, 1.5, true, null, 1_767_607_200),
+  fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+  fc.string(),
+);
+const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), fc.record({ a: scalar, b: scalar }));
+
+/** Texts of scalars, as they are written when nothing is lost. */
+const spelled = (given: unknown): string => (typeof given === 'string' ? given : JSON.stringify(given));
+
+describe('VAL-02 whatever the schema and the value', () => {
+  const options = { coercion: { epochs: true } };
+
+  test('what came out converts to itself, the input stays, and a valid value is the same one', () => {
+    fc.assert(
+      fc.property(schema, value, (asked, given) => {
+        const before = structuredClone(given);
+        const handle = compiled(asked, options);
+        const first = handle.check(given, { coerce: true });
+        const again = handle.check(first.value, { coerce: true });
+        expect(given).toEqual(before);
+        expect(again.value).toEqual(first.value);
+        expect(again.faults).toEqual(first.faults);
+        if (first.faults.length === 0) {
+          expect(again.value).toBe(first.value);
+          expect(handle.check(first.value, { coerce: false }).faults).toEqual([]);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a number or a boolean reads back as the text that it was made from', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('integer', 'number', 'boolean', 'string'), scalar, (type, given) => {
+        const { value: made, faults } = coerced({ type }, given);
+        if (faults.length > 0 || made === given) return;
+        const same = typeof made === 'boolean' ? spelled(made) === spelled(given) : Number(made) === Number(given);
+        expect(same).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,75 @@
+// Hot path: runs over the result of every call.
+
+import { pointerTo } from '@sallyport/std/json/json-pointer';
+import type { Fault } from '../../api/schemas/error.ts';
+
+/** Levels that are read; deeper values are faults, as are values that hold themselves. */
+const DEPTH_MAX = 256;
+/** Faults after which the walk ends. */
+const FAULTS_MAX = 20;
+
+/**
+ * A value as its JSON text would read back: dates and whatever knows how to write itself become that, what is undefined
+ * goes. Values that JSON would lose or refuse are faults instead: numbers that are not finite, big integers, maps, sets,
+ * functions and symbols.
+ * @returns the very value when it is plain already, which is the common case, or undefined; faults with E3501 and their
+ *   place
+ */
+export function plainJson(value: unknown): { readonly value: unknown; readonly faults: readonly Fault[] } {
+  if (value === undefined || isPlain(value, 1)) return { value, faults: NONE };
+  const faults: Fault[] = [];
+  const plain = convert(value, '', 1, faults);
+  return { value: plain, faults };
+}
+
+const NONE: readonly Fault[] = [];
+
+function isPlain(value: unknown, depth: number): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || depth > DEPTH_MAX) return false;
+  if (Array.isArray(value)) return value.every((item) => isPlain(item, depth + 1));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if ((prototype !== Object.prototype && prototype !== null) || 'toJSON' in value) return false;
+  for (const name in value) if (!isPlain((value as Record<string, unknown>)[name], depth + 1)) return false;
+  return true;
+}
+
+function convert(given: unknown, path: string, depth: number, faults: Fault[]): unknown {
+  const value = written(given);
+  const what = depth > DEPTH_MAX ? `more than ${DEPTH_MAX} levels, or itself` : lost(value);
+  if (what !== undefined) {
+    if (faults.length < FAULTS_MAX) faults.push(fault(path, what));
+    return null;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (faults.length >= FAULTS_MAX) return null;
+  if (Array.isArray(value))
+    return Array.from(value, (item, index) => convert(item, pointerTo(path, index), depth + 1, faults) ?? null);
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    convert(member, pointerTo(path, name), depth + 1, faults),
+  ]);
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined));
+}
+
+/** What a value writes itself as, a date its instant. */
+function written(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value;
+  return typeof value.toJSON === 'function' ? value.toJSON() : value;
+}
+
+/** What JSON would lose of a value; undefined when it loses nothing. */
+function lost(value: unknown): string | undefined {
+  if (typeof value === 'number' && !Number.isFinite(value)) return `the number ${value}`;
+  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
+  return value instanceof Map || value instanceof Set ? 'a Map or a Set' : undefined;
+}
+
+const fault = (path: string, what: string): Fault => ({
+  path,
+  code: 'E3501',
+  keyword: 'json',
+  message: `The result holds ${what}, which JSON cannot hold.`,
+  hint: 'Return plain JSON.',
+});

@@ -1,0 +1,197 @@
+// Hot path: rulesOf() is asked once for every call.
+
+import type { Clock } from '@sallyport/std/clock';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ToolActivation, ToolAvailability, ToolView } from '../../api/schemas/visibility.ts';
+import type { Log } from '../telemetry/log.ts';
+import { type Listeners, listeners } from './rules/listeners.ts';
+import {
+  activationFor,
+  bindAgents,
+  type ChangingRules,
+  put,
+  remove,
+  rulesOfKind,
+  type StoredView,
+  type TenantRules,
+  tenantRules,
+  viewOf,
+} from './rules/tenant-rules.ts';
+import type { RuleKind, VisibilityStore } from './visibility-store.port.ts';
+
+export { activationFor, type StoredView, type TenantRules, viewOf };
+
+/** How often an instance asks whether another one changed the rules. */
+const REFRESH_MS = 2_000;
+/** Most views of one tenant; more are refused with E3810. */
+export const VIEWS_MAX = 1_000;
+/** Most activations of one tenant, and most statements on availability; more are refused with E3810. */
+export const RULES_MAX = 100_000;
+
+/** What visibility stands on. */
+export interface VisibilityParts {
+  readonly store: VisibilityStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Default 2 000. */
+  readonly refreshMs?: number;
+}
+
+/** What an activation is about. */
+export type ActivationOf = Pick<ToolActivation, 'agent_did' | 'tool_id' | 'user_did'>;
+
+/** Which rules each tenant has on who sees what (VIS-01, REG-13). The durable write comes before the one in memory. */
+export interface Visibility {
+  /** Reads everything from the store, and looks every few seconds whether another instance changed it, until `close`. */
+  start(): Promise<void>;
+  /** The rules of a tenant, live; undefined while it has none, so that a call without rules costs one look-up. */
+  rulesOf(tenantId: string): TenantRules | undefined;
+  /** @throws ToolLayerError E3810 beyond {@link RULES_MAX} */
+  setAvailability(tenantId: string, said: Omit<ToolAvailability, 'changed_at'>): Promise<ToolAvailability>;
+  /** @throws ToolLayerError E3810 beyond {@link RULES_MAX} */
+  setActivation(tenantId: string, activation: Omit<ToolActivation, 'changed_at'>): Promise<ToolActivation>;
+  /** False when there was none. */
+  removeActivation(tenantId: string, of: ActivationOf): Promise<boolean>;
+  /** The view was checked before: see view-faults.ts. @throws ToolLayerError E3810 beyond {@link VIEWS_MAX} */
+  putView(tenantId: string, view: ToolView): Promise<StoredView>;
+  /** False when there was none. */
+  removeView(tenantId: string, name: string): Promise<boolean>;
+  /** Tells of each change after it took effect; of a change elsewhere too. A listener that throws is logged. */
+  onChanged(listener: () => void): Disposable;
+  /** Ends looking for changes. Idempotent. */
+  close(): Promise<void>;
+}
+
+interface State extends VisibilityParts {
+  readonly listeners: Listeners;
+  /** Replaced as a whole by each load. */
+  tenants: Map<string, ChangingRules>;
+  revision: number;
+  /** Changes and loads go one after the other, so that a load never undoes a change that it had not read. */
+  queue: Promise<unknown>;
+  timer: NodeJS.Timeout | undefined;
+  refreshing: boolean;
+}
+
+/** Without rules until `start`. */
+export function createVisibility(parts: VisibilityParts): Visibility {
+  const state: State = {
+    ...parts,
+    listeners: listeners(parts.log),
+    tenants: new Map(),
+    revision: -1,
+    queue: Promise.resolve(),
+    timer: undefined,
+    refreshing: false,
+  };
+  const now = (): string => new Date(parts.clock.now()).toISOString();
+  return {
+    start: async () => {
+      await inTurn(state, () => load(state));
+      state.timer ??= setInterval(() => refresh(state), parts.refreshMs ?? REFRESH_MS).unref();
+    },
+    rulesOf: (tenantId) => state.tenants.get(tenantId),
+    setAvailability: (tenantId, said) =>
+      write(state, tenantId, 'availability', said.tool_id, { ...said, changed_at: now() }),
+    setActivation(tenantId, activation) {
+      return write(state, tenantId, 'activation', activationKey(activation), { ...activation, changed_at: now() });
+    },
+    removeActivation: (tenantId, of) => erase(state, tenantId, 'activation', activationKey(of)),
+    putView: (tenantId, view) => write(state, tenantId, 'view', view.name, { view, changed_at: now() }),
+    removeView: (tenantId, name) => erase(state, tenantId, 'view', name),
+    onChanged: state.listeners.add,
+    async close() {
+      clearInterval(state.timer);
+      await state.queue;
+    },
+  };
+}
+
+const activationKey = ({ agent_did, tool_id, user_did }: ActivationOf): string =>
+  JSON.stringify(user_did === undefined ? [agent_did, tool_id] : [agent_did, tool_id, user_did]);
+
+function inTurn<T>(state: State, run: () => Promise<T>): Promise<T> {
+  const turn = state.queue.then(run);
+  state.queue = turn.catch(() => undefined);
+  return turn;
+}
+
+async function load(state: State): Promise<void> {
+  const { revision, rules } = await state.store.loadAll();
+  const tenants = new Map<string, ChangingRules>();
+  for (const { tenantId, kind, key, rule } of rules) put(rulesIn(tenants, tenantId), kind, key, rule);
+  for (const each of tenants.values()) bindAgents(each);
+  state.tenants = tenants;
+  state.revision = revision;
+}
+
+function rulesIn(tenants: Map<string, ChangingRules>, tenantId: string): ChangingRules {
+  const known = tenants.get(tenantId);
+  if (known !== undefined) return known;
+  const rules = tenantRules();
+  tenants.set(tenantId, rules);
+  return rules;
+}
+
+/** A database that does not answer is asked again at the next turn; what is known stands until then. */
+async function refresh(state: State): Promise<void> {
+  if (state.refreshing) return;
+  state.refreshing = true;
+  try {
+    await inTurn(state, () => reloadIfChanged(state));
+  } catch (cause) {
+    state.log.warn('visibility-not-refreshed', { reason: String(cause) });
+  } finally {
+    state.refreshing = false;
+  }
+}
+
+async function reloadIfChanged(state: State): Promise<void> {
+  if ((await state.store.revision()) === state.revision) return;
+  await load(state);
+  state.listeners.tell();
+}
+
+function write<Rule extends object>(
+  state: State,
+  tenantId: string,
+  kind: RuleKind,
+  key: string,
+  rule: Rule,
+): Promise<Rule> {
+  return inTurn(state, async () => {
+    refuseTooMany(state.tenants.get(tenantId), kind, key);
+    const revision = await state.store.put({ tenantId, kind, key, rule });
+    const rules = rulesIn(state.tenants, tenantId);
+    put(rules, kind, key, rule);
+    tookEffect(state, revision, rules, kind);
+    return rule;
+  });
+}
+
+function erase(state: State, tenantId: string, kind: RuleKind, key: string): Promise<boolean> {
+  return inTurn(state, async () => {
+    const revision = await state.store.remove(tenantId, kind, key);
+    if (revision === undefined) return false;
+    const rules = rulesIn(state.tenants, tenantId);
+    remove(rules, kind, key);
+    tookEffect(state, revision, rules, kind);
+    return true;
+  });
+}
+
+/** When another instance changed something between, the revision stays behind and the next look reads everything anew. */
+function tookEffect(state: State, revision: number, rules: ChangingRules, kind: RuleKind): void {
+  if (kind === 'view') bindAgents(rules);
+  if (revision === state.revision + 1) state.revision = revision;
+  state.listeners.tell();
+}
+
+function refuseTooMany(rules: TenantRules | undefined, kind: RuleKind, key: string): void {
+  if (rules === undefined) return;
+  const known = rulesOfKind(rules, kind);
+  const max = kind === 'view' ? VIEWS_MAX : RULES_MAX;
+  if (known.size < max || known.has(key)) return;
+  const what = { view: 'views', activation: 'activations', availability: 'statements on availability' }[kind];
+  throw new ToolLayerError('E3810', `The tenant has ${max} ${what}, which is the most. Remove some first.`);
+}

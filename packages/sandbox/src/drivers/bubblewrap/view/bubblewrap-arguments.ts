@@ -1,0 +1,61 @@
+import { MiB } from '@sallyport/std/bytes';
+import type { SandboxSpec } from '../../../driver.port.ts';
+import { DEFAULT_PATH, INSIDE_ID } from '../../../linux/made-up-files.ts';
+import type { Staged } from '../../../linux/stage/stage.ts';
+
+/** Where a tool starts whose spec names no working directory. */
+export const DEFAULT_FOLDER = '/tmp';
+
+/**
+ * Options for the command line, which bubblewrap refuses before it starts anything when the arguments do not follow whole:
+ * a name of the machine needs a namespace for it. A layer that is killed may leave arguments that are empty or cut off.
+ */
+export const OPTIONS_THAT_NEED_ARGUMENTS = ['--hostname', 'sandbox'];
+
+/** What is the same for every sandbox of a driver. */
+export interface FixedArguments {
+  readonly baseSystem: readonly string[];
+  readonly kernel: readonly string[];
+}
+
+/**
+ * The arguments of one sandbox. They hold the environment, so they travel over a pipe (`--args`), never on a command
+ * line that other users of the machine can read.
+ * @param mounts what the stage holds; each has its mode already
+ * @param files descriptors of files to make, by path inside
+ */
+export function bubblewrapArguments(
+  spec: SandboxSpec,
+  mounts: readonly Staged[],
+  fixed: FixedArguments,
+  files: Readonly<Record<string, number>>,
+): readonly string[] {
+  const diskBytes = Math.max(1, spec.limits.diskMb) * MiB;
+  return [
+    ...['--uid', `${INSIDE_ID}`, '--gid', `${INSIDE_ID}`],
+    // No `--disable-userns`: the filter refuses every way to a namespace, and a second one costs more than a millisecond.
+    ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
+    ...fixed.baseSystem,
+    ...fileArguments(files, (path) => !isScratch(path)),
+    ...fixed.kernel,
+    ...['--perms', '1777', '--size', String(diskBytes), '--tmpfs', '/tmp'],
+    ...fileArguments(files, isScratch),
+    ...mounts.flatMap(({ source, target }) => ['--bind', source, target]),
+    // The root is a tmpfs without a size, and nobody needs to write to /proc.
+    ...['--remount-ro', '/', '--remount-ro', '/proc'],
+    ...['--chdir', spec.workingDirectory ?? DEFAULT_FOLDER, '--clearenv'],
+    ...Object.entries({ PATH: DEFAULT_PATH, ...spec.environment }).flatMap((pair) => ['--setenv', ...pair]),
+    // At the end: arguments that were cut off lack them, see `OPTIONS_THAT_NEED_ARGUMENTS`.
+    ...['--unshare-user', '--unshare-all'],
+  ];
+}
+
+function fileArguments(files: Readonly<Record<string, number>>, isWanted: (path: string) => boolean): string[] {
+  return Object.entries(files)
+    .filter(([path]) => isWanted(path))
+    .flatMap(([path, fd]) => ['--perms', '0444', '--file', String(fd), path]);
+}
+
+function isScratch(path: string): boolean {
+  return path.startsWith(`${DEFAULT_FOLDER}/`);
+}

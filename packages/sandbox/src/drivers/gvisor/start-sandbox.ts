@@ -1,0 +1,187 @@
+import { existsSync, statSync } from 'node:fs';
+import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { LimitName, SandboxProcess, SandboxSpec } from '../../driver.port.ts';
+import type { EgressRun } from '../../egress-gate.ts';
+import type { Cover } from '../../linux/closed-places.ts';
+import { groupTarget } from '../../linux/crash/crash-watch.ts';
+import type { ControlGroup } from '../../linux/limits/control-group.ts';
+import { INSIDE_ID } from '../../linux/made-up-files.ts';
+import { anyWritable, type Mount, type Owner, WEAKER_WITH_FOLDERS, withSurroundings } from '../../linux/mounts.ts';
+import { outsideOf } from '../../linux/stage/mapped-owner.ts';
+import { type StagePlan, stageCommand, staged } from '../../linux/stage/stage.ts';
+import { UID_SLOTS_MAX } from '../../linux/uid-slots.ts';
+import { type Bundle, makeBundle } from './bundle/bundle.ts';
+import { isFolderInside } from './bundle/folder-inside.ts';
+import { DEFAULT_FOLDER, ociConfig } from './bundle/oci-config.ts';
+import { makeRoot } from './bundle/root-folder.ts';
+import { openWayInside, PERL } from './network/way-inside.ts';
+import { type Launched, launch } from './process/launch.ts';
+import { runSandbox } from './process/sandbox-run.ts';
+import { limitsAround } from './process/watch-group.ts';
+import { runsc, runscOptions, type Workshop } from './workshop.ts';
+
+/** What one sandbox is made with. */
+export interface SandboxOrder {
+  readonly spec: SandboxSpec;
+  readonly mounts: readonly Mount[];
+  readonly covers: readonly Cover[];
+  /** Undefined for a sandbox that reaches nothing. */
+  readonly way: EgressRun | undefined;
+}
+
+/** Limits that gVisor never keeps in full. */
+export const WEAKER_LIMITS: readonly LimitName[] = ['processes'];
+
+/** Who a sandbox is, outside and inside. */
+interface Identity {
+  /** A uid that was lent to it. */
+  readonly slot: number | undefined;
+  /** Uid and gid outside; undefined for the layer's own. */
+  readonly outside: Owner | undefined;
+  /** Mounts that show their owner's files as those of the sandbox. */
+  readonly mapped: ReadonlySet<Mount>;
+  /** What the tool sees as its own: that of the folders' files (0, without any capability) where it gets them. */
+  readonly uid: number;
+}
+
+/** Starts the command of a spec. @throws E3101 when no sandbox can be made */
+export async function startSandbox(workshop: Workshop, order: SandboxOrder): Promise<SandboxProcess> {
+  const { spec, way, mounts } = order;
+  let slot: number | undefined;
+  let group: ControlGroup | undefined;
+  let bundle: Bundle | undefined;
+  let launched: Launched | undefined;
+  const giveBack = (): void => {
+    if (slot !== undefined) workshop.slots?.giveBack(slot);
+  };
+  try {
+    const identity = await identityFor(workshop, mounts);
+    const uid = identity.outside?.uid;
+    slot = identity.slot;
+    group = workshop.groups.create(limitsAround(spec.limits), uid);
+    bundle = makeBundle(uid);
+    const command = await commandOf(workshop, order, identity, bundle);
+    // Who opens mounts for another is root until he has.
+    const startsAs = mounts.length === 0 ? uid : undefined;
+    launched = launch({ command, uid: startsAs, group, inherited: workshop.inherited });
+    const target = await noted(workshop, launched);
+    launched.begin();
+    const { state, id } = bundle;
+    return runSandbox({
+      ...launched,
+      group,
+      bundle,
+      way,
+      limits: spec.limits,
+      weakerLimits: [...WEAKER_LIMITS, ...(anyWritable(spec.mounts) ? WEAKER_WITH_FOLDERS : [])],
+      ask: () => runsc(workshop.program, [...optionsFor(workshop, state), 'kill', id, 'TERM'], uid),
+      onGone() {
+        giveBack();
+        workshop.watch.forget(target);
+      },
+    });
+  } catch (error) {
+    launched?.abandon();
+    launched?.launcher.kill('SIGKILL');
+    giveBack();
+    void group?.remove();
+    void bundle?.remove();
+    void way?.close();
+    throw cannotStart(spec.label, error);
+  }
+}
+
+async function identityFor({ slots, canMap }: Workshop, mounts: readonly Mount[]): Promise<Identity> {
+  const uid = mounts.every(({ isOpenToAll }) => isOpenToAll) ? INSIDE_ID : 0;
+  // Without slots the layer is no root, or one that may become nobody else.
+  if (slots === undefined) return { slot: undefined, outside: undefined, mapped: new Set(), uid };
+  const { owner, mapped } = await outsideOf(mounts, canMap);
+  const slot = slots.take();
+  if (slot === undefined) {
+    throw new ToolLayerError('E3101', `More than ${UID_SLOTS_MAX} sandboxes run at once. Try again later.`);
+  }
+  return { slot, outside: owner ?? { uid: slot, gid: slot }, mapped, uid };
+}
+
+/** The command that becomes the sandbox; writes its configuration. */
+async function commandOf(
+  workshop: Workshop,
+  { spec, mounts, covers, way }: SandboxOrder,
+  identity: Identity,
+  bundle: Bundle,
+): Promise<readonly string[]> {
+  const { shown } = workshop;
+  const folder = spec.workingDirectory ?? DEFAULT_FOLDER;
+  // gVisor would make it.
+  if (!isFolderInside(folder, mounts, shown)) return NO_FOLDER;
+  const inside = way === undefined ? undefined : await openWayInside(way, bundle, identity.uid);
+  const environment = way === undefined ? spec.environment : { ...way.view.environment, ...spec.environment };
+  const around = withSurroundings(mounts, shown);
+  const onStage = staged({ mounts: around, folder: bundle.stage });
+  const shownFolders = shown.map((path) => ({ target: path, isFolder: statSync(path).isDirectory() }));
+  const forWay = (inside?.binds ?? []).map(({ source, target }) => ({
+    target,
+    isFolder: statSync(source).isDirectory(),
+  }));
+  makeRoot(bundle.root, identity.uid, [...shownFolders, ...onStage, ...forWay]);
+  const plan = { spec: { ...spec, environment }, mounts: onStage, uid: identity.uid, root: bundle.root, shown };
+  bundle.writeConfig(ociConfig({ ...plan, ...(inside === undefined ? {} : { way: inside }) }));
+  return [
+    ...asRootOfItsOwn(
+      { mounts: around, covers, folder: bundle.stage, mapped: identity.mapped, inside: 0 },
+      identity.outside,
+    ),
+    workshop.program,
+    ...optionsFor(workshop, bundle.state),
+    ...['--oci-seccomp', `--host-uds=${way === undefined ? 'none' : 'open'}`, `--log=${bundle.log}`],
+    ...['run', '--bundle', bundle.folder, bundle.id],
+  ];
+}
+
+/**
+ * Opens the mounts, and makes the user namespace in which the launcher is root. runsc would make the latter itself, and then
+ * start a second time in it, which takes some 20 ms.
+ */
+function asRootOfItsOwn(plan: Omit<StagePlan, 'outside'>, outside: Owner | undefined): readonly string[] {
+  if (plan.mounts.length === 0) return isRoot && outside === undefined ? [] : UNSHARE;
+  return outside === undefined ? stageCommand(plan) : [...stageCommand({ ...plan, outside }), ...UNSHARE];
+}
+
+const isRoot = process.getuid?.() === 0;
+const UNSHARE = existsSync('/usr/bin/unshare') ? ['/usr/bin/unshare', '--user', '--map-root-user', '--'] : [];
+
+/** Ends as a launcher does that starts nothing. */
+const NO_FOLDER = ['/bin/sh', '-c', 'echo "the working directory does not exist in the sandbox" >&2; exit 125'];
+
+/** Rootless but for a layer that is root and may become nobody else. */
+function optionsFor({ platform, slots }: Workshop, state: string): readonly string[] {
+  return runscOptions(platform, state, !isRoot || slots !== undefined);
+}
+
+/** Lets the crash watch know what has to end with the layer, before it does anything. */
+async function noted({ watch }: Workshop, { launcher }: Launched): Promise<ReturnType<typeof groupTarget>> {
+  if (launcher.pid === undefined) {
+    const { promise, reject } = Promise.withResolvers<never>();
+    launcher.once('error', reject);
+    return promise;
+  }
+  const target = groupTarget(launcher.pid);
+  await watch.note(target);
+  return target;
+}
+
+/** Why no sandbox of this machine can be let out, in a sentence; undefined when they can. */
+export function wayProblem(): string | undefined {
+  return existsSync(PERL)
+    ? undefined
+    : `${PERL} is missing, so tools cannot be granted network. Type: apt-get install perl-base`;
+}
+
+function cannotStart(label: string, cause: unknown): ToolLayerError {
+  if (cause instanceof ToolLayerError) return cause;
+  return new ToolLayerError(
+    'E3101',
+    `No gVisor sandbox could be made for ${label}. The operator finds the cause in the log.`,
+    { cause },
+  );
+}

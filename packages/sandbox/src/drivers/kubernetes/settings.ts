@@ -1,0 +1,109 @@
+import { KiB, MiB } from '@sallyport/std/bytes';
+import type { IsolationLevel } from '../../driver.port.ts';
+
+/** What an operator chooses about the driver. One driver serves one pool. */
+export interface KubernetesSettings {
+  /** Name of the SandboxWarmPool that sandboxes are claimed from. */
+  readonly pool: string;
+  /** Namespace of the pool and of the claims. Default: that of the service account, or of the kubeconfig's context. */
+  readonly namespace?: string;
+  /** Path of a kubeconfig file. Default: the service account of the pod that the layer runs in. */
+  readonly kubeconfig?: string;
+  /** Context of the kubeconfig. Default: its `current-context`. */
+  readonly context?: string;
+  /** What the pool's pods are at least. Default `namespaces`. Each pod is looked at before anything runs in it. */
+  readonly isolation: IsolationLevel;
+  /** What each RuntimeClass of the cluster gives. Others, and none, give `namespaces`. */
+  readonly runtimeClasses: Readonly<Record<string, IsolationLevel>>;
+  /** Container of the pod that tools run in. Default: its first. */
+  readonly container?: string;
+  /** Layers with the same owner clear what dead ones among them left: a label value, 1 to 63 characters. */
+  readonly owner: string;
+  /**
+   * Who keeps the pods off the network: `template`, a network policy of the template that allows no way out, which is
+   * looked at; or `external`, something else that the operator vouches for. Default `template`.
+   */
+  readonly networkPolicy: 'template' | 'external';
+}
+
+export const KUBERNETES_DEFAULTS: Omit<KubernetesSettings, 'pool'> = {
+  isolation: 'namespaces',
+  runtimeClasses: {
+    gvisor: 'user_kernel',
+    kata: 'microvm',
+    'kata-qemu': 'microvm',
+    'kata-clh': 'microvm',
+    'kata-fc': 'microvm',
+  },
+  owner: 'sallyport',
+  networkPolicy: 'template',
+};
+
+/** Bounds that nobody needs to choose. */
+export interface KubernetesBounds {
+  /** One request to the API server, its answer included. */
+  readonly requestTimeoutMs: number;
+  /** Tries of a request that may be repeated, and the pause before the second; it doubles. */
+  readonly requestTries: number;
+  readonly retryPauseMs: number;
+  /** Until a claimed sandbox is ready. */
+  readonly readyTimeoutMs: number;
+  /** A watch that is silent for so long is begun anew. */
+  readonly watchQuietMs: number;
+  /** Longest pause before a dropped watch is resumed. */
+  readonly watchPauseMaxMs: number;
+  /** A claim ends by itself after this time unless its layer renews it. */
+  readonly leaseMs: number;
+  readonly renewEveryMs: number;
+  /** How far behind the clock of another layer may be. */
+  readonly clockSkewMs: number;
+  /** The exec stream is asked for a sign of life so often, and given up after so long a silence. */
+  readonly pingEveryMs: number;
+  readonly silenceMaxMs: number;
+  /** The second exec that ends all processes of a sandbox. */
+  readonly reapTimeoutMs: number;
+  readonly reapPauseMs: number;
+  /** After a kill: until the stream is cut and the pod deleted without waiting further. */
+  readonly killTimeoutMs: number;
+  /** Until a deleted pod is gone, when its processes could not be ended before. */
+  readonly goneTimeoutMs: number;
+  /** How long a probe that found a problem counts. */
+  readonly problemKeptMs: number;
+}
+
+export const KUBERNETES_BOUNDS: KubernetesBounds = {
+  requestTimeoutMs: 10_000,
+  requestTries: 4,
+  retryPauseMs: 100,
+  readyTimeoutMs: 60_000,
+  watchQuietMs: 10_000,
+  watchPauseMaxMs: 2_000,
+  leaseMs: 300_000,
+  renewEveryMs: 100_000,
+  clockSkewMs: 60_000,
+  pingEveryMs: 5_000,
+  silenceMaxMs: 30_000,
+  reapTimeoutMs: 5_000,
+  reapPauseMs: 200,
+  killTimeoutMs: 5_000,
+  goneTimeoutMs: 30_000,
+  problemKeptMs: 30_000,
+};
+
+/** Sizes. */
+export const KUBERNETES_SIZES = {
+  answerBytesMax: 4 * MiB,
+  watchLineBytesMax: MiB,
+  /** One message of the exec stream; the API server passes on pieces of 32 KiB. */
+  messageBytesMax: 4 * MiB,
+  inputPieceBytes: 32 * KiB - 1,
+  /** Output that nobody has read yet, for each stream; then the API server is made to wait. */
+  outputBufferBytes: MiB,
+  /** The line that carries command, environment and folder. */
+  jobBytesMax: 256 * KiB,
+  environmentNamesMax: 1000,
+  openFilesMax: 1024,
+  /** Claims read in one go when looking for what dead layers left. */
+  claimsPageMax: 500,
+  tokenBytesMax: 64 * KiB,
+} as const;

@@ -1,0 +1,32 @@
+import { KiB } from '@sallyport/std/bytes';
+
+/** Keeps an average rate: what was passed on too early is waited for afterwards. */
+export interface TokenBucket {
+  /** Takes as many bytes as have come. @returns milliseconds to wait before more are read; 0 for none */
+  take(bytes: number): number;
+}
+
+const BITS_PER_BYTE = 8;
+const BITS_PER_MEGABIT = 1_000_000;
+/** Unused rate that may be made up for: what a timer may come late. */
+const BURST_MS = 20;
+const BURST_BYTES_MIN = 16 * KiB;
+
+/**
+ * @param megabitsPerSecond more than 0
+ * @param now milliseconds of a clock that never goes back
+ */
+export function tokenBucket(megabitsPerSecond: number, now: () => number = () => performance.now()): TokenBucket {
+  const bytesPerMs = (megabitsPerSecond * BITS_PER_MEGABIT) / BITS_PER_BYTE / 1000;
+  const burst = Math.max(BURST_BYTES_MIN, bytesPerMs * BURST_MS);
+  let tokens = burst;
+  let filledAt = now();
+  return {
+    take(bytes) {
+      const at = now();
+      tokens = Math.min(burst, tokens + (at - filledAt) * bytesPerMs) - bytes;
+      filledAt = at;
+      return tokens >= 0 ? 0 : -tokens / bytesPerMs;
+    },
+  };
+}
