@@ -113,7 +113,7 @@ export default {
   options: {
     parser: 'swc',
     tsPreCompilationDeps: true,
-    exclude: '\\.(?:test|fixture)\\.ts$',
+    exclude: '\\.(?:test|fixture)\\.ts$|/dist/',
     doNotFollow: { path: 'node_modules' },
     includeOnly: '^packages/|^(?:node:)?child_process$',
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },

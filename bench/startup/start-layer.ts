@@ -13,7 +13,7 @@ export interface Started {
 }
 
 /** What `npm start` and `npm run sallyport` run. */
-const START = join(import.meta.dirname, '..', '..', 'scripts', 'start.mjs');
+const START = join(import.meta.dirname, '..', '..', 'packages', 'sallyport', 'bin', 'starter.mjs');
 
 /**
  * Starts what `npm start` starts, npm itself apart, and makes its first call with what it prints.

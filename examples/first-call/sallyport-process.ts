@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** What `npm run sallyport` runs. */
-const START = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url));
+const START = fileURLToPath(new URL('../../packages/sallyport/bin/sallyport.mjs', import.meta.url));
 /** Longest wait for the layer to say that it is ready. */
 const READY_MS = 30_000;
 
@@ -18,7 +18,7 @@ export function commandLine(dataFolder: string, environment: Record<string, stri
   const env = { ...process.env, ...environment, SALLYPORT_DATA_FOLDER: dataFolder, XDG_STATE_HOME: dataFolder };
   return (...args: string[]): Promise<CommandResult> =>
     new Promise((resolve) => {
-      execFile(process.execPath, [START, 'sallyport', ...args], { env }, (error, stdout, stderr) => {
+      execFile(process.execPath, [START, ...args], { env }, (error, stdout, stderr) => {
         resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, stdout, stderr });
       });
     });
@@ -35,7 +35,7 @@ export interface ServingLayer extends AsyncDisposable {
 /** Starts `sallyport serve` on a free port and waits until it is ready. */
 export async function serveProcess(dataFolder: string, environment: Record<string, string>): Promise<ServingLayer> {
   const env = { ...process.env, ...environment, SALLYPORT_DATA_FOLDER: dataFolder };
-  const child = spawn(process.execPath, [START, 'sallyport', 'serve', '--port', '0'], {
+  const child = spawn(process.execPath, [START, 'serve', '--port', '0'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -7,12 +7,13 @@ import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
 
-const START = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url));
+const program = (name: string): string =>
+  fileURLToPath(new URL(`../../packages/sallyport/bin/${name}.mjs`, import.meta.url));
 
 /** What npm start prints, once it has printed all of it. */
 async function started(): Promise<{ said: string; stop(): Promise<number | null> }> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-starter-'));
-  const child = spawn(process.execPath, [START, 'starter', '--port', '0', '--data-folder', folder], {
+  const child = spawn(process.execPath, [program('starter'), '--port', '0', '--data-folder', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, XDG_STATE_HOME: folder },
   });
@@ -47,7 +48,7 @@ test('what npm start prints works when it is pasted, and a signal ends it cleanl
 
   const [, line = ''] = /npx sallyport (connect claude-code .*)/.exec(said) ?? [];
   const words = line.replaceAll('"', '').replace('--write', '--http --json').split(' ');
-  const { stdout } = await promisify(execFile)(process.execPath, [START, 'sallyport', ...words]);
+  const { stdout } = await promisify(execFile)(process.execPath, [program('sallyport'), ...words]);
   const { mcpServers } = JSON.parse(stdout).config;
   const client = new Client({ name: 'pasted', version: '1.0.0' });
   const requestInit = { headers: mcpServers.sallyport.headers };

@@ -125,14 +125,14 @@ export async function until(what: string, holds: () => Promise<boolean>): Promis
 
 const UNTIL_MS = 30_000;
 /** What `npm run sallyport` runs. */
-const START = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url));
+const START = fileURLToPath(new URL('../../packages/sallyport/bin/sallyport.mjs', import.meta.url));
 
 /** The command line on one data folder, with something on standard input. */
 export function readingCommandLine(dataFolder: string): TrustParts['reading'] {
   const env = { ...process.env, SALLYPORT_DATA_FOLDER: dataFolder };
   return (stdin, ...args) =>
     new Promise((resolve) => {
-      const child = execFile(process.execPath, [START, 'sallyport', ...args], { env }, (error, stdout, stderr) => {
+      const child = execFile(process.execPath, [START, ...args], { env }, (error, stdout, stderr) => {
         resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, stdout, stderr });
       });
       child.stdin?.end(stdin);

@@ -14,28 +14,34 @@ import { beside, WORD } from '../word/word.ts';
 const from = process.argv[1]?.includes('/dist/bundle/') ? 'bundle' : 'sources';
 console.log(from, WORD as string, beside(), process.argv.slice(2).join(' '), typeof Agent);
 `,
-  'src/word/word.ts': `import { readFileSync } from 'node:fs';
+  'packages/sallyport/src/word/word.ts': `import { readFileSync } from 'node:fs';
 export const WORD: string = '…';
 export const beside = () => readFileSync(new URL('beside.txt', import.meta.url), 'utf8') + import.meta.dirname.slice(-5);
 `,
-  'src/word/beside.txt': 'beside ',
-  'examples/starter/start.ts': `import { called } from '../../src/word/called.ts';
+  'packages/sallyport/src/word/beside.txt': 'beside ',
+  'examples/starter/start.ts': `import { called } from '../../packages/sallyport/src/word/called.ts';
 const beside = new URL('beside.mjs', import.meta.url).href;
 const signs = '… \\u{1f600} 😀';
 const isStrict = (function (this: unknown) { return this === undefined; })();
-const broken = () => import('../../src/word/broken.ts').then(String, ({ message }: Error) => message);
+const broken = () => import('../../packages/sallyport/src/word/broken.ts').then(String, ({ message }: Error) => message);
 import(beside)
   .then(async ({ NAME }) => console.log(signs, NAME, called(20), isStrict, await broken(), await broken()));
 `,
-  'src/word/broken.ts': "throw new Error('broken');\nexport const unused = 1;\n",
+  'packages/sallyport/src/word/broken.ts': "throw new Error('broken');\nexport const unused = 1;\n",
   'examples/starter/beside.mjs': "export const NAME = 'not bundled';\n",
-  'src/word/called.ts': `export function called(depth: number): number {
+  'packages/sallyport/src/word/called.ts': `export function called(depth: number): number {
   const half = (of: number): number => (of < 2 ? 1 : called(of / 2) + called(of / 3));
   return half(depth);
 }
 `,
   'package.json': '{"type":"module"}\n',
 };
+
+/** What of this project the other one takes. */
+const LAUNCHER = [
+  ...['sallyport.mjs', 'starter.mjs', 'start.mjs', 'load-bundle.mjs'].map((name) => `packages/sallyport/bin/${name}`),
+  ...['bundle/make-bundle.ts', 'bundle/licences.ts', 'project-files.ts'].map((name) => `scripts/${name}`),
+];
 
 interface Ending {
   readonly code: number;
@@ -52,15 +58,17 @@ async function project(dependencies: 'with bundler' | 'without bundler') {
     await writeFile(join(root, path), text);
   };
   for (const [path, text] of Object.entries(SOURCES)) await put(path, text);
-  for (const name of ['start.mjs', 'bundle/make-bundle.ts', 'bundle/load-bundle.mjs', 'project-files.ts']) {
-    await cp(join(ROOT, 'scripts', name), join(root, 'scripts', name));
-  }
+  for (const path of LAUNCHER) await cp(join(ROOT, path), join(root, path));
   if (dependencies === 'with bundler') await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-  const start = (...args: string[]): Promise<Ending> =>
+  const start = (program: string, ...args: string[]): Promise<Ending> =>
     new Promise((resolve) => {
-      execFile(process.execPath, [join(root, 'scripts', 'start.mjs'), ...args], (error, stdout, stderr) => {
-        resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
-      });
+      execFile(
+        process.execPath,
+        [join(root, 'packages/sallyport/bin', `${program}.mjs`), ...args],
+        (error, stdout, stderr) => {
+          resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+        },
+      );
     });
   return { root, put, start };
 }
@@ -70,20 +78,23 @@ test('a program runs from a bundle, which is made anew when a source has changed
   const first = await start('sallyport', 'one', '--two');
   expect(first).toEqual({ code: 0, stdout: 'bundle … beside /word one --two function\n', stderr: '' });
 
-  const files = await readdir(join(root, 'dist/bundle'));
+  const files = await readdir(join(root, 'packages/sallyport/dist/bundle'));
   expect((await start('sallyport')).stdout).toBe('bundle … beside /word  function\n');
-  expect((await readdir(join(root, 'dist/bundle'))).sort()).toEqual(files.sort());
+  expect((await readdir(join(root, 'packages/sallyport/dist/bundle'))).sort()).toEqual(files.sort());
 
-  await put('src/word/word.ts', SOURCES['src/word/word.ts'].replace('…', 'changed'));
+  await put(
+    'packages/sallyport/src/word/word.ts',
+    SOURCES['packages/sallyport/src/word/word.ts'].replace('…', 'changed'),
+  );
   expect((await start('sallyport')).stdout).toBe('bundle changed beside /word  function\n');
 });
 
 test('a source with a fault runs as it is, and Node says where the fault is', async () => {
   const { put, start } = await project('with bundler');
-  await put('src/word/word.ts', 'export const = 1;\n');
+  await put('packages/sallyport/src/word/word.ts', 'export const = 1;\n');
   const { code, stdout, stderr } = await start('sallyport');
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toContain('src/word/word.ts');
+  expect(stderr).toContain('packages/sallyport/src/word/word.ts');
 });
 
 test('where there is no bundler the sources run', async () => {
@@ -92,14 +103,9 @@ test('where there is no bundler the sources run', async () => {
   expect(ran).toEqual({ code: 0, stdout: 'sources … beside /word one function\n', stderr: '' });
 });
 
-test('a program that does not exist is refused', async () => {
-  const { start } = await project('without bundler');
-  expect((await start('toString')).stderr).toContain('There is no program "toString".');
-});
-
 /** What V8 has compiled of the parts, with its size. */
 async function compiledIn(root: string): Promise<Map<string, number>> {
-  const folder = join(root, 'dist/bundle/compiled');
+  const folder = join(root, 'packages/sallyport/dist/bundle/compiled');
   const paths = (await readdir(folder, { recursive: true })).filter((path) => /\.js\.\w+$/.test(path));
   return new Map(await Promise.all(paths.map(async (path) => [path, (await stat(join(folder, path))).size] as const)));
 }
@@ -121,7 +127,10 @@ test('compiled code stays with parts that did not change, and goes with the othe
   const { root, put, start } = await project('with bundler');
   await start('starter');
   const before = [...(await compiledIn(root)).keys()];
-  await put('src/word/word.ts', SOURCES['src/word/word.ts'].replace('…', 'changed'));
+  await put(
+    'packages/sallyport/src/word/word.ts',
+    SOURCES['packages/sallyport/src/word/word.ts'].replace('…', 'changed'),
+  );
   await start('sallyport');
   const after = [...(await compiledIn(root)).keys()];
   const ofProgram = (paths: readonly string[], name: string) => paths.filter((path) => path.includes(name)).sort();
@@ -135,9 +144,9 @@ test('what was used is kept part by part, once', async () => {
   await start('sallyport');
   const program = `
     import { readFileSync } from 'node:fs';
-    import { openBundle } from './scripts/bundle/load-bundle.mjs';
-    const { load, keep } = openBundle('${join(root, 'dist/bundle')}');
-    const { programs, parts } = JSON.parse(readFileSync('dist/bundle/bundle.json', 'utf8'));
+    import { openBundle } from './packages/sallyport/bin/load-bundle.mjs';
+    const { load, keep } = openBundle('${join(root, 'packages/sallyport/dist/bundle')}');
+    const { programs, parts } = JSON.parse(readFileSync('packages/sallyport/dist/bundle/bundle.json', 'utf8'));
     console.log = () => undefined;
     load(programs.sallyport);
     load(programs.starter);
@@ -158,7 +167,7 @@ test('compiled code that is damaged or cannot be written costs time and nothing 
   const { root, put, start } = await project('with bundler');
   const good = await start('starter');
   const compiled = await compiledIn(root);
-  const paths = [...compiled.keys()].map((path) => join('dist/bundle/compiled', path));
+  const paths = [...compiled.keys()].map((path) => join('packages/sallyport/dist/bundle/compiled', path));
   const middle = async (path: string): Promise<Buffer> => {
     const content = await readFile(join(root, path));
     return content.fill(0, Math.floor(content.length / 2));
@@ -174,7 +183,7 @@ test('compiled code that is damaged or cannot be written costs time and nothing 
     expect(await start('starter')).toEqual(good);
     expect([...(await compiledIn(root)).keys()].sort()).toEqual([...compiled.keys()].sort());
   }
-  await rm(join(root, 'dist/bundle/compiled'), { recursive: true });
-  await put('dist/bundle/compiled', 'a file where the folder belongs');
+  await rm(join(root, 'packages/sallyport/dist/bundle/compiled'), { recursive: true });
+  await put('packages/sallyport/dist/bundle/compiled', 'a file where the folder belongs');
   expect(await start('starter')).toEqual(good);
 });

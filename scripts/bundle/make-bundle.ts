@@ -5,6 +5,7 @@ import { dirname, join, parse, relative, sep } from 'node:path';
 import { type OutputOptions, type Plugin, type RolldownOutput, rolldown } from 'rolldown';
 import { parseSync, Visitor } from 'rolldown/utils';
 import { ROOT } from '../project-files.ts';
+import { licencesOf } from './licences.ts';
 
 /** What a bundle is made from, and where it goes. */
 export interface BundleOptions {
@@ -14,6 +15,8 @@ export interface BundleOptions {
   readonly programs: Readonly<Record<string, string>>;
   /** Folder for the bundle, in `root`. */
   readonly folder: string;
+  /** For an installation: the bundle is never stale, has no source maps, and brings the licences of what it holds. */
+  readonly isPublished?: true;
 }
 
 /** What is read of a bundle by those who run it, from its file `bundle.json`. */
@@ -26,19 +29,19 @@ export interface BundleRecord {
   readonly inputs: Readonly<Record<string, number>>;
 }
 
-/** The bundle of this project; `scripts/start.mjs` knows the folder and the names too. */
+/** The bundle of this project; `packages/sallyport/bin/start.mjs` knows the folder and the names too. */
 export const PROJECT_BUNDLE: BundleOptions = {
   root: ROOT,
   programs: { sallyport: 'packages/sallyport/src/compose/main.ts', starter: 'examples/starter/start.ts' },
-  folder: 'dist/bundle',
+  folder: 'packages/sallyport/dist/bundle',
 };
 
 /** A change of these makes another bundle too: the versions of the dependencies, and this very file. */
 const OTHER_INPUTS = [
-  'package.json',
+  ...['std', 'guards', 'sandbox', 'sallyport'].map((name) => `packages/${name}/package.json`),
   'node_modules/.package-lock.json',
   'scripts/bundle/make-bundle.ts',
-  'scripts/bundle/load-bundle.mjs',
+  'packages/sallyport/bin/load-bundle.mjs',
 ];
 /** Files of earlier bundles stay so long, for programs that started from them and still load a part. */
 const OLD_FILES_MS = 3600 * 1000;
@@ -61,8 +64,16 @@ const OUTPUT: OutputOptions = {
   comments: false,
 };
 
+/** Loads a bundle, and compiles it. */
+const LOADER = join(import.meta.dirname, '../../packages/sallyport/bin/load-bundle.mjs');
+
 /** Makes the bundle. Programs that start or run meanwhile see the earlier one, or this one, never half of it. */
-export async function makeBundle({ root, programs, folder }: BundleOptions = PROJECT_BUNDLE): Promise<BundleRecord> {
+export async function makeBundle({
+  root,
+  programs,
+  folder,
+  isPublished,
+}: BundleOptions = PROJECT_BUNDLE): Promise<BundleRecord> {
   const begin = Date.now();
   const to = join(root, folder);
   const bundle = await rolldown({
@@ -77,18 +88,24 @@ export async function makeBundle({ root, programs, folder }: BundleOptions = PRO
     treeshake: { moduleSideEffects: [{ test: OWN_MODULE, sideEffects: false }] },
     logLevel: 'warn',
   });
-  const { output } = await bundle.generate(OUTPUT);
-  const sources = (await bundle.watchFiles).map((path) => relative(root, path).split(sep).join('/'));
+  const { output } = await bundle.generate(isPublished ? { ...OUTPUT, sourcemap: false } : OUTPUT);
+  const files = await bundle.watchFiles;
   await bundle.close();
-  const record = { programs: programFiles(output), parts: partsOf(output), inputs: changeTimes(root, sources, begin) };
+  const sources = files.map((path) => relative(root, path).split(sep).join('/'));
+  const inputs = isPublished ? {} : changeTimes(root, sources, begin);
+  const record = { programs: programFiles(output), parts: partsOf(output), inputs };
   mkdirSync(to, { recursive: true });
   for (const file of output)
     put(join(to, file.fileName), file.type === 'chunk' ? inAscii(asFunction(file.code)) : file.source);
   put(join(to, 'bundle.json'), JSON.stringify(record));
+  if (isPublished) {
+    put(join(to, 'LICENSES.txt'), licencesOf(files));
+    return record;
+  }
   removeOldFiles(to, new Set(['bundle.json', 'compiled', ...output.map(({ fileName }) => fileName)]), begin);
   removeOldCode(join(to, 'compiled'), new Set([...record.parts, ...Object.values(record.programs)]));
   // By another process, as the bundle was: what both hold in memory is of no use to this one.
-  spawnSync(process.execPath, [join(import.meta.dirname, 'load-bundle.mjs'), 'load', to], { stdio: 'ignore' });
+  spawnSync(process.execPath, [LOADER, 'load', to], { stdio: 'ignore' });
   return record;
 }
 
@@ -144,7 +161,8 @@ function ownPlaces(root: string, bundleFolder: string): Plugin {
     transform: {
       filter: { code: /import\.meta\.(?:url|filename|dirname)\b/, id: { exclude: /[\\/]node_modules[\\/]/ } },
       handler(code, id) {
-        if (!existsSync(id) || relative(root, id).startsWith('..')) return undefined;
+        if (!existsSync(id)) return undefined;
+        if (relative(root, id).startsWith('..')) return { code: placesOfPackage(code, id), map: null };
         const place = (path: string) => JSON.stringify(relative(bundleFolder, path).split(sep).join('/'));
         const replaced = code.replace(/import\.meta\.(url|filename|dirname)\b/g, (_, what: string) => {
           if (what === 'url') return `new URL(${place(id)}, import.meta.url).href`;
@@ -155,6 +173,20 @@ function ownPlaces(root: string, bundleFolder: string): Plugin {
       },
     },
   };
+}
+
+/** The same for another package of ours: where it is installed, nobody knows before the bundle runs. */
+function placesOfPackage(code: string, id: string): string {
+  const [, name = '', path = ''] = /[\\/]packages[\\/]([^\\/]+)[\\/](.*)$/.exec(id) ?? [];
+  const builtin = (module: string) => `globalThis.process.getBuiltinModule("node:${module}")`;
+  const manifest = `${builtin('module')}.createRequire(import.meta.url).resolve("@sallyport/${name}/package.json")`;
+  const file = `${builtin('path')}.join(${manifest}, "..", ${JSON.stringify(path.split(sep).join('/'))})`;
+  const places = {
+    url: `${builtin('url')}.pathToFileURL(${file}).href`,
+    filename: file,
+    dirname: `${builtin('path')}.dirname(${file})`,
+  };
+  return code.replace(/import\.meta\.(url|filename|dirname)\b/g, (_, what: keyof typeof places) => places[what]);
 }
 
 /** In a script `import()` of what is not bundled takes whoever runs the script: the loader lends its own. */
@@ -172,7 +204,7 @@ const importsOfLoader: Plugin = {
   },
 };
 
-/** The function that `scripts/bundle/load-bundle.mjs` calls, on the lines that the code stands on. */
+/** The function that `packages/sallyport/bin/load-bundle.mjs` calls, on the lines that the code stands on. */
 const asFunction = (code: string): string =>
   `(function (exports, require, importModule, __filename, __dirname) { "use strict"; ${code}\n})`;
 

@@ -45,7 +45,7 @@ export {
   createCommandScreen,
 } from './screens/check-command.ts';
 export { checkPath, type PathPolicy, type PathVerdict, SENSITIVE_PATHS } from './screens/check-path.ts';
-export { checkTemplate } from './screens/check-template.ts';
+export { checkTemplate, type TemplateCheck } from './screens/check-template.ts';
 export {
   type AddressClass,
   addressAllowed,

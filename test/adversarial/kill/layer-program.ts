@@ -21,7 +21,11 @@ export async function makeLayerProgram(): Promise<LayerProgram> {
   const programs = { layer: 'test/adversarial/killed-layer.ts' };
   const bundle = await makeBundle({ root: ROOT, programs, folder: relative(ROOT, join(folder, 'bundle')) });
   return {
-    args: [join(ROOT, 'scripts/bundle/load-bundle.mjs'), 'run', join(folder, 'bundle', bundle.programs['layer'] ?? '')],
+    args: [
+      join(ROOT, 'packages/sallyport/bin/load-bundle.mjs'),
+      'run',
+      join(folder, 'bundle', bundle.programs['layer'] ?? ''),
+    ],
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

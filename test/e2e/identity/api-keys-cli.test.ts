@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LOCAL_CALLER } from '../../../packages/sallyport/src/index.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from '../layer.fixture.ts';
 
-const BIN = join(import.meta.dirname, '../../../packages/sallyport/src/bin.ts');
+const BIN = join(import.meta.dirname, '../../../packages/sallyport/bin/sallyport.mjs');
 
 let open: OpenLayer;
 beforeAll(async () => {

@@ -13,6 +13,9 @@ const run = promisify(execFile);
 const ENDS_MS = 100_000;
 const ENV = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) };
 
+/** What is published. */
+export const PACKAGES = ['@sallyport/std', '@sallyport/guards', '@sallyport/sandbox', 'sallyport'];
+
 /** The fenced blocks of a language in README.md, under a heading. */
 export async function blocksOf(heading: string, language: string): Promise<string[]> {
   const text = await readFile(join(ROOT, 'README.md'), 'utf8');
@@ -94,24 +97,26 @@ function signalled(pid: number | undefined, signal: NodeJS.Signals | 0): boolean
 }
 
 /**
- * A new project in which the packed package is installed: its own files as they are shipped, its dependencies (none of the
+ * A new project in which the packed packages are installed: their own files as they are shipped, the dependencies (none of the
  * development ones) by links to those of the clone.
  */
 export async function projectWithPackage(stack: AsyncDisposableStack, source: string): Promise<string> {
   const folder = await temporary(stack, 'readme-project');
-  await run('npm', ['run', 'build'], { cwd: source, env: ENV });
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: source, env: ENV });
-  const own = join(folder, 'node_modules', 'sallyport');
-  await mkdir(own, { recursive: true });
-  await run('sh', ['-c', 'tar -xzf sallyport-*.tgz --strip-components=1 -C "$1"', 'sh', own], { cwd: folder });
+  await run('npm', ['run', 'pack', '--', folder], { cwd: source, env: ENV });
+  for (const name of PACKAGES) {
+    const own = join(folder, 'node_modules', name);
+    await mkdir(own, { recursive: true });
+    const archive = `${name.replace('@', '').replace('/', '-')}-[0-9]*.tgz`;
+    await run('sh', ['-c', `tar -xzf ${archive} --strip-components=1 -C "$1"`, 'sh', own], { cwd: folder });
+  }
   const lock = JSON.parse(await readFile(join(source, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean }>;
+    packages: Record<string, { dev?: boolean; link?: boolean }>;
   };
   // A TypeScript project has the types of Node.
   const also = ['node_modules/@types/node', 'node_modules/undici-types'];
-  for (const [path, { dev }] of Object.entries(lock.packages)) {
+  for (const [path, { dev, link }] of Object.entries(lock.packages)) {
     const isNested = path.lastIndexOf('node_modules/') !== 0;
-    if (isNested || (dev === true && !also.includes(path))) continue;
+    if (isNested || link === true || (dev === true && !also.includes(path))) continue;
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await symlink(join(source, path), join(folder, path));
   }

@@ -1,7 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { blocksOf, clone, ended, projectWithPackage, shapeOf, started } from './readme.fixture.ts';
+import { blocksOf, clone, ended, PACKAGES, projectWithPackage, shapeOf, started } from './readme.fixture.ts';
+
+/** Packages that are used without the layer. */
+const ALONE = PACKAGES.filter((name) => name !== 'sallyport');
+const sampleOf = (name: string): string => `${name.replace(/\W+/g, '-').slice(1)}.ts`;
 
 const stack = new AsyncDisposableStack();
 let folder: string;
@@ -10,7 +14,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.disposeAsync(), 60_000);
 
-describe('in a new project with the packed package', () => {
+describe('in a new project with the packed packages', () => {
   const TYPES = {
     ...{ strict: true, skipLibCheck: false, noEmit: true, target: 'es2024', lib: ['es2024', 'esnext.disposable'] },
     // The linked packages are looked at where they are linked, as installed ones are.
@@ -23,17 +27,25 @@ describe('in a new project with the packed package', () => {
     [sample = ''] = await blocksOf('Use it in a program', 'ts');
     await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
     await writeFile(join(project, 'sample.ts'), sample.replace('port: 7420', 'port: 0'));
+    for (const name of ALONE) {
+      const text = await readFile(join(project, 'node_modules', name, 'README.md'), 'utf8');
+      const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(text) ?? [];
+      await writeFile(join(project, sampleOf(name)), code);
+    }
   }, 240_000);
 
   test.each([
     ['nodenext', 'nodenext'],
     ['bundler', 'esnext'],
   ])(
-    'REG-02 the sample has no fault of type with moduleResolution %s, nor have the types of the package',
+    'REG-02 the samples have no fault of type with moduleResolution %s, nor have the types of the packages',
     async (moduleResolution, module) => {
       const configuration = `tsconfig.${moduleResolution}.json`;
       const compilerOptions = { ...TYPES, moduleResolution, module };
-      await writeFile(join(project, configuration), JSON.stringify({ compilerOptions, files: ['sample.ts'] }));
+      await writeFile(
+        join(project, configuration),
+        JSON.stringify({ compilerOptions, files: ['sample.ts', ...ALONE.map(sampleOf)] }),
+      );
       const tsc = join(folder, 'node_modules', 'typescript', 'bin', 'tsc');
       expect(await ended(project, process.execPath, tsc, '-p', configuration)).toEqual({
         code: 0,
@@ -44,10 +56,32 @@ describe('in a new project with the packed package', () => {
     120_000,
   );
 
-  test('REG-02 the sample prints what README says, and ends by itself', async () => {
-    const said = [...sample.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => `${text}\n`);
-    expect(said).toHaveLength(2);
-    expect(await ended(project, process.execPath, 'sample.ts')).toEqual({ code: 0, stdout: said.join(''), stderr: '' });
+  test.each([['README', 'sample.ts'], ...ALONE.map((name) => [name, sampleOf(name)])])(
+    'REG-02 the sample of %s prints what it says, and ends by itself',
+    async (_, file) => {
+      const code = await readFile(join(project, file), 'utf8');
+      const said = [...code.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => `${text}\n`);
+      expect(said.length).toBeGreaterThanOrEqual(2);
+      expect(await ended(project, process.execPath, file)).toEqual({ code: 0, stdout: said.join(''), stderr: '' });
+    },
+    120_000,
+  );
+
+  test('REG-02 the installed program starts from its bundle, and a tool can be called', async () => {
+    const program = join('node_modules', 'sallyport', 'bin', 'sallyport.mjs');
+    const record = JSON.parse(
+      await readFile(join(project, 'node_modules', 'sallyport', 'dist', 'bundle', 'bundle.json'), 'utf8'),
+    );
+    expect(record).toMatchObject({ inputs: {}, programs: { sallyport: expect.stringMatching(/\.js$/) } });
+    const line = `"${process.execPath}" ${program} serve --port 0 --data-folder layer`;
+    const printed = await started(stack, project, line, /ready at http:\S+/);
+    const [, url = ''] = /ready at (http:\S+)/.exec(printed) ?? [];
+    const here = (...words: string[]) => ended(project, process.execPath, program, ...words, '--data-folder', 'layer');
+    // A module runs in a thread of another package, whose file is looked for where that one is installed.
+    expect(await here('tools', 'add', join(folder, 'examples/your-tools/currency.json'))).toMatchObject({ code: 0 });
+    const called = await here('invoke', 'convert-currency', 'amount=10', 'rate=1.17');
+    expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining('11.7') });
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
   }, 120_000);
 });
 

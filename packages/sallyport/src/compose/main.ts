@@ -68,11 +68,9 @@ async function serveUntilStopped(options: LayerOptions & { host?: string; port?:
 }
 
 /**
- * What starts this program, by the place of this file: in the repository by the script that runs the bundle, else the installed one.
- * The cache of npx may be emptied, so there npx is asked again.
+ * What starts this program, by the place of this file. The cache of npx may be emptied, so there npx is asked again.
  */
 function programOf(here: string): readonly string[] {
   if (/[\\/]_npx[\\/]/.test(here)) return ['npx', '-y', `sallyport@${VERSION}`];
-  const [source, ...more] = here.endsWith('.ts') ? ['../../scripts/start.mjs', 'sallyport'] : ['../bin.js'];
-  return [process.execPath, join(dirname(here), source ?? ''), ...more];
+  return [process.execPath, join(dirname(here), '../../bin/sallyport.mjs')];
 }

@@ -3,8 +3,8 @@
 // Plain JavaScript, because loading the part of Node that reads TypeScript takes 60 ms, and nothing imported by name that an
 // old Node does not have, so that it gets as far as saying that it is old.
 //
-// node scripts/bundle/load-bundle.mjs run FILE [ARGUMENTS]: runs a program of a bundle
-// node scripts/bundle/load-bundle.mjs load FOLDER: compiles a bundle, so that its first start finds that done
+// node packages/sallyport/bin/load-bundle.mjs run FILE [ARGUMENTS]: runs a program of a bundle
+// node packages/sallyport/bin/load-bundle.mjs load FOLDER: compiles a bundle, so that its first start finds that done
 
 import { Buffer } from 'node:buffer';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

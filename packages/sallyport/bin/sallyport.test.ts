@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { VERSION } from './compose/version.ts';
+import { VERSION } from '../src/compose/version.ts';
 
-const BIN = fileURLToPath(new URL('bin.ts', import.meta.url));
+const BIN = fileURLToPath(new URL('sallyport.mjs', import.meta.url));
 /** Makes Node say that it is another; loaded before the program. */
 const pretending = (node: string): string =>
   `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${node}'}})`;
@@ -22,7 +22,8 @@ test('an old Node is refused in one sentence that says what to do', async () => 
   expect(await run('23.11.1')).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'Sallyport needs Node.js 24 or newer, and this is 23.11.1: install one from https://nodejs.org.\n',
+    stderr:
+      'Sallyport needs Node.js 24 or newer, and this is 23.11.1: npm ci brings one, which npm start then finds.\n',
   });
 });
 
