@@ -26,7 +26,7 @@ export async function measureVectors(tell: (line: string) => void): Promise<read
     const keys = await keysOfDocument(document, 'corpus').catch(() => []);
     for (const { jws, result } of tests) {
       const text = typeof jws === 'string' ? jws : JSON.stringify(jws);
-      const isAccepted = isVerified(text, keys);
+      const isAccepted = await isVerified(text, keys);
       if (jwk?.alg === 'RS256') {
         counts.ours += 1;
         if (isAccepted === (result === 'valid')) counts.right += 1;
@@ -42,9 +42,9 @@ export async function measureVectors(tell: (line: string) => void): Promise<read
   ];
 }
 
-function isVerified(token: string, keys: readonly VerificationKey[]): boolean {
+async function isVerified(token: string, keys: readonly VerificationKey[]): Promise<boolean> {
   try {
-    verifyJws(token, keys, ['RS256']);
+    await verifyJws(token, keys, ['RS256']);
     return true;
   } catch {
     return false;

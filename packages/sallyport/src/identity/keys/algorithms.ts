@@ -1,44 +1,26 @@
-import { constants, type KeyObject, type VerifyKeyObjectInput, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 
-/** How signatures of one algorithm are verified, and the keys that it goes with. */
+/** The keys that signatures of one algorithm go with. */
 interface SignatureKind {
-  /** Undefined where the algorithm has its own. */
-  readonly hash?: string;
   readonly type: 'rsa' | 'ec' | 'ed25519';
   /** Of elliptic curves: the curve, as OpenSSL names it. */
   readonly curve?: string;
-  readonly options?: Readonly<Pick<VerifyKeyObjectInput, 'padding' | 'saltLength' | 'dsaEncoding'>>;
 }
 
-const pkcs1 = (hash: string): SignatureKind => ({
-  hash,
-  type: 'rsa',
-  options: { padding: constants.RSA_PKCS1_PADDING },
-});
-const pss = (hash: string): SignatureKind => ({
-  hash,
-  type: 'rsa',
-  options: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
-});
-const ecdsa = (hash: string, curve: string): SignatureKind => ({
-  hash,
-  type: 'ec',
-  curve,
-  options: { dsaEncoding: 'ieee-p1363' },
-});
+const RSA: SignatureKind = { type: 'rsa' };
 const EDWARDS: SignatureKind = { type: 'ed25519' };
 
 /** Signatures that can be configured (RFC 7518 §3.1, RFC 8037). Symmetric ones and `none` are not among them. */
 export const ALGORITHMS = {
-  RS256: pkcs1('sha256'),
-  RS384: pkcs1('sha384'),
-  RS512: pkcs1('sha512'),
-  PS256: pss('sha256'),
-  PS384: pss('sha384'),
-  PS512: pss('sha512'),
-  ES256: ecdsa('sha256', 'prime256v1'),
-  ES384: ecdsa('sha384', 'secp384r1'),
-  ES512: ecdsa('sha512', 'secp521r1'),
+  RS256: RSA,
+  RS384: RSA,
+  RS512: RSA,
+  PS256: RSA,
+  PS384: RSA,
+  PS512: RSA,
+  ES256: { type: 'ec', curve: 'prime256v1' },
+  ES384: { type: 'ec', curve: 'secp384r1' },
+  ES512: { type: 'ec', curve: 'secp521r1' },
   EdDSA: EDWARDS,
   Ed25519: EDWARDS,
 } as const satisfies Record<string, SignatureKind>;
@@ -87,13 +69,4 @@ function algorithmsOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): R
 /** Whether a text names one of them, exactly. */
 export function isAlgorithm(text: string): text is Algorithm {
   return Object.hasOwn(ALGORITHMS, text);
-}
-
-/**
- * Whether a key made a signature. Synchronous, because the work takes 30 µs and waiting for another thread takes longer.
- * @param key one that fits the algorithm
- */
-export function isSignedBy(key: KeyObject, algorithm: Algorithm, text: string, signature: Buffer): boolean {
-  const { hash, options }: SignatureKind = ALGORITHMS[algorithm];
-  return verify(hash ?? null, Buffer.from(text), { key, ...options }, signature);
 }

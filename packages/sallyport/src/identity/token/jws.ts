@@ -1,5 +1,7 @@
+import type { KeyObject } from 'node:crypto';
+import { compactVerify, errors } from 'jose';
 import type { VerificationKey } from '../key-source.ts';
-import { fitsAlgorithm, isAlgorithm, isSignedBy } from '../keys/algorithms.ts';
+import { type Algorithm, fitsAlgorithm, isAlgorithm } from '../keys/algorithms.ts';
 import { strictObject } from './strict-json.ts';
 
 /** Header members by which a token would choose its own key or demand processing that we do not do. */
@@ -40,22 +42,32 @@ export class JwsFault extends Error {
  * only one tried; a token that names none of ours is tried with the keys that nobody but us named.
  * @throws JwsFault when the token is not of that form or nobody we know signed it
  */
-export function verifyJws(token: string, keys: readonly VerificationKey[], algorithms: readonly string[]): VerifiedJws {
+export async function verifyJws(
+  token: string,
+  keys: readonly VerificationKey[],
+  algorithms: readonly string[],
+): Promise<VerifiedJws> {
   const header = headerOf(token);
   const { alg } = header;
   if (!isAlgorithm(alg) || !algorithms.includes(alg))
     throw new JwsFault(`its algorithm is not ${algorithms.join(' or ')}`);
   const { candidates, isNamed } = candidatesFor(header, keys);
-  const signedEnd = token.lastIndexOf('.');
-  const signed = token.slice(0, signedEnd);
-  const signature = Buffer.from(token.slice(signedEnd + 1), 'base64url');
-  const key = candidates.find((candidate) => isSignedBy(candidate.key, alg, signed, signature));
-  if (key !== undefined) {
-    const payload = Buffer.from(signed.slice(signed.indexOf('.') + 1), 'base64url');
-    return { header, payload, key };
+  for (const key of candidates) {
+    const payload = await payloadSignedBy(key.key, alg, token);
+    if (payload !== undefined) return { header, payload, key };
   }
   const why = candidates.length === 0 ? 'no key that is known here fits it' : 'its signature is by no key known here';
   throw new JwsFault(why, !isNamed);
+}
+
+/** The payload when a key made the signature, else undefined. The key fits the algorithm. */
+async function payloadSignedBy(key: KeyObject, alg: Algorithm, token: string): Promise<Uint8Array | undefined> {
+  try {
+    return (await compactVerify(token, key, { algorithms: [alg] })).payload;
+  } catch (cause) {
+    if (cause instanceof errors.JWSSignatureVerificationFailed) return undefined;
+    throw cause;
+  }
 }
 
 /** The header of a compact JWS, whoever signed it. @throws JwsFault when it is none that is taken here */

@@ -40,7 +40,7 @@ export async function verifySigned(token: string, options: SignatureOptions): Pr
 
 async function verifyWithLook(token: string, { keys, algorithms }: SignatureOptions): Promise<VerifiedJws> {
   try {
-    return verifyJws(token, keys.keys(), algorithms);
+    return await verifyJws(token, keys.keys(), algorithms);
   } catch (fault) {
     if (!(fault instanceof JwsFault && fault.unknownKey && (await keys.lookAgain()))) throw fault;
     return verifyJws(token, keys.keys(), algorithms);
