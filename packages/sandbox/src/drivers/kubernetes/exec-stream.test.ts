@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { MiB } from '@sallyport/std/bytes';
 import { afterEach, expect, test } from 'vitest';
 import { collectOutput } from '../../collect-output.ts';
-import { encodeFrame, OPCODES } from './exec/frames.ts';
+import { loadWebSocket } from './exec/web-socket.ts';
 import { PATHS } from './fake/fake-cluster.fixture.ts';
 import { type PodExecEvents, scriptedPod } from './fake/fake-pod.fixture.ts';
 import { type Opened, openFake, podThat, specOf } from './fake/opened.fixture.ts';
@@ -63,9 +63,9 @@ test.each<[string, (all: Opened) => void]>([
 test('messages in pieces, with pings between, are put together', async () => {
   const all = await open((events) => {
     const socket = toolStream(all)?.socket;
-    const whole = encodeFrame(OPCODES.binary, Buffer.from('\x01one two'), false);
+    const whole = Buffer.from([0x82, 8, 1, ...Buffer.from('one two')]);
     socket?.write(Buffer.from([0x02, 5, 1, ...Buffer.from('one ')]));
-    socket?.write(encodeFrame(OPCODES.ping, Buffer.from('?'), false));
+    socket?.write(Buffer.from([0x89, 1, ...Buffer.from('?')]));
     socket?.write(Buffer.from([0x80, 3, ...Buffer.from('two')]));
     for (const byte of whole) socket?.write(Buffer.of(byte));
     setTimeout(() => events.exit(0), 20);
@@ -94,6 +94,11 @@ test('an API server that knows no v5.channel.k8s.io is told apart', async () => 
   all.cluster.behaviour.protocol = 'v4.channel.k8s.io';
   await expect(all.driver.start(specOf())).rejects.toMatchObject({ code: 'E3101' });
   expect(all.cluster.store.list(PATHS.claims)).toEqual([]);
+});
+
+test('an absent package for WebSockets is named', async () => {
+  const absent = Object.assign(new Error("Cannot find package 'ws'"), { code: 'ERR_MODULE_NOT_FOUND' });
+  await expect(loadWebSocket(() => Promise.reject(absent))).rejects.toThrow('the npm package ws');
 });
 
 test('SBX-08 an exec that is refused leaves no claim', async () => {

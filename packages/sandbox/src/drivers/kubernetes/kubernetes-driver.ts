@@ -10,6 +10,7 @@ import { readyPod } from './claim/ready-pod.ts';
 import { type ConnectionSource, openConnection } from './connection/connection.ts';
 import { openExec } from './exec/exec-stream.ts';
 import { type Job, jobOf, LAUNCHER_COMMAND } from './exec/launcher.ts';
+import { loadWebSocket } from './exec/web-socket.ts';
 import { fails, probeCluster } from './probe.ts';
 import { runSandbox } from './run/sandbox-run.ts';
 import { KUBERNETES_BOUNDS, KUBERNETES_DEFAULTS, type KubernetesBounds, type KubernetesSettings } from './settings.ts';
@@ -77,6 +78,7 @@ function createReadiness({ settings, bounds, clock, source }: ReadinessParts): {
   let client: ApiClient | undefined;
   const examine = async (): Promise<Readiness> => {
     try {
+      await loadWebSocket();
       client ??= createApiClient(await openConnection({ ...source, ...settings }), bounds);
     } catch (error) {
       return { probe: fails(explain(error)) };

@@ -1,6 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
-import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '../connection/connection.ts';
 import { KUBERNETES_SIZES, type KubernetesBounds } from '../settings.ts';
@@ -15,14 +14,6 @@ export interface ApiRequest {
   readonly body?: unknown;
 }
 
-/** A connection that stopped being HTTP. */
-export interface Upgraded {
-  readonly socket: Duplex;
-  /** What came behind the answer already. */
-  readonly head: Buffer;
-  readonly headers: IncomingMessage['headers'];
-}
-
 /** A small client of the Kubernetes API. All methods reject with `ApiFault`. */
 export interface ApiClient {
   readonly namespace: string;
@@ -32,8 +23,12 @@ export interface ApiClient {
   send<Answer>(request: ApiRequest): Promise<Answer>;
   /** Opens an endless answer. */
   stream(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<IncomingMessage>;
-  /** Turns a connection of its own into something else. */
-  upgrade(path: string, query: URLSearchParams, headers: Readonly<Record<string, string>>): Promise<Upgraded>;
+  /** Lets `open` make a connection of its own that stops being HTTP, with the credentials in its options. */
+  upgrade<Opened>(
+    path: string,
+    query: URLSearchParams,
+    open: (url: URL, options: RequestOptions) => Promise<Opened>,
+  ): Promise<Opened>;
   /** Ends connections that wait for the next request. */
   close(): void;
 }
@@ -89,10 +84,10 @@ export function createApiClient(connection: Connection, bounds: KubernetesBounds
         if (answer.statusCode !== 200) await objectOf(answer);
         return answer;
       }),
-    upgrade: (path, query, headers) =>
+    upgrade: (path, query, open) =>
       withCredentials(async (fresh) => {
-        const signal = AbortSignal.timeout(bounds.requestTimeoutMs);
-        return upgraded(httpsRequest(await options(`${path}?${query}`, { agent: upgrading, headers }, fresh)), signal);
+        const chosen = await options(`${path}?${query}`, { agent: upgrading }, fresh);
+        return open(new URL(chosen.path ?? path, connection.server), chosen);
       }),
     close() {
       agent.destroy();
@@ -139,21 +134,12 @@ function responseTo(request: ClientRequest, body: string | undefined): Promise<I
   return promise;
 }
 
-/** The time for it ends with the answer: what is upgraded may live for hours. */
-function upgraded(request: ClientRequest, signal: AbortSignal): Promise<Upgraded> {
-  const { promise, resolve, reject } = Promise.withResolvers<Upgraded>();
-  const stop = (): void => void request.destroy(new Error('no answer in time'));
-  signal.addEventListener('abort', stop, { once: true });
-  request.once('upgrade', ({ headers }, socket, head) => {
-    signal.removeEventListener('abort', stop);
-    resolve({ socket, head, headers });
-  });
-  request.once('response', (answer) => {
-    objectOf(answer).then(() => reject(new ApiFault('it did not upgrade the connection', { status: 500 })), reject);
-  });
-  request.on('error', (cause) => reject(unreachable(cause)));
-  request.end();
-  return promise;
+/** What an answer means that should have been an upgrade. */
+export function refusalOf(answer: IncomingMessage): Promise<ApiFault> {
+  return objectOf(answer).then(
+    () => new ApiFault('it did not upgrade the connection', { status: 500 }),
+    (fault: ApiFault) => fault,
+  );
 }
 
 /** Reads the answer's object in bounds. A status of 400 or more rejects. */
@@ -198,7 +184,8 @@ function parsed(text: string): object | undefined {
   }
 }
 
-function unreachable(cause: unknown): ApiFault {
+/** A request that got no answer. */
+export function unreachable(cause: unknown): ApiFault {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
   return new ApiFault(code ?? (cause instanceof Error ? cause.message : String(cause)), { cause });
 }

@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type WebSocket from 'ws';
 import type { ApiClient } from '../api/api-client.ts';
+import { refusalOf, unreachable } from '../api/api-client.ts';
 import { ApiFault } from '../api/api-fault.ts';
 import { KUBERNETES_SIZES, type KubernetesBounds } from '../settings.ts';
-import { createFrameReader, encodeFrame, type Frame, isControl, OPCODES } from './frames.ts';
 
 /**
  * The client's side of a WebSocket (RFC 6455): binary messages only. Node's own cannot send headers or a client certificate.
@@ -23,8 +24,26 @@ export interface WebSocketEvents {
   end(why: string | undefined): void;
 }
 
-/** RFC 6455 §1.3 */
-const ACCEPT_KEY = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+/** How long the other side may take to end the connection after both said that it ends. The types of `ws` lack it. */
+const CLOSING = { closeTimeout: 1_000 };
+/** RFC 6455 §7.1.5: the connection ended without a word. */
+const NOT_IN_ORDER = 1006;
+
+/**
+ * The package that speaks WebSocket, loaded when it is first needed.
+ * @throws Error naming the package when it is not installed
+ */
+export async function loadWebSocket(load: () => Promise<typeof import('ws')> = () => import('ws')) {
+  try {
+    return (await load()).WebSocket;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new Error(
+      'Sandboxes in Kubernetes need the npm package ws, which is not installed. Install it (npm install ws@8), or Sallyport without --omit=optional.',
+      { cause },
+    );
+  }
+}
 
 /**
  * Opens a WebSocket to the API server.
@@ -37,25 +56,41 @@ export async function openWebSocket(
   bounds: KubernetesBounds,
   events: WebSocketEvents,
 ): Promise<WebSocketLine> {
-  const key = randomBytes(16).toString('base64');
-  const { socket, head, headers } = await client.upgrade(path, query, {
-    connection: 'Upgrade',
-    upgrade: 'websocket',
-    'sec-websocket-version': '13',
-    'sec-websocket-key': key,
-    'sec-websocket-protocol': protocol,
+  const Socket = await loadWebSocket();
+  return client.upgrade(path, query, (url, options) => {
+    const { promise, resolve, reject } = Promise.withResolvers<WebSocketLine>();
+    const socket = new Socket(url, protocol, {
+      ...options,
+      handshakeTimeout: bounds.requestTimeoutMs,
+      ...CLOSING,
+      maxPayload: KUBERNETES_SIZES.messageBytesMax,
+      perMessageDeflate: false,
+    });
+    let answer: IncomingMessage | undefined;
+    socket.once('upgrade', (upgraded) => {
+      answer = upgraded;
+    });
+    socket.once('open', () => resolve(lineOver(socket, answer, bounds, events)));
+    socket.once('unexpected-response', (request, refused) => {
+      void refusalOf(refused)
+        .then(reject)
+        .finally(() => request.destroy());
+    });
+    socket.on('error', (cause) => {
+      if (answer === undefined) reject(unreachable(cause));
+      const why = `it does not speak ${protocol}; Kubernetes 1.30 or newer is needed.`;
+      reject(new ApiFault(why, { status: 501, cause }));
+    });
+    return promise;
   });
-  const accepted = createHash('sha1').update(`${key}${ACCEPT_KEY}`).digest('base64');
-  if (headers['sec-websocket-accept'] !== accepted || headers['sec-websocket-protocol'] !== protocol) {
-    socket.destroy();
-    throw new ApiFault(`it does not speak ${protocol}; Kubernetes 1.30 or newer is needed.`, { status: 501 });
-  }
-  return lineOver(socket, head, bounds, events);
 }
 
-type Socket = Awaited<ReturnType<ApiClient['upgrade']>>['socket'];
-
-function lineOver(socket: Socket, head: Buffer, bounds: KubernetesBounds, events: WebSocketEvents): WebSocketLine {
+function lineOver(
+  socket: WebSocket,
+  answer: IncomingMessage | undefined,
+  bounds: KubernetesBounds,
+  events: WebSocketEvents,
+): WebSocketLine {
   let over = false;
   let paused = false;
   let heardAt = performance.now();
@@ -63,34 +98,29 @@ function lineOver(socket: Socket, head: Buffer, bounds: KubernetesBounds, events
     if (over) return;
     over = true;
     clearInterval(pulse);
-    socket.destroy();
+    socket.terminate();
     events.end(why);
   };
-  const send = (opcode: number, payload: Uint8Array, sent?: () => void): void => {
-    if (over) sent?.();
-    else socket.write(encodeFrame(opcode, payload, true), () => sent?.());
-  };
-  // Whoever has stopped reading hears nothing, so silence says nothing then.
+  // A client that stopped reading hears nothing, so silence says nothing then.
   const pulse = setInterval(() => {
     if (!paused && performance.now() - heardAt > bounds.silenceMaxMs) finish('the connection fell silent');
-    else send(OPCODES.ping, Buffer.alloc(0));
+    else socket.ping();
   }, bounds.pingEveryMs);
   pulse.unref();
-  const messages = createMessageReader(send, events, finish);
-  const take = (bytes: Buffer): void => {
+  // Every byte is a sign of life, also in the middle of a message.
+  answer?.socket.on('data', () => {
     heardAt = performance.now();
-    try {
-      messages(bytes);
-    } catch (error) {
-      finish(error instanceof Error ? error.message : String(error));
-    }
-  };
-  socket.on('data', take);
+  });
+  socket.on('message', (bytes) => {
+    if (!over) events.message(bytes as Buffer);
+  });
   socket.on('error', (error) => finish(error.message));
-  socket.on('close', () => finish('the connection was dropped'));
-  if (head.length > 0) queueMicrotask(() => take(head));
+  socket.on('close', (code) => finish(code === NOT_IN_ORDER ? 'the connection was dropped' : undefined));
   return {
-    send: (message, sent) => send(OPCODES.binary, message, sent),
+    send(message, sent) {
+      if (over) sent?.();
+      else socket.send(message, () => sent?.());
+    },
     pause() {
       paused = true;
       socket.pause();
@@ -101,36 +131,5 @@ function lineOver(socket: Socket, head: Buffer, bounds: KubernetesBounds, events
       socket.resume();
     },
     cut: () => finish('the connection was cut'),
-  };
-}
-
-/** Joins frames to messages and answers control frames. */
-function createMessageReader(
-  send: (opcode: number, payload: Uint8Array) => void,
-  events: WebSocketEvents,
-  finish: (why: string | undefined) => void,
-): (bytes: Buffer) => void {
-  const reader = createFrameReader(KUBERNETES_SIZES.messageBytesMax);
-  let parts: Buffer[] = [];
-  let bytesKept = 0;
-  const takeFrame = ({ opcode, isFinal, payload }: Frame): void => {
-    if (opcode === OPCODES.ping) send(OPCODES.pong, payload);
-    if (opcode === OPCODES.close) {
-      send(OPCODES.close, payload.subarray(0, 2));
-      finish(undefined);
-    }
-    if (isControl(opcode)) return;
-    if ((opcode === OPCODES.continuation) === (parts.length === 0)) throw new Error('frames came out of order');
-    bytesKept += payload.length;
-    if (bytesKept > KUBERNETES_SIZES.messageBytesMax) throw new Error('a message is too large');
-    parts.push(payload);
-    if (!isFinal) return;
-    const message = parts.length === 1 ? payload : Buffer.concat(parts);
-    parts = [];
-    bytesKept = 0;
-    events.message(message);
-  };
-  return (bytes) => {
-    for (const frame of reader.read(bytes)) takeFrame(frame);
   };
 }

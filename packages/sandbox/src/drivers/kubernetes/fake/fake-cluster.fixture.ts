@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { createAuthority } from './certificates.fixture.ts';
-import { type FakeExecStream, serveExec } from './fake-exec.fixture.ts';
+import { type FakeExecStream, serveExec, type UpgradeRequest } from './fake-exec.fixture.ts';
 import { type FakePod, startRealPod } from './fake-pod.fixture.ts';
 import { createFakeStore, type FakeStore, type StoredObject } from './fake-store.fixture.ts';
 import { createFakeWatches, type FakeWatches } from './fake-watch.fixture.ts';
@@ -129,7 +129,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.on('upgrade', (request, socket) => upgrade(request, socket));
+  server.on('upgrade', (request, socket, head) => upgrade({ request, socket, head }));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     ...cluster,
@@ -203,7 +203,8 @@ function upgradesOf(
   behaviour: Behaviour,
   isKnown: (request: IncomingMessage) => boolean,
 ) {
-  return (request: IncomingMessage, socket: Duplex): void => {
+  return (asked: UpgradeRequest): void => {
+    const { request, socket } = asked;
     const url = new URL(request.url ?? '', 'https://x');
     const seen = { method: 'GET', path: url.pathname, query: url.searchParams, body: undefined };
     requests.push(seen);
@@ -215,7 +216,7 @@ function upgradesOf(
       const status = typeof fault === 'object' ? fault.status : 404;
       return void socket.end(`HTTP/1.1 ${status} x\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`);
     }
-    execs.push(serveExec(request, socket, pod, behaviour.protocol));
+    serveExec(asked, pod, behaviour.protocol, (stream) => execs.push(stream));
   };
 }
 

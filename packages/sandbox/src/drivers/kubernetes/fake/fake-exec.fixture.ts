@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { MiB } from '@sallyport/std/bytes';
-import { createFrameReader, encodeFrame, OPCODES } from '../exec/frames.ts';
+import { type WebSocket, WebSocketServer } from 'ws';
 import type { FakePod } from './fake-pod.fixture.ts';
 
 /** The API server's side of an exec stream. */
@@ -16,49 +15,51 @@ export interface FakeExecStream {
   finish(status: object): void;
 }
 
-const ACCEPT_KEY = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const BYTES_MAX = 64 * MiB;
 
+/** A request that wants to be a WebSocket, as the server hands it out. */
+export interface UpgradeRequest {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
 /** Answers the upgrade and connects the stream with a program in a pod. */
-export function serveExec(request: IncomingMessage, socket: Duplex, pod: FakePod, protocol: string): FakeExecStream {
-  const key = String(request.headers['sec-websocket-key']);
-  const accept = createHash('sha1').update(`${key}${ACCEPT_KEY}`).digest('base64');
-  const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
-  socket.write(
-    [...lines, `Sec-WebSocket-Accept: ${accept}`, `Sec-WebSocket-Protocol: ${protocol}`, '', ''].join('\r\n'),
-  );
+export function serveExec(
+  { request, socket, head }: UpgradeRequest,
+  pod: FakePod,
+  protocol: string,
+  opened: (stream: FakeExecStream) => void,
+): void {
+  const server = new WebSocketServer({ noServer: true, maxPayload: BYTES_MAX, handleProtocols: () => protocol });
+  server.handleUpgrade(request, socket, head, (line) => opened(streamOver(line, request, socket, pod)));
+}
+
+function streamOver(line: WebSocket, request: IncomingMessage, socket: Duplex, pod: FakePod): FakeExecStream {
   const command = new URL(request.url ?? '', 'https://x').searchParams.getAll('command');
-  const write = (opcode: number, payload: Uint8Array): void => {
-    if (socket.writable) socket.write(encodeFrame(opcode, payload, false));
-  };
   const stream: FakeExecStream = {
     command,
     socket,
     input: [],
-    send: (channel, payload) => write(OPCODES.binary, Buffer.concat([Buffer.of(channel), payload])),
+    send: (channel, payload) => line.send(Buffer.concat([Buffer.of(channel), payload])),
     finish(status) {
       stream.send(3, Buffer.from(JSON.stringify(status)));
-      write(OPCODES.close, Buffer.of(0x03, 0xe8));
-      socket.end();
+      line.close(1000);
     },
   };
+  line.on('error', () => {});
   // Old servers announce each channel with an empty message.
   stream.send(1, Buffer.alloc(0));
   const program = pod.exec(command, {
     output: (channel, bytes) => stream.send(channel, bytes),
     exit: (code) => stream.finish(statusOf(code)),
   });
-  const reader = createFrameReader(BYTES_MAX);
-  socket.on('error', () => {});
-  socket.on('data', (bytes: Buffer) => {
-    for (const { opcode, payload } of reader.read(bytes)) {
-      if (opcode === OPCODES.ping) write(OPCODES.pong, payload);
-      if (opcode !== OPCODES.binary) continue;
-      if (payload[0] === 255 && payload[1] === 0) program.endInput();
-      if (payload[0] !== 0) continue;
-      stream.input.push(payload.subarray(1));
-      program.input(payload.subarray(1));
-    }
+  line.on('message', (message) => {
+    const payload = message as Buffer;
+    if (payload[0] === 255 && payload[1] === 0) program.endInput();
+    if (payload[0] !== 0) return;
+    stream.input.push(payload.subarray(1));
+    program.input(payload.subarray(1));
   });
   return stream;
 }
