@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRedactor } from '@sallyport/guards';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { describe, expect, test } from 'vitest';
-import type { EventDraft, WrittenDraft } from '../domain/event/event-draft.ts';
-import { payloadTextOf } from '../domain/event/payload-text.ts';
+import type { EventDraft } from '../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../telemetry/log.ts';
@@ -40,13 +40,15 @@ const record = (more: Partial<InvocationRecord> = {}): InvocationRecord => ({
   ...more,
 });
 
-const written = (data: Record<string, unknown>): WrittenDraft => ({
+/** As an event of a call: what its row says too, and what it says alone. */
+const written = (own: Record<string, unknown>, shared: Record<string, unknown> = {}): EventDraft => ({
   id: 'e2',
   type: 'ai.agent.tool.failed',
   time: 2,
   tenantId: 'acme',
   subject: 'i1',
-  written: payloadTextOf(data),
+  data: { ...shared, ...own },
+  shared,
 });
 
 describe('the redaction of entries', () => {
@@ -72,7 +74,7 @@ describe('the redaction of entries', () => {
           toolId: TOKEN,
           failure: { failed: true, code: 'E3001', message: `no ${TOKEN}` },
         }),
-        events: [{ ...written({ ...call, state: 'DECLARED' }), id: 'e0' }, written({ ...call, state: 'FAILED' })],
+        events: [{ ...written({ state: 'DECLARED' }, call), id: 'e0' }, written({ state: 'FAILED' }, call)],
         durability: 'synchronous',
       });
       await ledger.commit({
@@ -133,7 +135,7 @@ describe('the redaction of entries', () => {
       tenant_id: 'acme',
     });
     const { events } = redaction({ record: record(), events: [said], durability: 'asynchronous' });
-    expect((events[0] as WrittenDraft).written.text).toBe(
+    expect(canonicalJson(events[0]?.data)).toBe(
       '{"hooks":[{"reason":"blocked [REDACTED:email]"}],"invocation_id":"i1","state":"DENIED","tenant_id":"acme"}',
     );
   });

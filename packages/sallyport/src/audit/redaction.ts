@@ -1,8 +1,8 @@
 // Hot path: every call's row and events go through here before they are hashed.
 import type { Redactor } from '@sallyport/guards';
-import type { EventDraft, WrittenDraft } from '../domain/event/event-draft.ts';
-import { type PayloadText, payloadTextOf } from '../domain/event/payload-text.ts';
-import { TRANSITIONS } from '../domain/invocation/lifecycle.ts';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import type { EventDraft, EventMembers } from '../domain/event/event-draft.ts';
+import { membersBeside } from '../domain/event/shared-members.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import { rememberTexts } from './redaction/remember-texts.ts';
 import type { LedgerEntry } from './writing/ledger-entry.ts';
@@ -29,9 +29,9 @@ export function createEntryRedaction(redactor: Redactor): EntryRedaction {
     const record = entry.record === undefined ? undefined : cleanRecord(entry.record, clean, redactor);
     // What the row shares with its events is looked at once, in the row.
     const isWhole = record === entry.record && !namesSomebody(record, clean);
-    const events = isWhole
-      ? sameOr(entry.events, (event) => cleanEvent(event, clean, redactor))
-      : entry.events.map((event) => anewEvent(event, clean, redactor));
+    const events = sameOr(entry.events, (event) =>
+      isWhole && saysNothingElse(event, clean) ? event : cleanEvent(event, clean, redactor),
+    );
     if (record === entry.record && events === entry.events) return entry;
     return { ...entry, events, ...(record === undefined ? {} : { record }) };
   };
@@ -74,46 +74,51 @@ const namesSomebody = (record: InvocationRecord | undefined, clean: Clean): bool
     return text !== undefined && clean(text) !== text;
   });
 
-function cleanEvent(event: EventDraft | WrittenDraft, clean: Clean, redactor: Redactor): EventDraft | WrittenDraft {
-  if ('written' in event) {
-    const { own } = event.written;
-    if (isPlain(own) || clean(own) === own) return event;
-    return anewEvent(event, clean, redactor);
-  }
+function cleanEvent(event: EventDraft, clean: Clean, redactor: Redactor): EventDraft {
   const data = cleanData(event.data, redactor);
   const isId = event.subject === event.data['invocation_id'];
   const subject = event.subject === undefined || isId ? event.subject : clean(event.subject);
   if (data === event.data && subject === event.subject) return event;
-  const { data: given, ...rest } = event;
-  const written = findable(payloadTextOf(data), payloadTextOf(given).agentDid);
-  return { ...rest, written, ...(subject === undefined ? {} : { subject }) };
+  const { shared: _shared, ...rest } = event;
+  // An event is found by the agent that it was about, whatever its data say of it.
+  const agentDid = event.agentDid ?? event.data['agent_did'];
+  return {
+    ...rest,
+    data,
+    ...(typeof agentDid === 'string' ? { agentDid } : {}),
+    ...(subject === undefined ? {} : { subject }),
+  };
 }
 
-/** An event is found by the agent that it was about, whatever its text says of it. */
-const findable = (text: PayloadText, agentDid: string | undefined): PayloadText =>
-  agentDid === undefined ? text : { ...text, agentDid };
+/** Members of the events of a call that hold nothing but states, numbers, hashes and rows of the error catalogue. */
+const OF_THE_LAYER: ReadonlySet<string> = new Set([
+  'duration_ms',
+  'error',
+  'execution_metadata',
+  'output_hash',
+  'output_kept_hash',
+  'state',
+]);
 
-/**
- * Of the events of a call, those that hold nothing but states, numbers, hashes and rows of the error catalogue. Nothing is
- * counted in it, which would make it four times as slow.
- */
-const PLAIN =
-  /^(?:"duration_ms":[\d.e+-]+,(?:"error":\{"category":"\w+","code":"\w+","e_code":"E\d+","means":"[^"\\]*","retryable":\w+\},)?"execution_metadata":\{"attempts":\d+,"cpu_used_millicore_seconds":[\d.e+-]+,"duration_ms":[\d.e+-]+,"memory_peak_mb":[\d.e+-]+,"network_bytes_received":\d+,"network_bytes_sent":\d+\},(?:"output_hash":"[0-9a-f]+",)?)?"state":"[A-Z_]+"$/;
-/** Most of them. */
-const STATE_TEXTS: ReadonlySet<string> = new Set(Object.keys(TRANSITIONS).map((state) => `"state":"${state}"`));
-const isPlain = (own: string): boolean => STATE_TEXTS.has(own) || PLAIN.test(own);
-
-/** The event from its data: the text of a call's event is made of parts that cannot be replaced one by one. */
-function anewEvent(event: EventDraft | WrittenDraft, clean: Clean, redactor: Redactor): EventDraft | WrittenDraft {
-  if (!('written' in event)) return cleanEvent(event, clean, redactor);
-  const data = JSON.parse(event.written.text) as Record<string, unknown>;
-  return { ...event, written: findable(payloadTextOf(cleanData(data, redactor)), event.written.agentDid) };
+/** Whether an event of a call says, beside what its row says too, nothing that could be sensitive. */
+function saysNothingElse({ data, shared }: EventDraft, clean: Clean): boolean {
+  if (shared === undefined) return false;
+  let words: Record<string, unknown> | undefined;
+  const own = membersBeside(data, shared);
+  for (const name in own) {
+    if (OF_THE_LAYER.has(name)) continue;
+    words ??= {};
+    words[name] = own[name];
+  }
+  if (words === undefined) return true;
+  const text = canonicalJson(words);
+  return clean(text) === text;
 }
 
 /** Rows are found by these, so they stay what they are. */
 const KEYS = ['invocation_id', 'tenant_id'] as const;
 
-function cleanData(data: Record<string, unknown>, redactor: Redactor): Record<string, unknown> {
+function cleanData(data: EventMembers, redactor: Redactor): EventMembers {
   const redacted = redactor.value(data).value as Record<string, unknown>;
   if (redacted === data) return data;
   const kept = KEYS.filter((name) => name in data).map((name) => [name, data[name]]);

@@ -1,12 +1,8 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { describe, expect, test } from 'vitest';
-import {
-  createPolicyDecisions,
-  type MadeDecision,
-  recordedDecision,
-  recordedDecisionText,
-} from './policy-decisions.ts';
+import { createPolicyDecisions, type MadeDecision, recordedDecision } from './policy-decisions.ts';
 import type { PolicyDecision, PolicyQuestion } from './policy-engine.port.ts';
 
 const question = (over: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
@@ -161,7 +157,7 @@ describe('createPolicyDecisions', () => {
     const made = decisions.decide(question()) as MadeDecision;
     const text =
       '{"allowed":true,"engine":"counting","policies":["p"],"shadow":{"allowed":false,"policies":["s"]},"version":"1"}';
-    expect(recordedDecisionText(made)).toBe(text);
+    expect(canonicalJson(recordedDecision(made))).toBe(text);
     expect(recordedDecision(made)).toEqual(JSON.parse(text));
   });
 

@@ -3,7 +3,6 @@
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { LRUCache } from 'lru-cache';
 import type { RecordedDecision } from '../../api/schemas/policy.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
@@ -102,28 +101,17 @@ export function createPolicyDecisions(options: PolicyDecisionsOptions): PolicyDe
   };
 }
 
-/** A decision as records and events keep it. */
+/** A decision as records and events keep it, in canonical order. */
 export function recordedDecision(made: MadeDecision): RecordedDecision {
   const { engine, version, allowed, ask, policies, shadow } = made;
   return {
-    engine,
-    version,
     allowed,
     ...(ask === undefined ? {} : { ask }),
+    engine,
     policies: [...policies],
     ...(shadow === undefined ? {} : { shadow: { ...shadow, policies: [...shadow.policies] } }),
+    version,
   };
-}
-
-const texts = new WeakMap<MadeDecision, string>();
-
-/** The same as canonical JSON; decisions are remembered, so their text is. */
-export function recordedDecisionText(made: MadeDecision): string {
-  const known = texts.get(made);
-  if (known !== undefined) return known;
-  const text = canonicalJson(recordedDecision(made));
-  texts.set(made, text);
-  return text;
 }
 
 function lifetimeOf(seconds: number): number {

@@ -3,10 +3,10 @@
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { quoted } from '@sallyport/std/json/json-text';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
-import { type PayloadText, payloadTextOf } from './payload-text.ts';
+import type { EventMembers } from './event-draft.ts';
 
 /** An event in its place of a hash chain. Its text is the event: what is hashed is what is stored and delivered. */
-export interface ChainedEvent {
+export interface ChainedEvent extends EventKeys {
   readonly chainId: string;
   /** Place in the chain, from 1. */
   readonly seq: number;
@@ -20,10 +20,28 @@ export interface ChainedEvent {
   /** ISO 8601. */
   readonly time: string;
   readonly type: string;
-  readonly data: PayloadText;
+  readonly data: EventMembers;
+  /** Members of `data` that other events of its call have too; undefined when it does not say. */
+  readonly shared: EventMembers | undefined;
   /** Canonical JSON of the CloudEvent without `chainhash`: what the hash is taken of. */
   readonly unsealed: string;
 }
+
+/** What events are looked up by; undefined when the event is not about one, or its value is not text. */
+export interface EventKeys {
+  readonly invocationId: string | undefined;
+  readonly toolId: string | undefined;
+  readonly agentDid: string | undefined;
+}
+
+/** The keys that an event's data say. `data` of an event that was tampered with may be anything. */
+export const keysOf = (data: EventMembers | undefined): EventKeys => ({
+  invocationId: textOr(data?.['invocation_id']),
+  toolId: textOr(data?.['tool_id']),
+  agentDid: textOr(data?.['agent_did']),
+});
+
+const textOr = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** The CloudEvent as canonical JSON, in two parts: `chainhash` comes before every other attribute. */
 export const eventTextParts = ({ hash, unsealed }: ChainedEvent): readonly [string, string] => [
@@ -44,6 +62,7 @@ export const cloudEventOf = (event: ChainedEvent): CloudEvent => JSON.parse(even
 export function chainedEventOf(event: CloudEvent): ChainedEvent {
   const { chainhash, ...unsealed } = event;
   return {
+    ...keysOf(event.data),
     chainId: event.chainid,
     seq: event.chainseq,
     prev: event.chainprev,
@@ -54,7 +73,8 @@ export function chainedEventOf(event: CloudEvent): ChainedEvent {
     tenantId: event.tenantid,
     time: event.time,
     type: event.type,
-    data: payloadTextOf(event.data),
+    data: event.data,
+    shared: undefined,
     unsealed: canonicalJson(unsealed),
   };
 }

@@ -1,5 +1,6 @@
-import type { EventDraft, WrittenDraft } from './event-draft.ts';
-import { payloadTextOf } from './payload-text.ts';
+import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import type { EventDraft, EventMembers } from './event-draft.ts';
+import { membersBeside, membersInCommon } from './shared-members.ts';
 
 /** Events that a call's row holds until they are linked. Tenant and subject are those of the row. */
 export interface HeldEvents {
@@ -14,16 +15,18 @@ export interface HeldEvent extends Pick<EventDraft, 'id' | 'type' | 'time'> {
 }
 
 /** Events of one call, as its row holds them. */
-export function holdEvents(drafts: readonly (EventDraft | WrittenDraft)[]): HeldEvents {
-  const texts = drafts.map((draft) => ('written' in draft ? draft.written : payloadTextOf(draft.data)));
-  const shared = texts[0]?.shared ?? '';
-  const isShared = texts.every((text) => text.shared === shared);
-  const each = drafts.map(({ id, type, time }, at) => {
-    const text = texts[at];
-    return { id, type, time, own: (isShared ? text?.own : text?.text.slice(1, -1)) ?? '' };
-  });
-  return { shared: isShared ? shared : '', each };
+export function holdEvents(drafts: readonly EventDraft[]): HeldEvents {
+  const common = membersInCommon(drafts);
+  const each = drafts.map(({ id, type, time, data }) => ({
+    id,
+    type,
+    time,
+    own: membersText(membersBeside(data, common)),
+  }));
+  return { shared: membersText(common), each };
 }
+
+const membersText = (members: EventMembers): string => canonicalJson(members).slice(1, -1);
 
 /** The events that a row holds, as they were to be linked; none when it holds none. */
 export function heldDrafts(row: {
@@ -31,13 +34,12 @@ export function heldDrafts(row: {
   readonly invocationId: string;
   readonly agentDid: string;
   readonly heldEvents?: HeldEvents;
-}): readonly WrittenDraft[] {
+}): readonly EventDraft[] {
   const { tenantId, invocationId, agentDid, heldEvents: held } = row;
   if (held === undefined) return [];
   return held.each.map(({ own, ...event }) => {
     const members = [held.shared, own].filter((text) => text !== '').join();
-    // An event is found by its agent, whatever its text says of it.
-    const written = { ...payloadTextOf(JSON.parse(`{${members}}`)), agentDid };
-    return { ...event, tenantId, subject: invocationId, written };
+    // An event is found by its agent, whatever its data say of it.
+    return { ...event, tenantId, subject: invocationId, data: JSON.parse(`{${members}}`), agentDid };
   });
 }

@@ -1,7 +1,7 @@
 import { systemClock } from '@sallyport/std/clock';
 import { failure } from '@sallyport/std/error/failure';
 import { expect, test } from 'vitest';
-import type { EventDraft, WrittenDraft } from '../../domain/event/event-draft.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createRefusedAsks, type RefusedAsk } from './refused-asks.ts';
 
@@ -14,8 +14,8 @@ const ask = (operation: string, agentDid = 'did:a', tenantId = 'acme'): RefusedA
 
 function recorded() {
   const written: Record<string, unknown>[] = [];
-  const commit = async ({ events }: { readonly events: readonly (EventDraft | WrittenDraft)[] }) => {
-    for (const event of events) if ('data' in event) written.push(event.data);
+  const commit = async ({ events }: { readonly events: readonly EventDraft[] }) => {
+    for (const { data } of events) written.push(data);
   };
   return { written, asks: createRefusedAsks({ ledger: { commit }, clock: systemClock, log: silentLog }) };
 }

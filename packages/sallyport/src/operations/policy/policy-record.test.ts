@@ -1,6 +1,6 @@
 import { systemClock } from '@sallyport/std/clock';
 import { expect, test } from 'vitest';
-import type { EventDraft, WrittenDraft } from '../../domain/event/event-draft.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createPolicyRecord } from './policy-record.ts';
 
@@ -12,9 +12,9 @@ function recorded(commit?: () => Promise<void>) {
   const log = { ...silentLog, error: (event: string) => void lines.push(event) };
   const record = createPolicyRecord({ clock: systemClock, log, tenantId: 'default' });
   const ledger = {
-    commit: async (entry: { readonly events: readonly (EventDraft | WrittenDraft)[] }) => {
+    commit: async (entry: { readonly events: readonly EventDraft[] }) => {
       await commit?.();
-      for (const event of entry.events) if ('data' in event) events.push(event);
+      events.push(...entry.events);
     },
   };
   return { record, ledger, events, lines };

@@ -1,8 +1,13 @@
 import { failure } from '@sallyport/std/error/failure';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
+import { sha256 } from '@sallyport/std/sha256';
 import { expect, test } from 'vitest';
+import { type ChainHead, EMPTY_CHAIN, link } from '../../audit/chain.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
+import { holdEvents } from '../../domain/event/held-events.ts';
 import type { Grant } from '../../domain/invocation/grant.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { packed, rowsOf } from '../../storage/postgres/ledger/packed-events.ts';
 import { type Flight, newFlight } from '../flight/flight.ts';
 import { eventsOf } from './call-events.ts';
 
@@ -52,25 +57,22 @@ const most: InvocationRecord = {
   failure: failure('E3103', HOSTILE, { details: { secret: 'never told' } }),
 };
 
-test('AUD-01 the text of an event is the canonical JSON of what it says, and its parts make up the whole', () => {
+/** The data of an event as those read them who get it. */
+const readBack = ({ data }: EventDraft) => JSON.parse(canonicalJson(data));
+
+test('AUD-01 the members of an event stand in canonical order, and none that it shares is another in its data', () => {
   for (const record of [least, most]) {
     for (const answeredBy of [undefined, HOSTILE]) {
-      for (const { written } of eventsOf(flight(), record, 0, answeredBy)) {
-        const said = JSON.parse(written.text);
-        expect(canonicalJson(said)).toBe(written.text);
-        expect({ ...JSON.parse(`{${written.shared}}`), ...JSON.parse(`{${written.own}}`) }).toEqual(said);
-        expect([said.invocation_id, said.tool_id, said.agent_did]).toEqual([
-          written.invocationId,
-          written.toolId,
-          written.agentDid,
-        ]);
+      for (const { data, shared } of eventsOf(flight(), record, 0, answeredBy)) {
+        expect(JSON.stringify(data)).toBe(canonicalJson(data));
+        expect(data).toMatchObject({ ...shared });
       }
     }
   }
 });
 
 test('AUD-01 PIPE-01 each transition says state, hash of the input and capabilities; the end also hash, usage and error', () => {
-  const said = eventsOf(flight(), most, 0).map(({ written }) => JSON.parse(written.text));
+  const said = eventsOf(flight(), most, 0).map(readBack);
   expect(said.map(({ state }) => state)).toEqual(['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED']);
   for (const { capabilities, input_hash, trace_id, called_as } of said) {
     expect(capabilities).toEqual([`filesystem:ro:/tmp/${HOSTILE}`, 'credential:key']);
@@ -100,14 +102,9 @@ const decided = (made: Flight): Flight => {
   return made;
 };
 
-test('PRM-08 PRM-09 PIPE-14 what was decided stands in the events as canonical JSON, each where it belongs', () => {
+test('PRM-08 PRM-09 PIPE-14 what was decided stands in the events, each where it belongs', () => {
   const stated = { ...most, phase: 'autonomous', trust: 'provisional', claimSource: HOSTILE } as const;
-  const said = eventsOf(decided(flight()), stated, 0).map(({ written }) => {
-    const all = JSON.parse(written.text);
-    expect(canonicalJson(all)).toBe(written.text);
-    expect({ ...JSON.parse(`{${written.shared}}`), ...JSON.parse(`{${written.own}}`) }).toEqual(all);
-    return all;
-  });
+  const said = eventsOf(decided(flight()), stated, 0).map(readBack);
   for (const data of said)
     expect(data).toMatchObject({ phase: 'autonomous', trust: 'provisional', claim_source: HOSTILE });
   const places = said.map(({ policy_decision, adversarial_policy_decision, hooks }) => [
@@ -127,12 +124,53 @@ test('PRM-08 PRM-09 PIPE-14 what was decided stands in the events as canonical J
 test('a call that was refused tells at its end what was decided, and all that hooks said', () => {
   const made = decided(flight());
   made.transitions.splice(3, 2, { state: 'DENIED', at: 3 });
-  const end = eventsOf(made, { ...most, state: 'DENIED' }, 0).at(-1)?.written.text ?? '';
-  const said = JSON.parse(end);
-  expect(canonicalJson(said)).toBe(end);
+  const said = eventsOf(made, { ...most, state: 'DENIED' }, 0)
+    .map(readBack)
+    .at(-1);
   expect(said).toMatchObject({
     policy_decision: {},
     adversarial_policy_decision: {},
     hooks: [{ id: 'a' }, { id: 'b' }],
   });
+});
+
+/** Hashes of a call's last event, of the rows that its events were stored in, and of what an open row held of them. */
+const WRITTEN_BY_HAND = [
+  [
+    '75567c7b1eb325a8c72e689235bf7fb09a71383b226415421f178ecf26488245',
+    'a94e956a691354af48e9a6d33dc3fac9cba912897876065c9f39846948a0c740',
+    '0e8a2c0307e288cd7c758e719a86e9ecc310eb7f933d9344b1ce19e8893d37ac',
+  ],
+  [
+    '206ea2b5cf15fa3d9530ea05ef5096817fecab6443f5de333fd0633bf09e99d9',
+    '75ad023b5c53d6bbe5a988d13768697c2c15c1f7d869692b0860e74a189aa6d4',
+    '5e5aff4d4d40de5697adecbf6f33589b5d85a835dbc3db0aec3c830e8a4bd377',
+  ],
+] as const;
+
+test('AUD-03 a chain has the hashes and rows have the text that they had when events were put together by hand', () => {
+  const everything: InvocationRecord = {
+    ...most,
+    phase: 'autonomous',
+    trust: 'provisional',
+    claimSource: HOSTILE,
+    sideEffect: 'irreversible',
+    compensates: HOSTILE,
+    turnGroupId: 'turn',
+    outputKeptHash: 'd'.repeat(64),
+  };
+  const marked = decided(flight());
+  Object.assign(marked.call, { argumentFindings: ['sql_injection', 'xss'] });
+  const calls = [eventsOf(flight(), least, 0), eventsOf(marked, everything, 0, HOSTILE)];
+  const found = calls.map((events) => {
+    const drafts = events.map((draft, at) => ({ ...draft, id: `event-${at}` }));
+    let head: ChainHead = EMPTY_CHAIN;
+    const linked = drafts.map((draft) => {
+      const event = link(draft, 'chain-1', head);
+      head = event;
+      return event;
+    });
+    return [head.hash, sha256(packed(rowsOf(linked)).join('\n')), sha256(JSON.stringify(holdEvents(drafts)))];
+  });
+  expect(found).toEqual(WRITTEN_BY_HAND);
 });

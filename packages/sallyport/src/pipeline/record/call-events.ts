@@ -1,21 +1,15 @@
 // Hot path: five events a call.
 
-import type { Threat } from '@sallyport/guards';
 import { entryOf, errorBody } from '@sallyport/std/error/failure';
-import { canonicalJson } from '@sallyport/std/json/canonical-json';
-import { quoted } from '@sallyport/std/json/json-text';
 import { randomUuid } from '@sallyport/std/text/random-uuid';
-import { rememberLast } from '@sallyport/std/text/remember-last';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
-import type { WrittenDraft } from '../../domain/event/event-draft.ts';
-import { type PayloadText, payloadTextOf } from '../../domain/event/payload-text.ts';
+import type { EventDraft, EventMembers } from '../../domain/event/event-draft.ts';
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
-import { TRANSITIONS } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Flight, Transition } from '../flight/flight.ts';
-import { gateText, hooksText, policyText } from './decision-texts.ts';
-import { type EffectSaid, effectSaid } from './effect-said.ts';
+import { effectSaid } from './effect-said.ts';
+import { boundedDecision, inCanonicalOrder } from './recorded-decisions.ts';
 
 /**
  * The events of the transitions from place `from` on (AUD-01, PIPE-01): each with time, capabilities and the hash of the
@@ -24,29 +18,28 @@ import { type EffectSaid, effectSaid } from './effect-said.ts';
  * results themselves stay out: nothing here can hold a secret.
  * @param answeredBy id of the earlier call whose answer this one got
  */
-export function eventsOf(flight: Flight, record: InvocationRecord, from: number, answeredBy?: string): WrittenDraft[] {
+export function eventsOf(flight: Flight, record: InvocationRecord, from: number, answeredBy?: string): EventDraft[] {
   const { transitions } = flight;
   const { tenantId, invocationId } = record;
-  const members = sharedMembers(flight, record, answeredBy);
-  const drafts: WrittenDraft[] = [];
+  const shared = sharedMembers(flight, record, answeredBy);
+  const drafts: EventDraft[] = [];
+  const add = (type: EventType, time: number, own: OwnMembers): void => {
+    drafts.push({ id: randomUuid(), type, time, tenantId, subject: invocationId, data: dataOf(shared, own), shared });
+  };
   for (let i = from; i < transitions.length; i += 1) {
     const { state, at } = transitions[i] as Transition;
     const isEnd = i === transitions.length - 1 && state !== 'EXECUTING';
     if (isEnd && flight.facts !== undefined) drafts.push(...factsOf(flight.facts, record));
     const effect = effectSaid(record, transitions, i);
-    if (effect !== undefined) {
-      const told = effectOf(members, effect, record);
-      drafts.push({ id: randomUuid(), type: effect.type, time: at, tenantId, subject: invocationId, written: told });
-    }
-    const said = decisionsOf(flight, state);
-    const written = isEnd ? endOf(members, said, record, state) : stepOf(members, said, record, state);
-    drafts.push({ id: randomUuid(), type: typeOf(state, record), time: at, tenantId, subject: invocationId, written });
+    if (effect !== undefined) add(effect.type, at, { side_effect: effect.sideEffect });
+    const said: OwnMembers = { ...decisionsOf(flight, state), state };
+    add(typeOf(state, record), at, isEnd ? { ...said, ...endOf(record) } : said);
   }
   return drafts;
 }
 
-/** Rare enough that nothing is gained by writing them as text. */
-function factsOf(facts: NonNullable<Flight['facts']>, record: InvocationRecord): WrittenDraft[] {
+/** Rare enough that what they share need not stand once. */
+function factsOf(facts: NonNullable<Flight['facts']>, record: InvocationRecord): EventDraft[] {
   const { tenantId, invocationId, agentDid, toolId, toolVersion, inputHash } = record;
   const shared = {
     agent_did: agentDid,
@@ -62,100 +55,116 @@ function factsOf(facts: NonNullable<Flight['facts']>, record: InvocationRecord):
     time: Math.round(at),
     tenantId,
     subject: invocationId,
-    written: payloadTextOf({ ...shared, ...data }),
+    data: { ...shared, ...data },
   }));
 }
 
-/** What all events of a call say, as members of canonical JSON: where the members of one event come between, it is cut. */
-interface SharedMembers {
-  /** Up to where the end tells duration, error and usage. */
-  readonly first: string;
-  /** Up to where the end tells the hashes of the output. */
-  readonly second: string;
-  /** Up to the policy's decision; empty or with a comma behind it. */
-  readonly phase: string;
-  /** Up to the state; empty or with a comma behind it. */
-  readonly third: string;
-  /** All of them. */
-  readonly all: string;
-  /** What an event begins with up to the policy's decision, where nothing comes between. */
-  readonly start: string;
-  /** What an event ends with behind the state. */
-  readonly end: string;
-}
+/** What all events of a call say. */
+const sharedMembers = ({ call, trace }: Flight, record: InvocationRecord, answeredBy?: string) => ({
+  agent_did: record.agentDid,
+  answered_by: answeredBy,
+  argument_findings: call.argumentFindings?.length === 0 ? undefined : call.argumentFindings,
+  called_as: record.calledAs,
+  capabilities: capabilitiesIn(call.grant),
+  claim_source: record.claimSource,
+  door: record.door,
+  input_hash: record.inputHash,
+  invocation_id: record.invocationId,
+  phase: record.phase,
+  session_id: record.sessionId,
+  tenant_id: record.tenantId,
+  tool_id: record.toolId,
+  tool_version: record.toolVersion,
+  trace_id: trace?.traceId,
+  trust: record.trust,
+  turn_group_id: record.turnGroupId,
+  user_did: record.userDid,
+});
 
-function sharedMembers({ call, trace }: Flight, record: InvocationRecord, answeredBy?: string): SharedMembers {
-  const { inputHash, sessionId, userDid, trust } = record;
-  const first =
-    `"agent_did":${quotedAgent(record.agentDid)}${optional('answered_by', answeredBy)}` +
-    `${findingsText(call.argumentFindings)}${optional('called_as', record.calledAs)},"capabilities":${capabilitiesText(call.grant)}` +
-    `${optional('claim_source', record.claimSource)},"door":${quotedDoor(record.door)}`;
-  const second = `${inputHash === undefined ? '' : `"input_hash":"${inputHash}",`}"invocation_id":${quoted(record.invocationId)}`;
-  const phase = record.phase === undefined ? '' : `"phase":"${record.phase}",`;
-  const third = sessionId === undefined ? '' : `"session_id":${quoted(sessionId)},`;
-  const last =
-    `"tenant_id":${quotedTenant(record.tenantId)},"tool_id":${quotedTool(record.toolId)}` +
-    `${versionText(record.toolVersion)}${optional('trace_id', trace?.traceId)}` +
-    `${trust === undefined ? '' : `,"trust":"${trust}"`}${optional('turn_group_id', record.turnGroupId)}` +
-    optional('user_did', userDid);
-  // Joined, each is one piece, and not many that every event puts together again.
-  const start = ['{', first, ',', second, ',', phase].join('');
-  const end = [',', last, '}'].join('');
-  return { first, second, phase, third, all: `${first},${second},${phase}${third}${last}`, start, end };
-}
+const NO_CAPABILITIES: readonly string[] = [];
+/** Grants are remembered, so their capabilities are. */
+const knownCapabilities = new WeakMap<Grant, readonly string[]>();
 
-const findingsText = (findings: readonly Threat[] = []): string =>
-  findings.length === 0 ? '' : `,"argument_findings":${JSON.stringify(findings)}`;
-
-const optional = (name: string, value: string | undefined): string =>
-  value === undefined ? '' : `,"${name}":${quoted(value)}`;
-
-// What recurs from call to call.
-const quotedAgent = rememberLast(quoted);
-const quotedDoor = rememberLast(quoted);
-const quotedTenant = rememberLast(quoted);
-const quotedTool = rememberLast(quoted);
-const versionText = rememberLast((version: string | undefined) => optional('tool_version', version));
-
-/** Grants are remembered, so their text is. */
-const capabilityTexts = new WeakMap<Grant, string>();
-
-function capabilitiesText(grant: Grant | undefined): string {
-  if (grant === undefined) return '[]';
-  const known = capabilityTexts.get(grant);
+function capabilitiesIn(grant: Grant | undefined): readonly string[] {
+  if (grant === undefined) return NO_CAPABILITIES;
+  const known = knownCapabilities.get(grant);
   if (known !== undefined) return known;
-  const text = JSON.stringify(capabilitiesOf(grant));
-  capabilityTexts.set(grant, text);
-  return text;
+  const capabilities = capabilitiesOf(grant);
+  knownCapabilities.set(grant, capabilities);
+  return capabilities;
 }
 
-/** What one event says of the decisions on its call, each as members with a comma behind them. */
-interface DecisionTexts {
-  readonly gate: string;
-  readonly hooks: string;
-  readonly policy: string;
+/** What one event of a call says beside what all of them say. */
+interface OwnMembers {
+  readonly adversarial_policy_decision?: unknown;
+  readonly duration_ms?: number;
+  readonly error?: unknown;
+  readonly execution_metadata?: unknown;
+  readonly hooks?: unknown;
+  readonly output_hash?: string | undefined;
+  readonly output_kept_hash?: string | undefined;
+  readonly policy_decision?: unknown;
+  readonly side_effect?: unknown;
+  readonly state?: LifecycleState;
 }
 
-const NOTHING_DECIDED: DecisionTexts = { gate: '', hooks: '', policy: '' };
+/** In ascending order, as the hash is taken of them: to sort them would take five times as long. */
+const dataOf = (shared: ReturnType<typeof sharedMembers>, own: OwnMembers): EventMembers => ({
+  adversarial_policy_decision: own.adversarial_policy_decision,
+  agent_did: shared.agent_did,
+  answered_by: shared.answered_by,
+  argument_findings: shared.argument_findings,
+  called_as: shared.called_as,
+  capabilities: shared.capabilities,
+  claim_source: shared.claim_source,
+  door: shared.door,
+  duration_ms: own.duration_ms,
+  error: own.error,
+  execution_metadata: own.execution_metadata,
+  hooks: own.hooks,
+  input_hash: shared.input_hash,
+  invocation_id: shared.invocation_id,
+  output_hash: own.output_hash,
+  output_kept_hash: own.output_kept_hash,
+  phase: shared.phase,
+  policy_decision: own.policy_decision,
+  session_id: shared.session_id,
+  side_effect: own.side_effect,
+  state: own.state,
+  tenant_id: shared.tenant_id,
+  tool_id: shared.tool_id,
+  tool_version: shared.tool_version,
+  trace_id: shared.trace_id,
+  trust: shared.trust,
+  turn_group_id: shared.turn_group_id,
+  user_did: shared.user_did,
+});
+
+const NOTHING_DECIDED: OwnMembers = {};
 
 /**
  * The end of a call that was refused says what was decided, and AUTHORIZED what let it through: after a hook rewrote the
  * arguments these are not the same.
  */
-function decisionsOf(flight: Flight, state: LifecycleState): DecisionTexts {
+function decisionsOf(flight: Flight, state: LifecycleState): OwnMembers {
   const { policyDecision, gateDecision, hookVerdicts, transitions } = flight;
   if (state === 'AUTHORIZED') {
     const permitted = policyDecision?.allowed === true || policyDecision?.ask === true;
     return {
-      gate: gateText(gateDecision?.allowed === true ? gateDecision : undefined),
-      hooks: '',
-      policy: policyText(permitted ? policyDecision : undefined),
+      // The name is 002's.
+      adversarial_policy_decision: gateDecision?.allowed === true ? inCanonicalOrder(gateDecision) : undefined,
+      policy_decision: permitted ? boundedDecision(policyDecision) : undefined,
     };
   }
   if (state === 'DECLARED' || state === 'VALIDATED') return NOTHING_DECIDED;
-  const said = hookVerdicts === undefined ? '' : hooksText(verdictsFor(state, hookVerdicts, transitions));
-  if (state === 'DENIED') return { gate: gateText(gateDecision), hooks: said, policy: policyText(policyDecision) };
-  return said === '' ? NOTHING_DECIDED : { ...NOTHING_DECIDED, hooks: said };
+  const verdicts = hookVerdicts === undefined ? [] : verdictsFor(state, hookVerdicts, transitions);
+  const hooks = verdicts.length === 0 ? undefined : inCanonicalOrder(verdicts);
+  if (state !== 'DENIED') return hooks === undefined ? NOTHING_DECIDED : { hooks };
+  return {
+    adversarial_policy_decision: inCanonicalOrder(gateDecision),
+    hooks,
+    policy_decision: policyDecision === undefined ? undefined : boundedDecision(policyDecision),
+  };
 }
 
 /** EXECUTING tells of the hooks before it, the end of those after it. */
@@ -169,66 +178,25 @@ function verdictsFor(
   return ran ? verdicts.filter(({ at }) => at === 'after') : verdicts;
 }
 
-/** The same texts over and over: what may not be told in them is looked for once. */
-const STATE_TEXTS = Object.fromEntries(
-  Object.keys(TRANSITIONS).map((state) => [state, `"state":"${state}"`]),
-) as Readonly<Record<LifecycleState, string>>;
-const authorizedText = rememberLast((policy: string) => `${policy}${STATE_TEXTS.AUTHORIZED}`);
-
-function stepOf(members: SharedMembers, said: DecisionTexts, record: InvocationRecord, state: LifecycleState) {
-  const { first, second, phase, third, all, start, end } = members;
-  const { gate, hooks, policy } = said;
-  const own = STATE_TEXTS[state];
-  // Most calls have neither a gate nor hooks.
-  if (gate === '' && hooks === '') {
-    const told = policy === '' ? own : state === 'AUTHORIZED' ? authorizedText(policy) : `${policy}${own}`;
-    return payloadText(record, `${start}${policy}${third}${own}${end}`, all, told);
-  }
-  return payloadText(
-    record,
-    `{${gate}${first},${hooks}${second},${phase}${policy}${third}${own}${end}`,
-    all,
-    `${gate}${hooks}${policy}${own}`,
-  );
+/** What the event of the end says of duration, error, usage and output (000 §4.3.2). */
+function endOf({ failure, metadata, outputHash, outputKeptHash }: InvocationRecord): OwnMembers {
+  const duration_ms = metadata?.duration_ms ?? 0;
+  return {
+    duration_ms,
+    error: failure === undefined ? undefined : withoutDetails(failure),
+    execution_metadata: {
+      attempts: metadata?.attempts ?? 0,
+      cpu_used_millicore_seconds: metadata?.cpu_used_millicore_seconds ?? 0,
+      duration_ms,
+      memory_peak_mb: metadata?.memory_peak_mb ?? 0,
+      network_bytes_received: metadata?.network_bytes_received ?? 0,
+      network_bytes_sent: metadata?.network_bytes_sent ?? 0,
+      slot_wait_ms: metadata?.slot_wait_ms,
+    },
+    output_hash: outputHash,
+    output_kept_hash: outputHash === undefined ? undefined : outputKeptHash,
+  };
 }
-
-function effectOf({ start, third, end, all }: SharedMembers, { text }: EffectSaid, record: InvocationRecord) {
-  return payloadText(record, `${start}${third}${text}${end}`, all, text);
-}
-
-function endOf(members: SharedMembers, said: DecisionTexts, record: InvocationRecord, state: LifecycleState) {
-  const { first, second, phase, third, all, end } = members;
-  const { gate, hooks, policy } = said;
-  const { failure, metadata, outputHash, outputKeptHash } = record;
-  const error = failure === undefined ? '' : `"error":${canonicalJson(withoutDetails(failure))},`;
-  const early = `"duration_ms":${numberText(metadata?.duration_ms)},${error}"execution_metadata":${usageText(record)},${hooks}`;
-  const kept = outputKeptHash === undefined ? '' : `"output_kept_hash":"${outputKeptHash}",`;
-  const hash = outputHash === undefined ? '' : `"output_hash":"${outputHash}",${kept}`;
-  const own = STATE_TEXTS[state];
-  return payloadText(
-    record,
-    `{${gate}${first},${early}${second},${hash}${phase}${policy}${third}${own}${end}`,
-    all,
-    `${gate}${early}${hash}${policy}${own}`,
-  );
-}
-
-function payloadText(record: InvocationRecord, text: string, shared: string, own: string): PayloadText {
-  const { invocationId, toolId, agentDid } = record;
-  return { text, shared, own, invocationId, toolId, agentDid };
-}
-
-/** What 000 §4.3.2 puts into the event of the end, in ascending order. */
-const usageText = ({ metadata }: InvocationRecord): string =>
-  `{"attempts":${numberText(metadata?.attempts)}` +
-  `,"cpu_used_millicore_seconds":${numberText(metadata?.cpu_used_millicore_seconds)}` +
-  `,"duration_ms":${numberText(metadata?.duration_ms)},"memory_peak_mb":${numberText(metadata?.memory_peak_mb)}` +
-  `,"network_bytes_received":${numberText(metadata?.network_bytes_received)}` +
-  `,"network_bytes_sent":${numberText(metadata?.network_bytes_sent)}` +
-  `${metadata?.slot_wait_ms === undefined ? '' : `,"slot_wait_ms":${numberText(metadata.slot_wait_ms)}`}}`;
-
-/** As JSON.stringify writes it. */
-const numberText = (value = 0): string => (Number.isFinite(value) ? `${value}` : 'null');
 
 /** Details may quote the caller's or the tool's data, which has no place in the audit. */
 function withoutDetails(failed: NonNullable<InvocationRecord['failure']>): Record<string, unknown> {

@@ -1,6 +1,5 @@
 // Hot path: asked for each event of a call; a pure tool has nothing to say.
 
-import { quoted } from '@sallyport/std/json/json-text';
 import { randomUuid } from '@sallyport/std/text/random-uuid';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
@@ -11,8 +10,8 @@ import type { Transition } from '../flight/flight.ts';
 /** What the record of a side effect says at one moment of its call (VIS-03). */
 export interface EffectSaid {
   readonly type: EventType;
-  /** The member `side_effect`, canonical. Few texts, over and over: what may not be told in them is looked for once. */
-  readonly text: string;
+  /** The member `side_effect`. */
+  readonly sideEffect: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -39,7 +38,7 @@ export function effectSaid(
 
 /** The end of a side effect whose call was cut off: nobody else is left to tell it. */
 export function lostEffect(record: InvocationRecord, now: number): EventDraft[] {
-  const { tenantId, invocationId, agentDid, toolId, sideEffect, compensates, failure } = record;
+  const { tenantId, invocationId, agentDid, toolId, sideEffect } = record;
   const status = ownEffectStatus(record);
   if (sideEffect === undefined || status === undefined) return [];
   return [
@@ -52,12 +51,7 @@ export function lostEffect(record: InvocationRecord, now: number): EventDraft[] 
       data: {
         agent_did: agentDid,
         invocation_id: invocationId,
-        side_effect: {
-          ...(compensates === undefined ? {} : { compensates }),
-          ...(failure === undefined ? {} : { e_code: failure.code }),
-          policy: sideEffect,
-          status,
-        },
+        side_effect: memberOf(record, status),
         tenant_id: tenantId,
         tool_id: toolId,
       },
@@ -65,8 +59,14 @@ export function lostEffect(record: InvocationRecord, now: number): EventDraft[] 
   ];
 }
 
-function said(type: EventType, { compensates, failure, sideEffect }: InvocationRecord, status: string): EffectSaid {
-  const undoes = compensates === undefined ? '' : `"compensates":${quoted(compensates)},`;
-  const code = failure === undefined ? '' : `"e_code":"${failure.code}",`;
-  return { type, text: `"side_effect":{${undoes}${code}"policy":"${sideEffect}","status":"${status}"}` };
-}
+const said = (type: EventType, record: InvocationRecord, status: string): EffectSaid => ({
+  type,
+  sideEffect: memberOf(record, status),
+});
+
+const memberOf = ({ compensates, failure, sideEffect }: InvocationRecord, status: string) => ({
+  ...(compensates === undefined ? {} : { compensates }),
+  ...(failure === undefined ? {} : { e_code: failure.code }),
+  policy: sideEffect,
+  status,
+});

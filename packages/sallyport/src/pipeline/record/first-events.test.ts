@@ -2,8 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { flawOf, headOf } from '../../audit/chain.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
-import type { WrittenDraft } from '../../domain/event/event-draft.ts';
-import { payloadTextOf } from '../../domain/event/payload-text.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
@@ -123,9 +122,9 @@ describe('the first events of a call that may leave something behind', () => {
 });
 
 describe('what is held', () => {
-  const written = payloadTextOf({ invocation_id: 'call' });
-  const events: readonly WrittenDraft[] = [
-    { id: 'e', type: 'ai.agent.tool.invoked', time: 1, tenantId: 'acme', subject: 'call', written },
+  const data = { invocation_id: 'call' };
+  const events: readonly EventDraft[] = [
+    { id: 'e', type: 'ai.agent.tool.invoked', time: 1, tenantId: 'acme', subject: 'call', data },
   ];
   const record = { invocationId: 'call', state: 'EXECUTING' } as InvocationRecord;
 

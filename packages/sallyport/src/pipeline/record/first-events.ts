@@ -1,6 +1,6 @@
 // Hot path: every call that may leave something behind comes through here.
 import type { Ledger } from '../../audit/ledger.ts';
-import type { WrittenDraft } from '../../domain/event/event-draft.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { createTimeLimit } from '../flight/time-limit.ts';
 
@@ -10,11 +10,7 @@ import { createTimeLimit } from '../flight/time-limit.ts';
  * Of a call that takes longer the chain gets them while it runs; of one that was cut off, from its row (recover.ts).
  */
 export interface FirstEvents {
-  begin(
-    record: InvocationRecord,
-    events: readonly WrittenDraft[],
-    durability: 'synchronous' | 'asynchronous',
-  ): BegunCall;
+  begin(record: InvocationRecord, events: readonly EventDraft[], durability: 'synchronous' | 'asynchronous'): BegunCall;
 }
 
 /** A call that runs. */
@@ -22,23 +18,23 @@ export interface BegunCall {
   /** Settles when the row stands. */
   readonly standing: Promise<void>;
   /** Once, at the end: the events that the chain does not have yet. Whoever writes the end links them before its own. */
-  untold(): readonly WrittenDraft[] | Promise<readonly WrittenDraft[]>;
+  untold(): readonly EventDraft[] | Promise<readonly EventDraft[]>;
 }
 
 /** How long a row holds its events, ms: longer than a quick tool takes under load, and soon to whoever watches. */
 const HELD_MS = 50;
 
-const TOLD: readonly WrittenDraft[] = [];
+const TOLD: readonly EventDraft[] = [];
 
 /** @param heldMs default 50 */
 export function createFirstEvents({ commit }: Pick<Ledger, 'commit'>, heldMs = HELD_MS): FirstEvents {
   const limit = createTimeLimit(heldMs);
   return {
     begin(record, events, durability) {
-      let telling: Promise<readonly WrittenDraft[]> | undefined;
+      let telling: Promise<readonly EventDraft[]> | undefined;
       let end: (() => void) | undefined;
-      const told = (): readonly WrittenDraft[] => TOLD;
-      const untold = (): readonly WrittenDraft[] => events;
+      const told = (): readonly EventDraft[] => TOLD;
+      const untold = (): readonly EventDraft[] => events;
       const hold = (): void => {
         const run = limit.begin(() => {
           // Synchronous: the end does not bring them again, and a crash of the database must not take them back.

@@ -3,7 +3,7 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
-import type { WrittenDraft } from '../../domain/event/event-draft.ts';
+import type { EventDraft } from '../../domain/event/event-draft.ts';
 import { isLegalTransition } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
@@ -72,7 +72,7 @@ export function audited(parts: Parts): Wrapper {
         return { ...end, record: recordOf(parts, flight, { state: 'EXECUTING' }) };
       }
       const untold = begunCall === undefined ? NONE : await begunCall.untold();
-      const eventsTo = (record: InvocationRecord): WrittenDraft[] => [
+      const eventsTo = (record: InvocationRecord): EventDraft[] => [
         ...untold,
         ...eventsOf(flight, record, written, end.answered?.invocationId),
       ];
@@ -81,10 +81,10 @@ export function audited(parts: Parts): Wrapper {
   };
 }
 
-const NONE: readonly WrittenDraft[] = [];
+const NONE: readonly EventDraft[] = [];
 
 /** What the chain gets with a row that is written now. */
-type EventsTo = (record: InvocationRecord) => WrittenDraft[];
+type EventsTo = (record: InvocationRecord) => EventDraft[];
 
 const discreet = ({ redactor }: Parts, flight: Flight, end: FlightEnd): FlightEnd =>
   end.failure === undefined ? end : { ...end, failure: withoutSecrets(redactor, flight, end.failure) };

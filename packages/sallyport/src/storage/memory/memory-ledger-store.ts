@@ -301,8 +301,7 @@ const readRecord = ({ texts }: Held, { place }: HeldRecord): InvocationRecord =>
   JSON.parse(texts.at(place)) as InvocationRecord;
 
 function keepEvent(held: Held, event: ChainedEvent): void {
-  const { chainId, seq, hash, tenantId, type } = event;
-  const { invocationId, toolId, agentDid } = event.data;
+  const { chainId, seq, hash, tenantId, type, invocationId, toolId, agentDid } = event;
   const place = held.texts.add(...eventTextParts(event));
   const position = held.events.push({ place, tenantId, type, invocationId, toolId, agentDid });
   const links = held.chains.get(chainId);

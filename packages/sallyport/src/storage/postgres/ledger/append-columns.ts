@@ -64,9 +64,9 @@ export const EVENT_COLUMNS = [
   { name: 'at_least', type: 'bigint', own: true, of: ({ atLeast }) => atLeast },
   { name: 'tenant_id', type: 'text', of: ({ first }) => first.tenantId, write: keyText },
   { name: 'types', type: 'text', of: ({ types }) => types },
-  { name: 'invocation_id', type: 'text', own: true, of: ({ first }) => first.data.invocationId, write: lookupText },
-  { name: 'tool_id', type: 'text', of: ({ first }) => first.data.toolId, write: lookupText },
-  { name: 'agent_did', type: 'text', of: ({ first }) => first.data.agentDid, write: lookupText },
+  { name: 'invocation_id', type: 'text', own: true, of: ({ first }) => first.invocationId, write: lookupText },
+  { name: 'tool_id', type: 'text', of: ({ first }) => first.toolId, write: lookupText },
+  { name: 'agent_did', type: 'text', of: ({ first }) => first.agentDid, write: lookupText },
   { name: 'time', type: 'timestamptz', of: ({ first }) => first.time },
 ] as const satisfies readonly AppendColumn<PlacedRow>[];
 

@@ -27,14 +27,8 @@ test('AUD-03 what the events of a call have in common stands once, and they come
     time: at,
     tenantId: 'acme',
     subject: 'call-1',
-    written: {
-      text: `{"state":"state-${at}","tool_id":"weather"}`,
-      shared: '"tool_id":"weather"',
-      own: `"state":"state-${at}"`,
-      invocationId: 'call-1',
-      toolId: 'weather',
-      agentDid: undefined,
-    },
+    data: { state: `state-${at}`, tool_id: 'weather' },
+    shared: { tool_id: 'weather' },
   }));
   const first = link(drafts[0] as (typeof drafts)[0], 'chain-1', EMPTY_CHAIN);
   const second = link(drafts[1] as (typeof drafts)[0], 'chain-1', first);

@@ -1,9 +1,9 @@
 // Hot path: every event of every call is packed here.
 
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { isPlain } from '@sallyport/std/json/json-text';
 import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
 import type { ChainedEvent } from '../../../domain/event/chained-event.ts';
+import { membersBeside, membersInCommon } from '../../../domain/event/shared-members.ts';
 import { PLACE_TAKEN } from '../database-error.ts';
 
 /** Events in one row; a reader has to hold this many at least. */
@@ -54,7 +54,6 @@ export const follows = (event: ChainedEvent, before: ChainedEvent): boolean =>
   event.chainId === before.chainId && event.seq === before.seq + 1;
 
 function fits(event: ChainedEvent, before: ChainedEvent): boolean {
-  const { data } = event;
   return (
     follows(event, before) &&
     event.prev === before.hash &&
@@ -62,59 +61,39 @@ function fits(event: ChainedEvent, before: ChainedEvent): boolean {
     event.subject === before.subject &&
     event.source === before.source &&
     // One value a row is what rows are looked up by.
-    data.invocationId === before.data.invocationId &&
-    data.toolId === before.data.toolId &&
-    data.agentDid === before.data.agentDid
+    event.invocationId === before.invocationId &&
+    event.toolId === before.toolId &&
+    event.agentDid === before.agentDid
   );
 }
 
 /** The documents of rows that `rowsOf` cut, `PackedEvents` as JSON. */
-export function packed(rows: readonly EventRow[]): string[] {
-  let plain: ChainedEvent | undefined;
-  return rows.map((row) => {
-    for (const event of row) {
-      if (!isPlainEvent(event, plain)) return documentOf(row, escaped);
-      plain = event;
-    }
-    return documentOf(row, unchanged);
-  });
+export const packed = (rows: readonly EventRow[]): string[] => rows.map((row) => JSON.stringify(documentOf(row)));
+
+function documentOf(row: EventRow): PackedEvents {
+  const [{ chainId, prev, seq, source, subject, tenantId }] = row;
+  const common = membersInCommon(row);
+  return {
+    shared: {
+      chainid: chainId,
+      chainprev: prev,
+      chainseq: seq,
+      datacontenttype: 'application/json',
+      source,
+      specversion: '1.0',
+      ...(subject === undefined ? {} : { subject }),
+      tenantid: tenantId,
+      data: common,
+    },
+    each: row.map(({ hash, data, id, time, type }) => ({
+      chainhash: hash,
+      data: membersBeside(data, common),
+      id,
+      time,
+      type: type as CloudEvent['type'],
+    })),
+  };
 }
-
-function documentOf(row: EventRow, text: (value: string) => string): string {
-  const [{ chainId, prev, seq, source, subject, tenantId, data }] = row;
-  const about = subject === undefined ? '' : `,"subject":"${text(subject)}"`;
-  const isShared = row.every((event) => event.data.shared === data.shared);
-  let each = '';
-  for (const event of row) {
-    const own = isShared ? event.data.own : event.data.text.slice(1, -1);
-    each +=
-      `${each === '' ? '' : ','}{"chainhash":"${text(event.hash)}","data":{${own}},"id":"${text(event.id)}"` +
-      `,"time":"${text(event.time)}","type":"${text(event.type)}"}`;
-  }
-  return (
-    `{"shared":{"chainid":"${text(chainId)}","chainprev":"${text(prev)}","chainseq":${seq}` +
-    `,"datacontenttype":"application/json","source":"${text(source)}","specversion":"1.0"${about}` +
-    `,"tenantid":"${text(tenantId)}","data":{${isShared ? data.shared : ''}}},"each":[${each}]}`
-  );
-}
-
-const unchanged = (value: string): string => value;
-const escaped = (value: string): string => JSON.stringify(value).slice(1, -1);
-
-/**
- * Whether the attributes of an event stand in JSON as they are. What a plain one before has too is not looked at again:
- * looking costs as much as all else in a document.
- */
-const isPlainEvent = (event: ChainedEvent, plain: ChainedEvent | undefined): boolean =>
-  isPlain(event.hash) &&
-  isPlain(event.id) &&
-  (event.time === plain?.time || isPlain(event.time)) &&
-  (event.type === plain?.type || isPlain(event.type)) &&
-  (event.prev === plain?.hash || isPlain(event.prev)) &&
-  (event.subject === plain?.subject || isPlain(event.subject ?? '')) &&
-  (event.chainId === plain?.chainId || isPlain(event.chainId)) &&
-  (event.source === plain?.source || isPlain(event.source)) &&
-  (event.tenantId === plain?.tenantId || isPlain(event.tenantId));
 
 /**
  * The events as they were packed; members of `data` that are shared come first. A row that somebody changed beyond
