@@ -1,26 +1,37 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { type Kysely, Migrator, sql } from 'kysely';
+import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import { MIGRATIONS } from './migrations/all.ts';
 import { SCHEMA, type Tables } from './tables.ts';
 
+/** With this began every database that was made before the first release. */
+const BEFORE_RELEASE = '0001-first-tables';
+
 /**
  * Brings the schema up to date. Instances that start together wait for the first of them.
- * @throws E3812 when a newer version of the layer wrote the database; what the database throws otherwise
+ * @throws E3812 when the database was written by a newer version of the layer, or made before its first release; what the
+ *   database throws otherwise
  */
-export async function migrate(database: Kysely<Tables>): Promise<void> {
+export async function migrate(
+  database: Kysely<Tables>,
+  migrations: Readonly<Record<string, Migration>> = MIGRATIONS,
+): Promise<void> {
   const applied = await appliedMigrations(database);
-  const unknown = applied.filter((name) => !Object.hasOwn(MIGRATIONS, name));
+  if (applied.includes(BEFORE_RELEASE)) throw new ToolLayerError('E3812', MADE_BEFORE_RELEASE);
+  const unknown = applied.filter((name) => !Object.hasOwn(migrations, name));
   if (unknown.length > 0) {
     const message = `The database was written by a newer version of the layer (${unknown.join(', ')}). Run that version.`;
     throw new ToolLayerError('E3812', message);
   }
   // The common case, without the migrator's look at the whole catalogue.
-  if (applied.length === Object.keys(MIGRATIONS).length) return;
-  const provider = { getMigrations: async () => ({ ...MIGRATIONS }) };
+  if (applied.length === Object.keys(migrations).length) return;
+  const provider = { getMigrations: async () => ({ ...migrations }) };
   const migrator = new Migrator({ db: database, provider, migrationTableSchema: SCHEMA });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }
+
+const MADE_BEFORE_RELEASE =
+  'The database was made before the first release of the layer, and there is no way from its tables to these. Start with an empty one: another data folder, or "drop schema sallyport cascade", which deletes what the layer keeps there.';
 
 async function appliedMigrations(database: Kysely<Tables>): Promise<readonly string[]> {
   const table = `${SCHEMA}.kysely_migration`;

@@ -1,0 +1,13 @@
+import { type Kysely, type Migration, sql } from 'kysely';
+import { CALL_TABLES } from './tables/calls.ts';
+import { PEOPLE_TABLES } from './tables/people.ts';
+import { RECORD_TABLES } from './tables/record.ts';
+import { TOOL_TABLES } from './tables/tools.ts';
+
+/** All tables of the first release (000 §5.1, tenant-scoped). */
+export const firstTables: Migration = {
+  async up(database: Kysely<unknown>) {
+    for (const statements of [...TOOL_TABLES, ...CALL_TABLES, ...RECORD_TABLES, ...PEOPLE_TABLES])
+      await sql.raw(statements).execute(database);
+  },
+};

@@ -1,0 +1,184 @@
+/**
+ * `record` is the whole row as the layer knows it; the other columns repeat what is looked up or counted. `fence` is the number
+ * of the newest lease under which the row was written, or that bars writers of earlier ones. `nonce`: adr/0013.
+ */
+const INVOCATIONS = `
+create table sallyport.tool_invocations (
+  tenant_id text not null,
+  invocation_id text not null,
+  tool_id text not null,
+  tool_version text,
+  agent_did text not null,
+  session_id text,
+  side_effect_policy text,
+  state text not null,
+  error_code text,
+  instance_id text not null,
+  is_final boolean not null,
+  accepted_at timestamptz not null,
+  duration_ms double precision,
+  record json not null,
+  waits_for text check (waits_for in ('worker', 'approval')),
+  fence bigint not null default 0,
+  turn_group text,
+  result_forgotten boolean not null default false,
+  nonce text,
+  primary key (tenant_id, invocation_id)
+) with (fillfactor = 80);
+create index tool_invocations_open on sallyport.tool_invocations (instance_id, accepted_at) where not is_final;`;
+
+/** What is looked for among calls, each in an index of the few rows that it is about, but for the list of all. */
+const INDEXES = `
+create index tool_invocations_waiting on sallyport.tool_invocations
+  (waits_for, accepted_at, tenant_id collate "C", invocation_id collate "C") where waits_for is not null;
+create index tool_invocations_unknown on sallyport.tool_invocations (tenant_id, accepted_at, invocation_id collate "C")
+  where error_code = 'E3804';
+create index tool_invocations_turn on sallyport.tool_invocations (tenant_id, turn_group, accepted_at)
+  where turn_group is not null and side_effect_policy in ('idempotent', 'compensatable', 'irreversible');
+create index tool_invocations_effects on sallyport.tool_invocations (tenant_id, accepted_at, invocation_id collate "C")
+  where side_effect_policy in ('idempotent', 'compensatable', 'irreversible');
+create index tool_invocations_results on sallyport.tool_invocations (accepted_at)
+  where state = 'COMPLETED' and not result_forgotten;
+create index tool_invocations_listed on sallyport.tool_invocations (tenant_id, accepted_at, invocation_id collate "C");`;
+
+/** A key may be longer than an index entry, so its SHA-256 stands for it. */
+const KEYS = `
+create table sallyport.idempotency_keys (
+  tenant_id text not null,
+  key_hash text not null,
+  request_hash text not null,
+  invocation_id text not null,
+  expires_at timestamptz not null,
+  instance_id text,
+  nonce text not null,
+  primary key (tenant_id, key_hash)
+);
+create index idempotency_keys_expiry on sallyport.idempotency_keys (expires_at);`;
+
+/**
+ * A lease stands in a narrow table of its own, because it is renewed all the time. `owner` is one life of an instance,
+ * null where a wish waits for the instance without a lease. `begun`: the tool may have been reached under this lease.
+ */
+const LEASES = `
+create table sallyport.call_leases (
+  tenant_id text not null,
+  invocation_id text not null,
+  instance_id text not null,
+  owner text,
+  fence bigint not null,
+  until timestamptz not null,
+  begun boolean not null default false,
+  preemptions integer not null default 0,
+  progress json,
+  cancel_reason text,
+  extended_ms bigint not null default 0,
+  primary key (tenant_id, invocation_id)
+) with (fillfactor = 70);
+create index call_leases_owner on sallyport.call_leases (owner);
+create table sallyport.instances (
+  instance_id text primary key,
+  owner text not null,
+  until timestamptz not null
+);`;
+
+/** How changes of calls under way are taken back (PIPE-03). Rows live as long as their call, mostly. */
+const UNDO = `
+create table sallyport.undo_steps (
+  tenant_id text collate "C" not null,
+  invocation_id text collate "C" not null,
+  position integer not null,
+  instance_id text not null,
+  undone boolean not null default false,
+  step json not null,
+  primary key (tenant_id, invocation_id, position)
+) with (fillfactor = 80);
+create index undo_steps_instance on sallyport.undo_steps (instance_id, tenant_id, invocation_id);`;
+
+/** What became of outcomes that were not known (PIPE-13). */
+const SETTLEMENTS = `
+create table sallyport.outcome_settlements (
+  tenant_id text not null,
+  invocation_id text not null,
+  settlement json not null,
+  settled_at timestamptz not null default now(),
+  result_forgotten boolean not null default false,
+  primary key (tenant_id, invocation_id)
+);
+create index outcome_settlements_results on sallyport.outcome_settlements (settled_at) where not result_forgotten;`;
+
+/** `attempt` and `state` are what a change is bound to; the rest is for those who read. */
+const COMPENSATIONS = `
+create table sallyport.compensations (
+  tenant_id text not null,
+  invocation_id text not null,
+  attempt integer not null,
+  state text not null check (state in ('compensating', 'compensated', 'failed', 'unknown')),
+  started_at timestamptz not null,
+  compensation json not null,
+  primary key (tenant_id, invocation_id)
+);
+create index compensations_open on sallyport.compensations (started_at) where state = 'compensating';`;
+
+/**
+ * What tools keep in the layer, and what calls under way have written of it (PIPE-03). `value` is what completed calls left,
+ * `next` what the holder has written, both as JSON text; null: nothing. A row has one of them at least, or a holder that
+ * removes. Numbers of the sequence never come twice, so a value that was removed and written anew is told from the one before.
+ */
+const TOOL_STATE = `
+create sequence sallyport.tool_state_revisions;
+create table sallyport.tool_state (
+  tenant_id text collate "C" not null,
+  owner_id text collate "C" not null,
+  tool_id text collate "C" not null,
+  name text collate "C" not null,
+  revision bigint not null default 0,
+  value text,
+  held_by text collate "C",
+  fence bigint,
+  next text,
+  primary key (tenant_id, owner_id, tool_id, name)
+) with (fillfactor = 80);
+create index tool_state_held on sallyport.tool_state (tenant_id, held_by) where held_by is not null;`;
+
+/**
+ * What deterministic tools gave for which input, as hashes (PIPE-10). An input has one slot of its tool, which a later input may
+ * take: so a tool has as many rows as it has slots.
+ */
+const OUTPUTS = `
+create table sallyport.seen_outputs (
+  tenant_id text collate "C" not null,
+  owner_id text collate "C" not null,
+  content_hash text collate "C" not null,
+  slot smallint not null,
+  input_hash text collate "C" not null,
+  output_hash text not null,
+  invocation_id text not null,
+  seen_at timestamptz not null,
+  primary key (tenant_id, owner_id, content_hash, slot)
+);
+create index seen_outputs_time on sallyport.seen_outputs (seen_at);`;
+
+/** Calls of each session (PRM-07). Room in each page lets a count be written beside the old one, without touching the index of keys. */
+const SESSIONS = `
+create table sallyport.quota_sessions (
+  tenant_id text not null,
+  session_hash text not null,
+  calls bigint not null,
+  expires_at timestamptz not null,
+  primary key (tenant_id, session_hash)
+) with (fillfactor = 70);
+create index quota_sessions_expiry on sallyport.quota_sessions (expires_at);`;
+
+/** Calls, their names, leases and effects. */
+export const CALL_TABLES: readonly string[] = [
+  INVOCATIONS,
+  INDEXES,
+  KEYS,
+  LEASES,
+  UNDO,
+  SETTLEMENTS,
+  COMPENSATIONS,
+  TOOL_STATE,
+  OUTPUTS,
+  SESSIONS,
+];
