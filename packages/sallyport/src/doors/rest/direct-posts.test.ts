@@ -61,6 +61,27 @@ test.each([
 });
 
 test.each([
+  ['application/json', 0],
+  ['application/json; charset=utf-8', 0],
+  ['application/json;charset=UTF-8', 0],
+  ['Application/JSON', 0],
+  ['application/json; charset=utf-16', 1],
+  ['application/json; charset=utf-8; profile=x', 1],
+  ['application/jsonp', 1],
+  ['text/plain', 1],
+])('a body of the type %s is answered alike with and without the framework', async (type, ways) => {
+  const post = async (address: string) => {
+    const headers = { 'content-type': type, authorization: 'Bearer agent' };
+    const body = JSON.stringify({ ...CALL, parameters: { a: 1, b: 2, note: 'é𝄞' } });
+    const response = await fetch(address, { method: 'POST', body, headers });
+    return { status: response.status, body: await response.text() };
+  };
+  const direct = await post(`${url}/v1/invocations`);
+  expect(routed).toBe(ways);
+  expect(await post(`${url}/v1/invocations${ROUTED}`)).toEqual(direct);
+});
+
+test.each([
   ['a host that is not served', 'host: evil.example\r\n', 403],
   ['a page of a foreign origin', 'host: localhost\r\norigin: https://evil.example\r\n', 403],
   ['two credentials', 'host: localhost\r\nauthorization: Bearer agent\r\nx-api-key: k\r\n', 400],

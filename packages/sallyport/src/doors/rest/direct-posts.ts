@@ -15,6 +15,12 @@ export interface DirectPosts {
   add(path: string, answer: DirectAnswer): void;
 }
 
+/** As clients spell it: JSON is UTF-8 anyway (RFC 8259 §8.1). Other spellings go to the framework. */
+const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i;
+
+const isJson = (type: string | undefined): boolean =>
+  type === 'application/json' || (type !== undefined && JSON_TYPE.test(type));
+
 /**
  * Takes its requests before the framework sees them.
  * @param admit asked first for every request; false when it has answered the request itself
@@ -30,7 +36,7 @@ export function createDirectPosts(
   app.server.on('request', (request, response) => {
     if (!admit(request, response)) return;
     const answer = request.method === 'POST' ? answers.get(request.url) : undefined;
-    if (answer === undefined || request.headers['content-type'] !== 'application/json' || !passes(request)) {
+    if (answer === undefined || !isJson(request.headers['content-type']) || !passes(request)) {
       app.routing(request, response);
       return;
     }
