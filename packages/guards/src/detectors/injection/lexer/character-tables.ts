@@ -1,26 +1,10 @@
+import { KIND } from '../sql/tokens.ts';
 import { SIGN } from '../text/signs.ts';
-import {
-  ARITHMETIC,
-  CLASS_BLANK,
-  CLASS_DIGIT,
-  CLASS_LETTER,
-  CLASS_SIGN,
-  CLASS_SIMPLE,
-  CLOSE,
-  COMMA,
-  COMMENT,
-  DOT,
-  END,
-  OPEN,
-  OTHER,
-  QUOTE,
-  RUN_PLACE,
-  SEMICOLON,
-} from './constants.ts';
+import { CLASS_BLANK, CLASS_DIGIT, CLASS_LETTER, CLASS_SIGN, CLASS_SIMPLE } from './constants.ts';
 
 /** What the lexer looks up of every UTF-16 unit. */
-export interface CharacterTables {
-  /** Bits of SIGN, and the one of units that words and numbers are made of. */
+interface CharacterTables {
+  /** Bits of SIGN. */
   readonly signs: Uint16Array;
   /** The unit in lower case when words are made of it, 0 for the rest. */
   readonly folded: Uint16Array;
@@ -54,24 +38,26 @@ const SIGNS: readonly (readonly [bits: number, characters: string])[] = [
 ];
 const SIMPLE: ReadonlySet<string> = new Set('(),;.%^~[]{}?:$');
 const KINDS_OF_SIGNS: Readonly<Record<string, number>> = {
-  '(': OPEN,
-  ')': CLOSE,
-  ',': COMMA,
-  ';': SEMICOLON,
-  '+': ARITHMETIC,
-  '%': ARITHMETIC,
-  '^': ARITHMETIC,
-  '~': ARITHMETIC,
-  '.': DOT,
+  '(': KIND.open,
+  ')': KIND.close,
+  ',': KIND.comma,
+  ';': KIND.semicolon,
+  '+': KIND.arithmetic,
+  '%': KIND.arithmetic,
+  '^': KIND.arithmetic,
+  '~': KIND.arithmetic,
+  '.': KIND.dot,
 };
 
 /** The tables by which the lexer tells characters apart. */
-export function characterTables(): CharacterTables {
+export const CHARACTERS: CharacterTables = characterTables();
+
+function characterTables(): CharacterTables {
   const tables: CharacterTables = {
     signs: new Uint16Array(UNITS).fill(SIGN.other, ASCII + 1),
     folded: new Uint16Array(UNITS),
     classes: new Uint8Array(UNITS),
-    signKinds: new Uint8Array(UNITS).fill(OTHER, 0, ASCII + 1),
+    signKinds: new Uint8Array(UNITS).fill(KIND.other, 0, ASCII + 1),
   };
   const { signs, folded, classes, signKinds } = tables;
   for (const [bits, characters] of SIGNS) {
@@ -82,7 +68,7 @@ export function characterTables(): CharacterTables {
     if (code > ASCII) signKinds[code] = foreignKindOf(code);
     if (classes[code] !== CLASS_LETTER && classes[code] !== CLASS_DIGIT) continue;
     folded[code] = foldCode(code);
-    signs[code] = (signs[code] ?? 0) | (1 << RUN_PLACE) | (code > ASCII ? SIGN.foreign : 0);
+    if (code > ASCII) signs[code] = (signs[code] ?? 0) | SIGN.foreign;
   }
   for (const [character, kind] of Object.entries(KINDS_OF_SIGNS)) signKinds[character.charCodeAt(0)] = kind;
   return tables;
@@ -98,8 +84,8 @@ function classOf(code: number): number {
 
 /** Typographic quotes and dashes do what plain ones do once somebody normalises them; no other sign is a token. */
 function foreignKindOf(code: number): number {
-  if (isCurlyQuote(code)) return QUOTE;
-  return code === 0x2013 || code === 0x2014 ? COMMENT : END;
+  if (isCurlyQuote(code)) return KIND.quote;
+  return code === 0x2013 || code === 0x2014 ? KIND.comment : KIND.end;
 }
 
 function isForeignSign(code: number): boolean {

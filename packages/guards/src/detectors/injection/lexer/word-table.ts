@@ -1,102 +1,72 @@
+// Hot path: the lexer looks every word of every text up here.
 import { TOLD_WORDS } from '../text/told-words.ts';
-import {
-  GROUP_SHIFT,
-  GROUPS,
-  HASH_FACTOR,
-  ROLE_ANCHOR,
-  ROLE_CONTINUES,
-  ROLE_KNOWN,
-  SLOT_SHIFT,
-  SLOTS,
-  SPREAD,
-  TELLS_PLACE,
-} from './constants.ts';
-import { ANCHORS, CONTINUING, WORDS } from './sql-words.ts';
+import { ANCHORS, WORDS } from './sql-words.ts';
 
 /**
- * The known words, each in a slot of its own, so that one comparison of hashes says whether a word is known. Words whose
- * hashes begin alike are a group; the displacement of a group is the first number that moves all its words to free slots
- * (Fox, Chen, Heath: A faster algorithm for constructing minimal perfect hash functions, 1992).
+ * Factor of the hash of a word: a prime beyond the span of ASCII letters and digits, so that no two words of up to four of
+ * them have one hash. A smaller one takes `q4` for `or`.
  */
-export interface WordTable {
-  /** By group. */
-  readonly displacements: Int32Array;
-  /** By slot, as those below. */
-  readonly hashes: Int32Array;
-  /** Bits of IS. */
-  readonly kinds: Int32Array;
-  /** Bits of ROLE, and above them bits of TOLD. */
-  readonly roles: Int32Array;
-  readonly slots: ReadonlyMap<string, number>;
+export const HASH_FACTOR = 131;
+/** Eight times as many as there are words, so that most unknown words meet a free slot. */
+const SLOTS = 1 << 12;
+
+/** Roles of a word, as bits: SQL knows it. */
+export const ROLE_KNOWN = 1;
+/** A rule begins at the word. */
+export const ROLE_ANCHOR = 2;
+/** Above the roles: bits of TOLD, what the word tells others. */
+export const TELLS_PLACE = 8;
+
+const hashes = new Int32Array(SLOTS);
+const kindsOf = new Int32Array(SLOTS);
+/** 0 for a free slot. */
+const roles = new Int32Array(SLOTS);
+
+for (const [kinds, words] of WORDS) {
+  enter(words, kinds, ROLE_KNOWN | ((kinds & ANCHORS) === 0 ? 0 : ROLE_ANCHOR));
 }
+for (const [bit, words] of TOLD_WORDS) enter(words, 0, bit << TELLS_PLACE);
 
-/** What is known of one word. */
-interface Entry {
-  kinds: number;
-  roles: number;
-}
-
-export const WORD_TABLE: WordTable = buildTable(entries());
-
-function entries(): ReadonlyMap<string, Entry> {
-  const found = new Map<string, Entry>();
-  const enter = (words: string, kinds: number, roles: number): void => {
-    for (const word of words.split(' ')) {
-      const before = found.get(word) ?? { kinds: 0, roles: 0 };
-      found.set(word, { kinds: before.kinds | kinds, roles: before.roles | roles });
-    }
-  };
-  for (const [kinds, words] of WORDS) {
-    enter(words, kinds, ROLE_KNOWN | ((kinds & ANCHORS) === 0 ? 0 : ROLE_ANCHOR));
+function enter(words: string, kinds: number, role: number): void {
+  for (const word of words.split(' ')) {
+    const hash = hashOf(word);
+    const slot = placeOf(hash);
+    hashes[slot] = hash;
+    kindsOf[slot] = (kindsOf[slot] ?? 0) | kinds;
+    roles[slot] = (roles[slot] ?? 0) | role;
   }
-  for (const [bit, words] of TOLD_WORDS) enter(words, 0, bit << TELLS_PLACE);
-  enter(CONTINUING, 0, ROLE_CONTINUES);
-  return found;
 }
 
-function buildTable(words: ReadonlyMap<string, Entry>): WordTable {
-  const table = {
-    displacements: new Int32Array(GROUPS),
-    hashes: new Int32Array(SLOTS),
-    kinds: new Int32Array(SLOTS),
-    roles: new Int32Array(SLOTS),
-    slots: new Map<string, number>(),
-  };
-  const groups = Map.groupBy(words.keys(), (word) => groupOf(hashOf(word)));
-  // The largest first, while there is room.
-  for (const [group, members] of [...groups].sort(([, one], [, other]) => other.length - one.length)) {
-    const displacement = displacementFor(members.map(hashOf), table.roles);
-    table.displacements[group] = displacement;
-    for (const word of members) {
-      const slot = slotOf(hashOf(word), displacement);
-      table.hashes[slot] = hashOf(word);
-      table.kinds[slot] = words.get(word)?.kinds ?? 0;
-      table.roles[slot] = words.get(word)?.roles ?? 0;
-      table.slots.set(word, slot);
-    }
-  }
-  return table;
+/** Slot of the word with this hash, or the free one where it would be. Words with one hash would be taken for each other. */
+function placeOf(hash: number): number {
+  let slot = hash & (SLOTS - 1);
+  while (roles[slot] !== 0 && hashes[slot] !== hash) slot = (slot + 1) & (SLOTS - 1);
+  return slot;
 }
 
-function displacementFor(hashes: readonly number[], roles: Int32Array): number {
-  for (let displacement = 0; displacement < SLOTS; displacement++) {
-    const slots = new Set(hashes.map((hash) => slotOf(hash, displacement)));
-    if (slots.size === hashes.length && [...slots].every((slot) => roles[slot] === 0)) return displacement;
-  }
-  throw new Error('The table of words has no room: it takes more slots.');
-}
-
-function groupOf(hash: number): number {
-  return Math.imul(hash, SPREAD) >>> GROUP_SHIFT;
-}
-
-function slotOf(hash: number, displacement: number): number {
-  return ((Math.imul(hash, SPREAD) >>> SLOT_SHIFT) ^ displacement) & (SLOTS - 1);
-}
-
-/** Hash of a word in lower case; the lexer computes the same while it reads. */
 function hashOf(word: string): number {
   let hash = 0;
   for (let at = 0; at < word.length; at++) hash = (Math.imul(hash, HASH_FACTOR) + word.charCodeAt(at)) | 0;
   return hash;
+}
+
+/** Slot of the word with this hash, or -1. The lexer computes the hash while it reads. */
+export function slotOf(hash: number): number {
+  const slot = placeOf(hash);
+  return roles[slot] === 0 ? -1 : slot;
+}
+
+/** Slot of a word in lower case, or -1. */
+export function slotOfWord(word: string): number {
+  return slotOf(hashOf(word));
+}
+
+/** Bits of ROLE of the word in a slot, and above them bits of TOLD. */
+export function roleAt(slot: number): number {
+  return roles[slot] ?? 0;
+}
+
+/** Bits of IS of the word in a slot. */
+export function kindsIn(slot: number): number {
+  return kindsOf[slot] ?? 0;
 }

@@ -1,33 +1,32 @@
-import * as kinds from '../lexer/constants.ts';
 import { ROOM } from '../lexer/constants.ts';
 import { kindsAt } from './words.ts';
 
 /** Kinds of tokens. Quotes are tokens of their own, for a splice opens and closes them at will. */
 export const KIND = {
-  end: kinds.END,
-  word: kinds.WORD,
-  number: kinds.NUMBER,
-  quote: kinds.QUOTE,
-  open: kinds.OPEN,
-  close: kinds.CLOSE,
-  comma: kinds.COMMA,
-  semicolon: kinds.SEMICOLON,
-  comparison: kinds.COMPARISON,
-  arithmetic: kinds.ARITHMETIC,
-  logic: kinds.LOGIC,
-  comment: kinds.COMMENT,
-  openComment: kinds.OPEN_COMMENT,
-  variable: kinds.VARIABLE,
-  dot: kinds.DOT,
-  other: kinds.OTHER,
+  end: 0,
+  word: 1,
+  number: 2,
+  quote: 3,
+  open: 4,
+  close: 5,
+  comma: 6,
+  semicolon: 7,
+  comparison: 8,
+  arithmetic: 9,
+  logic: 10,
+  comment: 11,
+  openComment: 12,
+  variable: 13,
+  dot: 14,
+  other: 15,
 } as const;
 
 /** What is known of a quote. */
 export const FLAG = {
   /** A quote that may close a text which was open before ours began: an even number of its sort came before. */
-  odd: kinds.ODD,
+  odd: 1,
   /** A quote between two letters. */
-  apostrophe: kinds.APOSTROPHE,
+  apostrophe: 2,
 } as const;
 
 /** The tokens of one text. Past the last one stands `end`. */
@@ -66,6 +65,11 @@ interface Hidden {
   prosePairs: number;
   quotes: number;
   doubleQuotes: number;
+  /** The first comment of the line that is cut, as the index of its token, and what came before it; -1 for none. */
+  open: number;
+  prosePairsBefore: number;
+  quotesBefore: number;
+  doubleQuotesBefore: number;
   /** No comment goes over lines: one that began in what is hidden would hide more, or less. */
   exact: boolean;
 }

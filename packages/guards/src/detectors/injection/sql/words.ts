@@ -1,17 +1,15 @@
-import { WORD_TABLE } from '../lexer/word-table.ts';
+import { kindsIn, slotOfWord } from '../lexer/word-table.ts';
 
 export { IS } from '../lexer/sql-words.ts';
 
-const { kinds, slots } = WORD_TABLE;
-
 /** Kinds of the word in a slot, 0 for none. */
 export function kindsAt(slot: number): number {
-  return slot < 0 ? 0 : (kinds[slot] ?? 0);
+  return slot < 0 ? 0 : kindsIn(slot);
 }
 
 /** Slot of one word, to compare tokens with. */
 export function slotFor(word: string): number {
-  const slot = slots.get(word);
-  if (slot === undefined) throw new Error(`The table of SQL words lacks ${word}.`);
+  const slot = slotOfWord(word);
+  if (slot < 0) throw new Error(`The table of SQL words lacks ${word}.`);
   return slot;
 }

@@ -1,6 +1,6 @@
 // Hot path: one look at every character of every text, so that most need no second.
-import { AT_MARK_COUNT } from '../lexer/constants.ts';
-import { CODES, MARKS, REPORT, readUnits } from '../lexer/lexer.ts';
+import { CHARACTERS } from '../lexer/character-tables.ts';
+import { MARK_PLACE, ROOM, TEXT_UNITS_MAX } from '../lexer/constants.ts';
 import { SIGN } from './signs.ts';
 import { ALL_TOLD } from './told-words.ts';
 
@@ -18,9 +18,34 @@ export interface Reading {
   readonly markCount: number;
 }
 
-/** Reads a text, in linear time. */
+/** From this length on, copying at once is faster than unit by unit. */
+const COPIED_MIN = 24;
+
+const SIGNS = CHARACTERS.signs;
+const codes = new Uint16Array(TEXT_UNITS_MAX + ROOM);
+const bytes = Buffer.from(codes.buffer);
+const marks = new Int32Array(TEXT_UNITS_MAX + ROOM);
+
+/**
+ * Reads a text, in linear time.
+ * @param text of `TEXT_UNITS_MAX` units at most
+ */
 export function readText(text: string): Reading {
-  const signs = readUnits(text);
+  const { length } = text;
+  if (length > TEXT_UNITS_MAX) throw new RangeError(`A text of ${length} units is read in parts.`);
+  if (length < COPIED_MIN) for (let at = 0; at < length; at++) codes[at] = text.charCodeAt(at);
+  else bytes.write(text, 0, 'utf16le');
+  // A loop: `fill` costs more than it does for so few.
+  for (let at = length; at < length + ROOM; at++) codes[at] = 0;
+  let signs = 0;
+  let markCount = 0;
+  for (let at = 0; at < length; at++) {
+    const bits = SIGNS[codes[at] as number] as number;
+    signs |= bits;
+    // Without a branch: where marks stand cannot be foreseen, and a wrong guess costs more than a few characters.
+    marks[markCount] = at;
+    markCount += (bits & SIGN.mark) >>> MARK_PLACE;
+  }
   const told = (signs & SIGN.foreign) === 0 ? 0 : ALL_TOLD;
-  return { text, codes: CODES, signs, told, marks: MARKS, markCount: REPORT[AT_MARK_COUNT] as number };
+  return { text, codes, signs, told, marks, markCount };
 }
