@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import type { Failure } from '@sallyport/std/error/failure';
-import { randomUuid } from '@sallyport/std/text/random-uuid';
 import type { TrustLevel } from '../../../api/schemas/capability-token.ts';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState, Warning } from '../../../api/schemas/invocation.ts';
@@ -139,7 +139,7 @@ export interface FlightEnd {
 export function newFlight(request: CallRequest, startedAt: number, rehearsal = false, resumed?: Resumed): Flight {
   return {
     call: callOf(request, resumed),
-    nonce: resumed?.nonce ?? randomUuid(),
+    nonce: resumed?.nonce ?? randomUUID(),
     controller: new AbortController(),
     undo: new UndoLog(),
     warnings: [],

@@ -1,7 +1,7 @@
 // Hot path: five events a call.
 
+import { randomUUID } from 'node:crypto';
 import { entryOf, errorBody } from '@sallyport/std/error/failure';
-import { randomUuid } from '@sallyport/std/text/random-uuid';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import type { EventDraft, EventMembers } from '../../domain/event/event-draft.ts';
@@ -24,7 +24,7 @@ export function eventsOf(flight: Flight, record: InvocationRecord, from: number,
   const shared = sharedMembers(flight, record, answeredBy);
   const drafts: EventDraft[] = [];
   const add = (type: EventType, time: number, own: OwnMembers): void => {
-    drafts.push({ id: randomUuid(), type, time, tenantId, subject: invocationId, data: dataOf(shared, own), shared });
+    drafts.push({ id: randomUUID(), type, time, tenantId, subject: invocationId, data: dataOf(shared, own), shared });
   };
   for (let i = from; i < transitions.length; i += 1) {
     const { state, at } = transitions[i] as Transition;
@@ -50,7 +50,7 @@ function factsOf(facts: NonNullable<Flight['facts']>, record: InvocationRecord):
     ...(inputHash === undefined ? {} : { input_hash: inputHash }),
   };
   return facts.map(({ type, at, data }) => ({
-    id: randomUuid(),
+    id: randomUUID(),
     type,
     time: Math.round(at),
     tenantId,

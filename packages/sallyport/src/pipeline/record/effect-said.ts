@@ -1,6 +1,6 @@
 // Hot path: asked for each event of a call; a pure tool has nothing to say.
 
-import { randomUuid } from '@sallyport/std/text/random-uuid';
+import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
@@ -43,7 +43,7 @@ export function lostEffect(record: InvocationRecord, now: number): EventDraft[] 
   if (sideEffect === undefined || status === undefined) return [];
   return [
     {
-      id: randomUuid(),
+      id: randomUUID(),
       type: 'ai.agent.tool.side_effect.failed',
       time: now,
       tenantId,
