@@ -1,7 +1,6 @@
 // Hot path: every event of every call.
 
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
-import { quoted } from '@sallyport/std/json/json-text';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
 import type { EventMembers } from './event-draft.ts';
 
@@ -45,7 +44,7 @@ const textOr = (value: unknown): string | undefined => (typeof value === 'string
 
 /** The CloudEvent as canonical JSON, in two parts: `chainhash` comes before every other attribute. */
 export const eventTextParts = ({ hash, unsealed }: ChainedEvent): readonly [string, string] => [
-  `{"chainhash":${quoted(hash)},`,
+  `{"chainhash":${JSON.stringify(hash)},`,
   unsealed.slice(1),
 ];
 
