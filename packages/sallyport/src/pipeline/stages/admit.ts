@@ -8,7 +8,7 @@ import type { Stage } from '../stage.ts';
 /** Wait that a caller is advised to take when the layer is full. */
 const OVERLOAD_RETRY_MS = 250;
 
-/** Stage 1: ids, bounds of size and depth, room in the layer. Refuses what this layer cannot do instead of ignoring it. */
+/** Ids, bounds of size and depth, room in the layer. Refuses what this layer cannot do instead of ignoring it. */
 export function admit({
   clock,
   limits,

@@ -30,7 +30,7 @@ const PASSED_BY: ReadonlySet<ConfirmationReason> = new Set(['requires_confirmati
 const UNCONFIRMED: Approved = { confirmed: false, question: undefined };
 
 /**
- * Stage 6: a call that a person has to confirm waits on record for that person, and nothing of it runs before. The yes
+ * A call that a person has to confirm waits on record for that person, and nothing of it runs before. The yes
  * is bound to this very call: a call that changed meanwhile asks again (ORC-05). In an autonomous call nobody can be
  * asked for a confirmation: it is refused, or passes where the operator said so (PRM-06, PRM-09). What the executor asks
  * about this very call is asked whatever manifest, activation, trust or operator say, and is a part of what a yes is

@@ -25,7 +25,7 @@ type Parts = Pick<PipelineParts, 'executors' | 'policy' | 'trust' | 'gate' | 'li
 type Judged = StageEnd<Authorized> | Promise<StageEnd<Authorized>>;
 
 /**
- * Stage 4: the token is for this call; what the call may touch is what token, manifest and agent context all allow; a
+ * The token is for this call; what the call may touch is what token, manifest and agent context all allow; a
  * policy permits it; and, where there is one, a language model objects to nothing (PRM-03, PRM-04, PRM-08).
  */
 export function authorize(parts: Parts): Stage<Needs, Authorized> {

@@ -53,7 +53,7 @@ type Parts = Pick<
 >;
 
 /**
- * Stage 9: the attempts, with the grant's timeout over all of them. Cancel and timeout reach the running tool (PIPE-06).
+ * The attempts, with the grant's timeout over all of them. Cancel and timeout reach the running tool (PIPE-06).
  * What failed is tried again only where that is safe (PIPE-05).
  */
 export function execute(parts: Parts): Stage<Needs, Ran> {

@@ -14,7 +14,7 @@ import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
 
 type Needs = Resolved & Authorized & Executed;
 
-/** Stage 10: the result is JSON, matches the tool's schema, is marked where it is not to be trusted, and fits the budget (VAL-01, VAL-03, MOD-10). */
+/** The result is JSON, matches the tool's schema, is marked where it is not to be trusted, and fits the budget (VAL-01, VAL-03, MOD-10). */
 export function inspect({
   schemas,
   values,

@@ -5,7 +5,7 @@ import type { Stage } from '../stage.ts';
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
-/** Stage 8: the granted credentials. A sandbox is made by the executor that needs one, under the call's own deadline. */
+/** The granted credentials. A sandbox is made by the executor that needs one, under the call's own deadline. */
 export function prepare({
   secrets,
 }: Pick<PipelineParts, 'secrets'>): Stage<CallRequest & Resolved & Authorized & Reserved, Prepared> {

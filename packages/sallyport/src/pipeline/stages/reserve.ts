@@ -13,7 +13,7 @@ import { cannotWait } from './grant/own-token.ts';
 type Parts = Pick<PipelineParts, 'clock' | 'running' | 'rateLimiter' | 'circuits' | 'limits' | 'quota' | 'secrets'>;
 
 /**
- * Stage 7: one of the agent's slots, a permit of the circuit, a token of the rate limits of tool and service, one call of
+ * One of the agent's slots, a permit of the circuit, a token of the rate limits of tool and service, one call of
  * the session's quota (E3106, E3401, E3303, E3211). Where no slot is free the call waits for one, as long as its timeout. A
  * call that the circuit refuses eats up no rate that others share. The quota comes last, so that only a call that really runs
  * is counted: a replay was answered by `reuse`, and a refusal came before (PRM-07).

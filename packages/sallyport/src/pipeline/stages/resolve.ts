@@ -10,7 +10,7 @@ type Needs = CallRequest & Admitted;
 
 type Resolving = StageEnd<Resolved> | Promise<StageEnd<Resolved>>;
 
-/** Stage 2: who asks, and the version of the tool that is meant. What one may not see does not exist (VIS-01, REG-13). */
+/** Who asks, and the version of the tool that is meant. What one may not see does not exist (VIS-01, REG-13). */
 export function resolve({
   identify,
   identifyAgain,

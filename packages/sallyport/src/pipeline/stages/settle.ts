@@ -6,7 +6,7 @@ import { checkDeterminism } from './determinism/check-determinism.ts';
 type Needs = Admitted & Resolved & Validated & Ran & Executed & Inspected;
 
 /**
- * Stage 11: what the call changed stays; from here on nothing is taken back. A tool that says it is deterministic is held
+ * What the call changed stays; from here on nothing is taken back. A tool that says it is deterministic is held
  * to its word (PIPE-10). The record itself is written by `audited`.
  */
 export function settle(parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock'>): Stage<Needs, Settled> {

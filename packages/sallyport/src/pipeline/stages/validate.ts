@@ -18,7 +18,7 @@ const THINK_FIELD = '_tafc_think';
 type Parameters = Readonly<Record<string, unknown>>;
 
 /**
- * Stage 3: the arguments match the tool's schema, converted where that loses nothing, and hold neither control characters
+ * The arguments match the tool's schema, converted where that loses nothing, and hold neither control characters
  * nor attacks (VAL-01, VAL-02, VAL-04, VAL-06).
  */
 export function validate({

@@ -8,7 +8,7 @@ import { type ClaimParts, claimNames, keepNames } from './claim-names.ts';
 type Needs = CallRequest & Admitted & Resolved & Validated & Authorized;
 
 /**
- * Stage 5: one request is answered once. A call that comes again, by its invocation id or its idempotency key, gets the
+ * One request is answered once. A call that comes again, by its invocation id or its idempotency key, gets the
  * first call's answer, and waits for it where it must (PIPE-09, VIS-04). From here on a call has the id that its caller
  * chose; a refusal before is recorded under an id of the layer's.
  */
