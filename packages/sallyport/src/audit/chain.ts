@@ -24,7 +24,7 @@ export const EVENT_SOURCE = 'tool-execution-layer';
  * delivered. Its members stand in ascending order, which `canonicalJson` writes fastest; it sorts them where they do not.
  */
 export function link(draft: EventDraft, chainId: string, head: ChainHead): ChainedEvent {
-  const { id, subject, tenantId, type, data, shared } = draft;
+  const { id, subject, tenantId, type, data, parts } = draft;
   const keys = keysOf(data);
   const seq = head.seq + 1;
   const time = isoTime(draft.time);
@@ -57,7 +57,7 @@ export function link(draft: EventDraft, chainId: string, head: ChainHead): Chain
     time,
     type,
     data,
-    shared,
+    parts,
     unsealed,
   };
 }

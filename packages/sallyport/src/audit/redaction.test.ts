@@ -48,7 +48,7 @@ const written = (own: Record<string, unknown>, shared: Record<string, unknown> =
   tenantId: 'acme',
   subject: 'i1',
   data: { ...shared, ...own },
-  shared,
+  parts: { shared, own },
 });
 
 describe('the redaction of entries', () => {

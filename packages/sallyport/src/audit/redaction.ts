@@ -2,7 +2,6 @@
 import type { Redactor } from '@sallyport/guards';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { EventDraft, EventMembers } from '../domain/event/event-draft.ts';
-import { membersBeside } from '../domain/event/shared-members.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import { rememberTexts } from './redaction/remember-texts.ts';
 import type { LedgerEntry } from './writing/ledger-entry.ts';
@@ -79,7 +78,7 @@ function cleanEvent(event: EventDraft, clean: Clean, redactor: Redactor): EventD
   const isId = event.subject === event.data['invocation_id'];
   const subject = event.subject === undefined || isId ? event.subject : clean(event.subject);
   if (data === event.data && subject === event.subject) return event;
-  const { shared: _shared, ...rest } = event;
+  const { parts: _parts, ...rest } = event;
   // An event is found by the agent that it was about, whatever its data say of it.
   const agentDid = event.agentDid ?? event.data['agent_did'];
   return {
@@ -101,12 +100,12 @@ const OF_THE_LAYER: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether an event of a call says, beside what its row says too, nothing that could be sensitive. */
-function saysNothingElse({ data, shared }: EventDraft, clean: Clean): boolean {
-  if (shared === undefined) return false;
+function saysNothingElse({ parts }: EventDraft, clean: Clean): boolean {
+  if (parts === undefined) return false;
   let words: Record<string, unknown> | undefined;
-  const own = membersBeside(data, shared);
+  const { own } = parts;
   for (const name in own) {
-    if (OF_THE_LAYER.has(name)) continue;
+    if (own[name] === undefined || OF_THE_LAYER.has(name)) continue;
     words ??= {};
     words[name] = own[name];
   }

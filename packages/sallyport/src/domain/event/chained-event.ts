@@ -2,7 +2,7 @@
 
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
-import type { EventMembers } from './event-draft.ts';
+import type { EventMembers, EventParts } from './event-draft.ts';
 
 /** An event in its place of a hash chain. Its text is the event: what is hashed is what is stored and delivered. */
 export interface ChainedEvent extends EventKeys {
@@ -20,8 +20,8 @@ export interface ChainedEvent extends EventKeys {
   readonly time: string;
   readonly type: string;
   readonly data: EventMembers;
-  /** Members of `data` that other events of its call have too; undefined when it does not say. */
-  readonly shared: EventMembers | undefined;
+  /** `data` in two parts; undefined when it does not tell them. */
+  readonly parts: EventParts | undefined;
   /** Canonical JSON of the CloudEvent without `chainhash`: what the hash is taken of. */
   readonly unsealed: string;
 }
@@ -73,7 +73,7 @@ export function chainedEventOf(event: CloudEvent): ChainedEvent {
     time: event.time,
     type: event.type,
     data: event.data,
-    shared: undefined,
+    parts: undefined,
     unsealed: canonicalJson(unsealed),
   };
 }

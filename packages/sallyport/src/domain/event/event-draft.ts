@@ -11,10 +11,18 @@ export interface EventDraft {
   readonly subject?: string;
   /** Members in ascending order are cheaper to write; their order changes nothing else. */
   readonly data: EventMembers;
-  /** Members of `data` that the row of the call has too, so that all events of the call say them: they are stored once. */
-  readonly shared?: EventMembers;
+  /** The same members in two parts, for an event of a call whose row says most of them too. */
+  readonly parts?: EventParts;
   /** Agent that the event is found by, when `data` does not name it any more: redaction took it out. */
   readonly agentDid?: string;
+}
+
+/** `data` in two parts that have no member in common. */
+export interface EventParts {
+  /** Members that the row of the call has too, so that all its events say them: they are stored once. */
+  readonly shared: EventMembers;
+  /** The others. */
+  readonly own: EventMembers;
 }
 
 /** Members of an event's `data`. One that is undefined is not there. */

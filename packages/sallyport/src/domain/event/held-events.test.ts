@@ -11,7 +11,7 @@ const draft = (id: string, shared: string, own: string): EventDraft => ({
   tenantId: ROW.tenantId,
   subject: ROW.invocationId,
   data: JSON.parse(`{${[shared, own].filter(Boolean).join()}}`),
-  shared: JSON.parse(`{${shared}}`),
+  parts: { shared: JSON.parse(`{${shared}}`), own: JSON.parse(`{${own}}`) },
   agentDid: ROW.agentDid,
 });
 
@@ -28,7 +28,7 @@ test.each([
   ['share it in part', [draft('a', '"door":"rest"', '"state":"X"'), draft('b', '"door":"mcp"', '"state":"Y"')]],
 ])('AUD-03 events that %s come out of a row as they were', (_how, drafts) => {
   const back = heldDrafts(stored(drafts));
-  expect(back).toEqual(drafts.map(({ shared: _shared, ...event }) => event));
+  expect(back).toEqual(drafts.map(({ parts: _parts, ...event }) => event));
 });
 
 test('a row that holds none gives none', () => {

@@ -1,6 +1,6 @@
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { EventDraft, EventMembers } from './event-draft.ts';
-import { membersBeside, membersInCommon } from './shared-members.ts';
+import { cutCommon } from './shared-members.ts';
 
 /** Events that a call's row holds until they are linked. Tenant and subject are those of the row. */
 export interface HeldEvents {
@@ -16,13 +16,8 @@ export interface HeldEvent extends Pick<EventDraft, 'id' | 'type' | 'time'> {
 
 /** Events of one call, as its row holds them. */
 export function holdEvents(drafts: readonly EventDraft[]): HeldEvents {
-  const common = membersInCommon(drafts);
-  const each = drafts.map(({ id, type, time, data }) => ({
-    id,
-    type,
-    time,
-    own: membersText(membersBeside(data, common)),
-  }));
+  const { common, own } = cutCommon(drafts);
+  const each = drafts.map(({ id, type, time }, at) => ({ id, type, time, own: membersText(own[at] ?? {}) }));
   return { shared: membersText(common), each };
 }
 

@@ -1,26 +1,36 @@
 // Hot path: the events of every call are stored by these.
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
-import type { EventMembers } from './event-draft.ts';
+import type { EventMembers, EventParts } from './event-draft.ts';
+
+/** An event with its members. */
+interface Said {
+  readonly data: EventMembers;
+  readonly parts?: EventParts | undefined;
+}
+
+/** Events with what all of them have in common cut off. */
+interface CutEvents {
+  readonly common: EventMembers;
+  /** What each says beside it, in their order. */
+  readonly own: readonly EventMembers[];
+}
 
 const NONE: EventMembers = {};
 
-/** The members that all of these events have, as far as they say so: those of the first, when the others share the same. */
-export function membersInCommon(events: readonly { readonly shared?: EventMembers | undefined }[]): EventMembers {
-  const shared = events[0]?.shared;
-  if (shared === undefined) return NONE;
+/** Cuts off what all of these events say, as far as they tell their parts and share the same: else nothing is cut. */
+export function cutCommon(events: readonly Said[]): CutEvents {
+  const shared = events[0]?.parts?.shared;
+  if (shared === undefined) return whole(events);
   let text: string | undefined;
-  for (const event of events) {
-    if (event.shared === shared) continue;
+  const own: EventMembers[] = [];
+  for (const { parts } of events) {
+    if (parts === undefined) return whole(events);
+    own.push(parts.own);
+    if (parts.shared === shared) continue;
     text ??= canonicalJson(shared);
-    if (event.shared === undefined || canonicalJson(event.shared) !== text) return NONE;
+    if (canonicalJson(parts.shared) !== text) return whole(events);
   }
-  return shared;
+  return { common: shared, own };
 }
 
-/** The members of `data` beside those in common. */
-export function membersBeside(data: EventMembers, common: EventMembers): EventMembers {
-  if (common === NONE) return data;
-  const own: Record<string, unknown> = {};
-  for (const name in data) if (data[name] !== undefined && !Object.hasOwn(common, name)) own[name] = data[name];
-  return own;
-}
+const whole = (events: readonly Said[]): CutEvents => ({ common: NONE, own: events.map(({ data }) => data) });

@@ -24,7 +24,8 @@ export function eventsOf(flight: Flight, record: InvocationRecord, from: number,
   const shared = sharedMembers(flight, record, answeredBy);
   const drafts: EventDraft[] = [];
   const add = (type: EventType, time: number, own: OwnMembers): void => {
-    drafts.push({ id: randomUUID(), type, time, tenantId, subject: invocationId, data: dataOf(shared, own), shared });
+    const data = dataOf(shared, own);
+    drafts.push({ id: randomUUID(), type, time, tenantId, subject: invocationId, data, parts: { shared, own } });
   };
   for (let i = from; i < transitions.length; i += 1) {
     const { state, at } = transitions[i] as Transition;
@@ -32,8 +33,8 @@ export function eventsOf(flight: Flight, record: InvocationRecord, from: number,
     if (isEnd && flight.facts !== undefined) drafts.push(...factsOf(flight.facts, record));
     const effect = effectSaid(record, transitions, i);
     if (effect !== undefined) add(effect.type, at, { side_effect: effect.sideEffect });
-    const said: OwnMembers = { ...decisionsOf(flight, state), state };
-    add(typeOf(state, record), at, isEnd ? { ...said, ...endOf(record) } : said);
+    const said = decisionsOf(flight, state);
+    add(typeOf(state, record), at, isEnd ? endOf(said, record, state) : stepOf(said, state));
   }
   return drafts;
 }
@@ -94,8 +95,8 @@ function capabilitiesIn(grant: Grant | undefined): readonly string[] {
   return capabilities;
 }
 
-/** What one event of a call says beside what all of them say. */
-interface OwnMembers {
+/** What one event of a call says beside what all of them say: in ascending order too. */
+interface OwnMembers extends EventMembers {
   readonly adversarial_policy_decision?: unknown;
   readonly duration_ms?: number;
   readonly error?: unknown;
@@ -178,10 +179,22 @@ function verdictsFor(
   return ran ? verdicts.filter(({ at }) => at === 'after') : verdicts;
 }
 
-/** What the event of the end says of duration, error, usage and output (000 §4.3.2). */
-function endOf({ failure, metadata, outputHash, outputKeptHash }: InvocationRecord): OwnMembers {
+const stepOf = (
+  { adversarial_policy_decision, hooks, policy_decision }: OwnMembers,
+  state: LifecycleState,
+): OwnMembers => ({
+  adversarial_policy_decision,
+  hooks,
+  policy_decision,
+  state,
+});
+
+/** The event of the end tells duration, error, usage and output too (000 §4.3.2). */
+function endOf(said: OwnMembers, record: InvocationRecord, state: LifecycleState): OwnMembers {
+  const { failure, metadata, outputHash, outputKeptHash } = record;
   const duration_ms = metadata?.duration_ms ?? 0;
   return {
+    adversarial_policy_decision: said.adversarial_policy_decision,
     duration_ms,
     error: failure === undefined ? undefined : withoutDetails(failure),
     execution_metadata: {
@@ -193,8 +206,11 @@ function endOf({ failure, metadata, outputHash, outputKeptHash }: InvocationReco
       network_bytes_sent: metadata?.network_bytes_sent ?? 0,
       slot_wait_ms: metadata?.slot_wait_ms,
     },
+    hooks: said.hooks,
     output_hash: outputHash,
     output_kept_hash: outputHash === undefined ? undefined : outputKeptHash,
+    policy_decision: said.policy_decision,
+    state,
   };
 }
 

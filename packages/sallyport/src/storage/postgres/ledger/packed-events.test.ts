@@ -28,7 +28,7 @@ test('AUD-03 what the events of a call have in common stands once, and they come
     tenantId: 'acme',
     subject: 'call-1',
     data: { state: `state-${at}`, tool_id: 'weather' },
-    shared: { tool_id: 'weather' },
+    parts: { shared: { tool_id: 'weather' }, own: { state: `state-${at}` } },
   }));
   const first = link(drafts[0] as (typeof drafts)[0], 'chain-1', EMPTY_CHAIN);
   const second = link(drafts[1] as (typeof drafts)[0], 'chain-1', first);

@@ -3,7 +3,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CloudEvent } from '../../../../api/schemas/cloud-event.ts';
 import type { ChainedEvent } from '../../../domain/event/chained-event.ts';
-import { membersBeside, membersInCommon } from '../../../domain/event/shared-members.ts';
+import { cutCommon } from '../../../domain/event/shared-members.ts';
 import { PLACE_TAKEN } from '../database-error.ts';
 
 /** Events in one row; a reader has to hold this many at least. */
@@ -72,7 +72,7 @@ export const packed = (rows: readonly EventRow[]): string[] => rows.map((row) =>
 
 function documentOf(row: EventRow): PackedEvents {
   const [{ chainId, prev, seq, source, subject, tenantId }] = row;
-  const common = membersInCommon(row);
+  const { common, own } = cutCommon(row);
   return {
     shared: {
       chainid: chainId,
@@ -85,9 +85,9 @@ function documentOf(row: EventRow): PackedEvents {
       tenantid: tenantId,
       data: common,
     },
-    each: row.map(({ hash, data, id, time, type }) => ({
+    each: row.map(({ hash, data, id, time, type }, at) => ({
       chainhash: hash,
-      data: membersBeside(data, common),
+      data: own[at] ?? data,
       id,
       time,
       type: type as CloudEvent['type'],
