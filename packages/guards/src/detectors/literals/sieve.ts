@@ -1,4 +1,4 @@
-// Hot path: every sentence of what a tool returned comes through here.
+// Hot path: every sentence of what a tool returned comes through here (docs/adr/0020).
 import { type Clause, requiredLiterals } from './required-literals.ts';
 import { FOLDED, keyOfSign, PART, PARTS, WORD_CHARS } from './tokens.ts';
 
