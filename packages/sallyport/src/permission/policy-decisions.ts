@@ -89,6 +89,7 @@ export function createPolicyDecisions(options: PolicyDecisionsOptions): PolicyDe
       if (underway !== undefined) return underway;
       try {
         const answer = engine.decide(question);
+        // What is answered at once is shared with nobody who asks meanwhile.
         return answer instanceof Promise ? waitFor(key, version, answer) : remember(key, version, answer);
       } catch (cause) {
         return unanswered(engine, cause);

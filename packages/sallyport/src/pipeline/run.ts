@@ -7,7 +7,7 @@ import type { CallRequest } from './call.ts';
 import { type Flight, type FlightEnd, newFlight, type Resumed } from './flight/flight.ts';
 import { stagesInOrder, wrappersInOrder } from './order.ts';
 import type { PipelineParts } from './parts.ts';
-import { isEarlierAnswer, isWaits, type Stage, type StageEnd } from './stage.ts';
+import { isEarlierAnswer, isWaits, type Stage } from './stage.ts';
 import type { Flying } from './wrappers/wrapper.ts';
 
 export type { AgentSlot } from './flight/agent-slots.ts';
@@ -48,9 +48,7 @@ function throughStages(stages: readonly Stage<never, object>[]): Flying {
   return async (flight) => {
     try {
       for (const stage of stages) {
-        // Most stages end at once; only those that do not are waited for.
-        const running = runStage(stage, flight);
-        const end = running instanceof Promise ? await running : running;
+        const end = await runStage(stage, flight);
         if (end !== undefined) return end;
       }
       return { state: 'COMPLETED' };
@@ -77,29 +75,19 @@ function throughTimedStages(
   );
 }
 
-type StepEnd = FlightEnd | undefined;
-
 /** Undefined when the call goes on. */
-function runStage(stage: Stage<never, object>, flight: Flight): StepEnd | Promise<StepEnd> {
+async function runStage(stage: Stage<never, object>, flight: Flight): Promise<FlightEnd | undefined> {
   const { signal } = flight.controller;
   if (signal.aborted) return failed(failureOf(signal.reason), flight);
-  const begun = stage.begins === undefined ? undefined : flight.enter(stage.begins);
-  if (begun !== undefined) return begun.then(() => proceed(stage, flight));
-  return proceed(stage, flight);
-}
-
-function proceed(stage: Stage<never, object>, flight: Flight): StepEnd | Promise<StepEnd> {
+  if (stage.begins !== undefined) await flight.enter(stage.begins);
   // The list is checked by its type: what the stage needs is there.
-  const end = stage.run(flight.call as never, flight);
-  return end instanceof Promise ? end.then((ended) => take(stage, ended, flight)) : take(stage, end, flight);
-}
-
-function take(stage: Stage<never, object>, end: StageEnd<object>, flight: Flight): StepEnd | Promise<StepEnd> {
+  const end = await stage.run(flight.call as never, flight);
   if (isFailure(end)) return failed(end, flight);
   if (isEarlierAnswer(end)) return { state: 'COMPLETED', answered: end.answered };
   if (isWaits(end)) return { state: 'AUTHORIZED', waits: end.waits };
   Object.assign(flight.call, end);
-  return stage.reaches === undefined ? undefined : flight.enter(stage.reaches)?.then(() => undefined);
+  if (stage.reaches !== undefined) await flight.enter(stage.reaches);
+  return undefined;
 }
 
 function failed(failure: Failure, flight: Flight): FlightEnd {

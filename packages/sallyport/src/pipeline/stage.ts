@@ -17,10 +17,7 @@ export interface Waits {
 /** What a stage may end with: what it establishes, a refusal, an answer that is there already, or a wait. */
 export type StageEnd<Adds> = Adds | Failure | EarlierAnswer | Waits;
 
-/**
- * One step of a call: takes what earlier stages established, returns what it establishes. Synchronous where it can be:
- * a promise costs the hot path.
- */
+/** One step of a call: takes what earlier stages established, returns what it establishes. */
 export interface Stage<Needs, Adds> {
   readonly name: string;
   /** Lifecycle state that begins before this stage runs. */
@@ -29,7 +26,7 @@ export interface Stage<Needs, Adds> {
   readonly reaches?: LifecycleState;
   /** What this stage takes or changes, in words: a dry run passes it by and says so (PIPE-15). */
   readonly takes?: string;
-  run(call: Needs, flight: Flight): StageEnd<Adds> | Promise<StageEnd<Adds>>;
+  run(call: Needs, flight: Flight): Promise<StageEnd<Adds>>;
 }
 
 /** Whether a stage sets the call aside. */

@@ -24,47 +24,35 @@ export function combineEngines({ enforced, shadow = [] }: CombinedEngines): Poli
   return {
     name: enforced.map(({ name }) => name).join('+'),
     version: () => all.map((engine) => engine.version()).join('+'),
-    decide(question) {
-      const beside = shadow.map((engine) => answerOf(engine, question));
-      const made = askInTurn(enforced, question, 0, []);
-      if (beside.length === 0) return made;
-      if (!(made instanceof Promise) && beside.every(isMade)) return withShadow(made, beside);
+    async decide(question) {
       // Those in shadow mode never reject.
-      return Promise.all([made, Promise.all(beside)]).then(([decision, others]) => withShadow(decision, others));
+      const beside = Promise.all(shadow.map((engine) => answerOf(engine, question)));
+      const made = await askInTurn(enforced, question);
+      return shadow.length === 0 ? made : withShadow(made, await beside);
     },
   };
 }
 
 type Answer = PolicyDecision | Failure;
 
-const isMade = (answer: Answer | Promise<Answer>): answer is Answer => !(answer instanceof Promise);
-
 /** What an engine in shadow mode says; a fault is an answer too. */
-function answerOf(engine: PolicyEngine, question: PolicyQuestion): Answer | Promise<Answer> {
-  const told = (thrown: unknown): Failure => failure('E3206', failureOf(thrown).message, { cause: thrown });
+async function answerOf(engine: PolicyEngine, question: PolicyQuestion): Promise<Answer> {
   try {
-    const answer = engine.decide(question);
-    return answer instanceof Promise ? answer.catch(told) : answer;
+    return await engine.decide(question);
   } catch (thrown) {
-    return told(thrown);
+    return failure('E3206', failureOf(thrown).message, { cause: thrown });
   }
 }
 
 /** One engine after the other: what denies early spares the others the question. */
-function askInTurn(
-  engines: readonly PolicyEngine[],
-  question: PolicyQuestion,
-  at: number,
-  before: readonly PolicyDecision[],
-): PolicyDecision | Promise<PolicyDecision> {
-  const engine = engines[at];
-  if (engine === undefined) return together(before);
-  const take = (answer: PolicyDecision): PolicyDecision | Promise<PolicyDecision> => {
-    const taken = [...before, answer];
-    return answer.allowed || answer.ask === true ? askInTurn(engines, question, at + 1, taken) : refusedBy(taken);
-  };
-  const answer = engine.decide(question);
-  return answer instanceof Promise ? answer.then(take) : take(answer);
+async function askInTurn(engines: readonly PolicyEngine[], question: PolicyQuestion): Promise<PolicyDecision> {
+  const answers: PolicyDecision[] = [];
+  for (const engine of engines) {
+    const answer = await engine.decide(question);
+    answers.push(answer);
+    if (!answer.allowed && answer.ask !== true) return refusedBy(answers);
+  }
+  return together(answers);
 }
 
 /** Only the engine that denies is named; a shadow of any of them is kept. */

@@ -8,8 +8,8 @@ type First = Stage<Start, { readonly one: 1 }>;
 type Second = Stage<{ readonly one: 1 }, { readonly two: 2 }>;
 type Execute = Stage<CallRequest & Validated, Executed>;
 
-const first: First = { name: 'first', run: () => ({ one: 1 }) };
-const second: Second = { name: 'second', run: ({ one }) => ({ two: (one + 1) as 2 }) };
+const first: First = { name: 'first', run: async () => ({ one: 1 }) };
+const second: Second = { name: 'second', run: async ({ one }) => ({ two: (one + 1) as 2 }) };
 
 describe('a list of stages', () => {
   test('PIPE-02 holds the stages as they were given', () => {

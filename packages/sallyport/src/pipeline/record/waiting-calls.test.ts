@@ -7,6 +7,7 @@ import type { Executor } from '../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
 import { createTrustRules } from '../../permission/trust.ts';
 import type { ApprovalDesk } from '../approval-desk.port.ts';
+import type { CallHold } from '../flight/call-hold.ts';
 import type { Resumed } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
@@ -50,6 +51,14 @@ async function layer(changes: Partial<PipelineParts> = {}) {
   await made.add(manifest('read'), body);
   return { ...made, approvals, ran };
 }
+
+/** A lease of which only the first holder is asked to write the end, as the other one is refused. */
+const lease = (): CallHold => ({
+  fence: 1,
+  slot: { free: () => undefined, without: (work) => work() },
+  begin: async () => true,
+  counts: (failed) => failed === undefined,
+});
 
 /** The same call again, as a worker takes it from its row. */
 function resume(
@@ -267,9 +276,14 @@ describe('an asynchronous call', () => {
   test('two workers that take the same call at once run it once', async () => {
     const made = await layer();
     const waiting = await made.call({ tool_id: 'write', parameters: { n: 3 }, ...later });
-    const both = await Promise.all([resume(made, waiting), resume(made, waiting)]);
-    expect(both.map(({ failure }) => failure?.code)).toContain('E3802');
+    const both = await Promise.all([
+      resume(made, waiting, { hold: lease() }),
+      resume(made, waiting, { hold: lease() }),
+    ]);
+    expect(both.map(({ state }) => state).sort()).toEqual(['COMPLETED', 'EXECUTING']);
     expect(made.ran).toHaveLength(1);
+    const standing = await made.store.findInvocation('acme', waiting.invocationId);
+    expect(standing).toMatchObject({ state: 'COMPLETED' });
   });
 
   test('without workers it is refused before anything is on record as accepted', async () => {

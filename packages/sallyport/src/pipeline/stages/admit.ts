@@ -17,7 +17,7 @@ export function admit({
 }: Pick<PipelineParts, 'clock' | 'limits' | 'running' | 'workers'>): Stage<CallRequest, Admitted> {
   return {
     name: 'admit',
-    run({ request, onBehalfOf }, { resumed, nonce }) {
+    async run({ request, onBehalfOf }, { resumed, nonce }) {
       // What was accepted before was counted then; what takes a call back is a part of that.
       if (resumed === undefined && onBehalfOf === undefined && running.sizeWithoutWaiting >= limits.callsMax) {
         return failure('E3803', `The layer runs ${limits.callsMax} calls already. Try again in a moment.`, {

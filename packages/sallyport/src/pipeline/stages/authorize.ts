@@ -7,22 +7,19 @@ import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import type { Grant } from '../../domain/invocation/grant.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { environmentRefusal } from '../../executors/call-environment.ts';
-import type { AdversarialGate } from '../../permission/adversarial-gate.ts';
 import { checkPathArguments } from '../../permission/check-path-arguments.ts';
-import type { MadeDecision } from '../../permission/policy-decisions.ts';
 import type { PolicyDecision, PolicyQuestion } from '../../permission/policy-engine.port.ts';
 import { createTrustRules } from '../../permission/trust.ts';
 import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../call.ts';
 import type { Flight } from '../flight/flight.ts';
 import type { PipelineParts } from '../parts.ts';
-import type { Stage, StageEnd } from '../stage.ts';
+import type { Stage } from '../stage.ts';
 import { callGrant } from './grant/call-grant.ts';
 import { overriddenGrant } from './grant/overridden-grant.ts';
 import { tokenRefusal } from './grant/token-refusal.ts';
 
 type Needs = CallRequest & Admitted & Resolved & Validated;
 type Parts = Pick<PipelineParts, 'executors' | 'policy' | 'trust' | 'gate' | 'limits' | 'agentContext'>;
-type Judged = StageEnd<Authorized> | Promise<StageEnd<Authorized>>;
 
 /**
  * The token is for this call; what the call may touch is what token, manifest and agent context all allow; a
@@ -39,7 +36,7 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
   return {
     name: 'authorize',
     reaches: 'AUTHORIZED',
-    run(call, flight) {
+    async run(call, flight) {
       const { principal, tool, overrides } = call;
       const refused = tokenRefusal(call);
       if (refused !== undefined) return refused;
@@ -57,21 +54,13 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
       const grant = overriddenGrant(granted, overrides);
       const trust = rules.effective(principal.trust, tool.manifest, asked);
       flight.trust = trust;
-      const end = (made: MadeDecision | Failure): Judged => {
-        if (isFailure(made)) return made;
-        flight.policyDecision = made;
-        const forbidden = policyRefusal(made);
-        if (forbidden !== undefined) return forbidden;
-        const authorized: Authorized = { grant, executor, trust, policyAsks: made.ask === true };
-        return gate === undefined ? authorized : judged(gate, authorized, call, flight);
-      };
-      const decide = (fault: Failure | undefined): Judged => {
-        if (fault !== undefined) return fault;
-        const decision = policy.decide(questionOf(call, grant, trust));
-        return decision instanceof Promise ? decision.then(end) : end(decision);
-      };
-      const outside = checkPathArguments(tool.manifest, call.parameters, grant);
-      return outside instanceof Promise ? outside.then(decide) : decide(outside);
+      const outside = await checkPathArguments(tool.manifest, call.parameters, grant);
+      if (outside !== undefined) return outside;
+      const decision = await policy.decide(questionOf(call, grant, trust));
+      if (isFailure(decision)) return decision;
+      flight.policyDecision = decision;
+      const forbidden = policyRefusal(decision) ?? (await judge(gate, call, flight));
+      return forbidden ?? { grant, executor, trust, policyAsks: decision.ask === true };
     },
   };
 }
@@ -108,10 +97,11 @@ function policyRefusal({ allowed, ask, policies }: PolicyDecision): Failure | un
   return failure('E3210', `The policy does not allow this call: ${by}.`, { details: { policies } });
 }
 
-function judged(gate: AdversarialGate, authorized: Authorized, call: Needs, flight: Flight): Judged {
+/** Asks the language model, where there is one, and puts on record what it said. */
+async function judge(gate: Parts['gate'], call: Needs, flight: Flight): Promise<Failure | undefined> {
   const { request, tool, parameters } = call;
   const { phase, claim_source, environment } = request.execution_options ?? {};
-  const decision = gate.judge(
+  const made = await gate?.judge(
     {
       toolId: tool.manifest.tool_id,
       toolVersion: tool.manifest.version,
@@ -122,11 +112,9 @@ function judged(gate: AdversarialGate, authorized: Authorized, call: Needs, flig
     },
     flight.controller.signal,
   );
-  if (decision === undefined) return authorized;
-  return decision.then((made) => {
-    flight.gateDecision = made;
-    return gateRefusal(made) ?? authorized;
-  });
+  if (made === undefined) return undefined;
+  flight.gateDecision = made;
+  return gateRefusal(made);
 }
 
 /** The caller learns that the gate refused, never by which policy or in which words: it could learn to get around them. */

@@ -60,7 +60,7 @@ export function execute(parts: Parts): Stage<Needs, Ran> {
   return {
     name: 'execute',
     begins: 'EXECUTING',
-    run(call, flight) {
+    async run(call, flight) {
       // It may have been cancelled while its row was written; then nothing ran.
       if (flight.controller.signal.aborted) return failureOf(flight.controller.signal.reason);
       flight.attempts += 1;

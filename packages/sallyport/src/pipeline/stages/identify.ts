@@ -12,7 +12,7 @@ export interface Identity {
  * Establishes who asks from what the door knows.
  * @param token from the request's body; the door's own wins when both are there
  */
-export type Identify = (caller: Caller, token?: string) => Identity | Failure | Promise<Identity | Failure>;
+export type Identify = (caller: Caller, token?: string) => Promise<Identity | Failure>;
 
 /** Who asked for a call that was accepted before; its token was verified then. */
 export type IdentifyAgain = (claims: CapabilityClaims) => Identity & { readonly refused?: Failure };
@@ -43,14 +43,11 @@ export function createIdentify(
     identities.set(claims, identity);
     return identity;
   };
-  const answer = (verified: CapabilityClaims | Failure): Identity | Failure =>
-    isFailure(verified) ? verified : identityOf(verified);
-
-  return (caller, token) => {
+  return async (caller, token) => {
     const presented = caller.token ?? token;
     if (presented === undefined && withoutToken !== undefined) return identityOf(withoutToken);
-    const verified = verify(presented);
-    return verified instanceof Promise ? verified.then(answer) : answer(verified);
+    const verified = await verify(presented);
+    return isFailure(verified) ? verified : identityOf(verified);
   };
 }
 

@@ -12,13 +12,15 @@ export function prepare({
   return {
     name: 'prepare',
     takes: 'the granted credentials from the secret store',
-    run({ caller, request, principal, grant }, { controller }) {
+    async run({ caller, request, principal, grant }, { controller }) {
       if (grant.credentials.length === 0) return { secrets: NO_SECRETS };
       // The one who asked, as `identify` has it: a credential may be his own (PRM-11).
       const asker = { token: caller.token ?? request.capability_token, signal: controller.signal };
-      return secrets
-        .read(principal.tenantId, grant.credentials, asker)
-        .then((values) => ({ secrets: values }), failureOf);
+      try {
+        return { secrets: await secrets.read(principal.tenantId, grant.credentials, asker) };
+      } catch (thrown) {
+        return failureOf(thrown);
+      }
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Flight } from '../flight/flight.ts';
 import { agentKey } from '../flight/running-calls.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
-import { RESERVED, type Taken, takeRate } from './attempts/take-rate.ts';
+import { RESERVED, takeRate } from './attempts/take-rate.ts';
 import { cannotWait } from './grant/own-token.ts';
 
 type Parts = Pick<PipelineParts, 'clock' | 'running' | 'rateLimiter' | 'circuits' | 'limits' | 'quota' | 'secrets'>;
@@ -23,7 +23,7 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
   return {
     name: 'reserve',
     takes: 'a slot of the agent, a permit of the circuit, a token of the rate limit, a call of the quota',
-    run(call, flight) {
+    async run(call, flight) {
       const { principal, claims, request } = call;
       // Nothing is taken for a call that a worker runs later: it takes what it needs then.
       const isLater = request.execution_options?.async_mode === true && flight.resumed === undefined;
@@ -33,14 +33,15 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
       // A session that has nothing left must not eat up what other agents share.
       const spent = quota?.knownSpent(principal, claims);
       if (spent !== undefined) return spent;
-      const ready = (): Taken => takeRest(parts, call, flight);
       // A worker waits until a slot is free, and holds it already.
       flight.slot = flight.resumed?.hold?.slot;
-      if (flight.slot !== undefined) return ready();
-      const slot = running.slots.take(agentKey(principal), limits.callsPerAgentMax);
-      if (slot === undefined) return waitForSlot(parts, call, flight).then(ready);
-      hold(slot, flight);
-      return ready();
+      if (flight.slot === undefined) {
+        const slot = running.slots.take(agentKey(principal), limits.callsPerAgentMax);
+        if (slot === undefined) await waitForSlot(parts, call, flight);
+        else hold(slot, flight);
+      }
+      const way = await takeWay(parts, call, flight);
+      return isFailure(way) ? way : ((await quota?.take(principal, claims)) ?? RESERVED);
     },
   };
 }
@@ -72,15 +73,6 @@ async function waitForSlot(
   }
 }
 
-/** What a call takes that has a slot. */
-function takeRest(parts: Parts, call: CallRequest & Resolved & Authorized & Approved, flight: Flight): Taken {
-  const { quota } = parts;
-  const rated = takeWay(parts, call, flight);
-  if (quota === undefined) return rated;
-  const counted = (end: StageEnd<Reserved>): Taken => (isFailure(end) ? end : takeQuota(quota, call));
-  return rated instanceof Promise ? rated.then(counted) : counted(rated);
-}
-
 const forWorker = ({ confirmed, question }: Approved): WaitFor => ({
   for: 'worker',
   confirmed,
@@ -88,13 +80,6 @@ const forWorker = ({ confirmed, question }: Approved): WaitFor => ({
 });
 
 /** What every attempt takes: a permit of the circuit, then tokens of the rates. */
-function takeWay(parts: Parts, call: Resolved & Authorized, flight: Flight): Taken {
-  const permit = parts.circuits?.take(call, flight);
-  if (permit instanceof Promise) return permit.then((refused) => refused ?? takeRate(parts, call));
-  return permit ?? takeRate(parts, call);
-}
-
-function takeQuota(quota: NonNullable<Parts['quota']>, { principal, claims }: Resolved): Taken {
-  const refused = quota.take(principal, claims);
-  return refused instanceof Promise ? refused.then((late) => late ?? RESERVED) : (refused ?? RESERVED);
+async function takeWay(parts: Parts, call: Resolved & Authorized, flight: Flight): Promise<StageEnd<Reserved>> {
+  return (await parts.circuits?.take(call, flight)) ?? takeRate(parts, call);
 }

@@ -12,10 +12,10 @@ type Needs = Admitted & Resolved & Validated & Ran & Executed & Inspected;
 export function settle(parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock'>): Stage<Needs, Settled> {
   return {
     name: 'settle',
-    run(call, flight) {
+    async run(call, flight) {
       flight.undo.commit();
-      const checking = call.tool.manifest.deterministic === true ? checkDeterminism(parts, call, flight) : undefined;
-      return checking === undefined ? { settled: true } : checking.then(() => ({ settled: true }));
+      if (call.tool.manifest.deterministic === true) await checkDeterminism(parts, call, flight);
+      return { settled: true };
     },
   };
 }

@@ -29,7 +29,7 @@ export function validate({
   return {
     name: 'validate',
     reaches: 'VALIDATED',
-    run({ request, givenParameters, tool: { manifest } }, { warnings }) {
+    async run({ request, givenParameters, tool: { manifest } }, { warnings }) {
       const schema = schemas.compile(manifest.parameters_schema);
       if (isFailure(schema)) return schema;
       const given = withoutControlCharacters(withoutThoughts(givenParameters), rules, manifest);

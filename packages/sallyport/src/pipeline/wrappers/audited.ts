@@ -16,7 +16,10 @@ import type { CallEnd } from '../record/late-ends.ts';
 import { withoutSecrets } from '../record/without-secrets.ts';
 import type { Wrapper } from './wrapper.ts';
 
-type Parts = Pick<PipelineParts, 'clock' | 'ledger' | 'records' | 'lateEnds' | 'instanceId' | 'log' | 'redactor'>;
+type Parts = Pick<
+  PipelineParts,
+  'clock' | 'ledger' | 'records' | 'running' | 'lateEnds' | 'instanceId' | 'log' | 'redactor'
+>;
 
 /**
  * Puts every call on record, whatever became of it: its states as events, its row, and both in one transaction before

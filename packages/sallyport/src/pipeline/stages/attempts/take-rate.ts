@@ -9,9 +9,6 @@ import type { StageEnd } from '../../stage.ts';
 import { calledApiOf } from './called-api.ts';
 
 type Parts = Pick<PipelineParts, 'rateLimiter' | 'limits'>;
-/** There is a token, or E3303; a promise where the buckets stand elsewhere. */
-export type Taken = StageEnd<Reserved> | Promise<StageEnd<Reserved>>;
-
 export const RESERVED: Reserved = { reserved: true };
 
 /** One bucket that a token is taken from, and what it bounds, in words. */
@@ -25,9 +22,12 @@ interface Bucket {
  * A token of the agent's own limit, of the tool's, and of the service's that it calls; every attempt takes one of each
  * (EXT-02, EXE-06). E3303 when one has none left.
  */
-export function takeRate(parts: Parts, call: Resolved): Taken {
-  const buckets = bucketsOf(parts.limits, call);
-  return buckets.length === 0 ? RESERVED : takeAll(parts.rateLimiter, buckets, 0);
+export async function takeRate({ rateLimiter, limits }: Parts, call: Resolved): Promise<StageEnd<Reserved>> {
+  for (const bucket of bucketsOf(limits, call)) {
+    const waitMs = await rateLimiter.take(bucket.key, bucket.limit);
+    if (waitMs > 0) return spent(bucket, waitMs);
+  }
+  return RESERVED;
 }
 
 const NONE: readonly Bucket[] = [];
@@ -52,17 +52,6 @@ function bucketsOf(limits: Parts['limits'], call: Resolved): readonly Bucket[] {
   if (api !== undefined && shared !== undefined)
     buckets.push({ key: `${tenantId}\n\n${api.name}`, limit: shared, what: `The service ${api.name}` });
   return buckets;
-}
-
-function takeAll(rateLimiter: Parts['rateLimiter'], buckets: readonly Bucket[], from: number): Taken {
-  for (let at = from; at < buckets.length; at += 1) {
-    const bucket = buckets[at] as Bucket;
-    const waitMs = rateLimiter.take(bucket.key, bucket.limit);
-    if (waitMs instanceof Promise)
-      return waitMs.then((ms) => (ms === 0 ? takeAll(rateLimiter, buckets, at + 1) : spent(bucket, ms)));
-    if (waitMs > 0) return spent(bucket, waitMs);
-  }
-  return RESERVED;
 }
 
 function spent({ what, limit }: Bucket, waitMs: number): Failure {

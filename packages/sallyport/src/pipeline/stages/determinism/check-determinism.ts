@@ -12,35 +12,38 @@ type Call = Admitted & Resolved & Validated & Ran & Executed & Inspected;
  * Reports a tool that says it is deterministic and gave something else than before for the same input, in any instance and
  * before any restart: as a warning to the caller and an event (PIPE-10). What a hook made of a result is not the tool's.
  * Tools that say nothing cost nothing, and the comparison fails no call: one that could not be made says so.
- * @returns a promise only where the comparison has to be waited for
  */
-export function checkDeterminism(
+export async function checkDeterminism(
   parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock'>,
   call: Call,
   flight: Flight,
-): Promise<void> | undefined {
+): Promise<void> {
   const { outputs, clock } = parts;
-  if (outputs === undefined || call.outcome !== call.ran) return undefined;
+  if (outputs === undefined || call.outcome !== call.ran) return;
   const { tool, principal, inputHash, outputHash, invocationId } = call;
   const key = { tenantId: principal.tenantId, ownerId: tool.tenantId, contentHash: tool.contentHash, inputHash };
   const at = clock.now();
-  const before = outputs.seen(key, { outputHash, invocationId, at });
-  const told = (recalled: Recalled): Promise<void> | undefined => report(parts.records, call, flight, recalled, at);
-  return before instanceof Promise ? before.then(told) : told(before);
+  const before = await outputs.seen(key, { outputHash, invocationId, at });
+  if (before !== undefined) await report(parts.records, call, flight, before, at);
 }
 
-function report(records: Records, call: Call, flight: Flight, before: Recalled, at: number): Promise<void> | undefined {
-  if (before === undefined) return undefined;
+async function report(
+  records: Records,
+  call: Call,
+  flight: Flight,
+  before: NonNullable<Recalled>,
+  at: number,
+): Promise<void> {
   const { tool_id } = call.tool.manifest;
   if (before === 'unknown') {
     flight.warnings.push({
       code: 'determinism_not_checked',
       message: `${tool_id} says that it is deterministic, and its result could not be compared with those of earlier calls. Verify the call later where that matters.`,
     });
-    return undefined;
+    return;
   }
   const { outputHash } = call;
-  if (before.outputHash === outputHash) return undefined;
+  if (before.outputHash === outputHash) return;
   flight.facts ??= [];
   flight.facts.push({
     type: 'ai.agent.tool.determinism_broken',
@@ -51,7 +54,7 @@ function report(records: Records, call: Call, flight: Flight, before: Recalled, 
       output_hash: outputHash,
     },
   });
-  return warn(records, call, flight, before);
+  await warn(records, call, flight, before);
 }
 
 /** The audit names the earlier call in any case; a caller learns of it only where it is the caller's own. */

@@ -1,7 +1,7 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import { agreesWithContext, coversTool } from '../../../permission/token-scope.ts';
 import type { CallRequest, Resolved } from '../../call.ts';
-import type { Stage, StageEnd } from '../../stage.ts';
+import type { Stage } from '../../stage.ts';
 
 /** E3209 when the token is for another tool, version, operation or agent than the call, E3215 when it lacks the tool's scope. */
 export function tokenRefusal({ request, claims, tool }: CallRequest & Resolved): Failure | undefined {
@@ -14,13 +14,11 @@ export function tokenRefusal({ request, claims, tool }: CallRequest & Resolved):
  * arguments what the tool takes. They get the refusal that `authorize` has for them.
  */
 export function forTokenHolders<Needs, Adds>(stage: Stage<Needs, Adds>): Stage<Needs & CallRequest & Resolved, Adds> {
-  const veiled = (end: StageEnd<Adds>, call: CallRequest & Resolved): StageEnd<Adds> =>
-    isFailure(end) ? (tokenRefusal(call) ?? end) : end;
   return {
     ...stage,
-    run(call, flight) {
-      const end = stage.run(call, flight);
-      return end instanceof Promise ? end.then((late) => veiled(late, call)) : veiled(end, call);
+    async run(call, flight) {
+      const end = await stage.run(call, flight);
+      return isFailure(end) ? (tokenRefusal(call) ?? end) : end;
     },
   };
 }

@@ -28,7 +28,7 @@ const CONSULTED: Consulted = { consulted: true };
 export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits'>, judges: Judges) {
   return {
     name: 'consult',
-    run(call, flight) {
+    async run(call, flight) {
       // Asked once, before it waited; what they rewrote is what waited.
       const asked = flight.resumed === undefined ? hooks?.before(subjectOf(call)) : undefined;
       return hooks === undefined || asked === undefined ? CONSULTED : askAll(hooks, asked, call, flight);

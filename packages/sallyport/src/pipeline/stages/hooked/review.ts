@@ -15,7 +15,7 @@ type Needs = Hookable & Ran;
 export function review({ hooks }: Pick<PipelineParts, 'hooks'>): Stage<Needs, Executed> {
   return {
     name: 'review',
-    run(call, flight) {
+    async run(call, flight) {
       const asked = hooks?.after(subjectOf(call));
       return hooks === undefined || asked === undefined ? { outcome: call.ran } : askAll(hooks, asked, call, flight);
     },

@@ -17,7 +17,7 @@ export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
   return {
     name: 'reuse',
     takes: 'the invocation id and the idempotency key',
-    run(call, flight) {
+    async run(call, flight) {
       const { tenantId } = call.principal;
       if (!running.add(tenantId, call.invocationId, flight)) return underWay(call.invocationId);
       let known = call.invocationId;
@@ -25,7 +25,7 @@ export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
       const names = callNames(call);
       if (names.length === 0) return { fresh: true, invocationId: known };
       if (flight.resumed !== undefined) {
-        return keepNames(parts, call, flight, names).then((refused) => refused ?? freshUnder(names, known));
+        return (await keepNames(parts, call, flight, names)) ?? freshUnder(names, known);
       }
       return claim(parts, call, flight, names, (invocationId) => {
         running.rename(tenantId, known, invocationId);

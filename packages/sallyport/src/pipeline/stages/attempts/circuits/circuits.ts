@@ -25,13 +25,13 @@ export interface Circuits {
    * Asks for one attempt. What it holds stands in the flight, and is given back with the end of the call at the latest.
    * @returns undefined when the attempt may go; E3401, E3402, E3405 when not
    */
-  take(call: CircuitCall, flight: Flight): Failure | undefined | Promise<Failure | undefined>;
+  take(call: CircuitCall, flight: Flight): Promise<Failure | undefined>;
   /** Counts the end of an attempt; `failed` is absent when the tool answered. Never rejects. */
   ended(
     call: CircuitCall,
     flight: Flight,
     attempt: { readonly failed?: Failure; readonly durationMs: number },
-  ): Promise<void> | undefined;
+  ): Promise<void>;
   readonly store: Pick<CircuitStore, 'find' | 'list'>;
   /**
    * Sets a circuit by hand, and puts that on record.
@@ -66,29 +66,25 @@ export function createCircuits(parts: CircuitParts): Circuits {
   const useOf = rememberedUses(parts);
   return {
     store,
-    take(call, flight) {
+    async take(call, flight) {
       const use = useOf(call.tool.manifest);
       if (use === undefined) return undefined;
       try {
         const { timeoutMs, timeoutMsMax = timeoutMs } = call.grant.limits;
         const heldMsMax = timeoutMsMax + HELD_BEYOND_MS;
-        const answer = store.permit(call.principal.tenantId, use.name, use.terms, heldMsMax);
-        if (!(answer instanceof Promise)) return answered(parts, { use, call, flight }, answer);
-        return answer.then(
-          (late) => answered(parts, { use, call, flight }, late),
-          (thrown) => notKnown(parts, use, thrown),
-        );
+        const answer = await store.permit(call.principal.tenantId, use.name, use.terms, heldMsMax);
+        return await answered(parts, { use, call, flight }, answer);
       } catch (thrown) {
         return notKnown(parts, use, thrown);
       }
     },
-    ended(call, flight, { failed, durationMs }) {
+    async ended(call, flight, { failed, durationMs }) {
       const use = useOf(call.tool.manifest);
-      if (use === undefined) return undefined;
+      if (use === undefined) return;
       // What an executor takes to stop after the time is over is no patience.
       const waitedMs = Math.min(durationMs, call.grant.limits.timeoutMs);
       const end = failed === undefined ? 'success' : countsAs(failed.code, waitedMs, use.patienceMs);
-      return report(parts, { use, call, flight }, { end, durationMs });
+      await report(parts, { use, call, flight }, { end, durationMs });
     },
     async set(tenantId, name, state, by) {
       const change = await store.set(tenantId, name, state);
@@ -125,39 +121,29 @@ interface Passing {
   readonly flight: Flight;
 }
 
-function answered(
-  parts: CircuitParts,
-  passing: Passing,
-  answer: CircuitAnswer,
-): Failure | undefined | Promise<undefined> {
+async function answered(parts: CircuitParts, passing: Passing, answer: CircuitAnswer): Promise<Failure | undefined> {
   const { use, flight } = passing;
   if (!answer.permitted) return refusalOf(use.name, answer, flight.trialFailed);
   flight.permit = answer;
   // Only a trial holds something.
   if (answer.trial === undefined) return undefined;
   flight.undo.defer(() => report(parts, passing, { end: 'nothing', durationMs: 0 }));
-  return answer.change === undefined ? undefined : note(parts, passing, answer.change).then(() => undefined);
+  if (answer.change !== undefined) await note(parts, passing, answer.change);
+  return undefined;
 }
 
-/** Once for each permit: who comes later has none any more. */
-function report(parts: CircuitParts, passing: Passing, attempt: EndedAttempt): Promise<void> | undefined {
+/** Once for each permit: who comes later has none any more. Never rejects. */
+async function report(parts: CircuitParts, passing: Passing, attempt: EndedAttempt): Promise<void> {
   const { use, call, flight } = passing;
   const { permit } = flight;
-  if (permit === undefined) return undefined;
+  if (permit === undefined) return;
   flight.permit = undefined;
   if (permit.trial !== undefined) flight.trialFailed = attempt.end === 'failure';
   try {
-    const change = parts.store.report(call.principal.tenantId, use.name, permit, attempt);
-    // The common case first: at once, and nothing changed.
-    if (change === undefined) return undefined;
-    if (!(change instanceof Promise)) return note(parts, passing, change);
-    return change.then(
-      (late) => (late === undefined ? undefined : note(parts, passing, late)),
-      (thrown) => lost(parts, use, thrown),
-    );
+    const change = await parts.store.report(call.principal.tenantId, use.name, permit, attempt);
+    if (change !== undefined) await note(parts, passing, change);
   } catch (thrown) {
     lost(parts, use, thrown);
-    return undefined;
   }
 }
 

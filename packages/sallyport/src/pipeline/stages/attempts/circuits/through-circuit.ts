@@ -25,8 +25,7 @@ async function told<Ran>(
   const begunAt = clock.monotonic();
   try {
     const ran = await attempt();
-    const noted = circuits.ended(call, flight, { durationMs: clock.monotonic() - begunAt });
-    if (noted !== undefined) await noted;
+    await circuits.ended(call, flight, { durationMs: clock.monotonic() - begunAt });
     return ran;
   } catch (thrown) {
     const { signal } = flight.controller;
