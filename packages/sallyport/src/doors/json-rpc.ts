@@ -1,4 +1,6 @@
 // Hot path: every message is taken apart and answered through here.
+
+import { isObject } from '../domain/shape/is-object.ts';
 import type { Refusal } from './protected-resource.ts';
 
 /** Id of a request; MCP allows no null. */
@@ -91,11 +93,6 @@ export function requestText(id: RpcId, method: string, params: Params): string {
 /** A notification as JSON text. */
 export function notificationText(method: string, params?: Params): string {
   return JSON.stringify({ jsonrpc: '2.0', method, params });
-}
-
-/** Whether a value is a JSON object: neither null nor a list. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isId(value: unknown): value is RpcId {

@@ -6,6 +6,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { wildcardMatcher } from '@sallyport/std/text/wildcard';
 import type { InvocationPhase } from '../../api/schemas/invocation.ts';
 import type { SideEffectPolicy } from '../../api/schemas/tool-manifest.ts';
+import { isObject } from '../domain/shape/is-object.ts';
 import type {
   AfterAnswer,
   AfterHook,
@@ -177,12 +178,10 @@ function checked<Answer extends BeforeAnswer | AfterAnswer>(
   if (said.outcome === 'refuse' && typeof said.reason === 'string') return said;
   const member = hook.at === 'before' ? 'arguments' : 'result';
   const value = (said as Partial<Record<typeof member, unknown>>)[member];
-  const fits = member === 'result' ? value !== undefined : isRecord(value);
+  const fits = member === 'result' ? value !== undefined : isObject(value);
   if (said.outcome === 'rewrite' && fits) return said;
   throw new Error(`The hook ${hook.id} answered with neither allow, refuse with a reason, nor rewrite with ${member}.`);
 }
-
-const isRecord = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const refusal = ({ id, at }: SomeHook, reason: string): Failure =>
   failure('E3815', `${what(at)} is refused by the hook ${id}: ${reason.slice(0, REASON_MAX)}`, {

@@ -1,6 +1,7 @@
 import { MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../api/schemas/upstream.ts';
+import { isObject } from '../domain/shape/is-object.ts';
 import { readEntry } from './desktop/server-entry.ts';
 import { parseTolerantJson } from './desktop/tolerant-json.ts';
 
@@ -88,10 +89,6 @@ function freeName(given: string, taken: Set<string>): string {
   }
   taken.add(name);
   return name;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function notSuchFile(source: string, why: string): ToolLayerError {

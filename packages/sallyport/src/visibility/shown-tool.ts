@@ -1,6 +1,7 @@
 import type { JsonSchemaObject } from '../../api/schemas/identifiers.ts';
 import type { ToolManifest } from '../../api/schemas/tool-manifest.ts';
 import type { PolicyOverrides, ViewTool } from '../../api/schemas/visibility.ts';
+import { isObject } from '../domain/shape/is-object.ts';
 
 /** What an agent sees of a tool beside the manifest itself. */
 export interface Showing {
@@ -80,6 +81,3 @@ const lowerRate = (own: Rate | undefined, other: Rate): Rate => ({
   per_minute: Math.min(own?.per_minute ?? other.per_minute, other.per_minute),
   burst: Math.min(own?.burst ?? other.burst, other.burst),
 });
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

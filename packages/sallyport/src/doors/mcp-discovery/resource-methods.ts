@@ -1,5 +1,6 @@
+import { isObject } from '../../domain/shape/is-object.ts';
 import type { ToolLayer } from '../../operations/tool-layer.ts';
-import { errorAnswer, isObject, RPC, type RpcAnswer, type RpcId, type RpcRequest, resultAnswer } from '../json-rpc.ts';
+import { errorAnswer, RPC, type RpcAnswer, type RpcId, type RpcRequest, resultAnswer } from '../json-rpc.ts';
 import { CACHE_HINTS, type Era, META_SERVER } from '../mcp-protocol.ts';
 import type { Method, ServerIdentity } from '../mcp-server.ts';
 import { completions } from './complete-argument.ts';

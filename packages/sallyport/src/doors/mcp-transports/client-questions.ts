@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isObject, notificationText, type Params, type RpcId, type RpcResponse, requestText } from '../json-rpc.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
+import { notificationText, type Params, type RpcId, type RpcResponse, requestText } from '../json-rpc.ts';
 
 /** Questions to one client that wait for its answer. */
 const OPEN_MAX = 16;

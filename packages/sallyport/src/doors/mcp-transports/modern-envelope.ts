@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { errorAnswer, isObject, type Params, RPC, type RpcAnswer, type RpcRequest } from '../json-rpc.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
+import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcRequest } from '../json-rpc.ts';
 import { ALL_VERSIONS, isModernVersion, META_CLIENT_CAPABILITIES, META_VERSION, metaOf } from '../mcp-protocol.ts';
 
 /** Whether a request speaks the 2026 era: it states its version itself, or asks what only that era knows. */

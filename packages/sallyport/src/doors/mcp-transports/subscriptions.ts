@@ -1,5 +1,6 @@
 import type { Caller } from '../../domain/principal/principal.ts';
-import { isObject, notificationText, type Params, type RpcRequest, resultAnswer } from '../json-rpc.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
+import { notificationText, type Params, type RpcRequest, resultAnswer } from '../json-rpc.ts';
 import { META_SUBSCRIPTION } from '../mcp-protocol.ts';
 import type { McpServer, Watch } from '../mcp-server.ts';
 

@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isObject } from '../../domain/shape/is-object.ts';
 import type { OperationName } from '../../operations/catalogue.ts';
 
 /** What came back from a layer. */
@@ -11,16 +12,16 @@ export interface Answer {
 
 /** A tool call that was accepted answers in its own shape, whatever became of it. */
 export function isInvocation(name: OperationName, answer: Answer, body: unknown): boolean {
-  return name === 'tool.invoke' && !isProblem(answer) && isRecord(body) && typeof body['invocation_id'] === 'string';
+  return name === 'tool.invoke' && !isProblem(answer) && isObject(body) && typeof body['invocation_id'] === 'string';
 }
 
 /** The layer's error in problem details, as it was thrown there; undefined for anything else. */
 export function errorOfAnswer(body: unknown, answer: Answer): ToolLayerError | undefined {
-  if (!isProblem(answer) || !isRecord(body)) return undefined;
+  if (!isProblem(answer) || !isObject(body)) return undefined;
   const { e_code, detail, details, retry_after_ms } = body;
   if (!isErrorCode(e_code) || typeof detail !== 'string') return undefined;
   return new ToolLayerError(e_code, detail, {
-    ...(isRecord(details) ? { details } : {}),
+    ...(isObject(details) ? { details } : {}),
     ...(typeof retry_after_ms === 'number' ? { retryAfterMs: retry_after_ms } : {}),
   });
 }
@@ -31,8 +32,4 @@ function isProblem(answer: Answer): boolean {
 
 function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERRORS, code);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { TSchema } from 'typebox';
+import { isObject } from '../../domain/shape/is-object.ts';
 import type { OperationEntry } from '../../operations/catalogue.ts';
 
 /** Turns one text of a path or query into the value that the schema asks for. */
@@ -87,10 +88,6 @@ type PropertySchema = Readonly<Record<string, unknown>>;
 
 function propertiesOf(schema: TSchema): Readonly<Record<string, PropertySchema>> {
   return (schema as { properties?: Record<string, PropertySchema> }).properties ?? {};
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Which of the two was meant cannot be known. */

@@ -1,4 +1,5 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
+import { editDistance } from '@sallyport/std/text/edit-distance';
 import { OPERATIONS, type OperationEntry } from '../../operations/catalogue.ts';
 
 /** One method and path the door answers. */
@@ -73,18 +74,4 @@ function distance(template: string, path: string): number {
     sum += part.startsWith('{') && given[i] !== undefined ? 1 : editDistance(part, given[i] ?? '');
   }
   return sum;
-}
-
-/** Levenshtein distance. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,10 +1,11 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { codeOf } from '@sallyport/std/error-code';
 import type { EgressTarget } from '../egress-guard.ts';
 import type { Connections } from './connections.ts';
 import type { OpenAnswer, OutboundRequest } from './exchange.ts';
-import { codeOf, networkFailure } from './network-failures.ts';
+import { networkFailure } from './network-failures.ts';
 import { phaseClock } from './phase-clock.ts';
 import type { OutboundTimes } from './settings.ts';
 

@@ -1,4 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { codeOf } from '@sallyport/std/error-code';
 import type { EgressTarget } from '../egress-guard.ts';
 
 /** What went wrong below HTTP, in words of the catalogue. */
@@ -29,8 +30,4 @@ export function tooSlow(phase: Phase, ms: number, { host, port }: EgressTarget):
   return new ToolLayerError('E3306', `${host}:${port} ${SLOW[phase]} within ${ms} ms.`, {
     details: { host, port, timeout_ms: ms, request_sent: phase !== 'connect' },
   });
-}
-
-export function codeOf(thrown: unknown): string {
-  return typeof thrown === 'object' && thrown !== null && 'code' in thrown ? String(thrown.code) : '';
 }

@@ -3,8 +3,8 @@ import { Readable, type Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { codeOf } from '@sallyport/std/error-code';
 import { GrowingBuffer } from '@sallyport/std/web/growing-buffer';
-import { codeOf } from './network-failures.ts';
 
 /** A body, or its beginning. */
 export interface ReceivedBody {

@@ -1,6 +1,7 @@
 // Hot path: runs for every call to an upstream.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isObject } from '../../domain/shape/is-object.ts';
 import { callResultOf } from './call-result.ts';
 import type { LinkCallOptions, UpstreamCallResult } from './link.ts';
 import type { Multiplexer } from './multiplexer.ts';
@@ -92,8 +93,4 @@ function endedOr(until: AbortSignal, signal: AbortSignal | undefined, label: str
 
 function unanswerable(label: string, what: string): ToolLayerError {
   return new ToolLayerError('E3308', `The upstream '${label}' ${what}.`, { details: { reached: true } });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

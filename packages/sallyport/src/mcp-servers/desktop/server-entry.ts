@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { FilesystemPermission } from '../../../api/schemas/tool-manifest.ts';
 import type { HttpTransport, StdioTransport, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
 import { isBaseSystem } from '../stdio/program.ts';
 import { isInterpreter } from '../stdio/sandbox-spec.ts';
 
@@ -167,8 +168,4 @@ function ignoredKeys(entry: Record<string, unknown>, known: ReadonlySet<string>)
 
 function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import { SdkHttpError } from '@modelcontextprotocol/client';
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { codeOf } from '@sallyport/std/error-code';
 import { TOO_LONG } from './bounded-fetch.ts';
 
 const TEXT_CHARS_MAX = 300;
@@ -77,8 +78,4 @@ function networkCode(error: unknown): string {
   const cause: unknown = error.cause;
   if (cause instanceof AggregateError && cause.errors.length > 0) return codeOf(cause.errors[0]) || codeOf(cause);
   return codeOf(cause) || error.message;
-}
-
-function codeOf(cause: unknown): string {
-  return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../domain/shape/is-object.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { ElicitationAnswer, ElicitationDesk, ElicitationRequest } from '../elicitation.port.ts';
 import type { Asker, Askers } from './asker.ts';
@@ -121,8 +122,4 @@ function questionOf(params: unknown): Question | string {
   if (!isObject(requestedSchema)) return 'the question has no schema';
   if (JSON.stringify(requestedSchema).length > QUESTION_BOUNDS.schemaCharsMax) return 'its schema is too long';
   return { mode: 'form', message, requestedSchema };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,5 @@
+import { backoffMs as waitMs } from '../../domain/retry/backoff.ts';
+
 /** When a broken upstream is tried again. */
 export interface BackoffBounds {
   /** Before the first new try, ms. */
@@ -12,6 +14,5 @@ export interface BackoffBounds {
  * @param random 0 (inclusive) to 1 (exclusive)
  */
 export function backoffMs(attempt: number, { firstMs, maxMs }: BackoffBounds, random: () => number): number {
-  const full = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30));
-  return Math.round(full * (0.5 + random() / 2));
+  return Math.round(waitMs({ jitter: 'equal', baseMs: firstMs, maxMs }, attempt + 1, undefined, random));
 }

@@ -1,5 +1,6 @@
 import type { CompensationPlan } from '../../domain/invocation/compensation-plan.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -64,8 +65,5 @@ function resultValues(result: unknown): Values {
     ? values['structuredContent']
     : values;
 }
-
-const isObject = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const objectOr = (value: unknown): Values => (isObject(value) ? value : ABSENT);

@@ -1,6 +1,7 @@
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { ComplianceReport } from '../../../api/schemas/registry/tool-lifecycle.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { isObject } from '../../domain/shape/is-object.ts';
 
 /** Findings that a report names; all of them are counted. */
 const FINDINGS_MAX = 200;
@@ -95,8 +96,4 @@ function below(schema: Members, pointer: string): { schema: Members; pointer: st
     return Object.entries(value).map(([name, each]) => [pointerTo(pointerTo(pointer, keyword), name), each] as const);
   });
   return [...one, ...many].flatMap(([place, value]) => (isObject(value) ? [{ schema: value, pointer: place }] : []));
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

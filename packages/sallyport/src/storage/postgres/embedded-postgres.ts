@@ -1,6 +1,7 @@
 import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '@sallyport/std/error-code';
 import type { Log } from '../../telemetry/log.ts';
 import { LAYER_ROLE, passwordOf, restrictAccess } from './embedded/access.ts';
 import { locateBinaries } from './embedded/binaries.ts';
@@ -18,7 +19,7 @@ import {
 } from './embedded/server-process.ts';
 import { serverArguments } from './embedded/server-settings.ts';
 import { openSocketFolder, SOCKET_PORT, socketFolderOf } from './embedded/socket-folder.ts';
-import { codeOf, folderError } from './embedded/start-problem.ts';
+import { folderError } from './embedded/start-problem.ts';
 import { supervise } from './embedded/supervisor.ts';
 import type { SocketConnection } from './postgres-connection.ts';
 

@@ -1,5 +1,5 @@
-import { accessSync, constants, openSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { openSync } from 'node:fs';
+import { findProgram } from '@sallyport/std/files/find-program';
 import type { LimitName } from '../../driver.port.ts';
 import { clearLeftovers } from '../../linux/crash/clear-leftovers.ts';
 import { createCrashWatch } from '../../linux/crash/crash-watch.ts';
@@ -127,18 +127,4 @@ function launchpad(
       sharesUser,
     }),
   };
-}
-
-function findProgram(name: string): string | undefined {
-  const folders = isAbsolute(name) ? [''] : (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
-  return folders.map((folder) => (folder === '' ? name : join(folder, name))).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
+import { findProgram } from '@sallyport/std/files/find-program';
 import { clearLeftovers } from '../../linux/crash/clear-leftovers.ts';
 import { type CrashWatch, createCrashWatch } from '../../linux/crash/crash-watch.ts';
 import { inheritableDescriptors } from '../../linux/inherited-descriptors.ts';
@@ -80,19 +79,5 @@ async function versionOf(program: string): Promise<string | undefined> {
     return /runsc version (\S+)/.exec(stdout)?.[1];
   } catch {
     return undefined;
-  }
-}
-
-function findProgram(name: string): string | undefined {
-  const folders = isAbsolute(name) ? [''] : (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
-  return folders.map((folder) => (folder === '' ? name : join(folder, name))).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,4 +1,5 @@
 import { parseDocument } from 'yaml';
+import { isObject } from '../../../domain/shape/is-object.ts';
 import { readWireText } from '../../wire-json.ts';
 import type { CliIo } from '../cli-parts.ts';
 import { readSource, readTextFile } from './read-source.ts';
@@ -19,7 +20,7 @@ export async function readArguments(given: string | undefined, io: CliIo): Promi
       : given;
   const read = readWireText(text);
   if (!read.ok) throw usageError(`${name}: ${read.failure.message}`);
-  if (!isRecord(read.value)) throw usageError(`${name} must be a JSON object, for example '{"city":"Oslo"}'.`);
+  if (!isObject(read.value)) throw usageError(`${name} must be a JSON object, for example '{"city":"Oslo"}'.`);
   return read.value;
 }
 
@@ -34,7 +35,7 @@ export async function readObjects(file: string, io: CliIo, noun: string): Promis
     ? jsonOf(file, await readSource(file, io))
     : yamlOf(file, await readSource(file, io));
   const objects = Array.isArray(value) ? value : [value];
-  const odd = objects.findIndex((each) => !isRecord(each));
+  const odd = objects.findIndex((each) => !isObject(each));
   if (odd >= 0 || objects.length === 0) {
     throw usageError(`${file} must hold a ${noun} or a list of ${noun}s${odd > 0 ? `; item ${odd} is none` : ''}.`);
   }
@@ -57,8 +58,4 @@ function yamlOf(file: string, text: string): unknown {
   } catch (cause) {
     throw Object.assign(usageError(`${file} uses more aliases than allowed (${YAML_ALIASES_MAX}).`), { cause });
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

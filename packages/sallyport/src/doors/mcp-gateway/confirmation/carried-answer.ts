@@ -1,6 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { ownerKey } from '../../../domain/invocation/call-owner.ts';
-import { isObject } from '../../json-rpc.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
 import { forgetEnded } from './ask-user.ts';
 import type { AskedFor, Confirming, Settled } from './confirming.ts';
 import { confirmerOf, decide, NOT_DECIDED } from './decide.ts';

@@ -1,6 +1,7 @@
 import { KiB } from '@sallyport/std/bytes';
 import { visibleLine, visibleText } from '@sallyport/std/text/visible-text';
-import { isObject, type Params } from '../../json-rpc.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
+import type { Params } from '../../json-rpc.ts';
 import type { Peer } from '../../mcp-server.ts';
 import type { Confirmer, ShownQuestion } from '../client-confirmations.port.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isObject } from '../../json-rpc.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
 
 /** What a client of the 2026 era carries from a question to its answer. */
 export interface CarriedState {

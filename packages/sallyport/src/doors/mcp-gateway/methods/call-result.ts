@@ -2,8 +2,9 @@
 import type { DryRunResponse } from '../../../../api/schemas/calls/dry-run.ts';
 import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
 import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
 import { toolErrorText } from '../../../operations/error-for-model.ts';
-import { isObject, RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
+import { RPC, type RpcAnswer, type RpcId, resultAnswer } from '../../json-rpc.ts';
 import { type Era, META_SERVER } from '../../mcp-protocol.ts';
 import { errorEntry, protocolError } from '../../mcp-server.ts';
 

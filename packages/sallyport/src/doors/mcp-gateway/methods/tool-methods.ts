@@ -1,6 +1,7 @@
 // Hot path: tools/call and tools/list.
 import type { ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
-import { errorAnswer, isObject, RPC, type RpcRequest, resultAnswer } from '../../json-rpc.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
+import { errorAnswer, RPC, type RpcRequest, resultAnswer } from '../../json-rpc.ts';
 import { CACHE_HINTS, type Era, META_SERVER } from '../../mcp-protocol.ts';
 import type { Method, ServerIdentity } from '../../mcp-server.ts';
 import { type ResultFrame, resultFrame } from './call-result.ts';

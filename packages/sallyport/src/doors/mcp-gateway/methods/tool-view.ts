@@ -1,6 +1,7 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
 import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
-import { isObject, type Params } from '../../json-rpc.ts';
+import type { Params } from '../../json-rpc.ts';
 import type { Era } from '../../mcp-protocol.ts';
 
 /** A manifest as an MCP tool. What an MCP server says of its own tool is passed on; for others it is worked out. */

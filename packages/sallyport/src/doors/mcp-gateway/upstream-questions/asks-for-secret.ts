@@ -1,4 +1,4 @@
-import { isObject } from '../../json-rpc.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
 
 /** Names by which forms ask for what nobody may be asked for in a form. */
 const SECRET =

@@ -1,5 +1,6 @@
 import { visibleLine } from '@sallyport/std/text/visible-text';
-import { isObject, type Params } from '../../json-rpc.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
+import type { Params } from '../../json-rpc.ts';
 
 /** Fields of one form. */
 const FIELDS_MAX = 32;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { ownerKey } from '../../../domain/invocation/call-owner.ts';
+import { isObject } from '../../../domain/shape/is-object.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
-import { isObject, type Params } from '../../json-rpc.ts';
+import type { Params } from '../../json-rpc.ts';
 import type { AskClient, Peer } from '../../mcp-server.ts';
 import type { AskedFor, Settled } from '../confirmation/confirming.ts';
 import { confirmerOf } from '../confirmation/decide.ts';

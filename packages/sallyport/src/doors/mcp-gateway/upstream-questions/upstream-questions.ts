@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { KiB } from '@sallyport/std/bytes';
 import { visibleLine, visibleText } from '@sallyport/std/text/visible-text';
+import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import { isObject, type Params } from '../../json-rpc.ts';
+import type { Params } from '../../json-rpc.ts';
 import type { Peer } from '../../mcp-server.ts';
 import { elicits } from '../confirmation/elicit-form.ts';
 import { asksForSecret } from './asks-for-secret.ts';

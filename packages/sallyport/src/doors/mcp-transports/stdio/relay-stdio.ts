@@ -1,7 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { type JSONRPCMessage, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { isObject } from '../../../domain/shape/is-object.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import { classify, errorAnswer, isObject, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
+import { classify, errorAnswer, RPC, type RpcId, type RpcRequest } from '../../json-rpc.ts';
 import { readWireJson } from '../../wire-json.ts';
 import { isModern } from '../modern-envelope.ts';
 import { TRANSPORT_DEFAULTS, type TransportSettings } from '../settings.ts';

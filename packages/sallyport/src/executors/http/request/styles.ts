@@ -1,3 +1,4 @@
+import { isObject } from '../../../domain/shape/is-object.ts';
 import type { ParameterStyle } from '../../../registry/http-operation.ts';
 
 /** Escapes one value so that it cannot leave its place in the request. */
@@ -22,9 +23,6 @@ export function scalar(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Members that carry a value. */
 const entriesOf = (value: Record<string, unknown>): [string, unknown][] =>

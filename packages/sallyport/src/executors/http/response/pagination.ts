@@ -1,3 +1,4 @@
+import { isObject } from '../../../domain/shape/is-object.ts';
 import type { HideSecrets } from '../../../external/hide-secrets.ts';
 import type { AnswerHead } from '../../../external/outbound-http.ts';
 import type { ExecutorCall } from '../../executor.port.ts';
@@ -110,9 +111,6 @@ function read(name: string, given: unknown, found: Found): void {
   else if (HAS_MORE.test(name) && typeof value === 'boolean') found.hasMore ??= value;
   else if (TOTAL.test(name) && typeof value === 'number') found.total ??= value;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The next page in words of the tool: its own arguments, where the query of the next URL or the cursor fits them. */
 function argumentsFor(

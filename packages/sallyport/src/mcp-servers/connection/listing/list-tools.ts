@@ -1,6 +1,7 @@
 import { setImmediate as othersWork } from 'node:timers/promises';
 import { MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { isObject } from '../../../domain/shape/is-object.ts';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';
 import type { ToolListing } from '../link.ts';
@@ -98,10 +99,6 @@ function toolOf(entry: unknown): ListedMcpTool | string {
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function broken(label: string, fault: string): ToolLayerError {

@@ -1,3 +1,4 @@
+import { isObject } from '../../../domain/shape/is-object.ts';
 import { plainCopy } from '../../foreign/plain-json.ts';
 
 /** A tool as Composio lists it (`Tool` of its OpenAPI document), as far as it is used. Everything in it is untrusted. */
@@ -67,10 +68,6 @@ function parametersOf(given: unknown): Record<string, unknown> | undefined {
     properties: Object.fromEntries(properties),
     ...(required.length === 0 ? {} : { required: required.map(([name]) => name) }),
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string | undefined {

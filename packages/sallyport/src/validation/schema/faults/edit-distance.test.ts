@@ -1,5 +1,6 @@
+import { editDistance } from '@sallyport/std/text/edit-distance';
 import { describe, expect, test } from 'vitest';
-import { editDistance, nearest } from './edit-distance.ts';
+import { nearest } from './edit-distance.ts';
 
 describe('nearest', () => {
   test.each([

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { findProgram } from '@sallyport/std/files/find-program';
 import type { DriverProbe, SandboxLimits } from '../../../driver.port.ts';
 import type { KeptBytes } from '../../../linux/kept-bytes.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type MachineSize,
   machineSize,
 } from '../machine.ts';
-import { findProgram, isReadable, prepareWorkshop, weaknessesOf } from '../monitor/workshop.ts';
+import { isReadable, prepareWorkshop, weaknessesOf } from '../monitor/workshop.ts';
 import { FIRECRACKER_DEFAULTS, type FirecrackerChoices, type FirecrackerSettings } from '../settings.ts';
 import { createStateStore, type StateStore } from '../state-store.ts';
 import { type FirecrackerParts, type FirecrackerState, startFirecracker } from './firecracker-machine.ts';

@@ -1,5 +1,4 @@
 import { accessSync, constants, openSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
 import type { DriverProbe } from '../../../driver.port.ts';
 import { clearLeftovers } from '../../../linux/crash/clear-leftovers.ts';
 import { type CrashWatch, createCrashWatch } from '../../../linux/crash/crash-watch.ts';
@@ -33,17 +32,9 @@ export function prepareWorkshop(useGroups: boolean): Workshop {
   };
 }
 
-/** Absolute path of a program; undefined when there is none that may be run. */
-export function findProgram(name: string): string | undefined {
-  const folders = isAbsolute(name) ? [''] : (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
-  return folders.map((folder) => (folder === '' ? name : join(folder, name))).find((path) => may(path, constants.X_OK));
-}
-
-export const isReadable = (path: string): boolean => may(path, constants.R_OK);
-
-function may(path: string, how: number): boolean {
+export function isReadable(path: string): boolean {
   try {
-    accessSync(path, how);
+    accessSync(path, constants.R_OK);
     return true;
   } catch {
     return false;

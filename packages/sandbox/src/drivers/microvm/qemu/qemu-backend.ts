@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { findProgram } from '@sallyport/std/files/find-program';
 import type { DriverProbe } from '../../../driver.port.ts';
 import { agentLink } from '../agent/agent-link.ts';
 import { within } from '../agent/within.ts';
 import { type GuestMachine, type MachineBackend, type MachineOrder, machineSize } from '../machine.ts';
-import { findProgram, isReadable, prepareWorkshop, weaknessesOf } from '../monitor/workshop.ts';
+import { isReadable, prepareWorkshop, weaknessesOf } from '../monitor/workshop.ts';
 import { QEMU_DEFAULTS, type QemuChoices, type QemuSettings } from '../settings.ts';
 import { createStateStore, type StateStore } from '../state-store.ts';
 import { type QemuParts, startQemu } from './qemu-machine.ts';

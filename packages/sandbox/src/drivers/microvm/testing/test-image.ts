@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { accessSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findProgram } from '@sallyport/std/files/find-program';
 import { AGENT_PROGRAM, GUEST_FILES, INIT_PROGRAM, WARDEN_PROGRAM } from '../image/guest-programs.ts';
 import { IMAGE_FILES, type PreparedImage, prepareImage } from '../image/prepare-image.ts';
 import { reseedProgram } from '../image/reseed-program.ts';
-import { findProgram } from '../monitor/workshop.ts';
 
 /** The guest of the tests, made once and kept in the system's temporary folder; or why there is none. */
 export async function testImage(): Promise<PreparedImage | { readonly missing: string }> {

@@ -1,5 +1,6 @@
 import { applyEdits, type Edit, modify, type ParseError, parse as parseJson } from 'jsonc-parser';
 import { parse as parseToml, stringify as tomlOf } from 'smol-toml';
+import { isObject } from '../../../../domain/shape/is-object.ts';
 import { usageError } from '../../input/usage-error.ts';
 import type { ClientForm } from './clients.ts';
 
@@ -13,7 +14,7 @@ interface Place extends Form {
 /** The entry of this name in the text of a client's file; undefined when there is none. */
 export function entryIn(text: string, { name, ...form }: Place): unknown {
   const table = tablesIn(text, form)[form.table];
-  return isRecord(table) && Object.hasOwn(table, name) ? table[name] : undefined;
+  return isObject(table) && Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /** The text with this entry in it; all else stays as it is, comments and spaces too. */
@@ -73,14 +74,14 @@ function tomlWithout(text: string, place: Place): string {
   const without = kept.join('').replace(/\n{2,}$/, '\n');
   const wanted = tablesIn(text, place);
   const table = wanted[place.table];
-  if (isRecord(table)) delete table[place.name];
+  if (isObject(table)) delete table[place.name];
   if (JSON.stringify(withoutEmpty(tablesIn(without, place))) !== JSON.stringify(withoutEmpty(wanted)))
     throw usageError(`The entry ${place.name} is not written as tables of its own. Change it by hand.`);
   return without;
 }
 
 const withoutEmpty = (tables: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(tables).filter(([, value]) => !isRecord(value) || Object.keys(value).length > 0));
+  Object.fromEntries(Object.entries(tables).filter(([, value]) => !isObject(value) || Object.keys(value).length > 0));
 
 const escaped = (word: string): string => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
@@ -88,7 +89,7 @@ const escaped = (word: string): string => word.replaceAll(/[.*+?^${}()|[\]\\]/g,
 function tablesIn(text: string, { format, table }: Form): Record<string, unknown> {
   if (text.trim() === '') return {};
   const tables = format === 'json' ? fromJson(text) : fromToml(text);
-  if (!isRecord(tables) || (tables[table] !== undefined && !isRecord(tables[table])))
+  if (!isObject(tables) || (tables[table] !== undefined && !isObject(tables[table])))
     throw usageError(
       `The file must hold an object, and "${table}" in it another. Mend it, or name another file with --file.`,
     );
@@ -108,8 +109,4 @@ function fromToml(text: string): unknown {
   } catch (cause) {
     throw Object.assign(usageError('The file is not TOML. Mend it, or name another file with --file.'), { cause });
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ImportReport, LangChainImport } from '../../../../../api/schemas/imports.ts';
+import { isObject } from '../../../../domain/shape/is-object.ts';
 import { readWireText } from '../../../wire-json.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { AskingRun, CommandKit, CommandWork } from '../../command-kit.ts';
@@ -144,7 +145,6 @@ function toolsIn(name: string, text: string): LangChainImport['tools'] {
 
 function objectsIn(name: string, value: unknown): LangChainImport['tools'] {
   const values = Array.isArray(value) ? value : [value];
-  const isObject = (one: unknown): boolean => typeof one === 'object' && one !== null && !Array.isArray(one);
   if (values.length === 0 || !values.every(isObject)) {
     throw usageError(`${name} must hold tools as JSON objects: a list, or an object with them.`);
   }

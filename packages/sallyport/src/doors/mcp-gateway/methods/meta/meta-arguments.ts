@@ -1,6 +1,7 @@
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../../../../api/schemas/error.ts';
-import { isObject, type Params } from '../../../json-rpc.ts';
+import { isObject } from '../../../../domain/shape/is-object.ts';
+import type { Params } from '../../../json-rpc.ts';
 import type { ArgumentSchema, ArgumentsSchema } from './meta-tools.ts';
 
 /** Most names of unknown arguments that are told; a client may send any number. */

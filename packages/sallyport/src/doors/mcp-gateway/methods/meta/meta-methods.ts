@@ -1,16 +1,9 @@
 import { errorBody } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ToolInvokeRequest } from '../../../../../api/schemas/invocation.ts';
+import { isObject } from '../../../../domain/shape/is-object.ts';
 import type { ToolLayer } from '../../../../operations/tool-layer.ts';
-import {
-  errorAnswer,
-  isObject,
-  type Params,
-  RPC,
-  type RpcAnswer,
-  type RpcRequest,
-  resultAnswer,
-} from '../../../json-rpc.ts';
+import { errorAnswer, type Params, RPC, type RpcAnswer, type RpcRequest, resultAnswer } from '../../../json-rpc.ts';
 import type { Method, Peer } from '../../../mcp-server.ts';
 import type { McpSettings, ToolsMode } from '../../settings.ts';
 import { ownAnswer, unhappyAnswer } from '../call-result.ts';
