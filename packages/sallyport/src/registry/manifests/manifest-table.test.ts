@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ExecutionConfig, RetryPolicy, ToolManifest, ToolPermissions } from '../../../api/schemas/tool-manifest.ts';
 
 test('REG-01 every member of a manifest is documented with its default', () => {
-  const table = readFileSync(new URL('../../../../../docs/registry.md', import.meta.url), 'utf8');
+  const table = readFileSync(new URL('../../../../../docs/tools/registry.md', import.meta.url), 'utf8');
   const { permissions: _p, execution_config: _e, executor: _x, ...members } = ToolManifest.properties;
   const { retry_policy: _r, ...execution } = ExecutionConfig.properties;
   const names = [

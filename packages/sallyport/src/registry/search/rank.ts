@@ -20,7 +20,7 @@ export const RANKED_MAX = 1000;
 
 /**
  * What keywords add to a cosine, as a share of the distance between the model's usual cosine of related texts and its boundary. Chosen on
- * the shown sets and on versions of them made harder (docs/search.md): a sum stood every test better than ranks did.
+ * the shown sets and on versions of them made harder (docs/tools/search.md): a sum stood every test better than ranks did.
  */
 const KEYWORD_SHARE = 1;
 /** Added where the query is the id of the tool. */

@@ -35,7 +35,7 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
     model: 'universal-sentence-encoder-lite-en-1',
     textsMax: TEXTS_MAX,
     textCharactersMax: TEXT_CHARACTERS_MAX,
-    // Measured with the sets of docs/search.md; a test holds them against the reference pairs.
+    // Measured with the sets of docs/tools/search.md; a test holds them against the reference pairs.
     traits: { dimensions: 512, boundaryCosine: 0.33, relatedCosine: 0.52 },
     embed: (texts, signal) => embed(state, texts, signal),
     async close() {

@@ -18,7 +18,7 @@ export interface ToolTexts {
 
 /**
  * The description alone, and name, description and names of the parameters: together they found more on the shown sets than
- * either alone (docs/search.md).
+ * either alone (docs/tools/search.md).
  */
 export function toolTexts(manifest: ToolManifest): ToolTexts {
   const description = tidy(manifest.description).slice(0, TEXT_CHARACTERS_MAX);
