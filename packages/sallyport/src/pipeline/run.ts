@@ -7,7 +7,7 @@ import type { CallRequest } from './call.ts';
 import { type Flight, type FlightEnd, newFlight, type Resumed } from './flight/flight.ts';
 import { stagesInOrder, wrappersInOrder } from './order.ts';
 import type { PipelineParts } from './parts.ts';
-import { isEarlierAnswer, isWaits, type Stage } from './stage.ts';
+import { type AnyStage, isEarlierAnswer, isWaits } from './stage.ts';
 import type { Flying } from './wrappers/wrapper.ts';
 
 export type { AgentSlot } from './flight/agent-slots.ts';
@@ -43,25 +43,23 @@ export function createPipeline(parts: PipelineParts): RunCall {
   };
 }
 
-/** Runs stage after stage and adds up what they establish, until one refuses or all are through. */
-function throughStages(stages: readonly Stage<never, object>[]): Flying {
+/**
+ * THE loop. Runs stage after stage and adds up what they establish, until one refuses, answers or sets the call aside, or all are through.
+ * In a rehearsal no state is entered, and stages that take something are passed by.
+ * @returns never rejects: what a stage throws is its refusal
+ */
+export function throughStages(stages: readonly AnyStage[]): Flying {
   return async (flight) => {
-    try {
-      for (const stage of stages) {
-        const end = await runStage(stage, flight);
-        if (end !== undefined) return end;
-      }
-      return { state: 'COMPLETED' };
-    } catch (thrown) {
-      return failed(failureOf(thrown), flight);
+    for (const stage of stages) {
+      if (flight.rehearsal && stage.takes !== undefined) continue;
+      const end = await runStage(stage, flight);
+      if (end !== undefined) return end;
     }
+    return { state: flight.rehearsal ? 'AUTHORIZED' : 'COMPLETED' };
   };
 }
 
-function throughTimedStages(
-  stages: readonly Stage<never, object>[],
-  onStage: (stage: string, ms: number) => void,
-): Flying {
+function throughTimedStages(stages: readonly AnyStage[], onStage: (stage: string, ms: number) => void): Flying {
   return throughStages(
     stages.map((stage) => ({
       ...stage,
@@ -76,23 +74,27 @@ function throughTimedStages(
 }
 
 /** Undefined when the call goes on. */
-async function runStage(stage: Stage<never, object>, flight: Flight): Promise<FlightEnd | undefined> {
-  const { signal } = flight.controller;
-  if (signal.aborted) return failed(failureOf(signal.reason), flight);
-  if (stage.begins !== undefined) await flight.enter(stage.begins);
-  // The list is checked by its type: what the stage needs is there.
-  const end = await stage.run(flight.call as never, flight);
-  if (isFailure(end)) return failed(end, flight);
-  if (isEarlierAnswer(end)) return { state: 'COMPLETED', answered: end.answered };
-  if (isWaits(end)) return { state: 'AUTHORIZED', waits: end.waits };
-  Object.assign(flight.call, end);
-  if (stage.reaches !== undefined) await flight.enter(stage.reaches);
-  return undefined;
+async function runStage(stage: AnyStage, flight: Flight): Promise<FlightEnd | undefined> {
+  try {
+    const { signal } = flight.controller;
+    if (signal.aborted) return failed(failureOf(signal.reason), flight, stage);
+    if (stage.begins !== undefined) await flight.enter(stage.begins);
+    // The list is checked by its type: what the stage needs is there.
+    const end = await stage.run(flight.call as never, flight);
+    if (isFailure(end)) return failed(end, flight, stage);
+    if (isEarlierAnswer(end)) return { state: 'COMPLETED', answered: end.answered };
+    if (isWaits(end)) return { state: 'AUTHORIZED', waits: end.waits };
+    Object.assign(flight.call, end);
+    if (stage.reaches !== undefined) await flight.enter(stage.reaches);
+    return undefined;
+  } catch (thrown) {
+    return failed(failureOf(thrown), flight, stage);
+  }
 }
 
-function failed(failure: Failure, flight: Flight): FlightEnd {
+function failed(failure: Failure, flight: Flight, { name }: AnyStage): FlightEnd {
   const state = stateAfterFailure(failure);
   // A refusal by the running tool comes too late to be a denial.
   const ran = flight.transitions.at(-1)?.state === 'EXECUTING';
-  return { state: ran && state === 'DENIED' ? 'FAILED' : state, failure };
+  return { state: ran && state === 'DENIED' ? 'FAILED' : state, failure, stage: name };
 }

@@ -29,6 +29,9 @@ export interface Stage<Needs, Adds> {
   run(call: Needs, flight: Flight): Promise<StageEnd<Adds>>;
 }
 
+/** A stage of a list that is typed as a whole, where what it needs is known to be there. */
+export type AnyStage = Stage<never, object>;
+
 /** Whether a stage sets the call aside. */
 export function isWaits(end: object): end is Waits {
   return 'waits' in end;

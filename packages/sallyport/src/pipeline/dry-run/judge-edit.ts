@@ -1,12 +1,12 @@
-import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
-import { failureOf } from '@sallyport/std/error/tool-layer-error';
+import { type Failure, failure } from '@sallyport/std/error/failure';
 import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import type { CallSoFar } from '../call.ts';
-import { type Flight, type FlightEnd, newFlight } from '../flight/flight.ts';
+import { newFlight } from '../flight/flight.ts';
 import { stagesInOrder } from '../order.ts';
 import type { PipelineParts } from '../parts.ts';
-import type { Stage } from '../stage.ts';
+import { throughStages } from '../run.ts';
+import type { AnyStage } from '../stage.ts';
 import { bindingOf } from '../stages/approve.ts';
 import { bounded } from '../wrappers/bounded.ts';
 
@@ -28,7 +28,7 @@ const RETRY_MS = 250;
 export function createEditJudge(parts: PipelineParts): JudgeEdit {
   const all = stagesInOrder(parts);
   const end = all.findIndex(({ name }) => name === 'approve');
-  const stages = all.slice(0, end).filter(({ takes }) => takes === undefined);
+  const stages = all.slice(0, end);
   let underWay = 0;
   return async (record, parameters) => {
     if (underWay >= EDITS_MAX)
@@ -46,7 +46,7 @@ export function createEditJudge(parts: PipelineParts): JudgeEdit {
 
 async function judge(
   parts: PipelineParts,
-  stages: readonly Stage<never, object>[],
+  stages: readonly AnyStage[],
   record: InvocationRecord,
   parameters: Readonly<Record<string, unknown>>,
 ): Promise<ApprovalBinding | Failure> {
@@ -55,8 +55,7 @@ async function judge(
   const request = { ...waiting.request, parameters };
   const resumed = { invocationId, nonce: nonceOf(record), acceptedAt, waiting: { ...waiting, request } };
   const flight = newFlight({ request, caller: { door } }, parts.clock.monotonic(), true, resumed);
-  const fly = bounded(parts).wrap(() => through(stages, flight));
-  const { failure: refused } = await fly(flight);
+  const { failure: refused } = await bounded(parts).wrap(throughStages(stages))(flight);
   await flight.undo.close(parts.log);
   if (refused !== undefined) return refused;
   const { principal, tool, inputHash }: CallSoFar = flight.call;
@@ -65,19 +64,4 @@ async function judge(
   // A yes answers the question that the approver saw; another one about the new arguments is asked when the call goes on.
   const shown = waiting.wait.for === 'approval' ? waiting.wait.approval.binding.question : undefined;
   return bindingOf({ principal, tool, inputHash, question: shown }, flight.policyDecision?.version);
-}
-
-async function through(stages: readonly Stage<never, object>[], flight: Flight): Promise<FlightEnd> {
-  try {
-    for (const stage of stages) {
-      const { signal } = flight.controller;
-      if (signal.aborted) return { state: 'ABORTED', failure: failureOf(signal.reason) };
-      const end = await stage.run(flight.call as never, flight);
-      if (isFailure(end)) return { state: 'DENIED', failure: end };
-      Object.assign(flight.call, end);
-    }
-    return { state: 'AUTHORIZED' };
-  } catch (thrown) {
-    return { state: 'FAILED', failure: failureOf(thrown) };
-  }
 }

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { entryOf, errorBody, type Failure, isFailure } from '@sallyport/std/error/failure';
+import { entryOf, errorBody, type Failure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { DryRunResponse } from '../../../api/schemas/calls/dry-run.ts';
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { recordedDecision } from '../../permission/policy-decisions.ts';
-import type { Log } from '../../telemetry/log.ts';
 import type { CallRequest } from '../call.ts';
-import { type Flight, newFlight } from '../flight/flight.ts';
+import { type Flight, type FlightEnd, newFlight } from '../flight/flight.ts';
 import { stagesInOrder } from '../order.ts';
 import type { PipelineParts } from '../parts.ts';
 import { UNKNOWN_TENANT } from '../record/call-record.ts';
-import { isEarlierAnswer, type Stage } from '../stage.ts';
+import { throughStages } from '../run.ts';
+import type { AnyStage } from '../stage.ts';
 import { bounded } from '../wrappers/bounded.ts';
 
 /** Says what would become of a call of a known caller, and why (PIPE-15). */
@@ -22,14 +22,7 @@ const REHEARSALS_MAX = 64;
 const RETRY_MS = 250;
 const UNAUTHENTICATED = 401;
 
-type AnyStage = Stage<never, object>;
 type StageOutcome = DryRunResponse['stages'][number];
-
-/** How far a call came: the outcome of each stage, and what it was refused with. */
-interface Rehearsal {
-  readonly stages: StageOutcome[];
-  refused?: Failure;
-}
 
 /**
  * The same stages as a call goes through, up to the one that runs the tool. Those that take something are passed by, so
@@ -41,21 +34,19 @@ export function createRehearsal(parts: PipelineParts): RehearseCall {
   const all = stagesInOrder(parts);
   const end = all.findIndex(({ begins }) => begins === 'EXECUTING');
   const stages = all.slice(0, end < 0 ? all.length : end);
+  const fly = bounded(parts).wrap(throughStages(stages));
   let underWay = 0;
   const rehearseOne: RehearseCall = async (request) => {
     const flight = newFlight(request, parts.clock.monotonic(), true);
-    const rehearsal: Rehearsal = { stages: [] };
-    const fly = bounded(parts).wrap(async () => {
-      await through(stages, flight, rehearsal, parts.log);
-      return { state: 'AUTHORIZED' };
-    });
-    await fly(flight);
+    const end = await fly(flight);
     await flight.undo.close(parts.log);
-    const response = responseOf(flight, rehearsal);
+    const { failure } = end;
+    if (failure?.code === 'E3900')
+      parts.log.error('dry-run-failed', { stage: end.stage, cause: String(failure.cause) });
+    const response = responseOf(flight, outcomesOf(stages, end), failure);
     await note(parts, flight, response);
     // Every door knows how to tell a caller that it has to say who it is.
-    if (rehearsal.refused !== undefined && isUnknown(flight, rehearsal.refused))
-      throw ToolLayerError.of(rehearsal.refused);
+    if (failure !== undefined && isUnknown(flight, failure)) throw ToolLayerError.of(failure);
     return response;
   };
   return async (request) => {
@@ -75,35 +66,16 @@ export function createRehearsal(parts: PipelineParts): RehearseCall {
 const isUnknown = ({ call }: Flight, { code }: Failure): boolean =>
   call.principal === undefined && entryOf(code).http === UNAUTHENTICATED;
 
-async function through(stages: readonly AnyStage[], flight: Flight, rehearsal: Rehearsal, log: Log): Promise<void> {
-  for (const stage of stages) {
-    if (rehearsal.refused !== undefined) rehearsal.stages.push({ stage: stage.name, outcome: 'not_reached' });
-    else if (stage.takes !== undefined)
-      rehearsal.stages.push({ stage: stage.name, outcome: 'not_taken', takes: stage.takes });
-    else {
-      const refused = await rehearse(stage, flight, log);
-      rehearsal.stages.push({ stage: stage.name, outcome: refused === undefined ? 'passed' : 'refused' });
-      if (refused !== undefined) rehearsal.refused = refused;
-    }
-  }
+/** What became of each stage: those before the one that refused are passed or passed by, those after it are not reached. */
+function outcomesOf(stages: readonly AnyStage[], { stage: refusing }: FlightEnd): StageOutcome[] {
+  const last = stages.findIndex(({ name }) => name === refusing);
+  return stages.map(({ name, takes }, at) => {
+    if (last >= 0 && at >= last) return { stage: name, outcome: at === last ? 'refused' : 'not_reached' };
+    return takes === undefined ? { stage: name, outcome: 'passed' } : { stage: name, outcome: 'not_taken', takes };
+  });
 }
 
-async function rehearse(stage: AnyStage, flight: Flight, log: Log): Promise<Failure | undefined> {
-  const { signal } = flight.controller;
-  if (signal.aborted) return failureOf(signal.reason);
-  try {
-    const end = await stage.run(flight.call as never, flight);
-    if (isFailure(end)) return end;
-    if (!isEarlierAnswer(end)) Object.assign(flight.call, end);
-    return undefined;
-  } catch (thrown) {
-    const failed = failureOf(thrown);
-    if (failed.code === 'E3900') log.error('dry-run-failed', { stage: stage.name, cause: String(failed.cause) });
-    return failed;
-  }
-}
-
-function responseOf(flight: Flight, { stages, refused }: Rehearsal): DryRunResponse {
+function responseOf(flight: Flight, stages: StageOutcome[], refused: Failure | undefined): DryRunResponse {
   const { call, trust, policyDecision, gateDecision, hookVerdicts, warnings } = flight;
   const { tool, grant, request } = call;
   const { phase } = request.execution_options ?? {};

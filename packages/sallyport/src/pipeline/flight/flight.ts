@@ -127,6 +127,8 @@ export const mayHaveRow = ({ resumed, transitions }: Flight): boolean =>
 export interface FlightEnd {
   readonly state: LifecycleState;
   readonly failure?: Failure;
+  /** Name of the stage that refused. */
+  readonly stage?: string;
   /** The earlier record that answers this call too. */
   readonly answered?: InvocationRecord;
   /** It is not over: it waits on record. */
