@@ -19,6 +19,7 @@ test('every function of a source says when it begins, on the line that it has', 
 test('a walk counts functions, files and changes of file and component', () => {
   const [one, two] = ['/p/packages/sallyport/src/doors/rest/a.ts', '/p/packages/sallyport/src/doors/b.ts'];
   const files = [one, one, two, '/p/packages/std/src/text/c.ts', one];
-  expect(walkOf(files)).toEqual({ entries: 5, files: 3, changesOfFile: 3, changesOfComponent: 2 });
-  expect(walkOf([])).toEqual({ entries: 0, files: 0, changesOfFile: 0, changesOfComponent: 0 });
+  const path = ['sallyport/src/doors/rest/a.ts', 'sallyport/src/doors/b.ts', 'std/src/text/c.ts'];
+  expect(walkOf(files)).toEqual({ path, entries: 5, files: 3, changesOfFile: 3, changesOfComponent: 2 });
+  expect(walkOf([])).toEqual({ path: [], entries: 0, files: 0, changesOfFile: 0, changesOfComponent: 0 });
 });

@@ -7,6 +7,8 @@ import { ROOT } from '../project-files.ts';
 
 /** What a stretch of work passed through. */
 export interface Walk {
+  /** Every file, in the order in which one of its functions first began; without `packages/`. */
+  readonly path: readonly string[];
   /** Functions of ours that began. */
   readonly entries: number;
   /** Files that they stand in. */
@@ -54,6 +56,7 @@ export function walkOf(files: readonly string[]): Walk {
   const changes = (names: readonly string[]) => names.filter((name, at) => at > 0 && name !== names[at - 1]).length;
   return {
     entries: files.length,
+    path: [...new Set(files)].map((file) => file.replace(/^.*?packages\//, '')),
     files: new Set(files).size,
     changesOfFile: changes(files),
     changesOfComponent: changes(files.map(componentOf)),
