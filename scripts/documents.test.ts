@@ -29,12 +29,12 @@ test('the operations table marks members that may be left out', () => {
 test('the settings table shows defaults as they are written, and escapes what would break it', () => {
   const rows = rowsOf(
     settingsDocument([
-      { key: 'a.b', variable: 'A_B', type: 'integer', minimum: 1, unit: 'ms', default: 7070, sentence: 'a | b' },
-      { key: 'c', variable: 'C', type: 'string', oneOf: ['x', 'y'], default: 'x', sentence: 'd' },
+      { key: 'a.b', type: 'integer', minimum: 1, unit: 'ms', default: 7070, sentence: 'a | b' },
+      { key: 'c', type: 'string', oneOf: ['x', 'y'], default: 'x', sentence: 'd' },
     ]),
   );
   expect(rows).toEqual([
-    '| `a.b` | `A_B` | integer ≥ 1 | ms | `7070` | a \\| b |',
-    '| `c` | `C` | `x`, `y` |  | `"x"` | d |',
+    '| `a.b` | `SALLYPORT_A_B` | integer ≥ 1 | ms | `7070` | a \\| b |',
+    '| `c` | `SALLYPORT_C` | `x`, `y` |  | `"x"` | d |',
   ]);
 });

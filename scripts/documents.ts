@@ -1,11 +1,11 @@
 import { ERRORS, type ErrorEntry } from '@sallyport/std/error/catalogue';
+import { variableOf } from '../packages/sallyport/src/compose/settings.ts';
 import { isFinal, statusOf, TRANSITIONS } from '../packages/sallyport/src/domain/invocation/lifecycle.ts';
 import { OPERATIONS, type OperationEntry } from '../packages/sallyport/src/operations/catalogue.ts';
 
 /** A row of the settings table, as far as its document needs it. */
 export interface SettingRow {
   readonly key: string;
-  readonly variable: string;
   readonly type: string;
   readonly unit?: string;
   readonly default: unknown;
@@ -73,11 +73,11 @@ export function settingsDocument(settings: readonly SettingRow[]): string {
   return document(
     'Settings',
     'packages/sallyport/src/compose/settings.ts',
-    'A key of `sallyport.toml` is the path of its table and name; the environment variable wins over the file.',
+    'A key of `sallyport.toml` is the path of its table and name; the environment variable, whose name follows from the key, wins over\nthe file.',
     ['Key', 'Variable', 'Values', 'Unit', 'Default', 'Meaning'],
     settings.map((row) => [
       `\`${row.key}\``,
-      `\`${row.variable}\``,
+      `\`${variableOf(row)}\``,
       valuesOf(row),
       row.unit ?? '',
       row.default === undefined ? '' : `\`${JSON.stringify(row.default)}\``,

@@ -20,7 +20,7 @@ export type {
   LangChainRegistrations,
 } from './compose/function-tools.ts';
 export { type Server, serve } from './compose/serve.ts';
-export { SETTINGS, type Setting, type Settings } from './compose/settings.ts';
+export { SETTINGS, type Setting, type Settings, variableOf } from './compose/settings.ts';
 export type { ToolState } from './domain/invocation/tool-state.ts';
 export type { Caller, Door, Principal, Progress } from './domain/principal/principal.ts';
 export type {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings } from './read-settings.ts';
+import { SETTINGS, variableOf } from './settings.ts';
 
 function fileWith(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-settings-'));
@@ -16,9 +17,9 @@ describe('settings', () => {
   test('come from the program, else the environment, else the file, else the default', () => {
     const file = fileWith('[server]\nport = 1\nhost = "a"\n[calls]\nmax = 7\n');
     const environment = {
-      SALLYPORT_PORT: '2',
-      SALLYPORT_HOST: 'b',
-      SALLYPORT_TOKEN_ISSUERS: 'x, y',
+      SALLYPORT_SERVER_PORT: '2',
+      SALLYPORT_SERVER_HOST: 'b',
+      SALLYPORT_TOKENS_ISSUERS: 'x, y',
       SALLYPORT_AUDIT_JSONL: 'false',
     };
     expect(readSettings({ file, environment, given: { 'server.port': 3 } })).toMatchObject({
@@ -29,6 +30,14 @@ describe('settings', () => {
       'tokens.issuers': ['x', 'y'],
       'audit.jsonl': false,
     });
+  });
+
+  test('have variables that follow from their keys, none of which means something else', () => {
+    const variables = SETTINGS.map(variableOf);
+    expect(variableOf({ key: 'calls.per_agent_max' })).toBe('SALLYPORT_CALLS_PER_AGENT_MAX');
+    expect(new Set(variables).size).toBe(SETTINGS.length);
+    const others = /^SALLYPORT_(?:CONFIG|TOKEN|URL|SECRET_.*)$/;
+    expect(variables.filter((name) => !/^SALLYPORT(?:_[A-Z0-9]+)+$/.test(name) || others.test(name))).toEqual([]);
   });
 
   test('with faults are refused, each with its place and what to change', () => {

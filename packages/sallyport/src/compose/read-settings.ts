@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { parse, TomlError } from 'smol-toml';
-import { SETTINGS, type Setting, type Settings } from './settings.ts';
+import { SETTINGS, type Setting, type Settings, variableOf } from './settings.ts';
 
 /** Where settings come from; later ones win: defaults, file, environment, the embedding program. */
 export interface SettingSources {
@@ -38,8 +38,9 @@ export function readSettings({ file, environment = process.env, given = {} }: Se
     else take(row, value, place);
   }
   for (const row of rows) {
-    const text = environment[row.variable];
-    if (text !== undefined && text !== '') take(row, fromText(row, text), row.variable);
+    const variable = variableOf(row);
+    const text = environment[variable];
+    if (text !== undefined && text !== '') take(row, fromText(row, text), variable);
   }
   for (const [key, value] of Object.entries(given)) {
     const row = rows.find((known) => known.key === key);

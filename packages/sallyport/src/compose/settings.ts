@@ -19,7 +19,7 @@ import { VALIDATION_SETTINGS } from './settings/validation.ts';
 import { WEB_SETTINGS } from './settings/web.ts';
 import { WORKERS_SETTINGS } from './settings/workers.ts';
 
-export type { Setting } from './settings/setting.ts';
+export { type Setting, variableOf } from './settings/setting.ts';
 
 /** Everything that can be set. A list is written with commas in a variable. */
 export const SETTINGS = [

@@ -4,7 +4,6 @@ import type { Setting } from './setting.ts';
 export const APPROVALS_SETTINGS = [
   {
     key: 'approvals.file',
-    variable: 'SALLYPORT_APPROVALS_FILE',
     type: 'string',
     default: '',
     sentence:
@@ -12,14 +11,12 @@ export const APPROVALS_SETTINGS = [
   },
   {
     key: 'approvals.four_eyes',
-    variable: 'SALLYPORT_APPROVALS_FOUR_EYES',
     type: 'boolean',
     default: true,
     sentence: 'Whoever asked for a call cannot decide on it, where no rule of the file says otherwise.',
   },
   {
     key: 'approvals.pending_max',
-    variable: 'SALLYPORT_APPROVALS_PENDING_MAX',
     type: 'integer',
     unit: 'calls',
     minimum: 1,
@@ -28,7 +25,6 @@ export const APPROVALS_SETTINGS = [
   },
   {
     key: 'approvals.yes_valid_seconds',
-    variable: 'SALLYPORT_APPROVALS_YES_VALID_SECONDS',
     type: 'integer',
     unit: 'seconds',
     minimum: 1,
@@ -37,7 +33,6 @@ export const APPROVALS_SETTINGS = [
   },
   {
     key: 'approvals.sweep_seconds',
-    variable: 'SALLYPORT_APPROVALS_SWEEP_SECONDS',
     type: 'number',
     unit: 'seconds',
     minimum: 0.05,
@@ -47,7 +42,6 @@ export const APPROVALS_SETTINGS = [
   },
   {
     key: 'approvals.remember_days_max',
-    variable: 'SALLYPORT_APPROVALS_REMEMBER_DAYS_MAX',
     type: 'number',
     unit: 'days',
     minimum: 0,
@@ -56,7 +50,6 @@ export const APPROVALS_SETTINGS = [
   },
   {
     key: 'approvals.delegation_days_max',
-    variable: 'SALLYPORT_APPROVALS_DELEGATION_DAYS_MAX',
     type: 'number',
     unit: 'days',
     minimum: 0,
@@ -65,7 +58,6 @@ export const APPROVALS_SETTINGS = [
   },
   {
     key: 'approvals.show_arguments',
-    variable: 'SALLYPORT_APPROVALS_SHOW_ARGUMENTS',
     type: 'boolean',
     default: true,
     sentence: 'Whether notices show the arguments, without secrets and personal data; the desk itself always does.',

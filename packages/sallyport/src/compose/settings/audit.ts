@@ -4,14 +4,12 @@ import type { Setting } from './setting.ts';
 export const AUDIT_SETTINGS = [
   {
     key: 'audit.jsonl',
-    variable: 'SALLYPORT_AUDIT_JSONL',
     type: 'boolean',
     default: true,
     sentence: 'Whether events also go to audit.jsonl in the data folder.',
   },
   {
     key: 'audit.checkpoint_seconds',
-    variable: 'SALLYPORT_AUDIT_CHECKPOINT_SECONDS',
     type: 'number',
     unit: 'seconds',
     minimum: 0.05,
@@ -20,7 +18,6 @@ export const AUDIT_SETTINGS = [
   },
   {
     key: 'audit.anchor_file',
-    variable: 'SALLYPORT_AUDIT_ANCHOR_FILE',
     type: 'string',
     default: '',
     sentence:

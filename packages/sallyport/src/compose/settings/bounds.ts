@@ -4,7 +4,6 @@ import type { Setting } from './setting.ts';
 export const BOUNDS_SETTINGS = [
   {
     key: 'calls.processes_max',
-    variable: 'SALLYPORT_PROCESSES_MAX',
     type: 'integer',
     unit: 'processes',
     minimum: 1,
@@ -13,7 +12,6 @@ export const BOUNDS_SETTINGS = [
   },
   {
     key: 'calls.disk_mb',
-    variable: 'SALLYPORT_DISK_MB',
     type: 'integer',
     unit: 'MB',
     minimum: 1,
@@ -23,7 +21,6 @@ export const BOUNDS_SETTINGS = [
   },
   {
     key: 'agent.network_bandwidth_mbps',
-    variable: 'SALLYPORT_AGENT_NETWORK_BANDWIDTH_MBPS',
     type: 'number',
     unit: 'Mbit/s',
     minimum: 0,

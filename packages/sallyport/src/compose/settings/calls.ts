@@ -5,7 +5,6 @@ import type { Setting } from './setting.ts';
 export const CALLS_SETTINGS = [
   {
     key: 'calls.max',
-    variable: 'SALLYPORT_CALLS_MAX',
     type: 'integer',
     unit: 'calls',
     minimum: 1,
@@ -15,7 +14,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'calls.per_agent_max',
-    variable: 'SALLYPORT_CALLS_PER_AGENT_MAX',
     type: 'integer',
     unit: 'calls',
     minimum: 1,
@@ -25,7 +23,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'calls.per_agent_waiting_max',
-    variable: 'SALLYPORT_CALLS_PER_AGENT_WAITING_MAX',
     type: 'integer',
     unit: 'calls',
     minimum: 0,
@@ -34,7 +31,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'calls.argument_depth_max',
-    variable: 'SALLYPORT_ARGUMENT_DEPTH_MAX',
     type: 'integer',
     unit: 'levels',
     minimum: 1,
@@ -43,7 +39,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'calls.argument_bytes_max',
-    variable: 'SALLYPORT_ARGUMENT_BYTES_MAX',
     type: 'integer',
     unit: 'bytes',
     minimum: 1,
@@ -52,7 +47,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'calls.timeout_seconds',
-    variable: 'SALLYPORT_TIMEOUT_SECONDS',
     type: 'number',
     unit: 'seconds',
     minimum: 0.001,
@@ -61,7 +55,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'calls.timeout_seconds_max',
-    variable: 'SALLYPORT_TIMEOUT_SECONDS_MAX',
     type: 'number',
     unit: 'seconds',
     minimum: 0.001,
@@ -70,7 +63,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'upstreams.timeout_seconds',
-    variable: 'SALLYPORT_UPSTREAMS_TIMEOUT_SECONDS',
     type: 'number',
     unit: 'seconds',
     minimum: 0.001,
@@ -80,7 +72,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'upstreams.timeout_seconds_max',
-    variable: 'SALLYPORT_UPSTREAMS_TIMEOUT_SECONDS_MAX',
     type: 'number',
     unit: 'seconds',
     minimum: 0.001,
@@ -90,7 +81,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'calls.cpu_millicores',
-    variable: 'SALLYPORT_CPU_MILLICORES',
     type: 'integer',
     unit: 'millicores',
     minimum: 1,
@@ -99,7 +89,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'calls.memory_mb',
-    variable: 'SALLYPORT_MEMORY_MB',
     type: 'integer',
     unit: 'MB',
     minimum: 1,
@@ -108,7 +97,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'calls.output_bytes_max',
-    variable: 'SALLYPORT_OUTPUT_BYTES_MAX',
     type: 'integer',
     unit: 'bytes',
     minimum: 1,
@@ -117,7 +105,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'rate.external_per_minute',
-    variable: 'SALLYPORT_RATE_EXTERNAL_PER_MINUTE',
     type: 'integer',
     unit: 'calls',
     minimum: 1,
@@ -126,7 +113,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'rate.external_burst',
-    variable: 'SALLYPORT_RATE_EXTERNAL_BURST',
     type: 'integer',
     unit: 'calls',
     minimum: 1,
@@ -135,7 +121,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'rate.api_per_minute',
-    variable: 'SALLYPORT_RATE_API_PER_MINUTE',
     type: 'integer',
     unit: 'calls',
     minimum: 1,
@@ -144,7 +129,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'rate.api_burst',
-    variable: 'SALLYPORT_RATE_API_BURST',
     type: 'integer',
     unit: 'calls',
     minimum: 1,
@@ -153,14 +137,12 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'rate.apis',
-    variable: 'SALLYPORT_RATE_APIS',
     type: 'list',
     default: [],
     sentence: 'Other bounds for services: HOST[:PORT]=PER_MINUTE/BURST, or mcp:UPSTREAM=PER_MINUTE/BURST.',
   },
   {
     key: 'calls.result_retention_days',
-    variable: 'SALLYPORT_CALLS_RESULT_RETENTION_DAYS',
     type: 'number',
     unit: 'days',
     minimum: 0,
@@ -170,7 +152,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'idempotency.ttl_seconds',
-    variable: 'SALLYPORT_IDEMPOTENCY_TTL_SECONDS',
     type: 'integer',
     unit: 'seconds',
     minimum: 1,
@@ -179,7 +160,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'agent.cpu_millicores',
-    variable: 'SALLYPORT_AGENT_CPU_MILLICORES',
     type: 'integer',
     unit: 'millicores',
     minimum: 1,
@@ -188,7 +168,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'agent.memory_mb',
-    variable: 'SALLYPORT_AGENT_MEMORY_MB',
     type: 'integer',
     unit: 'MB',
     minimum: 1,
@@ -197,7 +176,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'agent.allowed_hosts',
-    variable: 'SALLYPORT_AGENT_ALLOWED_HOSTS',
     type: 'list',
     default: ['*', 'localhost', '127.0.0.1', '::1'],
     sentence:
@@ -205,7 +183,6 @@ export const CALLS_SETTINGS = [
   },
   {
     key: 'agent.mounts',
-    variable: 'SALLYPORT_AGENT_MOUNTS',
     type: 'list',
     default: ['.:rw'],
     sentence:

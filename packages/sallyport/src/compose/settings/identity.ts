@@ -4,7 +4,6 @@ import type { Setting } from './setting.ts';
 export const IDENTITY_SETTINGS = [
   {
     key: 'tokens.mode',
-    variable: 'SALLYPORT_TOKENS',
     type: 'string',
     oneOf: ['required', 'optional', 'development'],
     default: 'required',
@@ -13,42 +12,36 @@ export const IDENTITY_SETTINGS = [
   },
   {
     key: 'tokens.issuers',
-    variable: 'SALLYPORT_TOKEN_ISSUERS',
     type: 'list',
     default: ['sallyport'],
     sentence: "Issuers whose tokens are accepted. The layer's own are accepted in any case, by its own keys alone.",
   },
   {
     key: 'tokens.algorithms',
-    variable: 'SALLYPORT_TOKEN_ALGORITHMS',
     type: 'list',
     default: ['RS256'],
     sentence: 'Signatures that are accepted: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA.',
   },
   {
     key: 'tokens.audiences',
-    variable: 'SALLYPORT_TOKEN_AUDIENCES',
     type: 'list',
     default: [],
     sentence: 'What this layer is called in aud. A capability token that has aud must name one of them.',
   },
   {
     key: 'tokens.public_key_file',
-    variable: 'SALLYPORT_TOKEN_PUBLIC_KEY_FILE',
     type: 'string',
     default: '',
     sentence: "PEM or JWKS file with the public keys of a foreign issuer, accepted beside the layer's own.",
   },
   {
     key: 'tokens.jwks_url',
-    variable: 'SALLYPORT_TOKEN_JWKS_URL',
     type: 'string',
     default: '',
     sentence: 'Address of the JWKS of a foreign issuer: https, or http on this machine.',
   },
   {
     key: 'tokens.jwks_refresh_seconds',
-    variable: 'SALLYPORT_TOKEN_JWKS_REFRESH_SECONDS',
     type: 'integer',
     unit: 'seconds',
     minimum: 1,
@@ -57,7 +50,6 @@ export const IDENTITY_SETTINGS = [
   },
   {
     key: 'tokens.jwks_max_age_seconds',
-    variable: 'SALLYPORT_TOKEN_JWKS_MAX_AGE_SECONDS',
     type: 'integer',
     unit: 'seconds',
     minimum: 1,
@@ -66,7 +58,6 @@ export const IDENTITY_SETTINGS = [
   },
   {
     key: 'tokens.key_overlap_seconds',
-    variable: 'SALLYPORT_TOKEN_KEY_OVERLAP_SECONDS',
     type: 'integer',
     unit: 'seconds',
     minimum: 0,
@@ -75,7 +66,6 @@ export const IDENTITY_SETTINGS = [
   },
   {
     key: 'tokens.clock_skew_seconds',
-    variable: 'SALLYPORT_TOKEN_CLOCK_SKEW_SECONDS',
     type: 'integer',
     unit: 'seconds',
     minimum: 0,
@@ -84,7 +74,6 @@ export const IDENTITY_SETTINGS = [
   },
   {
     key: 'trust.default',
-    variable: 'SALLYPORT_TRUST_DEFAULT',
     type: 'string',
     oneOf: ['untrusted', 'provisional', 'trusted'],
     default: 'trusted',

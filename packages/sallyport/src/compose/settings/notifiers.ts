@@ -4,7 +4,6 @@ import type { Setting } from './setting.ts';
 export const NOTIFIER_SETTINGS = [
   {
     key: 'approvals.elicitation',
-    variable: 'SALLYPORT_APPROVALS_ELICITATION',
     type: 'string',
     oneOf: ['off', 'confirmations'],
     default: 'confirmations',
@@ -13,7 +12,6 @@ export const NOTIFIER_SETTINGS = [
   },
   {
     key: 'approvals.client_reasons',
-    variable: 'SALLYPORT_APPROVALS_CLIENT_REASONS',
     type: 'list',
     oneOf: ['requires_confirmation', 'trust', 'policy', 'executor'],
     default: ['requires_confirmation'],
@@ -22,7 +20,6 @@ export const NOTIFIER_SETTINGS = [
   },
   {
     key: 'approvals.elicitation_wait_seconds',
-    variable: 'SALLYPORT_APPROVALS_ELICITATION_WAIT_SECONDS',
     type: 'integer',
     unit: 'seconds',
     minimum: 1,
@@ -31,42 +28,36 @@ export const NOTIFIER_SETTINGS = [
   },
   {
     key: 'notifiers.enabled',
-    variable: 'SALLYPORT_NOTIFIERS_ENABLED',
     type: 'list',
     default: ['log'],
     sentence: 'How people hear of approvals: console, log, webhook, smtp.',
   },
   {
     key: 'notifiers.webhook_url',
-    variable: 'SALLYPORT_NOTIFIERS_WEBHOOK_URL',
     type: 'string',
     default: '',
     sentence: 'Where the webhook is told, over https, or over http at a loopback address.',
   },
   {
     key: 'notifiers.webhook_secret',
-    variable: 'SALLYPORT_NOTIFIERS_WEBHOOK_SECRET',
     type: 'string',
     default: '',
     sentence: 'Name of the secret that its messages are signed with, 24 bytes or more.',
   },
   {
     key: 'notifiers.webhook_answer_tokens',
-    variable: 'SALLYPORT_NOTIFIERS_WEBHOOK_ANSWER_TOKENS',
     type: 'boolean',
     default: false,
     sentence: 'Whether it is given the answer tokens of all approvers, to hand each to its own.',
   },
   {
     key: 'notifiers.smtp_host',
-    variable: 'SALLYPORT_NOTIFIERS_SMTP_HOST',
     type: 'string',
     default: '',
     sentence: 'Mail server.',
   },
   {
     key: 'notifiers.smtp_port',
-    variable: 'SALLYPORT_NOTIFIERS_SMTP_PORT',
     type: 'integer',
     minimum: 1,
     default: 587,
@@ -74,7 +65,6 @@ export const NOTIFIER_SETTINGS = [
   },
   {
     key: 'notifiers.smtp_security',
-    variable: 'SALLYPORT_NOTIFIERS_SMTP_SECURITY',
     type: 'string',
     oneOf: ['tls', 'starttls', 'none'],
     default: 'starttls',
@@ -82,35 +72,30 @@ export const NOTIFIER_SETTINGS = [
   },
   {
     key: 'notifiers.smtp_from',
-    variable: 'SALLYPORT_NOTIFIERS_SMTP_FROM',
     type: 'string',
     default: '',
     sentence: 'Address that mail comes from.',
   },
   {
     key: 'notifiers.smtp_to',
-    variable: 'SALLYPORT_NOTIFIERS_SMTP_TO',
     type: 'list',
     default: [],
     sentence: 'Addresses that get every notice, without answer tokens, beside the approvers that are addresses.',
   },
   {
     key: 'notifiers.smtp_user_secret',
-    variable: 'SALLYPORT_NOTIFIERS_SMTP_USER_SECRET',
     type: 'string',
     default: '',
     sentence: 'Name of the secret that holds the user for the mail server; empty signs in as nobody.',
   },
   {
     key: 'notifiers.smtp_password_secret',
-    variable: 'SALLYPORT_NOTIFIERS_SMTP_PASSWORD_SECRET',
     type: 'string',
     default: '',
     sentence: 'Name of the secret that holds the password.',
   },
   {
     key: 'notifiers.answer_url',
-    variable: 'SALLYPORT_NOTIFIERS_ANSWER_URL',
     type: 'string',
     default: '',
     sentence: 'Page on which people answer with the token behind its #; mail names the token alone when it is empty.',

@@ -4,42 +4,36 @@ import type { Setting } from './setting.ts';
 export const OAUTH_SETTINGS = [
   {
     key: 'oauth.issuer',
-    variable: 'SALLYPORT_OAUTH_ISSUER',
     type: 'string',
     default: '',
     sentence: 'Issuer of accepted access tokens, exactly as in iss; empty: none are.',
   },
   {
     key: 'oauth.jwks_url',
-    variable: 'SALLYPORT_OAUTH_JWKS_URL',
     type: 'string',
     default: '',
     sentence: 'Address of its JWKS: https, or http on this machine.',
   },
   {
     key: 'oauth.audiences',
-    variable: 'SALLYPORT_OAUTH_AUDIENCES',
     type: 'list',
     default: [],
     sentence: 'What this layer is called in aud, usually its address; an access token must name one of them.',
   },
   {
     key: 'oauth.algorithms',
-    variable: 'SALLYPORT_OAUTH_ALGORITHMS',
     type: 'list',
     default: ['RS256'],
     sentence: 'Signatures that are accepted, as in tokens.algorithms.',
   },
   {
     key: 'oauth.token_types',
-    variable: 'SALLYPORT_OAUTH_TOKEN_TYPES',
     type: 'list',
     default: ['at+jwt'],
     sentence: 'Accepted typ. Add JWT for a server that does not follow RFC 9068.',
   },
   {
     key: 'oauth.scopes',
-    variable: 'SALLYPORT_OAUTH_SCOPES',
     type: 'list',
     default: [
       'tools:call=agent',
@@ -53,7 +47,6 @@ export const OAUTH_SETTINGS = [
   },
   {
     key: 'oauth.tool_scopes',
-    variable: 'SALLYPORT_OAUTH_TOOL_SCOPES',
     type: 'list',
     default: [],
     sentence:
@@ -61,14 +54,12 @@ export const OAUTH_SETTINGS = [
   },
   {
     key: 'oauth.tenant_claim',
-    variable: 'SALLYPORT_OAUTH_TENANT_CLAIM',
     type: 'string',
     default: '',
     sentence: 'Claim that names the tenant; empty: access tokens act for tenant.default.',
   },
   {
     key: 'oauth.exchange_file',
-    variable: 'SALLYPORT_OAUTH_EXCHANGE_FILE',
     type: 'string',
     default: '',
     sentence:

@@ -4,7 +4,6 @@ import type { Setting } from './setting.ts';
 export const PERMISSION_SETTINGS = [
   {
     key: 'permission.engines',
-    variable: 'SALLYPORT_PERMISSION_ENGINES',
     type: 'list',
     default: ['cedar'],
     sentence:
@@ -12,35 +11,30 @@ export const PERMISSION_SETTINGS = [
   },
   {
     key: 'permission.shadow_engines',
-    variable: 'SALLYPORT_PERMISSION_SHADOW_ENGINES',
     type: 'list',
     default: [],
     sentence: 'Engines that decide beside them on paper only: what would differ is put on record, nothing is enforced.',
   },
   {
     key: 'permission.policies_folder',
-    variable: 'SALLYPORT_PERMISSION_POLICIES_FOLDER',
     type: 'string',
     default: '',
     sentence: 'Folder of policy files; policies in the data folder when empty.',
   },
   {
     key: 'permission.opa_endpoint',
-    variable: 'SALLYPORT_PERMISSION_OPA_ENDPOINT',
     type: 'string',
     default: 'http://localhost:8181/v1/data/tool_execution/allow',
     sentence: 'Address of the decision of an Open Policy Agent.',
   },
   {
     key: 'permission.abac_endpoint',
-    variable: 'SALLYPORT_PERMISSION_ABAC_ENDPOINT',
     type: 'string',
     default: '',
     sentence: 'Base address of the ABAC endpoint; /api/v1/abac/check-permission is put behind it.',
   },
   {
     key: 'permission.timeout_ms',
-    variable: 'SALLYPORT_PERMISSION_TIMEOUT_MS',
     type: 'integer',
     unit: 'ms',
     minimum: 1,
@@ -49,7 +43,6 @@ export const PERMISSION_SETTINGS = [
   },
   {
     key: 'permission.cache_ttl_seconds',
-    variable: 'SALLYPORT_PERMISSION_CACHE_TTL_SECONDS',
     type: 'number',
     unit: 'seconds',
     minimum: 0,

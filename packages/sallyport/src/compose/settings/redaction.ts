@@ -5,7 +5,6 @@ import type { Setting } from './setting.ts';
 export const REDACTION_SETTINGS = [
   {
     key: 'redact.kinds',
-    variable: 'SALLYPORT_REDACT_KINDS',
     type: 'list',
     default: DEFAULT_REDACTION_KINDS,
     sentence:
@@ -13,14 +12,12 @@ export const REDACTION_SETTINGS = [
   },
   {
     key: 'redact.results',
-    variable: 'SALLYPORT_REDACT_RESULTS',
     type: 'list',
     default: [],
     sentence: 'The same for results of calls, before anybody sees them; by default they come as they are.',
   },
   {
     key: 'redact.fields',
-    variable: 'SALLYPORT_REDACT_FIELDS',
     type: 'list',
     default: [],
     sentence: 'Names of further fields, in any case and spelling, whose values are taken out.',

@@ -4,7 +4,6 @@ import type { Setting } from './setting.ts';
 export const REGISTRY_SETTINGS = [
   {
     key: 'registry.max_versions_per_tool',
-    variable: 'SALLYPORT_MAX_VERSIONS_PER_TOOL',
     type: 'integer',
     unit: 'versions',
     minimum: 1,
@@ -13,7 +12,6 @@ export const REGISTRY_SETTINGS = [
   },
   {
     key: 'registry.deprecation_warning_days',
-    variable: 'SALLYPORT_DEPRECATION_WARNING_DAYS',
     type: 'integer',
     unit: 'days',
     minimum: 0,
@@ -22,7 +20,6 @@ export const REGISTRY_SETTINGS = [
   },
   {
     key: 'registry.in_use_days',
-    variable: 'SALLYPORT_IN_USE_DAYS',
     type: 'integer',
     unit: 'days',
     minimum: 0,
@@ -31,7 +28,6 @@ export const REGISTRY_SETTINGS = [
   },
   {
     key: 'mcp.tools',
-    variable: 'SALLYPORT_MCP_TOOLS',
     type: 'string',
     oneOf: ['all', 'meta', 'auto'],
     default: 'all',
@@ -40,7 +36,6 @@ export const REGISTRY_SETTINGS = [
   },
   {
     key: 'mcp.auto_tools_max',
-    variable: 'SALLYPORT_MCP_AUTO_TOOLS_MAX',
     type: 'integer',
     unit: 'tools',
     minimum: 0,
@@ -49,7 +44,6 @@ export const REGISTRY_SETTINGS = [
   },
   {
     key: 'search.embedder',
-    variable: 'SALLYPORT_SEARCH_EMBEDDER',
     type: 'string',
     oneOf: ['local', 'ollama', 'openai', 'none'],
     default: 'local',
@@ -58,28 +52,24 @@ export const REGISTRY_SETTINGS = [
   },
   {
     key: 'search.embedder_url',
-    variable: 'SALLYPORT_SEARCH_EMBEDDER_URL',
     type: 'string',
     default: '',
     sentence: "Address of that server; empty is http://127.0.0.1:11434 for ollama, and OpenAI's own for openai.",
   },
   {
     key: 'search.embedder_model',
-    variable: 'SALLYPORT_SEARCH_EMBEDDER_MODEL',
     type: 'string',
     default: '',
     sentence: 'Model of that server; empty is nomic-embed-text for ollama and text-embedding-3-small for openai.',
   },
   {
     key: 'search.embedder_secret',
-    variable: 'SALLYPORT_SEARCH_EMBEDDER_SECRET',
     type: 'string',
     default: '',
     sentence: 'Name of the secret that holds the key for that server; empty sends none.',
   },
   {
     key: 'search.threshold',
-    variable: 'SALLYPORT_SEARCH_THRESHOLD',
     type: 'number',
     unit: 'similarity, 0 to 1',
     minimum: 0,
@@ -89,7 +79,6 @@ export const REGISTRY_SETTINGS = [
   },
   {
     key: 'search.vector_index',
-    variable: 'SALLYPORT_SEARCH_VECTOR_INDEX',
     type: 'string',
     oneOf: ['process', 'pgvector'],
     default: 'process',

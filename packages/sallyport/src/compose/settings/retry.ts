@@ -4,7 +4,6 @@ import type { Setting } from './setting.ts';
 export const RETRY_SETTINGS = [
   {
     key: 'retry.jitter',
-    variable: 'SALLYPORT_RETRY_JITTER',
     type: 'string',
     oneOf: ['none', 'full', 'equal', 'decorrelated'],
     default: 'full',
@@ -12,7 +11,6 @@ export const RETRY_SETTINGS = [
   },
   {
     key: 'retry.attempts_max',
-    variable: 'SALLYPORT_RETRY_ATTEMPTS_MAX',
     type: 'integer',
     minimum: 1,
     default: 20,
@@ -20,7 +18,6 @@ export const RETRY_SETTINGS = [
   },
   {
     key: 'retry.budget_seconds',
-    variable: 'SALLYPORT_RETRY_BUDGET_SECONDS',
     type: 'number',
     unit: 'seconds',
     minimum: 0,
@@ -33,14 +30,12 @@ export const RETRY_SETTINGS = [
 export const CIRCUIT_SETTINGS = [
   {
     key: 'circuits.enabled',
-    variable: 'SALLYPORT_CIRCUITS_ENABLED',
     type: 'boolean',
     default: true,
     sentence: 'Whether calls to services go through circuits.',
   },
   {
     key: 'circuits.failure_rate_threshold',
-    variable: 'SALLYPORT_CIRCUITS_FAILURE_RATE_THRESHOLD',
     type: 'number',
     unit: 'percent',
     default: 50,
@@ -48,7 +43,6 @@ export const CIRCUIT_SETTINGS = [
   },
   {
     key: 'circuits.slow_call_rate_threshold',
-    variable: 'SALLYPORT_CIRCUITS_SLOW_CALL_RATE_THRESHOLD',
     type: 'number',
     unit: 'percent',
     default: 100,
@@ -56,7 +50,6 @@ export const CIRCUIT_SETTINGS = [
   },
   {
     key: 'circuits.slow_call_duration_threshold_ms',
-    variable: 'SALLYPORT_CIRCUITS_SLOW_CALL_DURATION_THRESHOLD_MS',
     type: 'integer',
     unit: 'ms',
     default: 5_000,
@@ -65,7 +58,6 @@ export const CIRCUIT_SETTINGS = [
   },
   {
     key: 'circuits.sliding_window_type',
-    variable: 'SALLYPORT_CIRCUITS_SLIDING_WINDOW_TYPE',
     type: 'string',
     oneOf: ['count_based', 'time_based'],
     default: 'count_based',
@@ -73,7 +65,6 @@ export const CIRCUIT_SETTINGS = [
   },
   {
     key: 'circuits.sliding_window_size',
-    variable: 'SALLYPORT_CIRCUITS_SLIDING_WINDOW_SIZE',
     type: 'integer',
     unit: 'calls or seconds',
     default: 100,
@@ -81,7 +72,6 @@ export const CIRCUIT_SETTINGS = [
   },
   {
     key: 'circuits.minimum_number_of_calls',
-    variable: 'SALLYPORT_CIRCUITS_MINIMUM_NUMBER_OF_CALLS',
     type: 'integer',
     unit: 'calls',
     default: 10,
@@ -89,7 +79,6 @@ export const CIRCUIT_SETTINGS = [
   },
   {
     key: 'circuits.wait_duration_in_open_state_seconds',
-    variable: 'SALLYPORT_CIRCUITS_WAIT_DURATION_IN_OPEN_STATE_SECONDS',
     type: 'number',
     unit: 'seconds',
     default: 60,
@@ -97,7 +86,6 @@ export const CIRCUIT_SETTINGS = [
   },
   {
     key: 'circuits.permitted_number_of_calls_in_half_open_state',
-    variable: 'SALLYPORT_CIRCUITS_PERMITTED_NUMBER_OF_CALLS_IN_HALF_OPEN_STATE',
     type: 'integer',
     unit: 'calls',
     default: 10,
@@ -105,7 +93,6 @@ export const CIRCUIT_SETTINGS = [
   },
   {
     key: 'circuits.half_open_strategy',
-    variable: 'SALLYPORT_CIRCUITS_HALF_OPEN_STRATEGY',
     type: 'string',
     oneOf: ['canary', 'all_or_nothing'],
     default: 'canary',
@@ -114,7 +101,6 @@ export const CIRCUIT_SETTINGS = [
   },
   {
     key: 'circuits.unknown_state',
-    variable: 'SALLYPORT_CIRCUITS_UNKNOWN_STATE',
     type: 'string',
     oneOf: ['open', 'closed'],
     default: 'open',

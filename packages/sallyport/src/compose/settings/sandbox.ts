@@ -4,7 +4,6 @@ import type { Setting } from './setting.ts';
 export const SANDBOX_SETTINGS = [
   {
     key: 'sandbox.warm_max',
-    variable: 'SALLYPORT_SANDBOX_WARM_MAX',
     type: 'integer',
     default: 4,
     minimum: 0,
@@ -14,7 +13,6 @@ export const SANDBOX_SETTINGS = [
   },
   {
     key: 'sandbox.warm_keep_minutes',
-    variable: 'SALLYPORT_SANDBOX_WARM_KEEP_MINUTES',
     type: 'integer',
     default: 10,
     minimum: 1,
@@ -23,7 +21,6 @@ export const SANDBOX_SETTINGS = [
   },
   {
     key: 'sandbox.warm_age_minutes',
-    variable: 'SALLYPORT_SANDBOX_WARM_AGE_MINUTES',
     type: 'integer',
     default: 5,
     minimum: 1,
@@ -32,7 +29,6 @@ export const SANDBOX_SETTINGS = [
   },
   {
     key: 'sandbox.warm_launchers',
-    variable: 'SALLYPORT_SANDBOX_WARM_LAUNCHERS',
     type: 'integer',
     default: 2,
     minimum: 0,
@@ -42,7 +38,6 @@ export const SANDBOX_SETTINGS = [
   },
   {
     key: 'sandbox.drivers',
-    variable: 'SALLYPORT_SANDBOX_DRIVERS',
     type: 'list',
     default: ['bubblewrap', 'gvisor'],
     sentence:
@@ -50,7 +45,6 @@ export const SANDBOX_SETTINGS = [
   },
   {
     key: 'sandbox.isolation',
-    variable: 'SALLYPORT_SANDBOX_ISOLATION',
     type: 'string',
     oneOf: ['namespaces', 'user_kernel', 'microvm'],
     default: 'namespaces',
@@ -58,7 +52,6 @@ export const SANDBOX_SETTINGS = [
   },
   {
     key: 'sandbox.require_limits',
-    variable: 'SALLYPORT_SANDBOX_REQUIRE_LIMITS',
     type: 'list',
     default: [],
     sentence:
@@ -66,7 +59,6 @@ export const SANDBOX_SETTINGS = [
   },
   {
     key: 'sandbox.refuse_known_holes',
-    variable: 'SALLYPORT_SANDBOX_REFUSE_KNOWN_HOLES',
     type: 'boolean',
     default: false,
     sentence:
@@ -74,14 +66,12 @@ export const SANDBOX_SETTINGS = [
   },
   {
     key: 'sandbox.gvisor_program',
-    variable: 'SALLYPORT_SANDBOX_GVISOR_PROGRAM',
     type: 'string',
     default: 'runsc',
     sentence: 'Name or absolute path of gVisor.',
   },
   {
     key: 'sandbox.microvm_folder',
-    variable: 'SALLYPORT_SANDBOX_MICROVM_FOLDER',
     type: 'string',
     default: '',
     sentence:
@@ -89,7 +79,6 @@ export const SANDBOX_SETTINGS = [
   },
   {
     key: 'sandbox.qemu_accelerator',
-    variable: 'SALLYPORT_SANDBOX_QEMU_ACCELERATOR',
     type: 'string',
     oneOf: ['tcg', 'kvm'],
     default: 'tcg',
@@ -97,28 +86,24 @@ export const SANDBOX_SETTINGS = [
   },
   {
     key: 'sandbox.kubernetes_pool',
-    variable: 'SALLYPORT_SANDBOX_KUBERNETES_POOL',
     type: 'string',
     default: '',
     sentence: 'Name of the SandboxWarmPool that the driver kubernetes claims from.',
   },
   {
     key: 'sandbox.kubernetes_namespace',
-    variable: 'SALLYPORT_SANDBOX_KUBERNETES_NAMESPACE',
     type: 'string',
     default: '',
     sentence: 'Namespace of the pool; that of the service account or of the kubeconfig when empty.',
   },
   {
     key: 'sandbox.kubernetes_kubeconfig',
-    variable: 'SALLYPORT_SANDBOX_KUBERNETES_KUBECONFIG',
     type: 'string',
     default: '',
     sentence: 'Path of a kubeconfig; the service account of the pod that the layer runs in when empty.',
   },
   {
     key: 'sandbox.kubernetes_isolation',
-    variable: 'SALLYPORT_SANDBOX_KUBERNETES_ISOLATION',
     type: 'string',
     oneOf: ['namespaces', 'user_kernel', 'microvm'],
     default: 'namespaces',

@@ -5,21 +5,18 @@ import type { Setting } from './setting.ts';
 export const SERVER_SETTINGS = [
   {
     key: 'data_folder',
-    variable: 'SALLYPORT_DATA_FOLDER',
     type: 'string',
     default: '.sallyport',
     sentence: 'Folder of the embedded database, the keys, the policies and the audit file.',
   },
   {
     key: 'server.host',
-    variable: 'SALLYPORT_HOST',
     type: 'string',
     default: '127.0.0.1',
     sentence: 'Address to listen on; anything but a loopback address opens the layer to the network.',
   },
   {
     key: 'server.port',
-    variable: 'SALLYPORT_PORT',
     type: 'integer',
     minimum: 0,
     default: 7420,
@@ -27,7 +24,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'server.public_url',
-    variable: 'SALLYPORT_PUBLIC_URL',
     type: 'string',
     default: '',
     sentence:
@@ -35,7 +31,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'server.body_bytes_max',
-    variable: 'SALLYPORT_BODY_BYTES_MAX',
     type: 'integer',
     unit: 'bytes',
     minimum: 1024,
@@ -44,7 +39,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'server.bodies_bytes_max',
-    variable: 'SALLYPORT_BODIES_BYTES_MAX',
     type: 'integer',
     unit: 'bytes',
     minimum: 1 * MiB,
@@ -54,14 +48,12 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'server.allowed_hosts',
-    variable: 'SALLYPORT_ALLOWED_HOSTS',
     type: 'list',
     default: [],
     sentence: 'Host names that requests may name beside the loopback ones.',
   },
   {
     key: 'server.allowed_origins',
-    variable: 'SALLYPORT_ALLOWED_ORIGINS',
     type: 'list',
     default: [],
     sentence:
@@ -69,7 +61,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'server.sessions_max',
-    variable: 'SALLYPORT_SESSIONS_MAX',
     type: 'integer',
     unit: 'sessions',
     minimum: 1,
@@ -79,7 +70,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'server.sessions_per_tenant_max',
-    variable: 'SALLYPORT_SESSIONS_PER_TENANT_MAX',
     type: 'integer',
     unit: 'sessions',
     minimum: 1,
@@ -88,7 +78,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'server.sessions_per_holder_max',
-    variable: 'SALLYPORT_SESSIONS_PER_HOLDER_MAX',
     type: 'integer',
     unit: 'sessions',
     minimum: 1,
@@ -97,7 +86,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'server.streams_max',
-    variable: 'SALLYPORT_STREAMS_MAX',
     type: 'integer',
     unit: 'streams',
     minimum: 1,
@@ -107,7 +95,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'server.streams_per_tenant_max',
-    variable: 'SALLYPORT_STREAMS_PER_TENANT_MAX',
     type: 'integer',
     unit: 'streams',
     minimum: 1,
@@ -116,7 +103,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'server.streams_per_holder_max',
-    variable: 'SALLYPORT_STREAMS_PER_HOLDER_MAX',
     type: 'integer',
     unit: 'streams',
     minimum: 1,
@@ -125,14 +111,12 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'database.url',
-    variable: 'SALLYPORT_DATABASE_URL',
     type: 'string',
     default: '',
     sentence: 'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user@host/name.',
   },
   {
     key: 'database.pool_max',
-    variable: 'SALLYPORT_DATABASE_POOL_MAX',
     type: 'integer',
     unit: 'connections',
     minimum: 2,
@@ -141,14 +125,12 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'tenant.default',
-    variable: 'SALLYPORT_TENANT',
     type: 'string',
     default: 'default',
     sentence: 'Tenant that the command line and an embedding program act for.',
   },
   {
     key: 'tenant.may_run_programs',
-    variable: 'SALLYPORT_TENANT_MAY_RUN_PROGRAMS',
     type: 'list',
     default: [],
     sentence:
@@ -156,14 +138,12 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'tenant.catalog',
-    variable: 'SALLYPORT_TENANT_CATALOG',
     type: 'string',
     default: 'catalog',
     sentence: 'Tenant whose tools are on offer to every tenant. To change anything in it takes the role admin.',
   },
   {
     key: 'secrets.shared',
-    variable: 'SALLYPORT_SECRETS_SHARED',
     type: 'list',
     default: [],
     sentence:
@@ -171,7 +151,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'log.level',
-    variable: 'SALLYPORT_LOG_LEVEL',
     type: 'string',
     oneOf: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'warn',
@@ -179,7 +158,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'shutdown.grace_seconds',
-    variable: 'SALLYPORT_SHUTDOWN_GRACE_SECONDS',
     type: 'number',
     unit: 'seconds',
     minimum: 0,
@@ -189,7 +167,6 @@ export const SERVER_SETTINGS = [
   },
   {
     key: 'shutdown.notice_seconds',
-    variable: 'SALLYPORT_SHUTDOWN_NOTICE_SECONDS',
     type: 'number',
     unit: 'seconds',
     minimum: 0,

@@ -4,7 +4,6 @@ import type { Setting } from './setting.ts';
 export const SHELL_SETTINGS = [
   {
     key: 'shell.mode',
-    variable: 'SALLYPORT_SHELL_MODE',
     type: 'string',
     oneOf: ['blocklist', 'allowlist'],
     default: 'blocklist',
@@ -13,7 +12,6 @@ export const SHELL_SETTINGS = [
   },
   {
     key: 'shell.blocked',
-    variable: 'SALLYPORT_SHELL_BLOCKED',
     type: 'list',
     default: [],
     sentence:
@@ -21,7 +19,6 @@ export const SHELL_SETTINGS = [
   },
   {
     key: 'shell.allowed',
-    variable: 'SALLYPORT_SHELL_ALLOWED',
     type: 'list',
     default: [],
     sentence:
@@ -29,7 +26,6 @@ export const SHELL_SETTINGS = [
   },
   {
     key: 'shell.asked',
-    variable: 'SALLYPORT_SHELL_ASKED',
     type: 'list',
     default: [],
     sentence:
@@ -37,7 +33,6 @@ export const SHELL_SETTINGS = [
   },
   {
     key: 'shell.policy_file',
-    variable: 'SALLYPORT_SHELL_POLICY_FILE',
     type: 'string',
     default: '',
     sentence:
@@ -45,7 +40,6 @@ export const SHELL_SETTINGS = [
   },
   {
     key: 'shell.transactional',
-    variable: 'SALLYPORT_SHELL_TRANSACTIONAL',
     type: 'boolean',
     default: false,
     sentence:
@@ -53,28 +47,24 @@ export const SHELL_SETTINGS = [
   },
   {
     key: 'shell.transaction_scope',
-    variable: 'SALLYPORT_SHELL_TRANSACTION_SCOPE',
     type: 'list',
     default: ['**'],
     sentence: 'Globs of the files that a transaction secures, from each granted rw folder on.',
   },
   {
     key: 'shell.auto_rollback_exit_codes',
-    variable: 'SALLYPORT_SHELL_AUTO_ROLLBACK_EXIT_CODES',
     type: 'list',
     default: ['1', '2'],
     sentence: 'Exit codes after which a transaction is rolled back.',
   },
   {
     key: 'shell.snapshot_required',
-    variable: 'SALLYPORT_SHELL_SNAPSHOT_REQUIRED',
     type: 'boolean',
     default: false,
     sentence: 'Whether a command of a transaction is refused (E3110) when its files cannot be secured.',
   },
   {
     key: 'shell.max_snapshot_bytes',
-    variable: 'SALLYPORT_SHELL_MAX_SNAPSHOT_BYTES',
     type: 'integer',
     unit: 'bytes',
     minimum: 0,
@@ -83,7 +73,6 @@ export const SHELL_SETTINGS = [
   },
   {
     key: 'shell.snapshot_folder',
-    variable: 'SALLYPORT_SHELL_SNAPSHOT_FOLDER',
     type: 'string',
     default: '',
     sentence:

@@ -5,7 +5,6 @@ import type { Setting } from './setting.ts';
 export const TRUST_SETTINGS = [
   {
     key: 'trust.sources',
-    variable: 'SALLYPORT_TRUST_SOURCES',
     type: 'list',
     default: [],
     sentence:
@@ -13,7 +12,6 @@ export const TRUST_SETTINGS = [
   },
   {
     key: 'trust.unconfirmed',
-    variable: 'SALLYPORT_TRUST_UNCONFIRMED',
     type: 'list',
     default: [],
     sentence:
@@ -21,7 +19,6 @@ export const TRUST_SETTINGS = [
   },
   {
     key: 'trust.autonomous',
-    variable: 'SALLYPORT_TRUST_AUTONOMOUS',
     type: 'string',
     oneOf: ['refuse', 'allow'],
     default: 'refuse',
@@ -30,7 +27,6 @@ export const TRUST_SETTINGS = [
   },
   {
     key: 'quota.calls_per_session',
-    variable: 'SALLYPORT_QUOTA_CALLS_PER_SESSION',
     type: 'integer',
     unit: 'calls',
     minimum: 0,
@@ -39,7 +35,6 @@ export const TRUST_SETTINGS = [
   },
   {
     key: 'quota.idle_seconds',
-    variable: 'SALLYPORT_QUOTA_IDLE_SECONDS',
     type: 'integer',
     unit: 'seconds',
     minimum: 60,
@@ -48,35 +43,30 @@ export const TRUST_SETTINGS = [
   },
   {
     key: 'model.url',
-    variable: 'SALLYPORT_MODEL_URL',
     type: 'string',
     default: '',
     sentence: 'Address of a language model that speaks as OpenAI does, with or without its /v1; empty for none.',
   },
   {
     key: 'model.name',
-    variable: 'SALLYPORT_MODEL_NAME',
     type: 'string',
     default: '',
     sentence: 'Model of that server.',
   },
   {
     key: 'model.secret',
-    variable: 'SALLYPORT_MODEL_SECRET',
     type: 'string',
     default: '',
     sentence: 'Name of the secret that holds the key for that server; empty sends none.',
   },
   {
     key: 'model.temperature',
-    variable: 'SALLYPORT_MODEL_TEMPERATURE',
     type: 'string',
     default: '0',
     sentence: 'Temperature that is asked for; empty for models that take none.',
   },
   {
     key: 'gate.enabled',
-    variable: 'SALLYPORT_GATE_ENABLED',
     type: 'boolean',
     default: false,
     sentence:
@@ -84,28 +74,24 @@ export const TRUST_SETTINGS = [
   },
   {
     key: 'gate.policies',
-    variable: 'SALLYPORT_GATE_POLICIES',
     type: 'list',
     default: [],
     sentence: 'Such policies, beside those of policies/adversarial.toml in the data folder.',
   },
   {
     key: 'gate.fail_open',
-    variable: 'SALLYPORT_GATE_FAIL_OPEN',
     type: 'boolean',
     default: false,
     sentence: 'Whether a call runs that the model gave no usable answer about.',
   },
   {
     key: 'gate.exempt_tools',
-    variable: 'SALLYPORT_GATE_EXEMPT_TOOLS',
     type: 'list',
     default: ['memory_save', 'memory_search', 'read_overflow', 'load_skill', 'schedule_deferred'],
     sentence: 'Tools that it is not asked about, * for any run of characters.',
   },
   {
     key: 'gate.timeout_ms',
-    variable: 'SALLYPORT_GATE_TIMEOUT_MS',
     type: 'integer',
     unit: 'ms',
     minimum: 1,
@@ -114,7 +100,6 @@ export const TRUST_SETTINGS = [
   },
   {
     key: 'gate.argument_bytes_max',
-    variable: 'SALLYPORT_GATE_ARGUMENT_BYTES_MAX',
     type: 'integer',
     unit: 'bytes',
     minimum: 1,
@@ -123,7 +108,6 @@ export const TRUST_SETTINGS = [
   },
   {
     key: 'hooks.file',
-    variable: 'SALLYPORT_HOOKS_FILE',
     type: 'string',
     default: '',
     sentence:

@@ -4,35 +4,30 @@ import type { Setting } from './setting.ts';
 export const VALIDATION_SETTINGS = [
   {
     key: 'validation.strict_mode',
-    variable: 'SALLYPORT_VALIDATION_STRICT_MODE',
     type: 'boolean',
     default: true,
     sentence: 'A result that does not match its result schema fails the call; otherwise it passes with a warning.',
   },
   {
     key: 'validation.result_schema_required',
-    variable: 'SALLYPORT_VALIDATION_RESULT_SCHEMA_REQUIRED',
     type: 'boolean',
     default: false,
     sentence: 'A tool without result schema fails with E3508 in strict mode, and warns otherwise.',
   },
   {
     key: 'validation.coerce_arguments',
-    variable: 'SALLYPORT_VALIDATION_COERCE_ARGUMENTS',
     type: 'boolean',
     default: true,
     sentence: 'Arguments of the wrong type are converted where that loses nothing.',
   },
   {
     key: 'validation.coerce_results',
-    variable: 'SALLYPORT_VALIDATION_COERCE_RESULTS',
     type: 'boolean',
     default: true,
     sentence: 'The same for results.',
   },
   {
     key: 'validation.coerce_dates',
-    variable: 'SALLYPORT_VALIDATION_COERCE_DATES',
     type: 'boolean',
     default: true,
     sentence:
@@ -40,14 +35,12 @@ export const VALIDATION_SETTINGS = [
   },
   {
     key: 'validation.coerce_epochs',
-    variable: 'SALLYPORT_VALIDATION_COERCE_EPOCHS',
     type: 'boolean',
     default: false,
     sentence: 'It also takes Unix seconds and milliseconds of 2001 to 2100 where a date-time is asked for.',
   },
   {
     key: 'validation.control_characters',
-    variable: 'SALLYPORT_VALIDATION_CONTROL_CHARACTERS',
     type: 'string',
     oneOf: ['refuse', 'strip', 'allow'],
     default: 'refuse',
@@ -56,7 +49,6 @@ export const VALIDATION_SETTINGS = [
   },
   {
     key: 'sanitise.profile',
-    variable: 'SALLYPORT_SANITISE_PROFILE',
     type: 'string',
     oneOf: ['default', 'strict', 'off'],
     default: 'default',
@@ -64,7 +56,6 @@ export const VALIDATION_SETTINGS = [
   },
   {
     key: 'sanitise.results_profile',
-    variable: 'SALLYPORT_SANITISE_RESULTS_PROFILE',
     type: 'string',
     oneOf: ['default', 'strict', 'off'],
     default: 'off',
@@ -72,14 +63,12 @@ export const VALIDATION_SETTINGS = [
   },
   {
     key: 'sanitise.mark_results_only',
-    variable: 'SALLYPORT_SANITISE_MARK_RESULTS_ONLY',
     type: 'boolean',
     default: true,
     sentence: 'What is found in a result is only told in a warning; otherwise it is dealt with as in arguments.',
   },
   {
     key: 'sanitise.sql_injection',
-    variable: 'SALLYPORT_SANITISE_SQL_INJECTION',
     type: 'string',
     oneOf: ['reject', 'redact', 'escape', 'mark'],
     default: 'reject',
@@ -87,7 +76,6 @@ export const VALIDATION_SETTINGS = [
   },
   {
     key: 'sanitise.xss',
-    variable: 'SALLYPORT_SANITISE_XSS',
     type: 'string',
     oneOf: ['reject', 'redact', 'escape', 'mark'],
     default: 'reject',
@@ -95,7 +83,6 @@ export const VALIDATION_SETTINGS = [
   },
   {
     key: 'sanitise.command_injection',
-    variable: 'SALLYPORT_SANITISE_COMMAND_INJECTION',
     type: 'string',
     oneOf: ['reject', 'redact', 'escape', 'mark'],
     default: 'reject',
@@ -103,7 +90,6 @@ export const VALIDATION_SETTINGS = [
   },
   {
     key: 'sanitise.content',
-    variable: 'SALLYPORT_SANITISE_CONTENT',
     type: 'string',
     oneOf: ['mark', 'judge'],
     default: 'mark',
@@ -112,7 +98,6 @@ export const VALIDATION_SETTINGS = [
   },
   {
     key: 'sanitise.patterns',
-    variable: 'SALLYPORT_SANITISE_PATTERNS',
     type: 'list',
     default: [],
     sentence: 'Own patterns as THREAT ACTION PATTERN, in the syntax of RE2, looked for beside the others.',

@@ -4,35 +4,30 @@ import type { Setting } from './setting.ts';
 export const WEB_SETTINGS = [
   {
     key: 'web.respect_robots',
-    variable: 'SALLYPORT_WEB_RESPECT_ROBOTS',
     type: 'boolean',
     default: true,
     sentence: "Whether pages that a site's robots.txt closes to web.robots_name are refused (RFC 9309).",
   },
   {
     key: 'web.robots_name',
-    variable: 'SALLYPORT_WEB_ROBOTS_NAME',
     type: 'string',
     default: 'sallyport',
     sentence: 'Name by which robots.txt speaks of this layer.',
   },
   {
     key: 'web.user_agent',
-    variable: 'SALLYPORT_WEB_USER_AGENT',
     type: 'string',
     default: 'sallyport',
     sentence: 'User-Agent that sites are told; name a way to reach you in it.',
   },
   {
     key: 'web.cache',
-    variable: 'SALLYPORT_WEB_CACHE',
     type: 'boolean',
     default: true,
     sentence: 'Whether answers are kept in memory and asked for again as their headers say.',
   },
   {
     key: 'functions.folder',
-    variable: 'SALLYPORT_FUNCTIONS_FOLDER',
     type: 'string',
     default: '',
     sentence: 'Folder of JavaScript modules that manifests of kind native may name by path; none when empty.',

@@ -4,14 +4,12 @@ import type { Setting } from './setting.ts';
 export const WORKERS_SETTINGS = [
   {
     key: 'workers.enabled',
-    variable: 'SALLYPORT_WORKERS_ENABLED',
     type: 'boolean',
     default: true,
     sentence: 'Whether calls may be asynchronous; they are refused with E3901 otherwise.',
   },
   {
     key: 'workers.queue',
-    variable: 'SALLYPORT_WORKERS_QUEUE',
     type: 'string',
     oneOf: ['auto', 'postgres', 'memory'],
     default: 'auto',
@@ -20,7 +18,6 @@ export const WORKERS_SETTINGS = [
   },
   {
     key: 'workers.slots',
-    variable: 'SALLYPORT_WORKERS_SLOTS',
     type: 'integer',
     unit: 'calls',
     minimum: 1,
@@ -29,7 +26,6 @@ export const WORKERS_SETTINGS = [
   },
   {
     key: 'workers.queue_max',
-    variable: 'SALLYPORT_WORKERS_QUEUE_MAX',
     type: 'integer',
     unit: 'calls',
     minimum: 1,
@@ -38,7 +34,6 @@ export const WORKERS_SETTINGS = [
   },
   {
     key: 'workers.wait_seconds_max',
-    variable: 'SALLYPORT_WORKERS_WAIT_SECONDS_MAX',
     type: 'number',
     unit: 'seconds',
     minimum: 1,
@@ -47,7 +42,6 @@ export const WORKERS_SETTINGS = [
   },
   {
     key: 'workers.timeout_seconds_max',
-    variable: 'SALLYPORT_WORKERS_TIMEOUT_SECONDS_MAX',
     type: 'number',
     unit: 'seconds',
     minimum: 0.001,
@@ -56,7 +50,6 @@ export const WORKERS_SETTINGS = [
   },
   {
     key: 'workers.lease_seconds',
-    variable: 'SALLYPORT_WORKERS_LEASE_SECONDS',
     type: 'number',
     unit: 'seconds',
     minimum: 1,
@@ -65,7 +58,6 @@ export const WORKERS_SETTINGS = [
   },
   {
     key: 'workers.preemptions_max',
-    variable: 'SALLYPORT_WORKERS_PREEMPTIONS_MAX',
     type: 'integer',
     minimum: 0,
     default: 2,

@@ -132,8 +132,8 @@ async function listenOn(app: FastifyInstance, host: string, port: number): Promi
 }
 
 const LISTEN_REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program uses this port. Choose another with --port or SALLYPORT_PORT.',
-  EACCES: 'this user may not use this port. Choose one above 1023 with --port or SALLYPORT_PORT.',
+  EADDRINUSE: 'another program uses this port. Choose another with --port or SALLYPORT_SERVER_PORT.',
+  EACCES: 'this user may not use this port. Choose one above 1023 with --port or SALLYPORT_SERVER_PORT.',
   EADDRNOTAVAIL: 'this machine has no such address. Choose another host, for example 127.0.0.1.',
   ENOTFOUND: 'the host name is not known. Give an address, for example 127.0.0.1.',
   ERR_SOCKET_BAD_PORT: 'a port is a whole number from 0 to 65535.',

@@ -219,7 +219,7 @@ describe('the life of connections', () => {
     const second = createRestDoor({ layer: createLayerDouble(), log: silentLog, openApi: () => ({}) });
     await expect(second.listen(port)).rejects.toMatchObject({
       code: 'E3900',
-      message: expect.stringMatching(new RegExp(`${port}.*SALLYPORT_PORT`)),
+      message: expect.stringMatching(new RegExp(`${port}.*SALLYPORT_SERVER_PORT`)),
     });
     await second.close();
   });
