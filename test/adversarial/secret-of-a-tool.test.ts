@@ -14,6 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { expect, test } from 'vitest';
 import { createToolLayer, type EmbeddedToolLayer, LOCAL_CALLER, type Log } from '../../packages/sallyport/src/index.ts';
+import { prepareDatabase } from '../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { hostileManifest, scriptIn, UNASKED } from './sandboxes/hostile-calls.ts';
 
 const SECRET = 'planted-4f1c-for-one-tool';
@@ -33,6 +34,7 @@ test.skipIf(!works)(
     for (const folder of [scripts, shared]) mkdirSync(folder);
     for (const folder of [home, scripts]) chmodSync(folder, 0o755);
     const logged: string[] = [];
+    await prepareDatabase(join(home, 'data'));
     const layer = await createToolLayer({
       settings: { data_folder: join(home, 'data'), 'agent.mounts': [`${home}:rw`], 'log.level': 'debug', ...UNASKED },
       log: logInto(logged),

@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   createToolLayer,
   type EmbeddedToolLayer,
@@ -10,8 +9,9 @@ import {
   silentLog,
 } from '../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../packages/sallyport/src/manifest.ts';
+import { temporaryDataFolder } from '../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 
-/** A whole layer on an empty data folder, with its doors open. */
+/** A whole layer on a data folder with nothing in it but an empty database, with its doors open. */
 export interface OpenLayer extends AsyncDisposable {
   readonly layer: EmbeddedToolLayer;
   readonly server: Server;
@@ -26,7 +26,7 @@ export async function openLayer(
   environment: Readonly<Record<string, string>> = {},
   port = 0,
 ): Promise<OpenLayer> {
-  const folder = await mkdtemp(join(tmpdir(), 'sallyport-e2e-'));
+  const folder = await temporaryDataFolder('sallyport-e2e-');
   const layer = await createToolLayer({
     settings: { data_folder: folder, 'agent.mounts': ['.:ro', `${tmpdir()}:rw`], ...settings },
     log: silentLog,

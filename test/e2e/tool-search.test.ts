@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Caller,
@@ -9,6 +7,7 @@ import {
   LOCAL_CALLER,
   silentLog,
 } from '../../packages/sallyport/src/index.ts';
+import { temporaryDataFolder } from '../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { DOUBLE, type OpenLayer, openLayer, post } from './layer.fixture.ts';
 
 let open: OpenLayer;
@@ -105,7 +104,7 @@ describe('the search of a whole layer', () => {
 describe('layers on one data folder, one after the other', () => {
   let folder: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sallyport-search-'));
+    folder = await temporaryDataFolder('sallyport-search-');
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -12,6 +12,7 @@ import {
   LOCAL_CALLER,
   silentLog,
 } from '../../../packages/sallyport/src/index.ts';
+import { prepareDatabase } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 
 type Stdio = Extract<UpstreamDefinition['transport'], { type: 'stdio' }>;
 const { works } = await createBubblewrapDriver().probe();
@@ -37,6 +38,7 @@ afterEach(async () => {
 });
 
 async function open(settings: Record<string, unknown>): Promise<EmbeddedToolLayer> {
+  await prepareDatabase(data);
   layer = await createToolLayer({ settings: { data_folder: data, ...settings }, log: silentLog, environment: {} });
   return layer;
 }

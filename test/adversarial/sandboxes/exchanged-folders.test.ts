@@ -26,6 +26,7 @@ import {
   LOCAL_CALLER,
   silentLog,
 } from '../../../packages/sallyport/src/index.ts';
+import { prepareDatabase } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { UNASKED } from './hostile-calls.ts';
 
 /** How long a neighbour exchanges folders in each trial. */
@@ -72,6 +73,7 @@ afterAll(async () => {
 });
 
 async function openLayer(): Promise<void> {
+  await prepareDatabase(join(home, 'data'));
   layer = await createToolLayer({
     settings: {
       data_folder: join(home, 'data'),

@@ -34,6 +34,7 @@ import {
   serve,
   silentLog,
 } from '../../../packages/sallyport/src/index.ts';
+import { prepareDatabase } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { hostState, isPostgres, leftSince } from '../host-state.ts';
 import {
   DISK_MB,
@@ -88,6 +89,7 @@ beforeAll(async () => {
   [scripts, shared] = [join(home, 'scripts'), join(home, 'shared')];
   for (const folder of [scripts, shared]) mkdirSync(folder);
   for (const folder of [home, scripts, shared]) chmodSync(folder, 0o755);
+  await prepareDatabase(join(home, 'data'));
   layer = await createToolLayer({
     settings: {
       data_folder: join(home, 'data'),

@@ -24,6 +24,7 @@ import {
   serve,
   silentLog,
 } from '../../../packages/sallyport/src/index.ts';
+import { prepareDatabase } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { UNASKED } from './hostile-calls.ts';
 
 const { works } = await createBubblewrapDriver().probe();
@@ -48,6 +49,7 @@ async function serveIn(name: string): Promise<string> {
   // Where the folder that the tests run in lies in what is granted, a file of settings that is not there would be refused.
   const file = join(home, 'settings.toml');
   writeFileSync(file, '');
+  await prepareDatabase(data);
   layer = await createToolLayer({
     settings: { data_folder: data, 'agent.mounts': ['/:rw'], ...UNASKED, 'shell.allowed': ['perl'] },
     log: silentLog,

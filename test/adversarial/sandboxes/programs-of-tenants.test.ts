@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../packages/sallyport/api/schemas/tool-manifest.ts';
 import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
 import { createToolLayer, type EmbeddedToolLayer, silentLog } from '../../../packages/sallyport/src/index.ts';
+import { prepareDatabase } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 
 type Stdio = Extract<UpstreamDefinition['transport'], { type: 'stdio' }>;
 
@@ -21,6 +22,7 @@ afterEach(async () => {
 
 async function open(settings: Record<string, unknown> = {}): Promise<EmbeddedToolLayer> {
   await layer?.close();
+  await prepareDatabase(join(home, 'data'));
   layer = await createToolLayer({
     settings: { data_folder: join(home, 'data'), ...settings },
     log: silentLog,

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -10,6 +9,7 @@ import {
   LOCAL_CALLER,
   silentLog,
 } from '../../../packages/sallyport/src/index.ts';
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { DOUBLE, double, type OpenLayer, openLayer } from '../layer.fixture.ts';
 import { FORGERIES, type ForgedCalls, type Forgery } from './forgeries.fixture.ts';
 
@@ -111,7 +111,7 @@ const REASON = expect.stringMatching(
 const MISSED = { whole: false, chains: [{ whole: true }], calls: { gaps: 0 }, heads: { faults: [{ reason: REASON }] } };
 
 test('AUD-07 newest events that are deleted stay missed when the layer goes on behind them, and after its next start', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'sallyport-e2e-'));
+  const folder = await temporaryDataFolder('sallyport-e2e-');
   const open = async (): Promise<EmbeddedToolLayer> => {
     const settings = { data_folder: folder, 'audit.checkpoint_seconds': 3_600 };
     const layer = await createToolLayer({ settings, log: silentLog, environment: {} });

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ToolInvokeResponse } from '../../../packages/sallyport/api/schemas/invocation.ts';
@@ -15,6 +13,7 @@ import {
   serve,
   silentLog,
 } from '../../../packages/sallyport/src/index.ts';
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { post } from '../layer.fixture.ts';
 
 const ODD_SERVER = fileURLToPath(
@@ -52,7 +51,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   ({ port } = service.address() as AddressInfo);
-  folder = await mkdtemp(join(tmpdir(), 'sallyport-circuits-'));
+  folder = await temporaryDataFolder('sallyport-circuits-');
   layer = await createToolLayer({
     settings: { data_folder: folder, ...SETTINGS },
     log: silentLog,

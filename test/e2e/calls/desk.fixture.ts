@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -15,6 +15,10 @@ import {
   silentLog,
 } from '../../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
+import {
+  prepareDatabase,
+  temporaryDataFolder,
+} from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 export type Mint = Parameters<EmbeddedToolLayer['mintToken']>[0];
@@ -134,8 +138,9 @@ export const AGENT: Mint = { agent_did: 'did:agent:a', user_did: 'did:user:u', s
 const LONG_SECONDS = 30 * 86_400;
 
 export async function openDesk(options: DeskOptions = {}): Promise<Desk> {
-  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'sallyport-desk-')));
+  const folder = options.folder ?? (await temporaryDataFolder('sallyport-desk-'));
   const { terms, policy, clock, settings = {}, environment = {} } = options;
+  await prepareDatabase(folder);
   await mkdir(join(folder, 'policies'), { recursive: true });
   if (terms !== undefined) await writeFile(join(folder, 'approvals.toml'), terms);
   if (policy !== undefined) {

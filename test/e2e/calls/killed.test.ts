@@ -1,16 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLayer } from '../../../packages/sallyport/src/compose/open-layer.ts';
 import type { OpenedLayer } from '../../../packages/sallyport/src/doors/cli/cli-parts.ts';
 import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
-
-const MAIN = fileURLToPath(new URL('../../../packages/sallyport/src/compose/main.ts', import.meta.url));
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
+import { MAIN } from '../running/sallyport-program.fixture.ts';
 
 /** What the bank was asked to pay. */
 const paid: unknown[] = [];
@@ -25,7 +22,7 @@ beforeAll(async () => {
     else response.setHeader('content-type', 'application/json').end('{"paid":true}');
   });
   await new Promise<void>((done) => bank.listen(0, '127.0.0.1', done));
-  folder = await mkdtemp(join(tmpdir(), 'sallyport-killed-'));
+  folder = await temporaryDataFolder('sallyport-killed-');
   layer = await start();
 });
 afterAll(async () => {

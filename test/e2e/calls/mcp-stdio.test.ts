@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createToolLayer, LOCAL_CALLER, serve, silentLog } from '../../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
+import { MAIN } from '../running/sallyport-program.fixture.ts';
 import { clientOf, type Elicited } from './desk.fixture.ts';
-
-const MAIN = fileURLToPath(new URL('../../../packages/sallyport/src/compose/main.ts', import.meta.url));
 
 /** What the post was given. */
 const posted: (string | undefined)[] = [];
@@ -28,7 +25,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((done) => post.listen(0, '127.0.0.1', done));
   const { port } = post.address() as AddressInfo;
-  folder = await mkdtemp(join(tmpdir(), 'sallyport-stdio-'));
+  folder = await temporaryDataFolder('sallyport-stdio-');
   await using layer = await createToolLayer({ settings: { data_folder: folder }, log: silentLog, environment: {} });
   await layer.ask('tools.register', { manifest: sendTool(port) }, LOCAL_CALLER);
   const mint = { agent_did: 'did:agent:a', user_did: 'did:user:u', hosts: ['127.0.0.1'], ports: [port] };

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   createToolLayer,
@@ -9,6 +7,7 @@ import {
   type Settings,
   serve,
 } from '../../../packages/sallyport/src/index.ts';
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { DOUBLE, double } from '../layer.fixture.ts';
 
 describe.each(['required', 'optional', 'development'] as const)('tokens.mode is %s', (mode) => {
@@ -17,7 +16,7 @@ describe.each(['required', 'optional', 'development'] as const)('tokens.mode is 
   let server: Server;
   const warnings: string[] = [];
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'token-modes-'));
+    folder = await temporaryDataFolder('token-modes-');
     const settings: Partial<Settings> = { data_folder: folder, 'tokens.mode': mode, 'agent.mounts': [`${folder}:ro`] };
     const log = { debug() {}, info() {}, warn: (event: string) => void warnings.push(event), error() {} };
     layer = await createToolLayer({ settings, log, environment: { SALLYPORT_SECRET_KEY: 'hush-hush' } });

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -10,6 +8,7 @@ import {
   serve,
   silentLog,
 } from '../../../packages/sallyport/src/index.ts';
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { DOUBLE, double } from '../layer.fixture.ts';
 import { authorizationServer, freePort } from './authorization-server.fixture.ts';
 
@@ -19,7 +18,7 @@ let layer: EmbeddedToolLayer;
 let server: Server;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oauth-client-'));
+  folder = await temporaryDataFolder('oauth-client-');
   authorization = await authorizationServer();
   const port = await freePort();
   layer = await createToolLayer({

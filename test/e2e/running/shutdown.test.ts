@@ -1,17 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createToolLayer, LOCAL_CALLER, silentLog } from '../../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
-
-const MAIN = fileURLToPath(new URL('../../../packages/sallyport/src/compose/main.ts', import.meta.url));
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
+import { MAIN } from './sallyport-program.fixture.ts';
 
 let bank: Server;
 /** Payments that the bank was asked for and has not answered, by their path. */
@@ -24,7 +21,7 @@ beforeEach(async () => {
   asked.clear();
   bank = createServer((request, response) => void asked.set(request.url ?? '', response));
   await new Promise<void>((done) => bank.listen(0, '127.0.0.1', done));
-  folder = await mkdtemp(join(tmpdir(), 'sallyport-shutdown-'));
+  folder = await temporaryDataFolder('sallyport-shutdown-');
   await using layer = await openAgain();
   const { port } = bank.address() as AddressInfo;
   for (const policy of ['irreversible', 'pure'] as const)

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { tool } from '@langchain/core/tools';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,12 +10,13 @@ import {
   silentLog,
 } from '../../../packages/sallyport/src/index.ts';
 import type { ToolManifest } from '../../../packages/sallyport/src/manifest.ts';
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 
 let layer: EmbeddedToolLayer;
 let folder: string;
 let token: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sallyport-functions-'));
+  folder = await temporaryDataFolder('sallyport-functions-');
   layer = await createToolLayer({ settings: { data_folder: folder }, log: silentLog, environment: {} });
   token = (await layer.mintToken({})).capability_token;
 });

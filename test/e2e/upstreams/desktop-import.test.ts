@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToolLayer, LOCAL_CALLER, silentLog } from '../../../packages/sallyport/src/index.ts';
+import { temporaryDataFolder } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { type OpenLayer, openLayer, post } from '../layer.fixture.ts';
 import { cli } from './cli.fixture.ts';
 import { LONE_SERVER, type NpmRegistry, openNpmRegistry, publishServer } from './npm-registry.fixture.ts';
@@ -182,7 +183,7 @@ test('API-05 logs shows what a server wrote on its standard error over its start
 });
 
 test('API-05 a disabled upstream stays disabled when the layer is started anew', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'disabled-'));
+  const folder = await temporaryDataFolder('disabled-');
   const settings = { data_folder: folder, 'agent.mounts': [`${tmpdir()}:rw`] };
   const start = () => createToolLayer({ settings, log: silentLog, environment: {} });
   try {

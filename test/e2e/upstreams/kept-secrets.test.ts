@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToolLayer, LOCAL_CALLER, type Settings, silentLog } from '../../../packages/sallyport/src/index.ts';
+import { prepareDatabase } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 import { embeddedDatabases } from '../../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { cli } from './cli.fixture.ts';
 
@@ -49,6 +50,7 @@ afterAll(() => rmSync(place, { recursive: true, force: true }));
 async function start(name: string, more: Partial<Settings> = {}, environment: Record<string, string> = {}) {
   const folder = join(place, name);
   const settings = { data_folder: folder, 'agent.mounts': [`${tmpdir()}:rw`], ...more };
+  await prepareDatabase(folder);
   const layer = await createToolLayer({ settings, log: silentLog, environment });
   const { capability_token } = await layer.mintToken({});
   const lengths = async (): Promise<string> =>

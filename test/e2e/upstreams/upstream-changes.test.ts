@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import type { UpstreamDefinition } from '../../../packages/sallyport/api/schemas/upstream.ts';
 import { createToolLayer, type EmbeddedToolLayer, silentLog } from '../../../packages/sallyport/src/index.ts';
+import { prepareDatabase } from '../../../packages/sallyport/src/storage/postgres/embedded/prepared-database.fixture.ts';
 
 const SERVER = fileURLToPath(
   new URL('../../../packages/sallyport/src/mcp-servers/test-servers/changing-server.mjs', import.meta.url),
@@ -28,6 +29,7 @@ async function folder(): Promise<string> {
 }
 
 async function open(dataFolder: string): Promise<EmbeddedToolLayer> {
+  await prepareDatabase(dataFolder);
   const layer = await createToolLayer({
     settings: { data_folder: dataFolder, 'agent.mounts': ['.:ro', `${tmpdir()}:rw`] },
     log: silentLog,

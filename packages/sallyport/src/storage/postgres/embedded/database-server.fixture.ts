@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '../../../telemetry/log.ts';
 import type { SocketConnection } from '../postgres-connection.ts';
 import { locateBinaries } from './binaries.ts';
-import { ensureCluster, SUPERUSER } from './cluster.ts';
+import { SUPERUSER } from './cluster.ts';
+import { prepareCluster } from './prepared-database.fixture.ts';
 import { hasEnded } from './processes.ts';
-import { chooseUser } from './run-as.ts';
+import { chooseUser, letThrough } from './run-as.ts';
 import { DATABASE, type ServerProcess, ServerStillEnding, startServer } from './server-process.ts';
 import { serverArguments } from './server-settings.ts';
 import { openSocketFolder, SOCKET_PORT } from './socket-folder.ts';
@@ -32,8 +33,9 @@ export async function createDatabaseServer(
 ): Promise<DatabaseServer> {
   const clusterFolder = `${folder}/cluster`;
   const binaries = await locateBinaries(`${process.platform}-${process.arch}`);
+  await prepareCluster(clusterFolder);
   const runAs = await chooseUser(clusterFolder, binaries.postgres);
-  await ensureCluster(clusterFolder, binaries, runAs, () => undefined);
+  await letThrough(runAs, folder);
   await writeFile(`${clusterFolder}/pg_hba.conf`, 'local all all trust\n');
   const socket = await openSocketFolder(folder, runAs.uid);
   const more = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
