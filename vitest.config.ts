@@ -3,13 +3,18 @@ import { COUNTS_FILE_VARIABLE, testCountsReporter } from './scripts/test-counts.
 
 const countsFile = process.env[COUNTS_FILE_VARIABLE];
 
-/** Tests that start databases, sandboxes, servers or the whole layer. Each file has a process of its own. */
-const HEAVY = [
-  'packages/sallyport/src/{compose,doors,executors,mcp-servers,storage}/**/*.test.ts',
+/** Tests that take a process of their own: they measure it, race in it, use it up or change what all of it shares. */
+const ALONE = [
+  'packages/sallyport/src/executors/{file/confinement,shell/transaction}/**/*.test.ts',
+  'packages/sallyport/src/mcp-servers/{incoming,connection/listing}/**/*.test.ts',
+  'packages/sallyport/src/storage/**/*.test.ts',
   'packages/sandbox/**/*.test.ts',
-  'test/{e2e,conformance,adversarial,published}/**/*.test.ts',
+  'test/{conformance,adversarial,published}/**/*.test.ts',
+  'test/e2e/{readme,running}/**/*.test.ts',
   '{examples,bench/gateway,bench/report}/**/*.test.ts',
 ];
+/** Tests that start servers, sandboxes or the whole layer, and leave their process as it was. */
+const TOGETHER = ['packages/sallyport/src/{compose,doors,executors,mcp-servers}/**/*.test.ts', 'test/e2e/**/*.test.ts'];
 const EVERYTHING = ['{packages,test,scripts,examples}/**/*.test.ts', 'bench/{load,gateway,report}/**/*.test.ts'];
 
 export default defineConfig({
@@ -25,7 +30,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: EVERYTHING,
-          exclude: HEAVY,
+          exclude: [...TOGETHER, ...ALONE],
           pool: 'threads',
           isolate: false,
           sequence: { groupOrder: 0 },
@@ -33,7 +38,19 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'heavy', include: HEAVY, pool: 'forks', isolate: true, sequence: { groupOrder: 1 } },
+        // The same in processes: a layer takes three seconds to load, and half a second to open.
+        test: {
+          name: 'shared',
+          include: TOGETHER,
+          exclude: ALONE,
+          pool: 'forks',
+          isolate: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'heavy', include: ALONE, pool: 'forks', isolate: true, sequence: { groupOrder: 2 } },
       },
     ],
   },

@@ -5,6 +5,8 @@ import { runCommand } from './run-command.ts';
 interface Check {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
+  /** Takes seconds, so that it runs beside the tests of a change too. */
+  readonly isQuick?: true;
   /** A fault that the program itself does not see, from its output. */
   readonly faultIn?: (output: string) => string | undefined;
 }
@@ -17,8 +19,8 @@ const AT_ONCE = 2;
 const LINES_MAX = 150;
 
 const CHECKS: readonly Check[] = [
-  { name: 'types', command: ['tsc', '--noEmit', '-p', '.'] },
-  { name: 'lint', command: ['biome', 'check', '--error-on-warnings', '.'] },
+  { name: 'types', command: ['tsc', '--noEmit', '-p', '.'], isQuick: true },
+  { name: 'lint', command: ['biome', 'check', '--error-on-warnings', '.'], isQuick: true },
   { name: 'imports', command: ['depcruise', 'packages'], faultIn: tooFewModules },
   { name: 'dead code', command: ['knip', '--no-progress'] },
   { name: 'tidy', command: ['vitest', 'run', 'test/tidy.test.ts', 'test/requirements.test.ts'] },
@@ -32,10 +34,12 @@ export interface CheckCounts {
 
 /**
  * Runs the checks and prints a line for each.
- * @param options.withoutTests leaves out the checks that are tests, for a run in which the tests follow anyway
+ * @param which all of them; those that are no tests, for a run in which the tests follow anyway; or those that take seconds
  */
-export async function runChecks(options: { readonly withoutTests?: true } = {}): Promise<CheckCounts> {
-  const open = CHECKS.filter(({ command }) => options.withoutTests !== true || command[0] !== 'vitest');
+export async function runChecks(which: 'all' | 'no tests' | 'quick' = 'all'): Promise<CheckCounts> {
+  const open = CHECKS.filter(
+    ({ command, isQuick }) => which === 'all' || (which === 'quick' ? isQuick === true : command[0] !== 'vitest'),
+  );
   const all = open.length;
   let passed = 0;
   const worker = async () => {

@@ -1,5 +1,5 @@
 // npm test [-- arguments of vitest]: checks, then tests. The last line is `N passed, N failed[, N skipped]`; a check counts as
-// one.
+// one. With --changed[=<commit>] the checks that take seconds, then the tests of what was changed since the commit.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,8 +12,9 @@ const packages = await ensureSystemPackages({ install: true });
 for (const entry of packages.installed) console.log(`installed ${entry.package}: ${entry.purpose}`);
 if (packages.advice !== undefined) console.log(`${packages.advice}\n`);
 
-const checks = await runChecks({ withoutTests: true });
-const tests = await runTests(process.argv.slice(2));
+const args = process.argv.slice(2);
+const checks = await runChecks(args.some((arg) => /^--changed(?:=|$)/.test(arg)) ? 'quick' : 'no tests');
+const tests = await runTests(args);
 const failed = checks.failed + tests.failed;
 console.log(closingLine({ passed: checks.passed + tests.passed, failed, skipped: tests.skipped }));
 process.exitCode = failed === 0 ? 0 : 1;
