@@ -1,4 +1,4 @@
-// Hot path: the requests that most calls come by are told apart here (docs/adr/0019).
+// Hot path: requests for tool calls are recognised here, before the router (docs/adr/0019).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 

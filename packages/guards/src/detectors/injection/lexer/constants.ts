@@ -1,6 +1,6 @@
 /** Longest text that is read at once, in UTF-16 units. */
 export const TEXT_UNITS_MAX = 65536;
-/** Zeros behind the text, and ends behind the last token, for rules that look ahead. */
+/** How many zeros follow the text, and how many end tokens the last token: rules look that far ahead without a check. */
 export const ROOM = 16;
 
 /** What a unit is for the lexer, from the table of classes. */

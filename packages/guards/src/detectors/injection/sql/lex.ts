@@ -227,7 +227,7 @@ function sign(cut: Cut, at: number, code: number): number {
   }
 }
 
-/** Hardly any text goes on in the next line, so that a quote too many spoils one line only. */
+/** A string ends with its line, since strings of several lines are rare: one quote too many spoils one line only. */
 function lineEnd(cut: Cut, at: number): number {
   cut.single = cut.double = 0;
   if (cut.tokens.hidden.open >= 0) hide(cut.tokens);
@@ -302,7 +302,7 @@ function quote(cut: Cut, at: number, code: number): number {
   return at + 1;
 }
 
-/** A letter follows, and no word with which a splice goes on: `d'or` may, and then decides what comes after it. */
+/** Whether a quote is an apostrophe: a letter follows it, and no word that continues a splice. `d'or` may be either; what comes after it decides. */
 function isApostrophe({ codes, text }: Cut, next: number): boolean {
   if (!isLetter(codes[next] ?? 0)) return false;
   CONTINUES.lastIndex = next;

@@ -122,7 +122,7 @@ create index compensations_open on sallyport.compensations (started_at) where st
 /**
  * What tools keep in the layer, and what calls under way have written of it (PIPE-03). `value` is what completed calls left,
  * `next` what the holder has written, both as JSON text; null: nothing. A row has one of them at least, or a holder that
- * removes. Numbers of the sequence never come twice, so a value that was removed and written anew is told from the one before.
+ * removes. Numbers of the sequence never come twice, so a value that was removed and written anew has another number than the value before.
  */
 const TOOL_STATE = `
 create sequence sallyport.tool_state_revisions;
