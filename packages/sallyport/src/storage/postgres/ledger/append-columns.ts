@@ -16,6 +16,8 @@ export interface AppendColumn<Row> {
   readonly name: string;
   /** In the database. */
   readonly type: 'text' | 'bigint' | 'boolean' | 'double precision' | 'timestamptz';
+  /** Whether most rows of a batch have a value of their own. What they have in common travels once. */
+  readonly own?: true;
   of(row: Row): Field;
   /** How a text is written that anybody may have chosen. */
   readonly write?: (text: string) => string;
@@ -35,7 +37,7 @@ export interface PlacedRow {
 /** Columns of a record, in the order of the statements' parameters. */
 export const RECORD_COLUMNS = [
   { name: 'tenant_id', type: 'text', of: ({ tenantId }) => tenantId, write: keyText },
-  { name: 'invocation_id', type: 'text', of: ({ invocationId }) => invocationId, write: keyText },
+  { name: 'invocation_id', type: 'text', own: true, of: ({ invocationId }) => invocationId, write: keyText },
   { name: 'tool_id', type: 'text', of: ({ toolId }) => toolId, write: keyText },
   { name: 'tool_version', type: 'text', of: ({ toolVersion }) => toolVersion, write: lookupText },
   { name: 'agent_did', type: 'text', of: ({ agentDid }) => agentDid, write: keyText },
@@ -45,8 +47,8 @@ export const RECORD_COLUMNS = [
   { name: 'error_code', type: 'text', of: ({ failure }) => failure?.code },
   { name: 'instance_id', type: 'text', of: ({ instanceId }) => instanceId, write: keyText },
   { name: 'is_final', type: 'boolean', of: ({ state }) => isFinal(state) },
-  { name: 'accepted_ms', type: 'double precision', of: ({ acceptedAt }) => acceptedAt },
-  { name: 'duration_ms', type: 'double precision', of: ({ metadata }) => metadata?.duration_ms },
+  { name: 'accepted_ms', type: 'double precision', own: true, of: ({ acceptedAt }) => acceptedAt },
+  { name: 'duration_ms', type: 'double precision', own: true, of: ({ metadata }) => metadata?.duration_ms },
   { name: 'waits_for', type: 'text', of: waitsFor },
   { name: 'fence', type: 'bigint', of: ({ fence }) => fence ?? 0 },
   { name: 'turn_group', type: 'text', of: ({ turnGroupId }) => turnGroupId, write: lookupText },
@@ -56,13 +58,13 @@ export const RECORD_COLUMNS = [
 /** Columns of a row of events, in the order of the statements' parameters. */
 export const EVENT_COLUMNS = [
   { name: 'chain_id', type: 'text', of: ({ first }) => first.chainId, write: keyText },
-  { name: 'first_seq', type: 'bigint', of: ({ first }) => first.seq },
-  { name: 'last_seq', type: 'bigint', of: ({ lastSeq }) => lastSeq },
-  { name: 'run_last_seq', type: 'bigint', of: ({ runLastSeq }) => runLastSeq },
-  { name: 'at_least', type: 'bigint', of: ({ atLeast }) => atLeast },
+  { name: 'first_seq', type: 'bigint', own: true, of: ({ first }) => first.seq },
+  { name: 'last_seq', type: 'bigint', own: true, of: ({ lastSeq }) => lastSeq },
+  { name: 'run_last_seq', type: 'bigint', own: true, of: ({ runLastSeq }) => runLastSeq },
+  { name: 'at_least', type: 'bigint', own: true, of: ({ atLeast }) => atLeast },
   { name: 'tenant_id', type: 'text', of: ({ first }) => first.tenantId, write: keyText },
   { name: 'types', type: 'text', of: ({ types }) => types },
-  { name: 'invocation_id', type: 'text', of: ({ first }) => first.invocationId, write: lookupText },
+  { name: 'invocation_id', type: 'text', own: true, of: ({ first }) => first.invocationId, write: lookupText },
   { name: 'tool_id', type: 'text', of: ({ first }) => first.toolId, write: lookupText },
   { name: 'agent_did', type: 'text', of: ({ first }) => first.agentDid, write: lookupText },
   { name: 'time', type: 'timestamptz', of: ({ first }) => first.time },
@@ -73,9 +75,27 @@ export function lookupText(value: string): string {
   return keyText(value).slice(0, LOOKUP_CHARACTERS_MAX);
 }
 
-/** Parameters for the columns of rows: an array for each. */
-export const valuesOf = <Row>(columns: readonly AppendColumn<Row>[], rows: readonly Row[]): Value[] =>
-  columns.map((column) => arrayOf(column, rows));
+/** A parameter for each column of the only row. */
+export const valuesOfOne = <Row>(columns: readonly AppendColumn<Row>[], rows: readonly Row[]): Value[] =>
+  columns.flatMap((column) => rows.map((row) => textOf(column, column.of(row))));
+
+/** Parameters for the columns of many rows: an array for each, and, unless it is `own`, the value that all of them have. */
+export function valuesOfMany<Row>(columns: readonly AppendColumn<Row>[], rows: readonly Row[]): Value[] {
+  const values: Value[] = [];
+  for (const column of columns) {
+    if (column.own) values.push(arrayOf(column, rows));
+    else if (isCommon(column, rows))
+      values.push('{}', rows[0] === undefined ? null : textOf(column, column.of(rows[0])));
+    else values.push(arrayOf(column, rows), null);
+  }
+  return values;
+}
+
+function isCommon<Row>(column: AppendColumn<Row>, rows: readonly Row[]): boolean {
+  const common = rows[0] === undefined ? undefined : column.of(rows[0]);
+  for (const row of rows) if (column.of(row) !== common) return false;
+  return true;
+}
 
 /** As PostgreSQL reads an array (manual, 8.15.6). */
 function arrayOf<Row>(column: AppendColumn<Row>, rows: readonly Row[]): string {

@@ -8,6 +8,9 @@ export interface AppendStatement {
   readonly text: string;
 }
 
+/** The forms of an append: of one record with one row of events, of one record alone, and of any number. */
+type AppendForm = 'one' | 'alone' | 'many';
+
 /**
  * Positions are taken only after the lock of `floor`, which is how readers know of them (horizon.ts). A transaction whose
  * commit does not wait for the disk says so in its own statement, without another round trip.
@@ -71,53 +74,82 @@ const eventRow = (row: Row<(typeof EVENT_COLUMNS)[number]['name']>): string => `
 
 interface Given<Name extends string> {
   readonly row: Row<Name>;
-  /** What the rows are taken from. */
+  /** What the rows are taken from; nothing, where the parameters are the row. */
   readonly from: string;
   /** Number of the first parameter behind them. */
   readonly next: number;
 }
 
-/**
- * Parameters for rows: an array of their documents, then one for each column. The arrays are taken apart in step in the list of
- * a select: as functions in `from` each would fill a store of its own, and one JSON document of all columns costs several
- * times more to read.
- */
-function given<const Column extends AppendColumn<never>>(
+type Givens = <const Column extends AppendColumn<never>>(
   columns: readonly Column[],
   first: number,
-): Given<Column['name']> {
+) => Given<Column['name']>;
+
+/** Parameters for one row: its document, then its columns. */
+const givenOne: Givens = (columns, first) => {
+  const row: Record<string, string> = { document: `$${first}::json` };
+  for (const [at, { name, type }] of columns.entries()) row[name] = `$${first + 1 + at}::${type}`;
+  return { row: row as Row<(typeof columns)[number]['name']>, from: '', next: first + 1 + columns.length };
+};
+
+/**
+ * Parameters for many rows: an array of their documents, then one for each column, and behind it what all rows have in
+ * common. The arrays are taken apart in step in the list of a select: as functions in \`from\` each would fill a store of
+ * its own, and one JSON document of all columns costs several times more to read.
+ */
+const givenMany: Givens = (columns, first) => {
   const row: Record<string, string> = { document: 'given.document' };
   const arrays = [`unnest($${first}::json[]) as document`];
-  for (const [at, { name, type }] of columns.entries()) {
-    arrays.push(`unnest($${first + 1 + at}::${type}[]) as ${name}`);
-    row[name] = `given.${name}`;
+  let next = first + 1;
+  for (const { name, type, own } of columns) {
+    arrays.push(`unnest($${next++}::${type}[]) as ${name}`);
+    row[name] = own ? `given.${name}` : `coalesce($${next++}::${type}, given.${name})`;
   }
-  const from = `(select ${arrays.join(', ')}) as given`;
-  return { row: row as Row<Column['name']>, from, next: first + 1 + columns.length };
-}
+  return { row: row as Row<(typeof columns)[number]['name']>, from: `, (select ${arrays.join(', ')}) as given`, next };
+};
 
-function append(durability: Durability): string {
+const insertRecords = ({ row, from }: Given<(typeof RECORD_COLUMNS)[number]['name']>, source: string): string => `
+  insert into sallyport.tool_invocations as held (${RECORD_TARGETS})
+  select ${recordRow(row)}
+  ${source}${from}
+  ${REPLACE_OPEN}`;
+
+function append(given: Givens, durability: Durability): string {
   const records = given(RECORD_COLUMNS, 1);
   const events = given(EVENT_COLUMNS, records.next);
   return `
-with ${floorOf(durability)}, records as (
-  insert into sallyport.tool_invocations as held (${RECORD_TARGETS})
-  select ${recordRow(records.row)}
-  from floor, ${records.from}
-  ${REPLACE_OPEN}
-)
+with ${floorOf(durability)}, records as (${insertRecords(records, 'from floor')})
 insert into sallyport.audit_events (${EVENT_TARGETS})
 select ${eventRow(events.row)}
-from floor, ${events.from}`;
+from floor${events.from}`;
 }
 
-const named = (durability: Durability): AppendStatement => ({
-  name: `sallyport-append-${durability}`,
-  text: append(durability),
+/** A record without events takes no position. */
+function recordAlone(durability: Durability): string {
+  const record = givenOne(RECORD_COLUMNS, 1);
+  if (durability === 'synchronous') return insertRecords(record, '');
+  return `with unhurried as materialized (select ${NO_WAIT}) ${insertRecords(record, 'from unhurried')}`;
+}
+
+const TEXTS: Readonly<Record<AppendForm, (durability: Durability) => string>> = {
+  one: (durability) => append(givenOne, durability),
+  alone: recordAlone,
+  many: (durability) => append(givenMany, durability),
+};
+
+const named = (form: AppendForm, durability: Durability): AppendStatement => ({
+  name: `sallyport-append-${form}-${durability}`,
+  text: TEXTS[form](durability),
 });
 
-/** Each is one statement and so one transaction, of any number of records and rows of events. */
-export const APPEND_STATEMENTS: Readonly<Record<Durability, AppendStatement>> = {
-  synchronous: named('synchronous'),
-  asynchronous: named('asynchronous'),
+const bothOf = (form: AppendForm): Readonly<Record<Durability, AppendStatement>> => ({
+  synchronous: named(form, 'synchronous'),
+  asynchronous: named(form, 'asynchronous'),
+});
+
+/** Each is one statement and so one transaction. A lonely call has a form without arrays, which is the quicker one. */
+export const APPEND_STATEMENTS: Readonly<Record<AppendForm, Readonly<Record<Durability, AppendStatement>>>> = {
+  one: bothOf('one'),
+  alone: bothOf('alone'),
+  many: bothOf('many'),
 };

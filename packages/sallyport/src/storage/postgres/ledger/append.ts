@@ -1,11 +1,12 @@
 // Hot path: one statement for each group of calls.
 import type { Durability, LedgerBatch } from '../../../audit/ledger-store.port.ts';
 import { textOfCall } from '../../../domain/invocation/call-key.ts';
+import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { rowsOfBatch } from '../../../domain/invocation/rows-of-batch.ts';
-import { EVENT_COLUMNS, placed, RECORD_COLUMNS, valuesOf } from './append-columns.ts';
+import { EVENT_COLUMNS, placed, RECORD_COLUMNS, valuesOfMany, valuesOfOne } from './append-columns.ts';
 import { APPEND_STATEMENTS } from './append-statements.ts';
 import type { Value } from './bind-message.ts';
-import { packed, rowsOf } from './packed-events.ts';
+import { type EventRow, packed, rowsOf } from './packed-events.ts';
 import type { StatementSender } from './statement-sender.ts';
 
 /** Writes a batch in one transaction and one round trip. */
@@ -13,13 +14,28 @@ export async function appendLedger(sender: StatementSender, batch: LedgerBatch, 
   const { records, events, continues = false } = batch;
   if (records.length === 0 && events.length === 0) return;
   const rows = rowsOf(events);
+  const form = records.length !== 1 || rows.length > 1 ? 'many' : rows.length === 0 ? 'alone' : 'one';
+  await sender.send(APPEND_STATEMENTS[form][durability], VALUES[form](records, rows, continues), rows[0]?.[0].chainId);
+}
+
+/** In the order of the statements' parameters: document and columns of the records, then those of the rows of events. */
+const VALUES = { one: oneRow, alone: oneRecord, many: manyRows };
+
+function oneRecord(records: readonly InvocationRecord[]): Value[] {
+  return [JSON.stringify(records[0]), ...valuesOfOne(RECORD_COLUMNS, records)];
+}
+
+function oneRow(records: readonly InvocationRecord[], rows: readonly EventRow[], continues: boolean): Value[] {
+  return [...oneRecord(records), packed(rows).join(), ...valuesOfOne(EVENT_COLUMNS, placed(rows, continues))];
+}
+
+function manyRows(records: readonly InvocationRecord[], rows: readonly EventRow[], continues: boolean): Value[] {
   // A statement writes a row once, and in order of key: two writers never wait for one another in a circle.
   const last = rowsOfBatch(records).toSorted((one, other) => (textOfCall(one) < textOfCall(other) ? -1 : 1));
-  const values: Value[] = [
+  return [
     last.map((record) => JSON.stringify(record)),
-    ...valuesOf(RECORD_COLUMNS, last),
+    ...valuesOfMany(RECORD_COLUMNS, last),
     packed(rows),
-    ...valuesOf(EVENT_COLUMNS, placed(rows, continues)),
+    ...valuesOfMany(EVENT_COLUMNS, placed(rows, continues)),
   ];
-  await sender.send(APPEND_STATEMENTS[durability], values, rows[0]?.[0].chainId);
 }
