@@ -34,7 +34,7 @@ export interface CheckCounts {
 
 /**
  * Runs the checks and prints a line for each.
- * @param which all of them; those that are no tests, for a run in which the tests follow anyway; or those that take seconds
+ * @param which `all` checks; `no tests`: without the checks that a test run repeats; `quick`: only the checks that take seconds
  */
 export async function runChecks(which: 'all' | 'no tests' | 'quick' = 'all'): Promise<CheckCounts> {
   const open = CHECKS.filter(

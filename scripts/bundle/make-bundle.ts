@@ -209,7 +209,7 @@ const importsOfLoader: Plugin = {
   },
 };
 
-/** The function that `packages/sallyport/bin/load-bundle.mjs` calls, on the lines that the code stands on. */
+/** Wraps a part in the function that `packages/sallyport/bin/load-bundle.mjs` calls. Line numbers stay as they are. */
 const asFunction = (code: string): string =>
   `(function (exports, require, importModule, __filename, __dirname) { "use strict"; ${code}\n})`;
 

@@ -1,4 +1,4 @@
-/** Number of the line that a folder of the layer stands on, by folder. */
+/** Import level of each folder of the layer: a folder imports from lower levels only. */
 export type FolderLines = Readonly<Record<string, number>>;
 
 /** Folder lines of the map in ARCHITECTURE.md: four spaces, the folder with a slash, its number, what it holds. */

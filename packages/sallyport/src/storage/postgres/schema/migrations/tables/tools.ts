@@ -1,8 +1,8 @@
 /**
  * A definition is what its newest registration says, for search; the manifest of each version is kept whole.
  *
- * `revision` grows in the order of commits: whoever writes holds the lock of tool-rows.ts, so a reader up to one revision
- * has missed none below it. `lifecycle` holds text of users whole, which a text column cannot always do.
+ * `revision` grows in the order of commits: every writer holds the lock of tool-rows.ts, so a reader that
+ * has seen one revision has missed no lower one. `lifecycle` holds text of users whole, which a text column cannot always do.
  * `unrecorded_since`: since when a version was changed without its event being on record; a crash may come between the two.
  */
 const REGISTRY = `
