@@ -19,8 +19,8 @@ const EVERYTHING = ['{packages,test,scripts,examples}/**/*.test.ts', 'bench/{loa
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     maxWorkers: 2,
     reporters: ['default', ...(countsFile === undefined ? [] : [testCountsReporter(countsFile)])],
     projects: [
