@@ -13,7 +13,7 @@ import { OPERATIONS } from '../../packages/sallyport/src/operations/catalogue.ts
 import { invokeTool } from '../../packages/sallyport/src/operations/invocations/invoke-tool.ts';
 import { createPolicyDecisions } from '../../packages/sallyport/src/permission/policy-decisions.ts';
 import { createCedarPolicyEngine } from '../../packages/sallyport/src/permission/policy-engines/cedar/cedar-policy-engine.ts';
-import { RunningCalls } from '../../packages/sallyport/src/pipeline/flight/running-calls.ts';
+import { RunningCalls } from '../../packages/sallyport/src/pipeline/ongoing/running-calls.ts';
 import type { PipelineParts } from '../../packages/sallyport/src/pipeline/parts.ts';
 import { createPipeline, type RunCall } from '../../packages/sallyport/src/pipeline/run.ts';
 import { createIdentifyAgain } from '../../packages/sallyport/src/pipeline/stages/identify.ts';

@@ -41,7 +41,7 @@ export interface Workers extends AsyncDisposable {
    * @param approval the yes that it waited for
    */
   enqueue(tenantId: string, invocationId: string, approval?: GivenApproval): Promise<void>;
-  /** Ends a call that runs in no flight of this instance. `record` says who it is. */
+  /** Ends a call that does not run in this instance. `record` says who it is. */
   cancel(record: InvocationRecord, reason: string | undefined): Promise<CancelEnd>;
   /**
    * Gives a running call more time.

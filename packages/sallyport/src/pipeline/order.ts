@@ -1,5 +1,5 @@
 import type { CallRequest } from './call.ts';
-import { inOrder } from './flight/in-order.ts';
+import { inOrder } from './ongoing/in-order.ts';
 import type { PipelineParts } from './parts.ts';
 import type { Stage } from './stage.ts';
 import { admit } from './stages/admit.ts';

@@ -23,7 +23,7 @@ import { memoryVisibilityStore } from '../storage/memory/memory-visibility-store
 import { silentLog } from '../telemetry/log.ts';
 import { createSchemaValidator } from '../validation/schema-validator.ts';
 import { createVisibility } from '../visibility/visibility.ts';
-import { RunningCalls } from './flight/running-calls.ts';
+import { RunningCalls } from './ongoing/running-calls.ts';
 import type { PipelineLimits, PipelineParts } from './parts.ts';
 import { createPipeline } from './run.ts';
 import { createIdentify, createIdentifyAgain } from './stages/identify.ts';

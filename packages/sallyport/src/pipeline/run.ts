@@ -4,16 +4,16 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { stateAfterFailure } from '../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { CallRequest } from './call.ts';
-import { type Flight, type FlightEnd, newFlight, type Resumed } from './flight/flight.ts';
+import { type EndedCall, newOngoingCall, type OngoingCall, type Resumed } from './ongoing/ongoing-call.ts';
 import { stagesInOrder, wrappersInOrder } from './order.ts';
 import type { PipelineParts } from './parts.ts';
 import { type AnyStage, isEarlierAnswer, isWaits } from './stage.ts';
-import type { Flying } from './wrappers/wrapper.ts';
+import type { Runner } from './wrappers/wrapper.ts';
 
-export type { AgentSlot } from './flight/agent-slots.ts';
-export type { CallHold } from './flight/call-hold.ts';
-export type { Flight, Resumed } from './flight/flight.ts';
-export { agentKey } from './flight/running-calls.ts';
+export type { AgentSlot } from './ongoing/agent-slots.ts';
+export type { CallHold } from './ongoing/call-hold.ts';
+export type { OngoingCall, Resumed } from './ongoing/ongoing-call.ts';
+export { agentKey } from './ongoing/running-calls.ts';
 /** Writes a row that may be over already. */
 export { commitUnlessOver } from './record/commit-unless-over.ts';
 /** What is done to calls that no run ends. */
@@ -31,12 +31,12 @@ export type RunCall = (request: CallRequest, resumed?: Resumed) => Promise<Invoc
 /** The one way to run a tool (PIPE-02): the stages in order, inside the wrappers. */
 export function createPipeline(parts: PipelineParts): RunCall {
   const stages = stagesInOrder(parts);
-  const fly = wrappersInOrder(parts).reduceRight<Flying>(
+  const toEnd = wrappersInOrder(parts).reduceRight<Runner>(
     (next, wrapper) => wrapper.wrap(next),
     parts.onStage === undefined ? throughStages(stages) : throughTimedStages(stages, parts.onStage),
   );
   return async (request, resumed) => {
-    const { record } = await fly(newFlight(request, parts.clock.monotonic(), false, resumed));
+    const { record } = await toEnd(newOngoingCall(request, parts.clock.monotonic(), false, resumed));
     if (record === undefined) throw new Error('the list of wrappers lacks the one that writes the record');
     parts.running.noteOnRecord(record.tenantId, record.invocationId);
     return record;
@@ -48,24 +48,24 @@ export function createPipeline(parts: PipelineParts): RunCall {
  * In a rehearsal no state is entered, and stages that take something are passed by.
  * @returns never rejects: what a stage throws is its refusal
  */
-export function throughStages(stages: readonly AnyStage[]): Flying {
-  return async (flight) => {
+export function throughStages(stages: readonly AnyStage[]): Runner {
+  return async (ongoing) => {
     for (const stage of stages) {
-      if (flight.rehearsal && stage.takes !== undefined) continue;
-      const end = await runStage(stage, flight);
+      if (ongoing.rehearsal && stage.takes !== undefined) continue;
+      const end = await runStage(stage, ongoing);
       if (end !== undefined) return end;
     }
-    return { state: flight.rehearsal ? 'AUTHORIZED' : 'COMPLETED' };
+    return { state: ongoing.rehearsal ? 'AUTHORIZED' : 'COMPLETED' };
   };
 }
 
-function throughTimedStages(stages: readonly AnyStage[], onStage: (stage: string, ms: number) => void): Flying {
+function throughTimedStages(stages: readonly AnyStage[], onStage: (stage: string, ms: number) => void): Runner {
   return throughStages(
     stages.map((stage) => ({
       ...stage,
-      async run(call, flight) {
+      async run(call, ongoing) {
         const start = performance.now();
-        const end = await stage.run(call, flight);
+        const end = await stage.run(call, ongoing);
         onStage(stage.name, performance.now() - start);
         return end;
       },
@@ -74,27 +74,27 @@ function throughTimedStages(stages: readonly AnyStage[], onStage: (stage: string
 }
 
 /** Undefined when the call goes on. */
-async function runStage(stage: AnyStage, flight: Flight): Promise<FlightEnd | undefined> {
+async function runStage(stage: AnyStage, ongoing: OngoingCall): Promise<EndedCall | undefined> {
   try {
-    const { signal } = flight.controller;
-    if (signal.aborted) return failed(failureOf(signal.reason), flight, stage);
-    if (stage.begins !== undefined) await flight.enter(stage.begins);
+    const { signal } = ongoing.controller;
+    if (signal.aborted) return failed(failureOf(signal.reason), ongoing, stage);
+    if (stage.begins !== undefined) await ongoing.enter(stage.begins);
     // The list is checked by its type: what the stage needs is there.
-    const end = await stage.run(flight.call as never, flight);
-    if (isFailure(end)) return failed(end, flight, stage);
+    const end = await stage.run(ongoing.call as never, ongoing);
+    if (isFailure(end)) return failed(end, ongoing, stage);
     if (isEarlierAnswer(end)) return { state: 'COMPLETED', answered: end.answered };
     if (isWaits(end)) return { state: 'AUTHORIZED', waits: end.waits };
-    Object.assign(flight.call, end);
-    if (stage.reaches !== undefined) await flight.enter(stage.reaches);
+    Object.assign(ongoing.call, end);
+    if (stage.reaches !== undefined) await ongoing.enter(stage.reaches);
     return undefined;
   } catch (thrown) {
-    return failed(failureOf(thrown), flight, stage);
+    return failed(failureOf(thrown), ongoing, stage);
   }
 }
 
-function failed(failure: Failure, flight: Flight, { name }: AnyStage): FlightEnd {
+function failed(failure: Failure, ongoing: OngoingCall, { name }: AnyStage): EndedCall {
   const state = stateAfterFailure(failure);
   // A refusal by the running tool comes too late to be a denial.
-  const ran = flight.transitions.at(-1)?.state === 'EXECUTING';
+  const ran = ongoing.transitions.at(-1)?.state === 'EXECUTING';
   return { state: ran && state === 'DENIED' ? 'FAILED' : state, failure, stage: name };
 }

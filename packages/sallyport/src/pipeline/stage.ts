@@ -2,7 +2,7 @@ import type { Failure } from '@sallyport/std/error/failure';
 import type { LifecycleState } from '../../api/schemas/invocation.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { WaitFor } from '../domain/invocation/waiting-call.ts';
-import type { Flight } from './flight/flight.ts';
+import type { OngoingCall } from './ongoing/ongoing-call.ts';
 
 /** An answer that an earlier call gave already; it ends this call at once (PIPE-09). */
 export interface EarlierAnswer {
@@ -26,7 +26,7 @@ export interface Stage<Needs, Adds> {
   readonly reaches?: LifecycleState;
   /** What this stage takes or changes, in words: a dry run passes it by and says so (PIPE-15). */
   readonly takes?: string;
-  run(call: Needs, flight: Flight): Promise<StageEnd<Adds>>;
+  run(call: Needs, ongoing: OngoingCall): Promise<StageEnd<Adds>>;
 }
 
 /** A stage of a list that is typed as a whole, where what it needs is known to be there. */

@@ -1,5 +1,5 @@
 import type { CallIntake } from '../../orchestration/call-intake.ts';
-import { RunningCalls } from '../../pipeline/flight/running-calls.ts';
+import { RunningCalls } from '../../pipeline/ongoing/running-calls.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { createLateEnds } from '../../pipeline/record/late-ends.ts';
 import { createCircuits } from '../../pipeline/stages/attempts/circuits/circuits.ts';

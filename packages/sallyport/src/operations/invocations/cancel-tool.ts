@@ -23,10 +23,10 @@ export function cancelTool({ running, records, callWorkers }: Parts): Run<'tool.
   return async ({ invocation_id, reason }, asker) => {
     const { tenantId } = asker.principal;
     const answer = (cancelled: boolean, message: string): ToolCancelResponse => ({ invocation_id, cancelled, message });
-    const flight = running.find(tenantId, invocation_id);
-    if (flight !== undefined && mayReach(asker, flight.call.principal, 'operator')) {
+    const ongoing = running.find(tenantId, invocation_id);
+    if (ongoing !== undefined && mayReach(asker, ongoing.call.principal, 'operator')) {
       const because = reason === undefined ? '' : ` Reason given: ${reason}`;
-      flight.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
+      ongoing.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
       return answer(true, MESSAGES.told);
     }
     const record = await records.findInvocation(tenantId, invocation_id);

@@ -4,7 +4,7 @@ import { statusOf } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
 import type { HeldProgress } from '../../orchestration/call-lease-store.port.ts';
 import { shownProgress } from '../../orchestration/workers.ts';
-import type { Flight } from '../../pipeline/run.ts';
+import type { OngoingCall } from '../../pipeline/run.ts';
 import type { Asker, Run } from '../operation.ts';
 import { shownSettlement } from '../outcomes/shown-outcome.ts';
 import type { OperationParts } from '../parts.ts';
@@ -25,10 +25,10 @@ export async function statusFor(
   asker: Asker,
 ): Promise<ToolStatusResponse | Failure> {
   const { tenantId } = asker.principal;
-  const flight = running.find(tenantId, invocationId);
-  const state = flight?.transitions.at(-1)?.state;
-  if (flight !== undefined && state !== undefined && mayReach(asker, flight.call.principal, 'viewer')) {
-    return fromFlight(invocationId, flight, state);
+  const ongoing = running.find(tenantId, invocationId);
+  const state = ongoing?.transitions.at(-1)?.state;
+  if (ongoing !== undefined && state !== undefined && mayReach(asker, ongoing.call.principal, 'viewer')) {
+    return fromOngoing(invocationId, ongoing, state);
   }
   const record = await records.findInvocation(tenantId, invocationId);
   if (record === undefined || !mayReach(asker, record, 'viewer')) return noSuchCall(invocationId);
@@ -38,9 +38,9 @@ export async function statusFor(
   return settlement === undefined ? status : { ...status, settlement: shownSettlement(settlement) };
 }
 
-function fromFlight(
+function fromOngoing(
   invocation_id: string,
-  { call, progress }: Flight,
+  { call, progress }: OngoingCall,
   state: ToolStatusResponse['state'],
 ): ToolStatusResponse {
   const { tool_id, execution_options } = call.request;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { NativeFunction } from '../../executors/native/native-executor.ts';
 import type { CallRequest } from '../../pipeline/call.ts';
-import { RunningCalls } from '../../pipeline/flight/running-calls.ts';
+import { RunningCalls } from '../../pipeline/ongoing/running-calls.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
 import { recoverOpenCalls } from '../../pipeline/record/recover.ts';
 import { continueRollbacks } from '../../pipeline/undo/continue-rollbacks.ts';

@@ -2,7 +2,7 @@ import { type Failure, failure } from '@sallyport/std/error/failure';
 import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import type { CallSoFar } from '../call.ts';
-import { newFlight } from '../flight/flight.ts';
+import { newOngoingCall } from '../ongoing/ongoing-call.ts';
 import { stagesInOrder } from '../order.ts';
 import type { PipelineParts } from '../parts.ts';
 import { throughStages } from '../run.ts';
@@ -54,14 +54,14 @@ async function judge(
   if (waiting === undefined) return failure('E3809', 'The call does not wait any more.');
   const request = { ...waiting.request, parameters };
   const resumed = { invocationId, nonce: nonceOf(record), acceptedAt, waiting: { ...waiting, request } };
-  const flight = newFlight({ request, caller: { door } }, parts.clock.monotonic(), true, resumed);
-  const { failure: refused } = await bounded(parts).wrap(throughStages(stages))(flight);
-  await flight.undo.close(parts.log);
+  const ongoing = newOngoingCall({ request, caller: { door } }, parts.clock.monotonic(), true, resumed);
+  const { failure: refused } = await bounded(parts).wrap(throughStages(stages))(ongoing);
+  await ongoing.undo.close(parts.log);
   if (refused !== undefined) return refused;
-  const { principal, tool, inputHash }: CallSoFar = flight.call;
+  const { principal, tool, inputHash }: CallSoFar = ongoing.call;
   if (principal === undefined || tool === undefined || inputHash === undefined)
     throw new Error('the stages before the question do not establish what a yes is bound to');
   // A yes answers the question that the approver saw; another one about the new arguments is asked when the call goes on.
   const shown = waiting.wait.for === 'approval' ? waiting.wait.approval.binding.question : undefined;
-  return bindingOf({ principal, tool, inputHash, question: shown }, flight.policyDecision?.version);
+  return bindingOf({ principal, tool, inputHash, question: shown }, ongoing.policyDecision?.version);
 }

@@ -6,7 +6,7 @@ import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { recordedDecision } from '../../permission/policy-decisions.ts';
 import type { CallRequest } from '../call.ts';
-import { type Flight, type FlightEnd, newFlight } from '../flight/flight.ts';
+import { type EndedCall, newOngoingCall, type OngoingCall } from '../ongoing/ongoing-call.ts';
 import { stagesInOrder } from '../order.ts';
 import type { PipelineParts } from '../parts.ts';
 import { UNKNOWN_TENANT } from '../record/call-record.ts';
@@ -34,19 +34,19 @@ export function createRehearsal(parts: PipelineParts): RehearseCall {
   const all = stagesInOrder(parts);
   const end = all.findIndex(({ begins }) => begins === 'EXECUTING');
   const stages = all.slice(0, end < 0 ? all.length : end);
-  const fly = bounded(parts).wrap(throughStages(stages));
+  const toEnd = bounded(parts).wrap(throughStages(stages));
   let underWay = 0;
   const rehearseOne: RehearseCall = async (request) => {
-    const flight = newFlight(request, parts.clock.monotonic(), true);
-    const end = await fly(flight);
-    await flight.undo.close(parts.log);
+    const ongoing = newOngoingCall(request, parts.clock.monotonic(), true);
+    const end = await toEnd(ongoing);
+    await ongoing.undo.close(parts.log);
     const { failure } = end;
     if (failure?.code === 'E3900')
       parts.log.error('dry-run-failed', { stage: end.stage, cause: String(failure.cause) });
-    const response = responseOf(flight, outcomesOf(stages, end), failure);
-    await note(parts, flight, response);
+    const response = responseOf(ongoing, outcomesOf(stages, end), failure);
+    await note(parts, ongoing, response);
     // Every door knows how to tell a caller that it has to say who it is.
-    if (failure !== undefined && isUnknown(flight, failure)) throw ToolLayerError.of(failure);
+    if (failure !== undefined && isUnknown(ongoing, failure)) throw ToolLayerError.of(failure);
     return response;
   };
   return async (request) => {
@@ -63,11 +63,11 @@ export function createRehearsal(parts: PipelineParts): RehearseCall {
   };
 }
 
-const isUnknown = ({ call }: Flight, { code }: Failure): boolean =>
+const isUnknown = ({ call }: OngoingCall, { code }: Failure): boolean =>
   call.principal === undefined && entryOf(code).http === UNAUTHENTICATED;
 
 /** What became of each stage: those before the one that refused are passed or passed by, those after it are not reached. */
-function outcomesOf(stages: readonly AnyStage[], { stage: refusing }: FlightEnd): StageOutcome[] {
+function outcomesOf(stages: readonly AnyStage[], { stage: refusing }: EndedCall): StageOutcome[] {
   const last = stages.findIndex(({ name }) => name === refusing);
   return stages.map(({ name, takes }, at) => {
     if (last >= 0 && at >= last) return { stage: name, outcome: at === last ? 'refused' : 'not_reached' };
@@ -75,8 +75,8 @@ function outcomesOf(stages: readonly AnyStage[], { stage: refusing }: FlightEnd)
   });
 }
 
-function responseOf(flight: Flight, stages: StageOutcome[], refused: Failure | undefined): DryRunResponse {
-  const { call, trust, policyDecision, gateDecision, hookVerdicts, warnings } = flight;
+function responseOf(ongoing: OngoingCall, stages: StageOutcome[], refused: Failure | undefined): DryRunResponse {
+  const { call, trust, policyDecision, gateDecision, hookVerdicts, warnings } = ongoing;
   const { tool, grant, request } = call;
   const { phase } = request.execution_options ?? {};
   const gate = gateDecision === undefined ? undefined : gateOf(gateDecision);
@@ -110,7 +110,7 @@ const gateOf = ({
   allowed,
   answer,
   because,
-}: NonNullable<Flight['gateDecision']>): NonNullable<DryRunResponse['gate_decision']> => ({
+}: NonNullable<OngoingCall['gateDecision']>): NonNullable<DryRunResponse['gate_decision']> => ({
   allowed,
   answer,
   ...(because === undefined ? {} : { because }),
@@ -119,7 +119,7 @@ const gateOf = ({
 /** Who asks what would be allowed is worth knowing; arguments stay out, as everywhere. */
 async function note(
   { ledger, clock, log }: Pick<PipelineParts, 'ledger' | 'clock' | 'log'>,
-  { call }: Flight,
+  { call }: OngoingCall,
   { would, error, phase, trust, policy_decision, gate_decision, hooks, tool_version }: DryRunResponse,
 ): Promise<void> {
   const { principal, request, inputHash } = call;

@@ -8,7 +8,7 @@ import { holdEvents } from '../../domain/event/held-events.ts';
 import type { Grant } from '../../domain/invocation/grant.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { packed, rowsOf } from '../../storage/postgres/ledger/packed-events.ts';
-import { type Flight, newFlight } from '../flight/flight.ts';
+import { newOngoingCall, type OngoingCall } from '../ongoing/ongoing-call.ts';
 import { eventsOf } from './call-events.ts';
 
 const HOSTILE = `nul \0 quote " \\ lone \ud800 🙂 \u2028`;
@@ -20,9 +20,9 @@ const grant: Grant = {
   limits: { timeoutMs: 1, cpuMillicores: 1, memoryMb: 1, outputBytesMax: 1 },
 };
 
-function flight(): Flight {
+function ongoing(): OngoingCall {
   const request = { tool_id: 'weather', parameters: {} };
-  const made = newFlight({ request, caller: { door: 'library' } }, 0);
+  const made = newOngoingCall({ request, caller: { door: 'library' } }, 0);
   Object.assign(made.call, { grant });
   made.trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) };
   const states = ['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED'] as const;
@@ -63,7 +63,7 @@ const readBack = ({ data }: EventDraft) => JSON.parse(canonicalJson(data));
 test('AUD-01 the members of an event stand in canonical order, and its parts make up the whole', () => {
   for (const record of [least, most]) {
     for (const answeredBy of [undefined, HOSTILE]) {
-      for (const { data, parts } of eventsOf(flight(), record, 0, answeredBy)) {
+      for (const { data, parts } of eventsOf(ongoing(), record, 0, answeredBy)) {
         expect(JSON.stringify(data)).toBe(canonicalJson(data));
         expect({ ...parts?.shared, ...parts?.own }).toEqual(data);
         expect(JSON.stringify(parts?.own)).toBe(canonicalJson(parts?.own));
@@ -73,7 +73,7 @@ test('AUD-01 the members of an event stand in canonical order, and its parts mak
 });
 
 test('AUD-01 PIPE-01 each transition says state, hash of the input and capabilities; the end also hash, usage and error', () => {
-  const said = eventsOf(flight(), most, 0).map(readBack);
+  const said = eventsOf(ongoing(), most, 0).map(readBack);
   expect(said.map(({ state }) => state)).toEqual(['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED']);
   for (const { capabilities, input_hash, trace_id, called_as } of said) {
     expect(capabilities).toEqual([`filesystem:ro:/tmp/${HOSTILE}`, 'credential:key']);
@@ -87,7 +87,7 @@ test('AUD-01 PIPE-01 each transition says state, hash of the input and capabilit
   expect(JSON.stringify(said)).not.toContain('never told');
 });
 
-const decided = (made: Flight): Flight => {
+const decided = (made: OngoingCall): OngoingCall => {
   made.policyDecision = {
     engine: HOSTILE,
     version: HOSTILE,
@@ -105,7 +105,7 @@ const decided = (made: Flight): Flight => {
 
 test('PRM-08 PRM-09 PIPE-14 what was decided stands in the events, each where it belongs', () => {
   const stated = { ...most, phase: 'autonomous', trust: 'provisional', claimSource: HOSTILE } as const;
-  const said = eventsOf(decided(flight()), stated, 0).map(readBack);
+  const said = eventsOf(decided(ongoing()), stated, 0).map(readBack);
   for (const data of said)
     expect(data).toMatchObject({ phase: 'autonomous', trust: 'provisional', claim_source: HOSTILE });
   const places = said.map(({ policy_decision, adversarial_policy_decision, hooks }) => [
@@ -123,7 +123,7 @@ test('PRM-08 PRM-09 PIPE-14 what was decided stands in the events, each where it
 });
 
 test('a call that was refused tells at its end what was decided, and all that hooks said', () => {
-  const made = decided(flight());
+  const made = decided(ongoing());
   made.transitions.splice(3, 2, { state: 'DENIED', at: 3 });
   const said = eventsOf(made, { ...most, state: 'DENIED' }, 0)
     .map(readBack)
@@ -160,9 +160,9 @@ test('AUD-03 a chain has the hashes and rows have the text that they had when ev
     turnGroupId: 'turn',
     outputKeptHash: 'd'.repeat(64),
   };
-  const marked = decided(flight());
+  const marked = decided(ongoing());
   Object.assign(marked.call, { argumentFindings: ['sql_injection', 'xss'] });
-  const calls = [eventsOf(flight(), least, 0), eventsOf(marked, everything, 0, HOSTILE)];
+  const calls = [eventsOf(ongoing(), least, 0), eventsOf(marked, everything, 0, HOSTILE)];
   const found = calls.map((events) => {
     const drafts = events.map((draft, at) => ({ ...draft, id: `event-${at}` }));
     let head: ChainHead = EMPTY_CHAIN;

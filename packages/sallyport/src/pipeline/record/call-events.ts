@@ -7,7 +7,7 @@ import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import type { EventDraft, EventMembers } from '../../domain/event/event-draft.ts';
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { Flight, Transition } from '../flight/flight.ts';
+import type { OngoingCall, Transition } from '../ongoing/ongoing-call.ts';
 import { effectSaid } from './effect-said.ts';
 import { boundedDecision, inCanonicalOrder } from './recorded-decisions.ts';
 
@@ -18,10 +18,15 @@ import { boundedDecision, inCanonicalOrder } from './recorded-decisions.ts';
  * results themselves stay out: nothing here can hold a secret.
  * @param answeredBy id of the earlier call whose answer this one got
  */
-export function eventsOf(flight: Flight, record: InvocationRecord, from: number, answeredBy?: string): EventDraft[] {
-  const { transitions } = flight;
+export function eventsOf(
+  ongoing: OngoingCall,
+  record: InvocationRecord,
+  from: number,
+  answeredBy?: string,
+): EventDraft[] {
+  const { transitions } = ongoing;
   const { tenantId, invocationId } = record;
-  const shared = sharedMembers(flight, record, answeredBy);
+  const shared = sharedMembers(ongoing, record, answeredBy);
   const drafts: EventDraft[] = [];
   const add = (type: EventType, time: number, own: OwnMembers): void => {
     const data = dataOf(shared, own);
@@ -30,17 +35,17 @@ export function eventsOf(flight: Flight, record: InvocationRecord, from: number,
   for (let i = from; i < transitions.length; i += 1) {
     const { state, at } = transitions[i] as Transition;
     const isEnd = i === transitions.length - 1 && state !== 'EXECUTING';
-    if (isEnd && flight.facts !== undefined) drafts.push(...factsOf(flight.facts, record));
+    if (isEnd && ongoing.facts !== undefined) drafts.push(...factsOf(ongoing.facts, record));
     const effect = effectSaid(record, transitions, i);
     if (effect !== undefined) add(effect.type, at, { side_effect: effect.sideEffect });
-    const said = decisionsOf(flight, state);
+    const said = decisionsOf(ongoing, state);
     add(typeOf(state, record), at, isEnd ? endOf(said, record, state) : stepOf(said, state));
   }
   return drafts;
 }
 
 /** Rare enough that what they share need not stand once. */
-function factsOf(facts: NonNullable<Flight['facts']>, record: InvocationRecord): EventDraft[] {
+function factsOf(facts: NonNullable<OngoingCall['facts']>, record: InvocationRecord): EventDraft[] {
   const { tenantId, invocationId, agentDid, toolId, toolVersion, inputHash } = record;
   const shared = {
     agent_did: agentDid,
@@ -61,7 +66,7 @@ function factsOf(facts: NonNullable<Flight['facts']>, record: InvocationRecord):
 }
 
 /** What all events of a call say. */
-const sharedMembers = ({ call, trace }: Flight, record: InvocationRecord, answeredBy?: string) => ({
+const sharedMembers = ({ call, trace }: OngoingCall, record: InvocationRecord, answeredBy?: string) => ({
   agent_did: record.agentDid,
   answered_by: answeredBy,
   argument_findings: call.argumentFindings?.length === 0 ? undefined : call.argumentFindings,
@@ -147,8 +152,8 @@ const NOTHING_DECIDED: OwnMembers = {};
  * The end of a call that was refused says what was decided, and AUTHORIZED what let it through: after a hook rewrote the
  * arguments these are not the same.
  */
-function decisionsOf(flight: Flight, state: LifecycleState): OwnMembers {
-  const { policyDecision, gateDecision, hookVerdicts, transitions } = flight;
+function decisionsOf(ongoing: OngoingCall, state: LifecycleState): OwnMembers {
+  const { policyDecision, gateDecision, hookVerdicts, transitions } = ongoing;
   if (state === 'AUTHORIZED') {
     const permitted = policyDecision?.allowed === true || policyDecision?.ask === true;
     return {
@@ -171,9 +176,9 @@ function decisionsOf(flight: Flight, state: LifecycleState): OwnMembers {
 /** EXECUTING tells of the hooks before it, the end of those after it. */
 function verdictsFor(
   state: LifecycleState,
-  verdicts: NonNullable<Flight['hookVerdicts']>,
-  transitions: Flight['transitions'],
-): NonNullable<Flight['hookVerdicts']> {
+  verdicts: NonNullable<OngoingCall['hookVerdicts']>,
+  transitions: OngoingCall['transitions'],
+): NonNullable<OngoingCall['hookVerdicts']> {
   if (state === 'EXECUTING') return verdicts.filter(({ at }) => at === 'before');
   const ran = transitions.some((each) => each.state === 'EXECUTING');
   return ran ? verdicts.filter(({ at }) => at === 'after') : verdicts;

@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../domain/invocation/usage.ts';
 import type { WaitingCall } from '../../domain/invocation/waiting-call.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import type { CallSoFar } from '../call.ts';
-import { type Flight, type FlightEnd, mayHaveRow } from '../flight/flight.ts';
+import { type EndedCall, mayHaveRow, type OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import { attemptOf } from '../stages/attempts/try-again.ts';
 
@@ -17,13 +17,13 @@ type Open<T> = { -readonly [Name in keyof T]: T[Name] };
 /** The row of a call as far as it came. */
 export function recordOf(
   parts: Pick<PipelineParts, 'clock' | 'instanceId'>,
-  flight: Flight,
-  end: FlightEnd,
+  ongoing: OngoingCall,
+  end: EndedCall,
 ): InvocationRecord {
-  const { call, warnings, trust, nonce } = flight;
+  const { call, warnings, trust, nonce } = ongoing;
   const { tool, principal, request, inputHash, outputHash, outputKeptHash } = call;
   const record: Open<InvocationRecord> = {
-    invocationId: invocationIdOf(flight, end),
+    invocationId: invocationIdOf(ongoing, end),
     tenantId: principal?.tenantId ?? UNKNOWN_TENANT,
     agentDid: principal?.agentDid ?? UNKNOWN_TENANT,
     toolId: tool?.manifest.tool_id ?? request.tool_id,
@@ -31,8 +31,8 @@ export function recordOf(
     state: end.state,
     instanceId: parts.instanceId,
     warnings,
-    acceptedAt: flight.transitions[0]?.at ?? parts.clock.now(),
-    metadata: metadataOf(parts, flight, end),
+    acceptedAt: ongoing.transitions[0]?.at ?? parts.clock.now(),
+    metadata: metadataOf(parts, ongoing, end),
   };
   if (record.invocationId !== nonce) record.nonce = nonce;
   // One by one: a spread of what may be absent costs an object each.
@@ -44,15 +44,15 @@ export function recordOf(
     record.contentHash = tool.contentHash;
     record.sideEffect = sideEffectOf(tool.manifest);
   }
-  const hold = flight.resumed?.hold;
+  const hold = ongoing.resumed?.hold;
   if (hold !== undefined) record.fence = hold.fence;
-  const waiting = waitingOf(parts, flight, end);
+  const waiting = waitingOf(parts, ongoing, end);
   if (waiting !== undefined) record.waiting = waiting;
   const options = request.execution_options;
   if (options?.phase !== undefined) record.phase = options.phase;
   if (options?.claim_source !== undefined) record.claimSource = options.claim_source;
   if (trust !== undefined) record.trust = trust;
-  if (flight.gateDecision !== undefined) record.gateDecision = flight.gateDecision;
+  if (ongoing.gateDecision !== undefined) record.gateDecision = ongoing.gateDecision;
   if (inputHash !== undefined) record.inputHash = inputHash;
   if (outputHash !== undefined) record.outputHash = outputHash;
   if (outputKeptHash !== undefined) record.outputKeptHash = outputKeptHash;
@@ -67,9 +67,9 @@ export function recordOf(
 }
 
 /** The id that a caller chose is the call's once it is claimed, and as long as the call is not refused before it has a row. */
-function invocationIdOf(flight: Flight, { failure }: FlightEnd): string {
-  const isRefused = failure !== undefined && !mayHaveRow(flight);
-  return isRefused ? flight.nonce : (flight.call.invocationId ?? flight.resumed?.invocationId ?? flight.nonce);
+function invocationIdOf(ongoing: OngoingCall, { failure }: EndedCall): string {
+  const isRefused = failure !== undefined && !mayHaveRow(ongoing);
+  return isRefused ? ongoing.nonce : (ongoing.call.invocationId ?? ongoing.resumed?.invocationId ?? ongoing.nonce);
 }
 
 /** A tool that says it is deterministic can be held to its word later, without anybody who remembers what it was asked. */
@@ -100,8 +100,8 @@ function noteSideEffect(
 /** What is needed to run the call later, as long as it may have to be. */
 function waitingOf(
   { clock }: Pick<PipelineParts, 'clock'>,
-  { call, resumed }: Flight,
-  { state, waits }: FlightEnd,
+  { call, resumed }: OngoingCall,
+  { state, waits }: EndedCall,
 ): WaitingCall | undefined {
   const { claims, tool, givenParameters } = call;
   if (waits === undefined) return state === 'EXECUTING' ? resumed?.waiting : undefined;
@@ -119,19 +119,19 @@ function waitingOf(
 function withoutCause({
   cause: _cause,
   ...told
-}: NonNullable<FlightEnd['failure']>): NonNullable<InvocationRecord['failure']> {
+}: NonNullable<EndedCall['failure']>): NonNullable<InvocationRecord['failure']> {
   return told;
 }
 
 function metadataOf(
   { clock }: Pick<PipelineParts, 'clock'>,
-  flight: Flight,
-  { state, waits }: FlightEnd,
+  ongoing: OngoingCall,
+  { state, waits }: EndedCall,
 ): ExecutionMetadata {
-  const usage = flight.call.ran?.usage ?? flight.usage ?? NO_USAGE;
-  const started = flight.transitions[0]?.at ?? clock.now();
+  const usage = ongoing.call.ran?.usage ?? ongoing.usage ?? NO_USAGE;
+  const started = ongoing.transitions[0]?.at ?? clock.now();
   const metadata: ExecutionMetadata = {
-    duration_ms: rounded(clock.monotonic() - flight.startedAt - flight.slotWaitMs),
+    duration_ms: rounded(clock.monotonic() - ongoing.startedAt - ongoing.slotWaitMs),
     started_at: isoTime(started),
     cpu_used_millicore_seconds: usage.cpuMillicoreSeconds,
     memory_peak_mb: usage.memoryPeakMb,
@@ -139,14 +139,14 @@ function metadataOf(
     network_bytes_received: usage.networkBytesReceived,
     documents_accessed: [],
     checkpoints_created: [],
-    attempts: flight.attempts,
+    attempts: ongoing.attempts,
     cached: false,
   };
-  if (flight.slotWaitMs > 0) metadata.slot_wait_ms = rounded(flight.slotWaitMs);
+  if (ongoing.slotWaitMs > 0) metadata.slot_wait_ms = rounded(ongoing.slotWaitMs);
   if (usage.weakerLimits !== undefined) metadata.weaker_limits = [...usage.weakerLimits];
-  if (flight.failedAttempts !== undefined) metadata.failed_attempts = flight.failedAttempts.map(attemptOf);
+  if (ongoing.failedAttempts !== undefined) metadata.failed_attempts = ongoing.failedAttempts.map(attemptOf);
   if (state !== 'EXECUTING' && waits === undefined)
-    metadata.completed_at = isoTime(flight.transitions.at(-1)?.at ?? started);
+    metadata.completed_at = isoTime(ongoing.transitions.at(-1)?.at ?? started);
   return metadata;
 }
 

@@ -5,7 +5,7 @@ import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { ownEffectStatus } from '../../domain/invocation/side-effect.ts';
-import type { Transition } from '../flight/flight.ts';
+import type { Transition } from '../ongoing/ongoing-call.ts';
 
 /** What the record of a side effect says at one moment of its call (VIS-03). */
 export interface EffectSaid {

@@ -2,7 +2,7 @@
 import type { Ledger } from '../../audit/ledger.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { createTimeLimit } from '../flight/time-limit.ts';
+import { createTimeLimit } from '../ongoing/time-limit.ts';
 
 /**
  * Puts calls on record that are about to run, with what is to be told of them so far. The row and its events are written in

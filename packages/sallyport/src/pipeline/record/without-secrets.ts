@@ -1,7 +1,7 @@
 import type { Redactor } from '@sallyport/guards';
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import type { Failure } from '@sallyport/std/error/failure';
-import type { Flight } from '../flight/flight.ts';
+import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 
 /** Words of the layer alone: of an address or path that the caller or the tool gave, it says why it is out of bounds. */
 const OWN_WORDS: ReadonlySet<ErrorCode> = new Set(['E3104', 'E3105', 'E3203', 'E3204']);
@@ -11,7 +11,7 @@ const OWN_WORDS: ReadonlySet<ErrorCode> = new Set(['E3104', 'E3105', 'E3203', 'E
  * a stranger's, and what they say of people and secrets is nobody's business (AUD-04). The record says the same, so every
  * later answer does. Before that the words are those of the layer and its operators.
  */
-export function withoutSecrets(redactor: Redactor | undefined, { attempts }: Flight, failed: Failure): Failure {
+export function withoutSecrets(redactor: Redactor | undefined, { attempts }: OngoingCall, failed: Failure): Failure {
   if (redactor === undefined || attempts === 0 || OWN_WORDS.has(failed.code)) return failed;
   const { message, details } = failed;
   const given = details === undefined ? { message } : { message, details };

@@ -3,7 +3,7 @@ import type { ApprovalBinding, ConfirmationReason } from '../../domain/invocatio
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { createTrustRules, type TrustRules } from '../../permission/trust.ts';
 import type { Admitted, Approved, Authorized, CallRequest, Consulted, Resolved, Validated } from '../call.ts';
-import type { Flight } from '../flight/flight.ts';
+import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 import { executorCall } from './attempts/executor-call.ts';
@@ -44,14 +44,14 @@ export function approve({
 }: Pick<PipelineParts, 'trust' | 'approvals' | 'clock' | 'secrets'>): Stage<Needs, Approved> {
   return {
     name: 'approve',
-    async run(given, flight) {
-      const question = await given.executor.requiresConfirmation(executorCall(given, flight));
+    async run(given, ongoing) {
+      const question = await given.executor.requiresConfirmation(executorCall(given, ongoing));
       const call = { ...given, question };
       const reason = whyConfirmation(call, rules);
       if (reason === undefined) return UNCONFIRMED;
-      if (hasYes(call, flight, clock.now())) return { confirmed: true, question };
+      if (hasYes(call, ongoing, clock.now())) return { confirmed: true, question };
       const isAutonomous = call.request.execution_options?.phase === 'autonomous';
-      if (!isAutonomous || APPROVALS.has(reason)) return ask({ desk: approvals, secrets }, reason, call, flight);
+      if (!isAutonomous || APPROVALS.has(reason)) return ask({ desk: approvals, secrets }, reason, call, ongoing);
       return rules.autonomous === 'allow' && PASSED_BY.has(reason) ? UNCONFIRMED : nobody(reason, call);
     },
   };
@@ -76,7 +76,7 @@ function whyConfirmation(call: Asked, rules: TrustRules): ConfirmationReason | u
 }
 
 /** Whether the yes that this call brings from its wait was given to this very call. */
-function hasYes(call: Asked, { resumed, policyDecision }: Flight, now: number): boolean {
+function hasYes(call: Asked, { resumed, policyDecision }: OngoingCall, now: number): boolean {
   if (resumed === undefined) return false;
   const { approval, waiting } = resumed;
   // Set aside for a worker after the yes; its arguments and its version cannot have changed, what its executor asks can.
@@ -124,7 +124,7 @@ function ask(
   { desk, secrets }: { readonly desk: PipelineParts['approvals'] } & Pick<PipelineParts, 'secrets'>,
   reason: ConfirmationReason,
   call: Asked,
-  { policyDecision, rehearsal }: Flight,
+  { policyDecision, rehearsal }: OngoingCall,
 ): StageEnd<Approved> {
   if (desk === undefined || rehearsal) return pending(reason, call, desk === undefined);
   const prompt = promptOf(call);

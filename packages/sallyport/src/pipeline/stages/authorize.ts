@@ -11,7 +11,7 @@ import { checkPathArguments } from '../../permission/check-path-arguments.ts';
 import type { PolicyDecision, PolicyQuestion } from '../../permission/policy-engine.port.ts';
 import { createTrustRules } from '../../permission/trust.ts';
 import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../call.ts';
-import type { Flight } from '../flight/flight.ts';
+import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 import { callGrant } from './grant/call-grant.ts';
@@ -36,7 +36,7 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
   return {
     name: 'authorize',
     reaches: 'AUTHORIZED',
-    async run(call, flight) {
+    async run(call, ongoing) {
       const { principal, tool, overrides } = call;
       const refused = tokenRefusal(call);
       if (refused !== undefined) return refused;
@@ -53,13 +53,13 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
       if (isFailure(granted)) return granted;
       const grant = overriddenGrant(granted, overrides);
       const trust = rules.effective(principal.trust, tool.manifest, asked);
-      flight.trust = trust;
+      ongoing.trust = trust;
       const outside = await checkPathArguments(tool.manifest, call.parameters, grant);
       if (outside !== undefined) return outside;
       const decision = await policy.decide(questionOf(call, grant, trust));
       if (isFailure(decision)) return decision;
-      flight.policyDecision = decision;
-      const forbidden = policyRefusal(decision) ?? (await judge(gate, call, flight));
+      ongoing.policyDecision = decision;
+      const forbidden = policyRefusal(decision) ?? (await judge(gate, call, ongoing));
       return forbidden ?? { grant, executor, trust, policyAsks: decision.ask === true };
     },
   };
@@ -98,7 +98,7 @@ function policyRefusal({ allowed, ask, policies }: PolicyDecision): Failure | un
 }
 
 /** Asks the language model, where there is one, and puts on record what it said. */
-async function judge(gate: Parts['gate'], call: Needs, flight: Flight): Promise<Failure | undefined> {
+async function judge(gate: Parts['gate'], call: Needs, ongoing: OngoingCall): Promise<Failure | undefined> {
   const { request, tool, parameters } = call;
   const { phase, claim_source, environment } = request.execution_options ?? {};
   const made = await gate?.judge(
@@ -110,10 +110,10 @@ async function judge(gate: Parts['gate'], call: Needs, flight: Flight): Promise<
       ...(claim_source === undefined ? {} : { claimSource: claim_source }),
       parameters: judgedArguments(parameters, environment),
     },
-    flight.controller.signal,
+    ongoing.controller.signal,
   );
   if (made === undefined) return undefined;
-  flight.gateDecision = made;
+  ongoing.gateDecision = made;
   return gateRefusal(made);
 }
 

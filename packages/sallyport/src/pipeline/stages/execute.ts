@@ -15,8 +15,8 @@ import type {
   Resolved,
   Validated,
 } from '../call.ts';
-import { type DeadlineTerms, startDeadline } from '../flight/deadline.ts';
-import type { Flight } from '../flight/flight.ts';
+import { type DeadlineTerms, startDeadline } from '../ongoing/deadline.ts';
+import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 import { throughCircuit } from './attempts/circuits/through-circuit.ts';
@@ -60,30 +60,30 @@ export function execute(parts: Parts): Stage<Needs, Ran> {
   return {
     name: 'execute',
     begins: 'EXECUTING',
-    async run(call, flight) {
+    async run(call, ongoing) {
       // It may have been cancelled while its row was written; then nothing ran.
-      if (flight.controller.signal.aborted) return failureOf(flight.controller.signal.reason);
-      flight.attempts += 1;
-      return attempts(parts, call, flight);
+      if (ongoing.controller.signal.aborted) return failureOf(ongoing.controller.signal.reason);
+      ongoing.attempts += 1;
+      return attempts(parts, call, ongoing);
     },
   };
 }
 
-async function attempts(parts: Parts, call: Needs, flight: Flight): Promise<StageEnd<Ran>> {
-  const { controller } = flight;
+async function attempts(parts: Parts, call: Needs, ongoing: OngoingCall): Promise<StageEnd<Ran>> {
+  const { controller } = ongoing;
   const startedAt = parts.clock.monotonic();
   const deadline = startDeadline(parts.clock, termsOf(call), (error) => controller.abort(error));
-  flight.deadline = deadline;
+  ongoing.deadline = deadline;
   // Each attempt has a call of its own: what is left of a failed one changes nothing any more.
   const attempt = async (): Promise<Ran> => {
-    const running = start(call, executorCall(call, flight, parts), controller.signal);
+    const running = start(call, executorCall(call, ongoing, parts), controller.signal);
     try {
       return { ran: await orAbandoned(running, controller.signal) };
     } catch (thrown) {
       throw underShownNames(call.tool.manifest, thrown);
     }
   };
-  const run = (): Promise<Ran> => throughCircuit(parts, call, flight, attempt);
+  const run = (): Promise<Ran> => throughCircuit(parts, call, ongoing, attempt);
   try {
     return await run();
   } catch (thrown) {
@@ -93,10 +93,10 @@ async function attempts(parts: Parts, call: Needs, flight: Flight): Promise<Stag
       deadline.touch();
       return run();
     };
-    return await tryAgain(parts, call, flight, { startedAt, failed: failureOf(thrown), attempt: again });
+    return await tryAgain(parts, call, ongoing, { startedAt, failed: failureOf(thrown), attempt: again });
   } finally {
     deadline.stop();
-    flight.deadline = undefined;
+    ongoing.deadline = undefined;
   }
 }
 

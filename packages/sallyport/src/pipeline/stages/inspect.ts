@@ -3,7 +3,7 @@ import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import type { Authorized, Executed, Inspected, Resolved } from '../call.ts';
-import type { Flight } from '../flight/flight.ts';
+import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 import { cutResult } from './values/cut-result.ts';
@@ -24,20 +24,20 @@ export function inspect({
   const rules = { ...VALUE_RULES, ...values };
   return {
     name: 'inspect',
-    async run({ outcome, tool, grant }, flight) {
+    async run({ outcome, tool, grant }, ongoing) {
       const turn = createTurns(clock);
-      if (outcome.toolError === true) return reportedError(rules, outcome.result, { tool, grant }, flight, turn);
-      const warnedBefore = flight.warnings.length;
-      const fitting = fitResult(schemas, rules, tool.manifest, outcome.result, flight.warnings);
+      if (outcome.toolError === true) return reportedError(rules, outcome.result, { tool, grant }, ongoing, turn);
+      const warnedBefore = ongoing.warnings.length;
+      const fitting = fitResult(schemas, rules, tool.manifest, outcome.result, ongoing.warnings);
       if (isFailure(fitting)) return fitting;
-      if (flight.warnings.length > warnedBefore) logLenience(log, tool.manifest.tool_id, flight);
+      if (ongoing.warnings.length > warnedBefore) logLenience(log, tool.manifest.tool_id, ongoing);
       await turn();
-      const marked = await markResult(rules, fitting.result, flight.warnings, turn);
+      const marked = await markResult(rules, fitting.result, ongoing.warnings, turn);
       if (isFailure(marked)) return marked;
       await turn();
       const text = canonicalJson(marked.result);
       await turn();
-      const result = cutResult(marked.result, text, grant.limits.outputBytesMax, tool.manifest, flight.warnings);
+      const result = cutResult(marked.result, text, grant.limits.outputBytesMax, tool.manifest, ongoing.warnings);
       const outputHash = sha256(text);
       return result === marked.result
         ? { result, outputHash }
@@ -47,7 +47,7 @@ export function inspect({
 }
 
 /** What passes only because strict mode is off is for the owner of the tool to mend. */
-function logLenience(log: PipelineParts['log'], toolId: string, { call, warnings }: Flight): void {
+function logLenience(log: PipelineParts['log'], toolId: string, { call, warnings }: OngoingCall): void {
   log.warn('result-not-as-promised', {
     tool_id: toolId,
     invocation_id: call.invocationId,
@@ -60,7 +60,7 @@ async function reportedError(
   rules: ValueRules,
   said: unknown,
   { tool, grant }: Pick<Needs, 'tool' | 'grant'>,
-  { warnings }: Flight,
+  { warnings }: OngoingCall,
   turn: Turns,
 ): Promise<Failure> {
   let text: string;

@@ -2,9 +2,9 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import type { Approved, Authorized, CallRequest, Reserved, Resolved } from '../call.ts';
-import type { AgentSlot } from '../flight/agent-slots.ts';
-import type { Flight } from '../flight/flight.ts';
-import { agentKey } from '../flight/running-calls.ts';
+import type { AgentSlot } from '../ongoing/agent-slots.ts';
+import type { OngoingCall } from '../ongoing/ongoing-call.ts';
+import { agentKey } from '../ongoing/running-calls.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage, StageEnd } from '../stage.ts';
 import { RESERVED, takeRate } from './attempts/take-rate.ts';
@@ -23,39 +23,39 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
   return {
     name: 'reserve',
     takes: 'a slot of the agent, a permit of the circuit, a token of the rate limit, a call of the quota',
-    async run(call, flight) {
+    async run(call, ongoing) {
       const { principal, claims, request } = call;
       // Nothing is taken for a call that a worker runs later: it takes what it needs then.
-      const isLater = request.execution_options?.async_mode === true && flight.resumed === undefined;
+      const isLater = request.execution_options?.async_mode === true && ongoing.resumed === undefined;
       if (isLater) return cannotWait(parts, call, 'for a worker') ?? { waits: forWorker(call) };
       // What takes a call back is a part of that call, which holds its slot still: only the way to the tool counts.
-      if (call.onBehalfOf !== undefined) return takeWay(parts, call, flight);
+      if (call.onBehalfOf !== undefined) return takeWay(parts, call, ongoing);
       // A session that has nothing left must not eat up what other agents share.
       const spent = quota?.knownSpent(principal, claims);
       if (spent !== undefined) return spent;
       // A worker waits until a slot is free, and holds it already.
-      flight.slot = flight.resumed?.hold?.slot;
-      if (flight.slot === undefined) {
+      ongoing.slot = ongoing.resumed?.hold?.slot;
+      if (ongoing.slot === undefined) {
         const slot = running.slots.take(agentKey(principal), limits.callsPerAgentMax);
-        if (slot === undefined) await waitForSlot(parts, call, flight);
-        else hold(slot, flight);
+        if (slot === undefined) await waitForSlot(parts, call, ongoing);
+        else hold(slot, ongoing);
       }
-      const way = await takeWay(parts, call, flight);
+      const way = await takeWay(parts, call, ongoing);
       return isFailure(way) ? way : ((await quota?.take(principal, claims)) ?? RESERVED);
     },
   };
 }
 
-function hold(slot: AgentSlot, flight: Flight): void {
-  flight.slot = slot;
-  flight.undo.defer(() => slot.free());
+function hold(slot: AgentSlot, ongoing: OngoingCall): void {
+  ongoing.slot = slot;
+  ongoing.undo.defer(() => slot.free());
 }
 
 /** The time of the tool begins when it runs: a call whose turn comes late is not begun with a moment left. */
 async function waitForSlot(
   { clock, running, limits }: Parts,
   { principal, grant }: Resolved & Authorized,
-  flight: Flight,
+  ongoing: OngoingCall,
 ): Promise<void> {
   const since = clock.monotonic();
   try {
@@ -63,13 +63,13 @@ async function waitForSlot(
       waitingMax: limits.callsWaitingPerAgentMax,
       allWaitingMax: limits.callsMax,
       ms: grant.limits.timeoutMs,
-      signal: flight.controller.signal,
+      signal: ongoing.controller.signal,
     });
-    hold(slot, flight);
+    hold(slot, ongoing);
     // The call may have ended in the moment in which it got the slot.
-    flight.controller.signal.throwIfAborted();
+    ongoing.controller.signal.throwIfAborted();
   } finally {
-    flight.slotWaitMs = clock.monotonic() - since;
+    ongoing.slotWaitMs = clock.monotonic() - since;
   }
 }
 
@@ -80,6 +80,6 @@ const forWorker = ({ confirmed, question }: Approved): WaitFor => ({
 });
 
 /** What every attempt takes: a permit of the circuit, then tokens of the rates. */
-async function takeWay(parts: Parts, call: Resolved & Authorized, flight: Flight): Promise<StageEnd<Reserved>> {
-  return (await parts.circuits?.take(call, flight)) ?? takeRate(parts, call);
+async function takeWay(parts: Parts, call: Resolved & Authorized, ongoing: OngoingCall): Promise<StageEnd<Reserved>> {
+  return (await parts.circuits?.take(call, ongoing)) ?? takeRate(parts, call);
 }

@@ -12,9 +12,9 @@ type Needs = Admitted & Resolved & Validated & Ran & Executed & Inspected;
 export function settle(parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock'>): Stage<Needs, Settled> {
   return {
     name: 'settle',
-    async run(call, flight) {
-      flight.undo.commit();
-      if (call.tool.manifest.deterministic === true) await checkDeterminism(parts, call, flight);
+    async run(call, ongoing) {
+      ongoing.undo.commit();
+      if (call.tool.manifest.deterministic === true) await checkDeterminism(parts, call, ongoing);
       return { settled: true };
     },
   };

@@ -1,5 +1,5 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
-import type { Resumed } from '../flight/flight.ts';
+import type { Resumed } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import { rollBackOpen } from './roll-back-open.ts';
 

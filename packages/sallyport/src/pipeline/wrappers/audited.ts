@@ -7,7 +7,7 @@ import type { EventDraft } from '../../domain/event/event-draft.ts';
 import { isLegalTransition } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
-import type { Flight, FlightEnd } from '../flight/flight.ts';
+import type { EndedCall, OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import { eventsOf } from '../record/call-events.ts';
 import { recordOf, repeated } from '../record/call-record.ts';
@@ -29,15 +29,15 @@ export function audited(parts: Parts): Wrapper {
   const firstEvents = createFirstEvents(parts.ledger);
   return {
     name: 'audited',
-    wrap: (next) => async (flight) => {
+    wrap: (next) => async (ongoing) => {
       /** Transitions that are written already. */
-      let written = flight.transitions.length;
+      let written = ongoing.transitions.length;
       let begunCall: BegunCall | undefined;
-      flight.enter = (state) => {
+      ongoing.enter = (state) => {
         // A call that waited comes again through states that are on record.
-        if (flight.resumed !== undefined && flight.transitions.some((each) => each.state === state)) return undefined;
-        const hold = flight.resumed?.hold;
-        if (hold !== undefined && state === 'EXECUTING' && !isSafe(flight)) return hold.begin().then(begun);
+        if (ongoing.resumed !== undefined && ongoing.transitions.some((each) => each.state === state)) return undefined;
+        const hold = ongoing.resumed?.hold;
+        if (hold !== undefined && state === 'EXECUTING' && !isSafe(ongoing)) return hold.begin().then(begun);
         return advance(state);
       };
       const begun = (isMine: boolean): Promise<void> | undefined => {
@@ -45,23 +45,23 @@ export function audited(parts: Parts): Wrapper {
         return advance('EXECUTING');
       };
       const advance = (state: LifecycleState): Promise<void> | undefined => {
-        move(parts, flight, state);
+        move(parts, ongoing, state);
         if (state !== 'EXECUTING') return undefined;
-        const durability = beforeExecution(flight);
+        const durability = beforeExecution(ongoing);
         if (durability === undefined) return undefined;
         const from = written;
-        written = flight.transitions.length;
-        const record = recordOf(parts, flight, { state });
-        const events = eventsOf(flight, record, from);
+        written = ongoing.transitions.length;
+        const record = recordOf(parts, ongoing, { state });
+        const events = eventsOf(ongoing, record, from);
         // Of a call that waited, a worker may write the row while it runs.
-        if (flight.resumed === undefined) begunCall = firstEvents.begin(record, events, durability);
+        if (ongoing.resumed === undefined) begunCall = firstEvents.begin(record, events, durability);
         const standing = begunCall?.standing.catch(disown) ?? parts.ledger.commit({ record, events, durability });
-        return flight.confirmClaims === undefined ? standing : standing.then(flight.confirmClaims);
+        return ongoing.confirmClaims === undefined ? standing : standing.then(ongoing.confirmClaims);
       };
       /** Another call has the id: its claim was lost with the database, and taken. Nothing is written of this one yet. */
       const disown = (thrown: unknown): void => {
         if (failureOf(thrown).code !== 'E3802') throw thrown;
-        Object.assign(flight.call, { invocationId: flight.nonce });
+        Object.assign(ongoing.call, { invocationId: ongoing.nonce });
         begunCall = undefined;
         written = 0;
         throw new ToolLayerError(
@@ -69,17 +69,17 @@ export function audited(parts: Parts): Wrapper {
           'Another call with this id runs instead of this one. Nothing of it ran: call again.',
         );
       };
-      if (flight.resumed === undefined) move(parts, flight, 'DECLARED');
-      const end = discreet(parts, flight, await next(flight));
-      if (flight.resumed?.hold?.counts(end.failure, flight.attempts) === false) {
-        return { ...end, record: recordOf(parts, flight, { state: 'EXECUTING' }) };
+      if (ongoing.resumed === undefined) move(parts, ongoing, 'DECLARED');
+      const end = discreet(parts, ongoing, await next(ongoing));
+      if (ongoing.resumed?.hold?.counts(end.failure, ongoing.attempts) === false) {
+        return { ...end, record: recordOf(parts, ongoing, { state: 'EXECUTING' }) };
       }
       const untold = begunCall === undefined ? NONE : await begunCall.untold();
       const eventsTo = (record: InvocationRecord): EventDraft[] => [
         ...untold,
-        ...eventsOf(flight, record, written, end.answered?.invocationId),
+        ...eventsOf(ongoing, record, written, end.answered?.invocationId),
       ];
-      return end.waits === undefined ? settled(parts, flight, end, eventsTo) : setAside(parts, flight, end, eventsTo);
+      return end.waits === undefined ? settled(parts, ongoing, end, eventsTo) : setAside(parts, ongoing, end, eventsTo);
     },
   };
 }
@@ -89,40 +89,41 @@ const NONE: readonly EventDraft[] = [];
 /** What the chain gets with a row that is written now. */
 type EventsTo = (record: InvocationRecord) => EventDraft[];
 
-const discreet = ({ redactor }: Parts, flight: Flight, end: FlightEnd): FlightEnd =>
-  end.failure === undefined ? end : { ...end, failure: withoutSecrets(redactor, flight, end.failure) };
+const discreet = ({ redactor }: Parts, ongoing: OngoingCall, end: EndedCall): EndedCall =>
+  end.failure === undefined ? end : { ...end, failure: withoutSecrets(redactor, ongoing, end.failure) };
 
-function move({ clock }: Parts, flight: Flight, state: LifecycleState): void {
-  const from = flight.transitions.at(-1)?.state;
+function move({ clock }: Parts, ongoing: OngoingCall, state: LifecycleState): void {
+  const from = ongoing.transitions.at(-1)?.state;
   if (from !== undefined && !isLegalTransition(from, state)) {
     throw new ToolLayerError('E3900', `The call cannot go from ${from} to ${state}.`);
   }
-  flight.transitions.push({ state, at: clock.now() });
+  ongoing.transitions.push({ state, at: clock.now() });
 }
 
 /** Whether the tool may run again after a run of which nobody knows the end. */
-function isSafe({ call: { tool } }: Flight): boolean {
+function isSafe({ call: { tool } }: OngoingCall): boolean {
   const policy = tool === undefined ? 'unknown' : sideEffectOf(tool.manifest);
   return policy === 'pure' || policy === 'idempotent';
 }
 
 /** How firmly the row has to stand before the tool runs; undefined when nothing has to. */
-function beforeExecution(flight: Flight): 'synchronous' | 'asynchronous' | undefined {
-  const { tool, idempotencyKey } = flight.call;
+function beforeExecution(ongoing: OngoingCall): 'synchronous' | 'asynchronous' | undefined {
+  const { tool, idempotencyKey } = ongoing.call;
   if (tool === undefined) return 'synchronous';
   // A key that a crash of the database takes back would be free for another call, while this one goes on and is answered.
   if (idempotencyKey !== undefined) return 'synchronous';
   const policy = sideEffectOf(tool.manifest);
   // Nobody waits for the answer of a call that waited, so its row has to say that it runs.
-  if (policy === 'pure') return flight.resumed === undefined ? undefined : 'asynchronous';
+  if (policy === 'pure') return ongoing.resumed === undefined ? undefined : 'asynchronous';
   return policy === 'idempotent' ? 'asynchronous' : 'synchronous';
 }
 
-async function settled(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: EventsTo): Promise<FlightEnd> {
-  move(parts, flight, end.state);
-  const record = recordOf(parts, flight, end);
-  const begun = flight.transitions.some(({ state }) => state === 'EXECUTING') && beforeExecution(flight) !== undefined;
-  const lasting = begun && flight.attempts > 0;
+async function settled(parts: Parts, ongoing: OngoingCall, end: EndedCall, eventsTo: EventsTo): Promise<EndedCall> {
+  move(parts, ongoing, end.state);
+  const record = recordOf(parts, ongoing, end);
+  const begun =
+    ongoing.transitions.some(({ state }) => state === 'EXECUTING') && beforeExecution(ongoing) !== undefined;
+  const lasting = begun && ongoing.attempts > 0;
   let entry: CallEnd | undefined;
   try {
     // A row that says that the call runs must not come back by a crash of the database, whether the tool was reached or not.
@@ -133,11 +134,11 @@ async function settled(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: E
     // Its row may say that it runs, and must not say so for ever.
     const late = begun && entry !== undefined ? parts.lateEnds?.write(entry) : undefined;
     const standing = (await late) ?? (await takenRow(parts, record, thrown));
-    if (standing === undefined || nonceOf(standing) !== flight.nonce)
-      return unrecorded(parts, flight, record, lasting ? lostOutcome(flight, thrown) : retriable(thrown));
+    if (standing === undefined || nonceOf(standing) !== ongoing.nonce)
+      return unrecorded(parts, ongoing, record, lasting ? lostOutcome(ongoing, thrown) : retriable(thrown));
     if (!isSameEnd(standing, record)) return { ...end, record: standing };
   }
-  flight.undo.recorded(parts.log);
+  ongoing.undo.recorded(parts.log);
   return { ...end, record: end.answered === undefined ? record : repeated(record, end.answered) };
 }
 
@@ -145,15 +146,15 @@ const isSameEnd = (one: InvocationRecord, other: InvocationRecord): boolean =>
   one.state === other.state && one.failure?.code === other.failure?.code;
 
 /** What was accepted is never lost: the row stands on the disk before the caller hears that its call waits. */
-async function setAside(parts: Parts, flight: Flight, end: FlightEnd, eventsTo: EventsTo): Promise<FlightEnd> {
-  const record = recordOf(parts, flight, end);
+async function setAside(parts: Parts, ongoing: OngoingCall, end: EndedCall, eventsTo: EventsTo): Promise<EndedCall> {
+  const record = recordOf(parts, ongoing, end);
   try {
     await parts.ledger.commit({ record, events: eventsTo(record), durability: 'synchronous' });
     return { ...end, record };
   } catch (thrown) {
     const standing = await takenRow(parts, record, thrown);
-    if (standing !== undefined && nonceOf(standing) === flight.nonce) return { ...end, record: standing };
-    return unrecorded(parts, flight, record, retriable(thrown));
+    if (standing !== undefined && nonceOf(standing) === ongoing.nonce) return { ...end, record: standing };
+    return unrecorded(parts, ongoing, record, retriable(thrown));
   }
 }
 
@@ -175,8 +176,8 @@ const retriable = (thrown: unknown): Failure => {
     : failed;
 };
 
-function lostOutcome(flight: Flight, cause: unknown): Failure {
-  if (isSafe(flight))
+function lostOutcome(ongoing: OngoingCall, cause: unknown): Failure {
+  if (isSafe(ongoing))
     return failure('E3811', 'The tool ran, but its outcome could not be recorded. It is safe to call again.', {
       cause,
     });
@@ -185,7 +186,12 @@ function lostOutcome(flight: Flight, cause: unknown): Failure {
 }
 
 /** An answer that is not on record is not given: the caller learns that the record failed. */
-function unrecorded(parts: Parts, flight: Flight, { invocationId }: InvocationRecord, failed: Failure): FlightEnd {
-  const end: FlightEnd = { state: 'FAILED', failure: failed };
-  return { ...end, record: { ...recordOf(parts, flight, end), invocationId } };
+function unrecorded(
+  parts: Parts,
+  ongoing: OngoingCall,
+  { invocationId }: InvocationRecord,
+  failed: Failure,
+): EndedCall {
+  const end: EndedCall = { state: 'FAILED', failure: failed };
+  return { ...end, record: { ...recordOf(parts, ongoing, end), invocationId } };
 }

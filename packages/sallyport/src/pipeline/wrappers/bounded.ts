@@ -1,6 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { ConnectionLost } from '../../domain/principal/connection-lost.ts';
-import { createTimeLimit } from '../flight/time-limit.ts';
+import { createTimeLimit } from '../ongoing/time-limit.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Wrapper } from './wrapper.ts';
 
@@ -15,10 +15,10 @@ export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
   const later = createTimeLimit(laterMs);
   return {
     name: 'bounded',
-    wrap: (next) => async (flight) => {
-      const { controller, call } = flight;
+    wrap: (next) => async (ongoing) => {
+      const { controller, call } = ongoing;
       const { signal } = call.caller;
-      const isLater = flight.resumed !== undefined;
+      const isLater = ongoing.resumed !== undefined;
       const limit = isLater ? later : present;
       const run = limit.begin(() => controller.abort(tooLong(isLater ? laterMs : limits.timeoutMsMax, isLater)));
       const onGone = (): void => {
@@ -28,7 +28,7 @@ export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
       if (signal?.aborted === true) onGone();
       signal?.addEventListener('abort', onGone, { once: true });
       try {
-        return await next(flight);
+        return await next(ongoing);
       } finally {
         limit.end(run);
         signal?.removeEventListener('abort', onGone);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { entryOf } from '@sallyport/std/error/failure';
-import type { FlightEnd, Trace } from '../flight/flight.ts';
+import type { EndedCall, Trace } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Wrapper } from './wrapper.ts';
 
@@ -11,11 +11,11 @@ const TRACEPARENT = /^[0-9a-f]{2}-(?<traceId>(?!0{32})[0-9a-f]{32})-(?<spanId>(?
 export function traced({ log }: Pick<PipelineParts, 'log'>): Wrapper {
   return {
     name: 'traced',
-    wrap: (next) => async (flight) => {
-      const { traceparent } = flight.call.caller;
-      if (traceparent !== undefined) flight.trace = continued(traceparent);
-      const end = await next(flight);
-      if (end.failure !== undefined) logFailure(log, end, flight.trace);
+    wrap: (next) => async (ongoing) => {
+      const { traceparent } = ongoing.call.caller;
+      if (traceparent !== undefined) ongoing.trace = continued(traceparent);
+      const end = await next(ongoing);
+      if (end.failure !== undefined) logFailure(log, end, ongoing.trace);
       return end;
     },
   };
@@ -30,7 +30,7 @@ function continued(traceparent: string): Trace {
   return { traceId: given['traceId'], spanId, parentSpanId: given['spanId'] };
 }
 
-function logFailure(log: PipelineParts['log'], { failure, record }: FlightEnd, trace: Trace | undefined): void {
+function logFailure(log: PipelineParts['log'], { failure, record }: EndedCall, trace: Trace | undefined): void {
   if (failure === undefined) return;
   const fields = {
     e_code: failure.code,

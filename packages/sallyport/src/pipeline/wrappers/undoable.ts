@@ -1,6 +1,6 @@
 import { type Failure, failure as failureWith } from '@sallyport/std/error/failure';
 import { stateAfterFailure } from '../../domain/invocation/lifecycle.ts';
-import type { Flight, FlightEnd } from '../flight/flight.ts';
+import type { EndedCall, OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import { outcomeUnknown, rollbackFailed } from '../stages/attempts/outcome-unknown.ts';
 import { rollBackLeftover } from '../undo/leftover.ts';
@@ -15,28 +15,28 @@ export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'cl
   const { log } = parts;
   return {
     name: 'undoable',
-    wrap: (next) => async (flight) => {
-      const leftover = flight.resumed?.cutOff === true ? await rollBackLeftover(parts, flight.resumed) : undefined;
-      const end: FlightEnd = leftover === undefined ? await next(flight) : { state: 'ABORTED', failure: leftover };
+    wrap: (next) => async (ongoing) => {
+      const leftover = ongoing.resumed?.cutOff === true ? await rollBackLeftover(parts, ongoing.resumed) : undefined;
+      const end: EndedCall = leftover === undefined ? await next(ongoing) : { state: 'ABORTED', failure: leftover };
       const { failure } = end;
       // A call that waits keeps what it holds, its idempotency key above all.
       if (failure === undefined) {
-        flight.undo.commit();
-        const closing = flight.undo.close(log);
+        ongoing.undo.commit();
+        const closing = ongoing.undo.close(log);
         if (closing !== undefined) await closing;
         return end;
       }
-      const isEnd = flight.resumed?.hold?.counts(failure, flight.attempts) !== false;
-      const rolledBack = await flight.undo.rollBack(log, isEnd);
-      await flight.undo.close(log);
-      const unknown = unknownAfter(rolledBack, flight, failure);
+      const isEnd = ongoing.resumed?.hold?.counts(failure, ongoing.attempts) !== false;
+      const rolledBack = await ongoing.undo.rollBack(log, isEnd);
+      await ongoing.undo.close(log);
+      const unknown = unknownAfter(rolledBack, ongoing, failure);
       if (unknown === undefined && (rolledBack === 'done' || rolledBack === 'part')) {
-        log.info('rolled-back', { invocation_id: flight.call.invocationId, e_code: failure.code });
-        if (end.state === 'ABORTED') await flight.enter('ABORTED');
+        log.info('rolled-back', { invocation_id: ongoing.call.invocationId, e_code: failure.code });
+        if (end.state === 'ABORTED') await ongoing.enter('ABORTED');
         return { ...end, state: 'ROLLED_BACK' };
       }
       if (unknown === undefined) return end;
-      if (rolledBack === 'part') tellPart(flight, parts.clock.now());
+      if (rolledBack === 'part') tellPart(ongoing, parts.clock.now());
       if (failure.code === 'E3900') log.error('call-failed', { cause: causeOf(failure.cause) });
       return { ...end, state: stateAfterFailure(unknown), failure: unknown };
     },
@@ -44,17 +44,17 @@ export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'cl
 }
 
 /** What is not known after the rollback; undefined when all is. */
-function unknownAfter(rolledBack: RolledBack, flight: Flight, failed: Failure): Failure | undefined {
+function unknownAfter(rolledBack: RolledBack, ongoing: OngoingCall, failed: Failure): Failure | undefined {
   switch (rolledBack) {
     case 'done':
       return undefined;
     case 'failed':
       return rollbackFailed(failed);
     case 'nothing':
-      return outcomeUnknown(flight, failed);
+      return outcomeUnknown(ongoing, failed);
     case 'part': {
       // What the call changed through the layer is as before; what else it did nobody knows.
-      const unknown = outcomeUnknown(flight, failed);
+      const unknown = outcomeUnknown(ongoing, failed);
       if (unknown === undefined) return undefined;
       const { code, message, details, cause } = unknown;
       return failureWith(code, message, {
@@ -66,9 +66,9 @@ function unknownAfter(rolledBack: RolledBack, flight: Flight, failed: Failure): 
 }
 
 /** The state of the call says only that its outcome is not known; that there was a rollback is audited all the same. */
-function tellPart(flight: Flight, at: number): void {
-  flight.facts ??= [];
-  flight.facts.push({ type: 'ai.agent.tool.rolled_back', at, data: { rollback: 'done' } });
+function tellPart(ongoing: OngoingCall, at: number): void {
+  ongoing.facts ??= [];
+  ongoing.facts.push({ type: 'ai.agent.tool.rolled_back', at, data: { rollback: 'done' } });
 }
 
 const causeOf = (cause: unknown): string => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));

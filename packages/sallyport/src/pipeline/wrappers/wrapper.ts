@@ -1,10 +1,10 @@
-import type { Flight, FlightEnd } from '../flight/flight.ts';
+import type { EndedCall, OngoingCall } from '../ongoing/ongoing-call.ts';
 
 /** Takes a call to its end. */
-export type Flying = (flight: Flight) => Promise<FlightEnd>;
+export type Runner = (ongoing: OngoingCall) => Promise<EndedCall>;
 
 /** Something that concerns every call, laid around the whole list of stages. */
 export interface Wrapper {
   readonly name: string;
-  wrap(next: Flying): Flying;
+  wrap(next: Runner): Runner;
 }

@@ -5,7 +5,7 @@ import { originalArguments } from '../../../domain/tool/property-names/original-
 import { isSafeToRepeat, sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import type { ExecutorCall, UndoRecorder } from '../../../executors/executor.port.ts';
 import type { Admitted, Authorized, CallRequest, Prepared, Resolved, Validated } from '../../call.ts';
-import type { Flight } from '../../flight/flight.ts';
+import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { CallState, type StateParts } from '../../undo/state/call-state.ts';
 import type { TransactionParts } from '../../undo/transaction.ts';
@@ -24,7 +24,7 @@ export type RecordingParts = Pick<
 >;
 
 /** The call as its executor sees it. With `parts` it may change what a crash must not leave half made. */
-export function executorCall(call: Call, flight: Flight, parts?: RecordingParts): ExecutorCall {
+export function executorCall(call: Call, ongoing: OngoingCall, parts?: RecordingParts): ExecutorCall {
   const { onProgress } = call.caller;
   const environment = call.request.execution_options?.environment;
   return {
@@ -34,19 +34,19 @@ export function executorCall(call: Call, flight: Flight, parts?: RecordingParts)
     parameters: originalArguments(call.tool.manifest, call.parameters),
     grant: call.grant,
     secrets: call.secrets ?? NO_SECRETS,
-    attempt: flight.attempts,
+    attempt: ongoing.attempts,
     ...(environment === undefined ? {} : { environment }),
     onUsage(usage) {
-      flight.usage = usage;
+      ongoing.usage = usage;
     },
     // It is done already: what is left is to say so (PIPE-03).
-    onRolledBack: () => flight.undo.sayRolledBack(),
-    ...(parts?.transactions === undefined ? {} : changing(parts.transactions, parts, call, flight)),
-    whileAsking: (ask) => whileAsking(flight, ask),
-    ...(parts === undefined ? {} : { onUnasked: (why) => tellUnasked(flight, why, parts.clock.now()) }),
+    onRolledBack: () => ongoing.undo.sayRolledBack(),
+    ...(parts?.transactions === undefined ? {} : changing(parts.transactions, parts, call, ongoing)),
+    whileAsking: (ask) => whileAsking(ongoing, ask),
+    ...(parts === undefined ? {} : { onUnasked: (why) => tellUnasked(ongoing, why, parts.clock.now()) }),
     onProgress(progress) {
-      flight.progress = progress;
-      flight.deadline?.progressed();
+      ongoing.progress = progress;
+      ongoing.deadline?.progressed();
       onProgress?.(progress);
     },
   };
@@ -54,7 +54,7 @@ export function executorCall(call: Call, flight: Flight, parts?: RecordingParts)
 
 /** A person takes the time that a person takes: the call holds no slot, and its silence is not counted. */
 async function whileAsking<Answer>(
-  { deadline, slot, controller }: Flight,
+  { deadline, slot, controller }: OngoingCall,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
   using _asking = deadline?.asking();
@@ -62,15 +62,15 @@ async function whileAsking<Answer>(
 }
 
 /** Once for a call: a server may ask without end. */
-function tellUnasked(flight: Flight, why: string, at: number): void {
-  const { warnings } = flight;
+function tellUnasked(ongoing: OngoingCall, why: string, at: number): void {
+  const { warnings } = ongoing;
   if (warnings.some(({ code }) => code === UNASKED)) return;
   warnings.push({
     code: UNASKED,
     message: `The server wanted to ask the user something in the middle of this call. Nobody was shown the question, because ${why}. The server was told "cancel".`,
   });
-  flight.facts ??= [];
-  flight.facts.push({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
+  ongoing.facts ??= [];
+  ongoing.facts.push({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
 }
 
 /** Everything with which a tool changes state. Whoever took an earlier attempt's changes nothing with it. */
@@ -78,41 +78,41 @@ function changing(
   transactions: TransactionParts,
   parts: RecordingParts,
   call: Call,
-  flight: Flight,
+  ongoing: OngoingCall,
 ): Pick<ExecutorCall, 'undo' | 'state' | 'compensateWith'> {
-  const attempt = flight.attempts;
-  if (attempt > 1) flight.undo.reopen();
+  const attempt = ongoing.attempts;
+  if (attempt > 1) ongoing.undo.reopen();
   const { principal, invocationId } = call;
-  const fence = flight.resumed?.hold?.fence ?? 0;
+  const fence = ongoing.resumed?.hold?.fence ?? 0;
   const of = { tenantId: principal.tenantId, invocationId, instanceId: parts.instanceId, fence };
   const record = (step: UndoStep): Promise<void> =>
-    flight.attempts === attempt ? flight.undo.record(transactions, of, step) : Promise.reject(isOver());
+    ongoing.attempts === attempt ? ongoing.undo.record(transactions, of, step) : Promise.reject(isOver());
   const undo: UndoRecorder = { record };
   const compensateWith: NonNullable<ExecutorCall['compensateWith']> = async (given) =>
     record(withReach(call, await compensatingStep(parts, call, given)));
   if (parts.state === undefined) return { undo, compensateWith };
-  return { undo, compensateWith, state: stateOf(parts.state, parts, call, flight, of, record) };
+  return { undo, compensateWith, state: stateOf(parts.state, parts, call, ongoing, of, record) };
 }
 
 function stateOf(
   state: StateParts,
   { records }: RecordingParts,
   call: Call,
-  flight: Flight,
+  ongoing: OngoingCall,
   by: { readonly tenantId: string; readonly invocationId: string; readonly fence: number },
   record: UndoRecorder['record'],
 ): CallState {
   const { tool } = call;
-  const attempt = flight.attempts;
+  const attempt = ongoing.attempts;
   return new CallState({
     parts: state,
     records,
     scope: { tenantId: by.tenantId, ownerId: tool.tenantId, toolId: tool.manifest.tool_id },
     by,
     mayWrite: sideEffectOf(tool.manifest) !== 'pure',
-    signal: flight.controller.signal,
+    signal: ongoing.controller.signal,
     record: (step) => record(withReach(call, step)),
-    change: (make) => (flight.attempts === attempt ? flight.undo.change(make) : Promise.reject(isOver())),
+    change: (make) => (ongoing.attempts === attempt ? ongoing.undo.change(make) : Promise.reject(isOver())),
   });
 }
 

@@ -1,7 +1,7 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { isCutOff } from '../../../domain/retry/cut-off.ts';
 import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
-import type { Flight } from '../../flight/flight.ts';
+import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 
 const ADVICE = 'What the tool did is not known: find out before you call again. The layer does not repeat the call.';
 
@@ -9,7 +9,7 @@ const ADVICE = 'What the tool did is not known: find out before you call again. 
  * What the end of a call becomes that was cut off after it may have reached a tool which is not safe to repeat (PIPE-13).
  * Undefined where it stays as it is.
  */
-export function outcomeUnknown({ attempts, call }: Flight, failed: Failure): Failure | undefined {
+export function outcomeUnknown({ attempts, call }: OngoingCall, failed: Failure): Failure | undefined {
   if (attempts === 0 || call.tool === undefined || isSafeToRepeat(call.tool.manifest)) return undefined;
   if (!isCutOff(failed)) return undefined;
   return failure('E3804', `${failed.message} ${ADVICE}`, {

@@ -8,8 +8,8 @@ import { nextWait, type RetryBudget } from '../../../domain/retry/next-wait.ts';
 import { RETRY_DEFAULTS } from '../../../domain/tool/effective-manifest.ts';
 import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
 import type { Authorized, CallRequest, Ran, Resolved } from '../../call.ts';
-import type { FailedAttempt } from '../../flight/failed-attempt.ts';
-import type { Flight } from '../../flight/flight.ts';
+import type { FailedAttempt } from '../../ongoing/failed-attempt.ts';
+import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { StageEnd } from '../../stage.ts';
 import { RETRY_RULES, type RetryRules } from './retry-rules.ts';
@@ -37,32 +37,33 @@ const EXTERNAL = /^E33/;
 export async function tryAgain(
   parts: Parts,
   call: Call,
-  flight: Flight,
+  ongoing: OngoingCall,
   { failed, startedAt, attempt }: First,
 ): Promise<StageEnd<Ran>> {
   const { clock } = parts;
-  const { signal } = flight.controller;
+  const { signal } = ongoing.controller;
   const rules = parts.retries ?? RETRY_RULES;
   const terms = termsOf(call);
   const budget = budgetOf(rules, call);
-  const leftMs = (): number => Math.min(startedAt + rules.budgetMs - clock.monotonic(), flight.deadline?.leftMs() ?? 0);
+  const leftMs = (): number =>
+    Math.min(startedAt + rules.budgetMs - clock.monotonic(), ongoing.deadline?.leftMs() ?? 0);
   let last = failedAttempt(clock, failed, 1, startedAt, 0);
   for (;;) {
     const waitMs = waitAfter(last, terms, budget, { rules, leftMs: leftMs() });
-    if (waitMs === undefined || signal.aborted) return ended(flight, last, terms);
+    if (waitMs === undefined || signal.aborted) return ended(ongoing, last, terms);
     // What the attempt changed is taken back first; where that fails, nothing may be built upon it.
-    if ((await flight.undo.rollBackAttempt(parts.log)) === 'failed') return ended(flight, last, terms);
-    note(flight, last, clock.now());
-    const stopped = await waited(parts, call, flight, waitMs);
+    if ((await ongoing.undo.rollBackAttempt(parts.log)) === 'failed') return ended(ongoing, last, terms);
+    note(ongoing, last, clock.now());
+    const stopped = await waited(parts, call, ongoing, waitMs);
     if (stopped !== undefined) return stopped;
-    flight.attempts += 1;
+    ongoing.attempts += 1;
     const begunAt = clock.monotonic();
     try {
       return await attempt();
     } catch (thrown) {
       // The reason of the abort wins over whatever the executor made of it: a cancel is no failure to try again after.
       if (signal.aborted) return failureOf(signal.reason);
-      last = failedAttempt(clock, failureOf(thrown), flight.attempts, begunAt, waitMs);
+      last = failedAttempt(clock, failureOf(thrown), ongoing.attempts, begunAt, waitMs);
     }
   }
 }
@@ -108,11 +109,11 @@ function waitAfter(
 }
 
 /** On record, and audited with the end of the call. */
-function note(flight: Flight, failed: FailedAttempt, now: number): void {
-  flight.failedAttempts ??= [];
-  flight.failedAttempts.push(failed);
-  flight.facts ??= [];
-  flight.facts.push({ type: 'ai.agent.tool.attempt_failed', at: now, data: { attempt: attemptOf(failed) } });
+function note(ongoing: OngoingCall, failed: FailedAttempt, now: number): void {
+  ongoing.failedAttempts ??= [];
+  ongoing.failedAttempts.push(failed);
+  ongoing.facts ??= [];
+  ongoing.facts.push({ type: 'ai.agent.tool.attempt_failed', at: now, data: { attempt: attemptOf(failed) } });
 }
 
 /** A failed attempt as record and event have it; what it was told in words may quote the tool, and stays out. */
@@ -128,21 +129,21 @@ export function attemptOf({ attempt, failure: failed, startedAt, durationMs, wai
 }
 
 /** Undefined when the wait is over, and the circuit and the tool's rate allow another attempt. */
-async function waited(parts: Parts, call: Call, flight: Flight, waitMs: number): Promise<Failure | undefined> {
-  const { signal } = flight.controller;
+async function waited(parts: Parts, call: Call, ongoing: OngoingCall, waitMs: number): Promise<Failure | undefined> {
+  const { signal } = ongoing.controller;
   await wait(waitMs, undefined, { signal }).catch(() => undefined);
   if (signal.aborted) return failureOf(signal.reason);
-  const refused = await parts.circuits?.take(call, flight);
+  const refused = await parts.circuits?.take(call, ongoing);
   if (refused !== undefined) return refused;
   const rated = await takeRate(parts, call);
   return isFailure(rated) ? rated : undefined;
 }
 
 /** What the call ends with: the last failure itself, or E3305 where every attempt at a service failed. */
-function ended(flight: Flight, last: FailedAttempt, { safeToRepeat }: RetryTerms): Failure {
+function ended(ongoing: OngoingCall, last: FailedAttempt, { safeToRepeat }: RetryTerms): Failure {
   const { failure: failed, attempt: attempts } = last;
   if (attempts === 1) return failed;
-  note(flight, last, Math.round(last.startedAt + last.durationMs));
+  note(ongoing, last, Math.round(last.startedAt + last.durationMs));
   const isUnknown = !safeToRepeat && isCutOff(failed);
   if (isUnknown || !EXTERNAL.test(failed.code)) return failed;
   const { code, message, details, retryAfterMs, cause } = failed;

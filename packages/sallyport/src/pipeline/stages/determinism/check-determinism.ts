@@ -1,6 +1,6 @@
 import { isOwner } from '../../../domain/invocation/call-owner.ts';
 import type { Admitted, Executed, Inspected, Ran, Resolved, Validated } from '../../call.ts';
-import type { Flight } from '../../flight/flight.ts';
+import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { SeenOutput } from '../../output-store.port.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { Recalled } from './output-memory.ts';
@@ -16,7 +16,7 @@ type Call = Admitted & Resolved & Validated & Ran & Executed & Inspected;
 export async function checkDeterminism(
   parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock'>,
   call: Call,
-  flight: Flight,
+  ongoing: OngoingCall,
 ): Promise<void> {
   const { outputs, clock } = parts;
   if (outputs === undefined || call.outcome !== call.ran) return;
@@ -24,19 +24,19 @@ export async function checkDeterminism(
   const key = { tenantId: principal.tenantId, ownerId: tool.tenantId, contentHash: tool.contentHash, inputHash };
   const at = clock.now();
   const before = await outputs.seen(key, { outputHash, invocationId, at });
-  if (before !== undefined) await report(parts.records, call, flight, before, at);
+  if (before !== undefined) await report(parts.records, call, ongoing, before, at);
 }
 
 async function report(
   records: Records,
   call: Call,
-  flight: Flight,
+  ongoing: OngoingCall,
   before: NonNullable<Recalled>,
   at: number,
 ): Promise<void> {
   const { tool_id } = call.tool.manifest;
   if (before === 'unknown') {
-    flight.warnings.push({
+    ongoing.warnings.push({
       code: 'determinism_not_checked',
       message: `${tool_id} says that it is deterministic, and its result could not be compared with those of earlier calls. Verify the call later where that matters.`,
     });
@@ -44,8 +44,8 @@ async function report(
   }
   const { outputHash } = call;
   if (before.outputHash === outputHash) return;
-  flight.facts ??= [];
-  flight.facts.push({
+  ongoing.facts ??= [];
+  ongoing.facts.push({
     type: 'ai.agent.tool.determinism_broken',
     at,
     data: {
@@ -54,14 +54,19 @@ async function report(
       output_hash: outputHash,
     },
   });
-  await warn(records, call, flight, before);
+  await warn(records, call, ongoing, before);
 }
 
 /** The audit names the earlier call in any case; a caller learns of it only where it is the caller's own. */
-async function warn(records: Records, { tool, principal }: Call, flight: Flight, before: SeenOutput): Promise<void> {
+async function warn(
+  records: Records,
+  { tool, principal }: Call,
+  ongoing: OngoingCall,
+  before: SeenOutput,
+): Promise<void> {
   const { invocationId } = before;
   const earlier = await records.findInvocation(principal.tenantId, invocationId).catch(() => undefined);
-  flight.warnings.push({
+  ongoing.warnings.push({
     code: 'not_deterministic',
     message: `${tool.manifest.tool_id} says that it is deterministic, and gave another result for the same input before.`,
     ...(isOwner(principal, earlier) ? { details: { earlier_invocation_id: invocationId } } : {}),

@@ -16,8 +16,8 @@ export function tokenRefusal({ request, claims, tool }: CallRequest & Resolved):
 export function forTokenHolders<Needs, Adds>(stage: Stage<Needs, Adds>): Stage<Needs & CallRequest & Resolved, Adds> {
   return {
     ...stage,
-    async run(call, flight) {
-      const end = await stage.run(call, flight);
+    async run(call, ongoing) {
+      const end = await stage.run(call, ongoing);
       return isFailure(end) ? (tokenRefusal(call) ?? end) : end;
     },
   };

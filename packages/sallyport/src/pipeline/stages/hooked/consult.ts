@@ -2,7 +2,7 @@ import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import type { BeforeHook } from '../../../hooks/hook.ts';
 import type { Hooks } from '../../../hooks/run-hooks.ts';
 import type { Admitted, Authorized, CallRequest, Consulted, Fresh, Resolved, Validated } from '../../call.ts';
-import type { Flight } from '../../flight/flight.ts';
+import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { isEarlierAnswer, isWaits, type Stage, type StageEnd } from '../../stage.ts';
 import { argumentsOutOfBounds } from '../admit.ts';
@@ -28,10 +28,10 @@ const CONSULTED: Consulted = { consulted: true };
 export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits'>, judges: Judges) {
   return {
     name: 'consult',
-    async run(call, flight) {
+    async run(call, ongoing) {
       // Asked once, before it waited; what they rewrote is what waited.
-      const asked = flight.resumed === undefined ? hooks?.before(subjectOf(call)) : undefined;
-      return hooks === undefined || asked === undefined ? CONSULTED : askAll(hooks, asked, call, flight);
+      const asked = ongoing.resumed === undefined ? hooks?.before(subjectOf(call)) : undefined;
+      return hooks === undefined || asked === undefined ? CONSULTED : askAll(hooks, asked, call, ongoing);
     },
   } satisfies Stage<Needs, Consulted> as Stage<Needs, Consulted>;
 
@@ -39,23 +39,23 @@ export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits
     all: Hooks,
     asked: readonly BeforeHook[],
     given: Needs,
-    flight: Flight,
+    ongoing: OngoingCall,
   ): Promise<StageEnd<Consulted>> {
     let call = given;
     for (const hook of asked) {
       const { verdict, answer, refused } = await all.askBefore(
         hook,
-        hookedCall(call, flight),
-        flight.controller.signal,
+        hookedCall(call, ongoing),
+        ongoing.controller.signal,
       );
-      noteVerdict(flight, answer === undefined ? verdict : { ...verdict, input_hash_before: call.inputHash });
+      noteVerdict(ongoing, answer === undefined ? verdict : { ...verdict, input_hash_before: call.inputHash });
       if (refused !== undefined) return refused;
       if (answer === undefined) continue;
-      const again = await judgeAgain(judges, { ...call, givenParameters: answer.arguments }, limits, flight);
+      const again = await judgeAgain(judges, { ...call, givenParameters: answer.arguments }, limits, ongoing);
       if (isFailure(again)) return again;
       call = again;
       // On record is what will run, also when a later hook refuses it.
-      Object.assign(flight.call, {
+      Object.assign(ongoing.call, {
         parameters: call.parameters,
         argumentFindings: call.argumentFindings,
         inputHash: call.inputHash,
@@ -81,13 +81,13 @@ async function judgeAgain(
   { validate, authorize }: Judges,
   call: Needs,
   limits: PipelineParts['limits'],
-  flight: Flight,
+  ongoing: OngoingCall,
 ): Promise<Needs | Failure> {
   const outside = argumentsOutOfBounds(call.givenParameters, limits);
   if (outside !== undefined) return outside;
-  const validated = await validate.run(call, flight);
+  const validated = await validate.run(call, ongoing);
   if (isFailure(validated) || isEarlierAnswer(validated) || isWaits(validated)) return refusalOf(validated);
-  const authorized = await authorize.run({ ...call, ...validated }, flight);
+  const authorized = await authorize.run({ ...call, ...validated }, ongoing);
   if (isFailure(authorized) || isEarlierAnswer(authorized) || isWaits(authorized)) return refusalOf(authorized);
   return { ...call, ...validated, ...authorized };
 }

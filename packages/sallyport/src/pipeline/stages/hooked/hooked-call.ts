@@ -2,7 +2,7 @@ import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import type { HookedCall, HookVerdict } from '../../../hooks/hook.ts';
 import type { HookSubject } from '../../../hooks/run-hooks.ts';
 import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../../call.ts';
-import type { Flight } from '../../flight/flight.ts';
+import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 
 /** What has to be known of a call before a hook is told of it. */
 export type Hookable = CallRequest & Admitted & Resolved & Validated & Authorized;
@@ -17,7 +17,7 @@ export function subjectOf({ request, tool: { manifest } }: CallRequest & Resolve
 }
 
 /** The call as a hook sees it. */
-export function hookedCall(call: Hookable, { rehearsal }: Flight): HookedCall {
+export function hookedCall(call: Hookable, { rehearsal }: OngoingCall): HookedCall {
   const { request, principal, tool, trust, parameters, invocationId } = call;
   const { phase, claim_source, environment } = request.execution_options ?? {};
   return {
@@ -38,7 +38,7 @@ export function hookedCall(call: Hookable, { rehearsal }: Flight): HookedCall {
   };
 }
 
-/** Puts what a hook said on the flight, for the audit. */
-export function noteVerdict(flight: Flight, verdict: HookVerdict): void {
-  flight.hookVerdicts = flight.hookVerdicts === undefined ? [verdict] : [...flight.hookVerdicts, verdict];
+/** Puts what a hook said on the ongoing, for the audit. */
+export function noteVerdict(ongoing: OngoingCall, verdict: HookVerdict): void {
+  ongoing.hookVerdicts = ongoing.hookVerdicts === undefined ? [verdict] : [...ongoing.hookVerdicts, verdict];
 }

@@ -1,7 +1,7 @@
 import type { AfterHook } from '../../../hooks/hook.ts';
 import type { Hooks } from '../../../hooks/run-hooks.ts';
 import type { Executed, Ran } from '../../call.ts';
-import type { Flight } from '../../flight/flight.ts';
+import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { Stage, StageEnd } from '../../stage.ts';
 import { type Hookable, hookedCall, noteVerdict, subjectOf } from './hooked-call.ts';
@@ -15,9 +15,9 @@ type Needs = Hookable & Ran;
 export function review({ hooks }: Pick<PipelineParts, 'hooks'>): Stage<Needs, Executed> {
   return {
     name: 'review',
-    async run(call, flight) {
+    async run(call, ongoing) {
       const asked = hooks?.after(subjectOf(call));
-      return hooks === undefined || asked === undefined ? { outcome: call.ran } : askAll(hooks, asked, call, flight);
+      return hooks === undefined || asked === undefined ? { outcome: call.ran } : askAll(hooks, asked, call, ongoing);
     },
   };
 }
@@ -26,14 +26,14 @@ async function askAll(
   hooks: Hooks,
   asked: readonly AfterHook[],
   call: Needs,
-  flight: Flight,
+  ongoing: OngoingCall,
 ): Promise<StageEnd<Executed>> {
   let outcome = call.ran;
-  const told = hookedCall(call, flight);
+  const told = hookedCall(call, ongoing);
   for (const hook of asked) {
     const shown = { ...told, result: outcome.result, toolError: outcome.toolError === true };
-    const { verdict, answer, refused } = await hooks.askAfter(hook, shown, flight.controller.signal);
-    noteVerdict(flight, verdict);
+    const { verdict, answer, refused } = await hooks.askAfter(hook, shown, ongoing.controller.signal);
+    noteVerdict(ongoing, verdict);
     if (refused !== undefined) return refused;
     if (answer !== undefined) outcome = { ...outcome, result: answer.result };
   }

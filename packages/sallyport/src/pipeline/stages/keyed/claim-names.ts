@@ -5,8 +5,8 @@ import { isFinal } from '../../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, nonceOf } from '../../../domain/invocation/record.ts';
 import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
 import type { Admitted, CallRequest, Resolved, Validated } from '../../call.ts';
-import { type Flight, mayHaveRow } from '../../flight/flight.ts';
 import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
+import { mayHaveRow, type OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { patiently } from '../../record/patiently.ts';
 import { changedAnswer } from '../../record/stored-answer.ts';
@@ -29,23 +29,23 @@ export type ClaimParts = Pick<
 export async function claimNames(
   parts: ClaimParts,
   call: Needs,
-  flight: Flight,
+  ongoing: OngoingCall,
   names: readonly CallName[],
 ): Promise<string | Failure | EarlierAnswer> {
   let { invocationId } = call;
   const mine: IdempotencyClaim[] = [];
   const lost = new Set<string>();
   for (const name of names) {
-    const wanted = claimOf(parts, call, flight, name, name.kind === 'id' ? name.shown : invocationId);
-    const claimed = await claimName(parts, call, flight, { name, mine: wanted, lost });
+    const wanted = claimOf(parts, call, ongoing, name, name.kind === 'id' ? name.shown : invocationId);
+    const claimed = await claimName(parts, call, ongoing, { name, mine: wanted, lost });
     if (isEnd(claimed)) return claimed;
-    freeOnFailure(parts, call, flight, name, claimed);
-    const free = name.kind === 'id' ? await besideRow(parts, call, flight, name, claimed) : claimed;
+    freeOnFailure(parts, call, ongoing, name, claimed);
+    const free = name.kind === 'id' ? await besideRow(parts, call, ongoing, name, claimed) : claimed;
     if (isEnd(free)) return free;
     invocationId = free.invocationId;
     mine.push(free);
   }
-  flight.confirmClaims = () => confirm(parts, mine);
+  ongoing.confirmClaims = () => confirm(parts, mine);
   return invocationId;
 }
 
@@ -53,23 +53,23 @@ export async function claimNames(
 export async function keepNames(
   parts: ClaimParts,
   call: Needs,
-  flight: Flight,
+  ongoing: OngoingCall,
   names: readonly CallName[],
 ): Promise<Failure | undefined> {
-  const mine = names.map((name) => claimOf(parts, call, flight, name, call.invocationId));
-  for (const [at, name] of names.entries()) freeOnFailure(parts, call, flight, name, mine[at] as IdempotencyClaim);
+  const mine = names.map((name) => claimOf(parts, call, ongoing, name, call.invocationId));
+  for (const [at, name] of names.entries()) freeOnFailure(parts, call, ongoing, name, mine[at] as IdempotencyClaim);
   for (const claim of mine) {
     const { nonce } = await parts.idempotency.claim(claim, parts.limits.idempotencyTtlMs);
     if (nonce !== claim.nonce) return failure('E3811', FASTER);
   }
-  flight.confirmClaims = () => confirm(parts, mine);
+  ongoing.confirmClaims = () => confirm(parts, mine);
   return undefined;
 }
 
 const claimOf = (
   { instanceId }: ClaimParts,
   { principal }: Needs,
-  { nonce }: Flight,
+  { nonce }: OngoingCall,
   { claimed, requestHash }: CallName,
   invocationId: string,
 ): IdempotencyClaim => ({
@@ -95,7 +95,7 @@ const isEnd = (claimed: Claimed): claimed is Failure | EarlierAnswer => 'answere
 async function besideRow(
   parts: ClaimParts,
   call: Needs,
-  flight: Flight,
+  ongoing: OngoingCall,
   name: CallName,
   claimed: IdempotencyClaim,
 ): Promise<Claimed> {
@@ -104,7 +104,7 @@ async function besideRow(
   if (row === undefined) return claimed;
   if (!isSameRequest(row, call)) return nameTaken(name);
   const holder = { ...claimed, nonce: nonceOf(row) };
-  const first = await earlierCall(parts, call, flight, holder);
+  const first = await earlierCall(parts, call, ongoing, holder);
   if ('answer' in first && !leftNothing(first.answer)) return answerWith(parts, first);
   const own = { ...claimed, invocationId: claimed.nonce };
   return parts.idempotency.takeOver(own, claimed.nonce, parts.limits.idempotencyTtlMs);
@@ -128,7 +128,7 @@ interface Wanted {
 async function claimName(
   parts: ClaimParts,
   call: Needs,
-  flight: Flight,
+  ongoing: OngoingCall,
   { name, mine, lost }: Wanted,
 ): Promise<Claimed> {
   const { idempotency, limits } = parts;
@@ -137,7 +137,7 @@ async function claimName(
   let holder = await idempotency.claim(mine, limits.idempotencyTtlMs);
   while (holder.nonce !== mine.nonce) {
     if (holder.requestHash !== mine.requestHash) return nameTaken(name);
-    const first = lost.has(holder.nonce) ? LOST : await earlierCall(parts, call, flight, holder);
+    const first = lost.has(holder.nonce) ? LOST : await earlierCall(parts, call, ongoing, holder);
     if ('left' in first) {
       if (first.left === 'lost') lost.add(holder.nonce);
       holder = await takeOver(parts, next, holder, first.left === 'lost');
@@ -160,7 +160,7 @@ const LOST: EarlierCall = { left: 'lost' };
 async function earlierCall(
   parts: ClaimParts,
   call: Needs,
-  { controller, warnings }: Flight,
+  { controller, warnings }: OngoingCall,
   holder: IdempotencyClaim,
 ): Promise<EarlierCall> {
   const later = call.request.execution_options?.async_mode === true;
@@ -218,14 +218,14 @@ async function takeOver(
 function freeOnFailure(
   { idempotency }: ClaimParts,
   { tool }: Needs,
-  flight: Flight,
+  ongoing: OngoingCall,
   { kind }: CallName,
   { tenantId, key, nonce }: IdempotencyClaim,
 ): void {
   const isRepeatable = kind === 'turn-group' && isSafeToRepeat(tool.manifest);
-  const isFree = (): boolean => (kind === 'id' ? !mayHaveRow(flight) : flight.attempts === 0 || isRepeatable);
+  const isFree = (): boolean => (kind === 'id' ? !mayHaveRow(ongoing) : ongoing.attempts === 0 || isRepeatable);
   const release = (): Promise<void> => idempotency.release(tenantId, key, nonce);
-  flight.undo.undo(() => (isFree() ? release().catch((thrown) => releaseLater(release, thrown)) : undefined));
+  ongoing.undo.undo(() => (isFree() ? release().catch((thrown) => releaseLater(release, thrown)) : undefined));
 }
 
 /** Asks for the claims and makes none: one that is made now would not be on the disk with the row, which came before. */

@@ -1,6 +1,6 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { Admitted, Authorized, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
-import type { Flight } from '../../flight/flight.ts';
+import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { Stage, StageEnd } from '../../stage.ts';
 import { type CallName, callNames } from './call-names.ts';
 import { type ClaimParts, claimNames, keepNames } from './claim-names.ts';
@@ -17,17 +17,17 @@ export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
   return {
     name: 'reuse',
     takes: 'the invocation id and the idempotency key',
-    async run(call, flight) {
+    async run(call, ongoing) {
       const { tenantId } = call.principal;
-      if (!running.add(tenantId, call.invocationId, flight)) return underWay(call.invocationId);
+      if (!running.add(tenantId, call.invocationId, ongoing)) return underWay(call.invocationId);
       let known = call.invocationId;
-      flight.undo.defer(() => running.remove(tenantId, known));
+      ongoing.undo.defer(() => running.remove(tenantId, known));
       const names = callNames(call);
       if (names.length === 0) return { fresh: true, invocationId: known };
-      if (flight.resumed !== undefined) {
-        return (await keepNames(parts, call, flight, names)) ?? freshUnder(names, known);
+      if (ongoing.resumed !== undefined) {
+        return (await keepNames(parts, call, ongoing, names)) ?? freshUnder(names, known);
       }
-      return claim(parts, call, flight, names, (invocationId) => {
+      return claim(parts, call, ongoing, names, (invocationId) => {
         running.rename(tenantId, known, invocationId);
         known = invocationId;
       });
@@ -38,11 +38,11 @@ export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
 async function claim(
   parts: ClaimParts,
   call: Needs,
-  flight: Flight,
+  ongoing: OngoingCall,
   names: readonly CallName[],
   rename: (invocationId: string) => void,
 ): Promise<StageEnd<Fresh>> {
-  const claimed = await claimNames(parts, call, flight, names);
+  const claimed = await claimNames(parts, call, ongoing, names);
   if (typeof claimed !== 'string') return claimed;
   rename(claimed);
   return freshUnder(names, claimed);

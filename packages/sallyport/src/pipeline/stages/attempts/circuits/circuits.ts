@@ -11,7 +11,7 @@ import { countsAs } from '../../../../domain/circuit/counts.ts';
 import type { CircuitStore, EndedAttempt } from '../../../../external/circuit-store.port.ts';
 import type { Log } from '../../../../telemetry/log.ts';
 import type { Authorized, Resolved } from '../../../call.ts';
-import type { Flight } from '../../../flight/flight.ts';
+import type { OngoingCall } from '../../../ongoing/ongoing-call.ts';
 import { circuitEvent } from './circuit-event.ts';
 import { type CircuitUse, circuitOf } from './circuit-of.ts';
 import { refusalOf, unknownStateRefusal } from './circuit-refusals.ts';
@@ -22,14 +22,14 @@ export type CircuitCall = Resolved & Authorized;
 /** The circuits that calls go through, one attempt after the other (CIR-01, EXE-06). */
 export interface Circuits {
   /**
-   * Asks for one attempt. What it holds stands in the flight, and is given back with the end of the call at the latest.
+   * Asks for one attempt. What it holds is a part of the call, and is given back with the end of the call at the latest.
    * @returns undefined when the attempt may go; E3401, E3402, E3405 when not
    */
-  take(call: CircuitCall, flight: Flight): Promise<Failure | undefined>;
+  take(call: CircuitCall, ongoing: OngoingCall): Promise<Failure | undefined>;
   /** Counts the end of an attempt; `failed` is absent when the tool answered. Never rejects. */
   ended(
     call: CircuitCall,
-    flight: Flight,
+    ongoing: OngoingCall,
     attempt: { readonly failed?: Failure; readonly durationMs: number },
   ): Promise<void>;
   readonly store: Pick<CircuitStore, 'find' | 'list'>;
@@ -66,25 +66,25 @@ export function createCircuits(parts: CircuitParts): Circuits {
   const useOf = rememberedUses(parts);
   return {
     store,
-    async take(call, flight) {
+    async take(call, ongoing) {
       const use = useOf(call.tool.manifest);
       if (use === undefined) return undefined;
       try {
         const { timeoutMs, timeoutMsMax = timeoutMs } = call.grant.limits;
         const heldMsMax = timeoutMsMax + HELD_BEYOND_MS;
         const answer = await store.permit(call.principal.tenantId, use.name, use.terms, heldMsMax);
-        return await answered(parts, { use, call, flight }, answer);
+        return await answered(parts, { use, call, ongoing }, answer);
       } catch (thrown) {
         return notKnown(parts, use, thrown);
       }
     },
-    async ended(call, flight, { failed, durationMs }) {
+    async ended(call, ongoing, { failed, durationMs }) {
       const use = useOf(call.tool.manifest);
       if (use === undefined) return;
       // What an executor takes to stop after the time is over is no patience.
       const waitedMs = Math.min(durationMs, call.grant.limits.timeoutMs);
       const end = failed === undefined ? 'success' : countsAs(failed.code, waitedMs, use.patienceMs);
-      await report(parts, { use, call, flight }, { end, durationMs });
+      await report(parts, { use, call, ongoing }, { end, durationMs });
     },
     async set(tenantId, name, state, by) {
       const change = await store.set(tenantId, name, state);
@@ -118,27 +118,27 @@ function rememberedUses({
 interface Passing {
   readonly use: CircuitUse;
   readonly call: CircuitCall;
-  readonly flight: Flight;
+  readonly ongoing: OngoingCall;
 }
 
 async function answered(parts: CircuitParts, passing: Passing, answer: CircuitAnswer): Promise<Failure | undefined> {
-  const { use, flight } = passing;
-  if (!answer.permitted) return refusalOf(use.name, answer, flight.trialFailed);
-  flight.permit = answer;
+  const { use, ongoing } = passing;
+  if (!answer.permitted) return refusalOf(use.name, answer, ongoing.trialFailed);
+  ongoing.permit = answer;
   // Only a trial holds something.
   if (answer.trial === undefined) return undefined;
-  flight.undo.defer(() => report(parts, passing, { end: 'nothing', durationMs: 0 }));
+  ongoing.undo.defer(() => report(parts, passing, { end: 'nothing', durationMs: 0 }));
   if (answer.change !== undefined) await note(parts, passing, answer.change);
   return undefined;
 }
 
 /** Once for each permit: who comes later has none any more. Never rejects. */
 async function report(parts: CircuitParts, passing: Passing, attempt: EndedAttempt): Promise<void> {
-  const { use, call, flight } = passing;
-  const { permit } = flight;
+  const { use, call, ongoing } = passing;
+  const { permit } = ongoing;
   if (permit === undefined) return;
-  flight.permit = undefined;
-  if (permit.trial !== undefined) flight.trialFailed = attempt.end === 'failure';
+  ongoing.permit = undefined;
+  if (permit.trial !== undefined) ongoing.trialFailed = attempt.end === 'failure';
   try {
     const change = await parts.store.report(call.principal.tenantId, use.name, permit, attempt);
     if (change !== undefined) await note(parts, passing, change);
@@ -159,11 +159,11 @@ function notKnown({ log, unknownState = 'open' }: CircuitParts, { name }: Circui
 /** Puts a change on record before the call goes on. Never rejects. */
 async function note(
   { ledger, clock, log }: CircuitParts,
-  { use: { name }, call, flight }: Passing,
+  { use: { name }, call, ongoing }: Passing,
   change: CircuitChange,
 ): Promise<void> {
   const { tenantId, agentDid } = call.principal;
-  const { invocationId } = flight.call;
+  const { invocationId } = ongoing.call;
   const by = {
     agent_did: agentDid,
     tool_id: call.tool.manifest.tool_id,

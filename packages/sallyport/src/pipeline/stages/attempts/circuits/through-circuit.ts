@@ -1,6 +1,6 @@
 // Hot path: one comparison for calls without a circuit.
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
-import type { Flight } from '../../../flight/flight.ts';
+import type { OngoingCall } from '../../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../../parts.ts';
 import type { CircuitCall, Circuits } from './circuits.ts';
 
@@ -8,30 +8,30 @@ import type { CircuitCall, Circuits } from './circuits.ts';
 export function throughCircuit<Ran>(
   { circuits, clock }: Pick<PipelineParts, 'circuits' | 'clock'>,
   call: CircuitCall,
-  flight: Flight,
+  ongoing: OngoingCall,
   attempt: () => Promise<Ran>,
 ): Promise<Ran> {
-  if (flight.permit === undefined || circuits === undefined) return attempt();
-  return told(circuits, clock, call, flight, attempt);
+  if (ongoing.permit === undefined || circuits === undefined) return attempt();
+  return told(circuits, clock, call, ongoing, attempt);
 }
 
 async function told<Ran>(
   circuits: Circuits,
   clock: PipelineParts['clock'],
   call: CircuitCall,
-  flight: Flight,
+  ongoing: OngoingCall,
   attempt: () => Promise<Ran>,
 ): Promise<Ran> {
   const begunAt = clock.monotonic();
   try {
     const ran = await attempt();
-    await circuits.ended(call, flight, { durationMs: clock.monotonic() - begunAt });
+    await circuits.ended(call, ongoing, { durationMs: clock.monotonic() - begunAt });
     return ran;
   } catch (thrown) {
-    const { signal } = flight.controller;
+    const { signal } = ongoing.controller;
     const durationMs = clock.monotonic() - begunAt;
     // The reason of the abort wins over whatever the executor made of it: a cancel says nothing of the service.
-    await circuits.ended(call, flight, { failed: failureOf(signal.aborted ? signal.reason : thrown), durationMs });
+    await circuits.ended(call, ongoing, { failed: failureOf(signal.aborted ? signal.reason : thrown), durationMs });
     throw thrown;
   }
 }

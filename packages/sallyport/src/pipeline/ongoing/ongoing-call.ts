@@ -62,7 +62,7 @@ export interface Resumed {
  * `call` what a stage establishes (and `resolve` who asks, so that its own refusal is on that tenant's record), and only
  * `audited` adds to `transitions`.
  */
-export interface Flight {
+export interface OngoingCall {
   readonly call: CallSoFar;
   /**
    * Made by the layer, one for each call: claims and rows belong to the call with their nonce (adr/0013). It is the id of a
@@ -120,11 +120,11 @@ export interface Flight {
  * Whether a row may stand under the id of the call. Until then a failure leaves the id that the caller chose free, and is on
  * record under the nonce.
  */
-export const mayHaveRow = ({ resumed, transitions }: Flight): boolean =>
+export const mayHaveRow = ({ resumed, transitions }: OngoingCall): boolean =>
   resumed !== undefined || transitions.some(({ state }) => state === 'EXECUTING');
 
 /** How a call ended, before it is on record. */
-export interface FlightEnd {
+export interface EndedCall {
   readonly state: LifecycleState;
   readonly failure?: Failure;
   /** Name of the stage that refused. */
@@ -138,7 +138,12 @@ export interface FlightEnd {
 }
 
 /** A call that has just come in. */
-export function newFlight(request: CallRequest, startedAt: number, rehearsal = false, resumed?: Resumed): Flight {
+export function newOngoingCall(
+  request: CallRequest,
+  startedAt: number,
+  rehearsal = false,
+  resumed?: Resumed,
+): OngoingCall {
   return {
     call: callOf(request, resumed),
     nonce: resumed?.nonce ?? randomUUID(),

@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import { AgentSlots } from './agent-slots.ts';
-import type { Flight } from './flight.ts';
+import type { OngoingCall } from './ongoing-call.ts';
 import { type RecordWatch, recordWatch } from './record-watch.ts';
 
 /** Whose slots they are. */
@@ -12,42 +12,42 @@ export const agentKey = ({ tenantId, agentDid }: { readonly tenantId: string; re
 export class RunningCalls {
   /** What bounds the calls of one agent. */
   readonly slots = new AgentSlots();
-  readonly #flights = new Map<string, Flight>();
+  readonly #calls = new Map<string, OngoingCall>();
   readonly #watches = new Map<string, Set<RecordWatch>>();
   #idle: (() => void) | undefined;
 
   get size(): number {
-    return this.#flights.size;
+    return this.#calls.size;
   }
 
   /** Those that do not wait for a slot of their agent. */
   get sizeWithoutWaiting(): number {
-    return this.#flights.size - this.slots.waiting;
+    return this.#calls.size - this.slots.waiting;
   }
 
   /** False when a call of this tenant and id is under way already. */
-  add(tenantId: string, invocationId: string, flight: Flight): boolean {
+  add(tenantId: string, invocationId: string, ongoing: OngoingCall): boolean {
     const key = keyOf(tenantId, invocationId);
-    if (this.#flights.has(key)) return false;
-    this.#flights.set(key, flight);
+    if (this.#calls.has(key)) return false;
+    this.#calls.set(key, ongoing);
     return true;
   }
 
   /** A call that is under way is found by another id from now on. */
   rename(tenantId: string, from: string, to: string): void {
-    const flight = from === to ? undefined : this.find(tenantId, from);
-    if (flight === undefined) return;
-    this.#flights.delete(keyOf(tenantId, from));
-    this.#flights.set(keyOf(tenantId, to), flight);
+    const ongoing = from === to ? undefined : this.find(tenantId, from);
+    if (ongoing === undefined) return;
+    this.#calls.delete(keyOf(tenantId, from));
+    this.#calls.set(keyOf(tenantId, to), ongoing);
   }
 
   remove(tenantId: string, invocationId: string): void {
-    this.#flights.delete(keyOf(tenantId, invocationId));
-    if (this.#flights.size === 0) this.#idle?.();
+    this.#calls.delete(keyOf(tenantId, invocationId));
+    if (this.#calls.size === 0) this.#idle?.();
   }
 
-  find(tenantId: string, invocationId: string): Flight | undefined {
-    return this.#flights.get(keyOf(tenantId, invocationId));
+  find(tenantId: string, invocationId: string): OngoingCall | undefined {
+    return this.#calls.get(keyOf(tenantId, invocationId));
   }
 
   /** Looks after a call from now on, whether it runs here yet or not, until the watch is disposed. */
@@ -74,7 +74,7 @@ export class RunningCalls {
    * at again and again, so that a call that began beside a revocation is found too.
    */
   stopRevoked(wasRevoked: (claims: CapabilityClaims) => boolean): void {
-    for (const { call, controller } of this.#flights.values()) {
+    for (const { call, controller } of this.#calls.values()) {
       if (call.claims === undefined || controller.signal.aborted || !wasRevoked(call.claims)) continue;
       controller.abort(
         new ToolLayerError('E3805', 'The call was cancelled: the token or key that it was made with was revoked.', {
@@ -90,7 +90,7 @@ export class RunningCalls {
    */
   async drain(graceMs: number): Promise<void> {
     this.slots.close(stopping());
-    if (this.#flights.size === 0) return;
+    if (this.#calls.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#idle = resolve;
     const timer = setTimeout(() => this.#stopAll(), graceMs);
@@ -99,8 +99,8 @@ export class RunningCalls {
   }
 
   #stopAll(): void {
-    for (const flight of this.#flights.values()) {
-      flight.controller.abort(stopping());
+    for (const ongoing of this.#calls.values()) {
+      ongoing.controller.abort(stopping());
     }
   }
 }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { newFlight } from './flight.ts';
+import { newOngoingCall } from './ongoing-call.ts';
 import { RunningCalls } from './running-calls.ts';
 
-const flight = () => newFlight({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0);
+const ongoing = () => newOngoingCall({ request: { tool_id: 't' }, caller: { door: 'library' } }, 0);
 
 describe('the calls under way', () => {
   test('are found by tenant and id, and one id runs once', () => {
     const running = new RunningCalls();
-    const one = flight();
+    const one = ongoing();
     expect(running.add('a', 'id', one)).toBe(true);
-    expect(running.add('a', 'id', flight())).toBe(false);
-    expect(running.add('b', 'id', flight())).toBe(true);
+    expect(running.add('a', 'id', ongoing())).toBe(false);
+    expect(running.add('b', 'id', ongoing())).toBe(true);
     expect(running.find('a', 'id')).toBe(one);
     running.remove('a', 'id');
     expect(running.find('a', 'id')).toBeUndefined();
@@ -20,7 +20,7 @@ describe('the calls under way', () => {
   test('OPS-03 draining waits for what runs, and stops it after the grace', async () => {
     const running = new RunningCalls();
     await running.drain(0);
-    const slow = flight();
+    const slow = ongoing();
     running.add('a', 'id', slow);
     slow.controller.signal.addEventListener('abort', () => running.remove('a', 'id'));
     await running.drain(5);
@@ -30,7 +30,7 @@ describe('the calls under way', () => {
 
   test('OPS-03 PIPE-08 draining ends at once what waits for a slot, and lets what runs end', async () => {
     const running = new RunningCalls();
-    running.add('a', 'runs', flight());
+    running.add('a', 'runs', ongoing());
     running.slots.take('x', 1);
     const wait = { waitingMax: 9, allWaitingMax: 9, ms: 60_000, signal: new AbortController().signal };
     const waiting = running.slots.wait('x', 1, wait);
