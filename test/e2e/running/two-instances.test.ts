@@ -206,10 +206,10 @@ describe('two instances over one PostgreSQL', () => {
     const call = await one.call({ tool_id: 'long', parameters: { n: 1 }, ...LATER });
     await running(listening.runs);
     expect(await until(() => two.workers.progressOf(call))).toEqual({ percent: 25, phase: 'a quarter' });
-    const before = one.parts.running.find('acme', call.invocationId)?.deadline?.leftMs() ?? 0;
+    const before = one.parts.running.find('acme', call.invocationId)?.toolRun.deadline?.leftMs() ?? 0;
     expect(await two.workers.extend(call, 60_000)).toBe(true);
     await until(() =>
-      (one.parts.running.find('acme', call.invocationId)?.deadline?.leftMs() ?? 0) > before ? true : undefined,
+      (one.parts.running.find('acme', call.invocationId)?.toolRun.deadline?.leftMs() ?? 0) > before ? true : undefined,
     );
     expect(await two.workers.cancel(call, 'from elsewhere')).toBe('told');
     expect(await over(one.shared, call)).toMatchObject({

@@ -113,7 +113,7 @@ export function createWorkers(parts: WorkerParts): Workers {
       const held = dispatch.calls.get(textOfCall(call));
       if (held === undefined) return true;
       held.extendedMs += ms;
-      running.find(call.tenantId, call.invocationId)?.deadline?.extendTo(held.extendedMs);
+      running.find(call.tenantId, call.invocationId)?.toolRun.deadline?.extendTo(held.extendedMs);
       return true;
     },
     lookAgain() {

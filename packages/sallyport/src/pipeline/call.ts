@@ -1,11 +1,16 @@
 import type { Threat } from '@sallyport/guards';
 import type { CapabilityClaims, TrustLevel } from '../../api/schemas/capability-token.ts';
-import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
+import type { EventType } from '../../api/schemas/cloud-event.ts';
+import type { ToolInvokeRequest, Warning } from '../../api/schemas/invocation.ts';
 import type { PolicyOverrides } from '../../api/schemas/visibility.ts';
+import type { GateDecision } from '../domain/invocation/gate-decision.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
 import type { Executor, ExecutorOutcome } from '../executors/executor.port.ts';
+import type { HookVerdict } from '../hooks/hook.ts';
+import type { MadeDecision } from '../permission/policy-decisions.ts';
+import type { AgentSlot } from './ongoing/agent-slots.ts';
 
 /** What every door builds: the request as the wire has it, and who brought it. */
 export interface CallRequest {
@@ -20,6 +25,23 @@ export interface CallRequest {
   readonly onBehalfOf?: CapabilityClaims | undefined;
 }
 
+/** Something about a call that is audited and is no state. */
+export interface CallFact {
+  readonly type: EventType;
+  /** Epoch ms. */
+  readonly at: number;
+  /** Members of the event beside those of every event of a call. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What is noted of every call from its beginning: a stage that has more to note returns the longer list. */
+export interface Noted {
+  /** For the caller, in order. */
+  readonly warnings: readonly Warning[];
+  /** Audited before the end of the call, in order. */
+  readonly facts: readonly CallFact[];
+}
+
 /** admit: the call has an id of the layer's, a time, and arguments within bounds. */
 export interface Admitted {
   readonly invocationId: string;
@@ -29,7 +51,7 @@ export interface Admitted {
 }
 
 /** resolve: who asks, and for which tool version. */
-export interface Resolved {
+export interface Resolved extends Partial<Noted> {
   readonly principal: Principal;
   readonly claims: CapabilityClaims;
   readonly tool: ToolVersion;
@@ -42,7 +64,7 @@ export interface Resolved {
 }
 
 /** validate: arguments that match the tool's schema. */
-export interface Validated {
+export interface Validated extends Partial<Noted> {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Kinds of injection that the arguments look like, and that did not refuse the call (VAL-04). */
   readonly argumentFindings: readonly Threat[];
@@ -56,22 +78,30 @@ export interface Authorized {
   readonly executor: Executor;
   /** Least of what the agent and the tool's source are trusted (PRM-06). */
   readonly trust: TrustLevel;
-  /** A policy permits the call once a person has confirmed it. */
-  readonly policyAsks: boolean;
+  /** What the policy engine decided. */
+  readonly policyDecision: MadeDecision;
+  /** What the language model said of the call; undefined where none is asked. */
+  readonly gateDecision: GateDecision | undefined;
 }
 
 /** reuse: nobody has answered this request before. */
-export interface Fresh {
+export interface Fresh extends Partial<Noted> {
   readonly fresh: true;
   /** From here on the one that the caller chose, if it did. */
   readonly invocationId: string;
   /** The key under which the call runs once; absent when it has none. */
   readonly idempotencyKey?: string;
+  /**
+   * There where the call has claimed an id or a key. Asked once its row says that it runs: throws E3811 when a claim is not the
+   * call's any more, because another call took it over or the database lost it, so that nothing of this one runs.
+   */
+  readonly confirmClaims?: () => Promise<void>;
 }
 
 /** consult: no hook objects. */
 export interface Consulted {
-  readonly consulted: true;
+  /** What the hooks said, in the order in which they were asked. */
+  readonly hookVerdicts: readonly HookVerdict[];
 }
 
 /** approve: no person has to be asked, or one has said yes. */
@@ -83,7 +113,10 @@ export interface Approved {
 
 /** reserve: there is room for the call. */
 export interface Reserved {
-  readonly reserved: true;
+  /** Of its agent; undefined for a call that takes another back, within the slot of that one. */
+  readonly slot: AgentSlot | undefined;
+  /** How long it waited for the slot, ms. */
+  readonly slotWaitMs: number;
 }
 
 /** prepare: everything the tool needs is there. */
@@ -99,10 +132,12 @@ export interface Ran {
 /** review: what it answered, or what a hook made of it. */
 export interface Executed {
   readonly outcome: ExecutorOutcome;
+  /** What the hooks before and after the tool said, in the order in which they were asked. */
+  readonly hookVerdicts: readonly HookVerdict[];
 }
 
 /** inspect: the answer may be shown. */
-export interface Inspected {
+export interface Inspected extends Partial<Noted> {
   readonly result: unknown;
   /** SHA-256 over the canonical result before any cut, hex. */
   readonly outputHash: string;
@@ -111,7 +146,7 @@ export interface Inspected {
 }
 
 /** settle: what the call changed stays. */
-export interface Settled {
+export interface Settled extends Partial<Noted> {
   readonly settled: true;
 }
 
@@ -131,7 +166,10 @@ type Established = Admitted &
   Settled;
 
 /** Everything that may be known of a call, as far as it came. */
-export type CallSoFar = CallRequest & { readonly [Name in keyof Established]?: Established[Name] | undefined };
+export type CallSoFar = CallRequest & Noted & { readonly [Name in keyof Established]?: Established[Name] | undefined };
+
+const NO_WARNINGS: readonly Warning[] = [];
+const NO_FACTS: readonly CallFact[] = [];
 
 /**
  * A call of which nothing is established yet. Every member is there from the beginning: an object that grows by more than
@@ -143,6 +181,8 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     caller,
     compensates,
     onBehalfOf,
+    warnings: NO_WARNINGS,
+    facts: NO_FACTS,
     invocationId: undefined,
     acceptedAt: undefined,
     givenParameters: undefined,
@@ -152,12 +192,14 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     overrides: undefined,
     overridesUser: undefined,
     parameters: undefined,
+    argumentFindings: undefined,
     inputHash: undefined,
     grant: undefined,
     executor: undefined,
     trust: undefined,
-    policyAsks: undefined,
-    consulted: undefined,
+    policyDecision: undefined,
+    gateDecision: undefined,
+    hookVerdicts: undefined,
     confirmed: undefined,
     question: undefined,
     secrets: undefined,
@@ -168,7 +210,9 @@ export function newCall({ request, caller, compensates, onBehalfOf }: CallReques
     outputKeptHash: undefined,
     fresh: undefined,
     idempotencyKey: undefined,
-    reserved: undefined,
+    confirmClaims: undefined,
+    slot: undefined,
+    slotWaitMs: undefined,
     settled: undefined,
   };
 }

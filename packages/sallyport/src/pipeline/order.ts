@@ -1,4 +1,4 @@
-import type { CallRequest } from './call.ts';
+import type { CallRequest, Noted } from './call.ts';
 import { inOrder } from './ongoing/in-order.ts';
 import type { PipelineParts } from './parts.ts';
 import type { Stage } from './stage.ts';
@@ -26,7 +26,7 @@ import type { Wrapper } from './wrappers/wrapper.ts';
 export function stagesInOrder(parts: PipelineParts): readonly Stage<never, object>[] {
   const validated = forTokenHolders(validate(parts));
   const authorized = authorize(parts);
-  return inOrder<CallRequest>()(
+  return inOrder<CallRequest & Noted>()(
     admit(parts),
     resolve(parts),
     validated,

@@ -4,11 +4,11 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { stateAfterFailure } from '../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { CallRequest } from './call.ts';
-import { type EndedCall, newOngoingCall, type OngoingCall, type Resumed } from './ongoing/ongoing-call.ts';
+import { type EndedCall, establish, newOngoingCall, type OngoingCall, type Resumed } from './ongoing/ongoing-call.ts';
 import { stagesInOrder, wrappersInOrder } from './order.ts';
 import type { PipelineParts } from './parts.ts';
-import { type AnyStage, isEarlierAnswer, isWaits } from './stage.ts';
-import type { Runner } from './wrappers/wrapper.ts';
+import { type AnyStage, isEarlierAnswer, isRefused, isWaits } from './stage.ts';
+import type { EnterState, Runner } from './wrappers/wrapper.ts';
 
 export type { AgentSlot } from './ongoing/agent-slots.ts';
 export type { CallHold } from './ongoing/call-hold.ts';
@@ -36,12 +36,15 @@ export function createPipeline(parts: PipelineParts): RunCall {
     parts.onStage === undefined ? throughStages(stages) : throughTimedStages(stages, parts.onStage),
   );
   return async (request, resumed) => {
-    const { record } = await toEnd(newOngoingCall(request, parts.clock.monotonic(), false, resumed));
+    const { record } = await toEnd(newOngoingCall(request, parts.clock.monotonic(), false, resumed), noState);
     if (record === undefined) throw new Error('the list of wrappers lacks the one that writes the record');
     parts.running.noteOnRecord(record.tenantId, record.invocationId);
     return record;
   };
 }
+
+/** For wrappers outside of the one that keeps the states, and where no state is kept. */
+export const noState: EnterState = () => undefined;
 
 /**
  * THE loop. Runs stage after stage and adds up what they establish, until one refuses, answers or sets the call aside, or all are through.
@@ -49,10 +52,10 @@ export function createPipeline(parts: PipelineParts): RunCall {
  * @returns never rejects: what a stage throws is its refusal
  */
 export function throughStages(stages: readonly AnyStage[]): Runner {
-  return async (ongoing) => {
+  return async (ongoing, enter) => {
     for (const stage of stages) {
       if (ongoing.rehearsal && stage.takes !== undefined) continue;
-      const end = await runStage(stage, ongoing);
+      const end = await runStage(stage, ongoing, enter);
       if (end !== undefined) return end;
     }
     return { state: ongoing.rehearsal ? 'AUTHORIZED' : 'COMPLETED' };
@@ -74,18 +77,22 @@ function throughTimedStages(stages: readonly AnyStage[], onStage: (stage: string
 }
 
 /** Undefined when the call goes on. */
-async function runStage(stage: AnyStage, ongoing: OngoingCall): Promise<EndedCall | undefined> {
+async function runStage(stage: AnyStage, ongoing: OngoingCall, enter: EnterState): Promise<EndedCall | undefined> {
   try {
     const { signal } = ongoing.controller;
     if (signal.aborted) return failed(failureOf(signal.reason), ongoing, stage);
-    if (stage.begins !== undefined) await ongoing.enter(stage.begins);
+    if (stage.begins !== undefined) await enter(stage.begins);
     // The list is checked by its type: what the stage needs is there.
     const end = await stage.run(ongoing.call as never, ongoing);
     if (isFailure(end)) return failed(end, ongoing, stage);
+    if (isRefused(end)) {
+      establish(ongoing.call, end.established);
+      return failed(end.refused, ongoing, stage);
+    }
     if (isEarlierAnswer(end)) return { state: 'COMPLETED', answered: end.answered };
     if (isWaits(end)) return { state: 'AUTHORIZED', waits: end.waits };
-    Object.assign(ongoing.call, end);
-    if (stage.reaches !== undefined) await ongoing.enter(stage.reaches);
+    establish(ongoing.call, end);
+    if (stage.reaches !== undefined) await enter(stage.reaches);
     return undefined;
   } catch (thrown) {
     return failed(failureOf(thrown), ongoing, stage);

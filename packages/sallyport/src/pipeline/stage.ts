@@ -14,10 +14,19 @@ export interface Waits {
   readonly waits: WaitFor;
 }
 
-/** What a stage may end with: what it establishes, a refusal, an answer that is there already, or a wait. */
-export type StageEnd<Adds> = Adds | Failure | EarlierAnswer | Waits;
+/** A refusal that comes with what was established before it: the record says that too. */
+export interface Refused<Adds> {
+  readonly refused: Failure;
+  readonly established: Partial<Adds>;
+}
 
-/** One step of a call: takes what earlier stages established, returns what it establishes. */
+/** What a stage may end with: what it establishes, a refusal, an answer that is there already, or a wait. */
+export type StageEnd<Adds> = Adds | Failure | Refused<Adds> | EarlierAnswer | Waits;
+
+/**
+ * One step of a call: takes what earlier stages established, returns what it establishes. It writes neither into `call` nor
+ * into `ongoing`; the runner adds what it returns.
+ */
 export interface Stage<Needs, Adds> {
   readonly name: string;
   /** Lifecycle state that begins before this stage runs. */
@@ -31,6 +40,11 @@ export interface Stage<Needs, Adds> {
 
 /** A stage of a list that is typed as a whole, where what it needs is known to be there. */
 export type AnyStage = Stage<never, object>;
+
+/** Whether a stage refuses the call and says what it had established. */
+export function isRefused(end: object): end is Refused<object> {
+  return 'refused' in end;
+}
 
 /** Whether a stage sets the call aside. */
 export function isWaits(end: object): end is Waits {

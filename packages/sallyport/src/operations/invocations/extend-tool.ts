@@ -22,7 +22,7 @@ export function extendTool({ running, records, callWorkers, clock, limits }: Par
     if ((await callWorkers?.extend(record, extend_seconds * 1000)) !== true) return answer(false, NOT_RUNNING);
     const longest = (limits.laterTimeoutMsMax ?? limits.timeoutMsMax) / 1000;
     const message = `The call has up to ${extend_seconds} s more, and no more than ${longest} s in all`;
-    const leftMs = running.find(tenantId, invocation_id)?.deadline?.leftMs();
+    const leftMs = running.find(tenantId, invocation_id)?.toolRun.deadline?.leftMs();
     if (leftMs === undefined) return answer(true, message);
     return { ...answer(true, message), deadline: new Date(clock.now() + leftMs).toISOString() };
   };

@@ -151,13 +151,13 @@ test('PIPE-12 a running call is extended within the bound; one that waits, is ov
   await tool('long', body, { side_effect_policy: 'idempotent' });
   const { invocationId: invocation_id, ...record } = await call({ tool_id: 'long', parameters: { n: 1 }, ...LATER });
   await until(() => runs[0]);
-  const before = parts.running.find('acme', invocation_id)?.deadline?.leftMs() ?? 0;
+  const before = parts.running.find('acme', invocation_id)?.toolRun.deadline?.leftMs() ?? 0;
   expect(await extend({ invocation_id, extend_seconds: 30 }, asker())).toMatchObject({
     extended: true,
     deadline: expect.any(String),
     message: expect.stringContaining('60 s in all'),
   });
-  expect(parts.running.find('acme', invocation_id)?.deadline?.leftMs()).toBeGreaterThan(before + 20_000);
+  expect(parts.running.find('acme', invocation_id)?.toolRun.deadline?.leftMs()).toBeGreaterThan(before + 20_000);
   end();
   await over({ store: parts.records }, { ...record, invocationId: invocation_id });
   expect(await extend({ invocation_id, extend_seconds: 1 }, asker())).toMatchObject({ extended: false });

@@ -40,7 +40,7 @@ export async function statusFor(
 
 function fromOngoing(
   invocation_id: string,
-  { call, progress }: OngoingCall,
+  { call, toolRun }: OngoingCall,
   state: ToolStatusResponse['state'],
 ): ToolStatusResponse {
   const { tool_id, execution_options } = call.request;
@@ -51,7 +51,7 @@ function fromOngoing(
     status: statusOf(state),
     tool_id,
     ...(phase === undefined ? {} : { phase }),
-    ...progressMembers(shownProgress(progress)),
+    ...progressMembers(shownProgress(toolRun.progress)),
   };
 }
 

@@ -30,7 +30,7 @@ export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls
       else {
         if (found.cancel !== undefined) call.cancel(found.cancel);
         call.extendedMs = Math.max(call.extendedMs, found.extendedMs);
-        running.find(call.tenantId, call.invocationId)?.deadline?.extendTo(call.extendedMs);
+        running.find(call.tenantId, call.invocationId)?.toolRun.deadline?.extendTo(call.extendedMs);
       }
     }
     for (const { tenantId, invocationId, cancel } of unheld) {
@@ -46,7 +46,7 @@ export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls
 
 function attended({ running }: WorkerParts, calls: readonly HeldCall[]): AttendedCall[] {
   return calls.map(({ tenantId, invocationId }) => {
-    const progress = shownProgress(running.find(tenantId, invocationId)?.progress);
+    const progress = shownProgress(running.find(tenantId, invocationId)?.toolRun.progress);
     return { tenantId, invocationId, ...(progress === undefined ? {} : { progress }) };
   });
 }

@@ -5,7 +5,7 @@ import type { CallSoFar } from '../call.ts';
 import { newOngoingCall } from '../ongoing/ongoing-call.ts';
 import { stagesInOrder } from '../order.ts';
 import type { PipelineParts } from '../parts.ts';
-import { throughStages } from '../run.ts';
+import { noState, throughStages } from '../run.ts';
 import type { AnyStage } from '../stage.ts';
 import { bindingOf } from '../stages/approve.ts';
 import { bounded } from '../wrappers/bounded.ts';
@@ -55,13 +55,13 @@ async function judge(
   const request = { ...waiting.request, parameters };
   const resumed = { invocationId, nonce: nonceOf(record), acceptedAt, waiting: { ...waiting, request } };
   const ongoing = newOngoingCall({ request, caller: { door } }, parts.clock.monotonic(), true, resumed);
-  const { failure: refused } = await bounded(parts).wrap(throughStages(stages))(ongoing);
+  const { failure: refused } = await bounded(parts).wrap(throughStages(stages))(ongoing, noState);
   await ongoing.undo.close(parts.log);
   if (refused !== undefined) return refused;
-  const { principal, tool, inputHash }: CallSoFar = ongoing.call;
-  if (principal === undefined || tool === undefined || inputHash === undefined)
+  const { principal, tool, inputHash, policyDecision }: CallSoFar = ongoing.call;
+  if (principal === undefined || tool === undefined || inputHash === undefined || policyDecision === undefined)
     throw new Error('the stages before the question do not establish what a yes is bound to');
   // A yes answers the question that the approver saw; another one about the new arguments is asked when the call goes on.
   const shown = waiting.wait.for === 'approval' ? waiting.wait.approval.binding.question : undefined;
-  return bindingOf({ principal, tool, inputHash, question: shown }, ongoing.policyDecision?.version);
+  return bindingOf({ principal, tool, inputHash, policyDecision, question: shown });
 }

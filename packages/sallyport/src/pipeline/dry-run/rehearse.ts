@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { entryOf, errorBody, type Failure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { DryRunResponse } from '../../../api/schemas/calls/dry-run.ts';
+import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { recordedDecision } from '../../permission/policy-decisions.ts';
@@ -10,7 +11,7 @@ import { type EndedCall, newOngoingCall, type OngoingCall } from '../ongoing/ong
 import { stagesInOrder } from '../order.ts';
 import type { PipelineParts } from '../parts.ts';
 import { UNKNOWN_TENANT } from '../record/call-record.ts';
-import { throughStages } from '../run.ts';
+import { noState, throughStages } from '../run.ts';
 import type { AnyStage } from '../stage.ts';
 import { bounded } from '../wrappers/bounded.ts';
 
@@ -38,7 +39,7 @@ export function createRehearsal(parts: PipelineParts): RehearseCall {
   let underWay = 0;
   const rehearseOne: RehearseCall = async (request) => {
     const ongoing = newOngoingCall(request, parts.clock.monotonic(), true);
-    const end = await toEnd(ongoing);
+    const end = await toEnd(ongoing, noState);
     await ongoing.undo.close(parts.log);
     const { failure } = end;
     if (failure?.code === 'E3900')
@@ -76,8 +77,7 @@ function outcomesOf(stages: readonly AnyStage[], { stage: refusing }: EndedCall)
 }
 
 function responseOf(ongoing: OngoingCall, stages: StageOutcome[], refused: Failure | undefined): DryRunResponse {
-  const { call, trust, policyDecision, gateDecision, hookVerdicts, warnings } = ongoing;
-  const { tool, grant, request } = call;
+  const { tool, grant, request, trust, policyDecision, gateDecision, hookVerdicts = [], warnings } = ongoing.call;
   const { phase } = request.execution_options ?? {};
   const gate = gateDecision === undefined ? undefined : gateOf(gateDecision);
   return {
@@ -92,7 +92,7 @@ function responseOf(ongoing: OngoingCall, stages: StageOutcome[], refused: Failu
     ...(grant === undefined ? {} : { grant: grantOf(grant) }),
     ...(policyDecision === undefined ? {} : { policy_decision: recordedDecision(policyDecision) }),
     ...(gate === undefined ? {} : { gate_decision: gate }),
-    ...(hookVerdicts === undefined ? {} : { hooks: hookVerdicts.map(({ id, outcome }) => ({ id, outcome })) }),
+    ...(hookVerdicts.length === 0 ? {} : { hooks: hookVerdicts.map(({ id, outcome }) => ({ id, outcome })) }),
     ...(refused === undefined ? {} : { error: errorBody(refused) }),
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
   };
@@ -106,11 +106,7 @@ const grantOf = (grant: Grant): NonNullable<DryRunResponse['grant']> => ({
   output_bytes_max: grant.limits.outputBytesMax,
 });
 
-const gateOf = ({
-  allowed,
-  answer,
-  because,
-}: NonNullable<OngoingCall['gateDecision']>): NonNullable<DryRunResponse['gate_decision']> => ({
+const gateOf = ({ allowed, answer, because }: GateDecision): NonNullable<DryRunResponse['gate_decision']> => ({
   allowed,
   answer,
   ...(because === undefined ? {} : { because }),

@@ -8,7 +8,7 @@ import { holdEvents } from '../../domain/event/held-events.ts';
 import type { Grant } from '../../domain/invocation/grant.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { packed, rowsOf } from '../../storage/postgres/ledger/packed-events.ts';
-import { newOngoingCall, type OngoingCall } from '../ongoing/ongoing-call.ts';
+import { type EndedCall, establish, newOngoingCall, type OngoingCall } from '../ongoing/ongoing-call.ts';
 import { eventsOf } from './call-events.ts';
 
 const HOSTILE = `nul \0 quote " \\ lone \ud800 🙂 \u2028`;
@@ -22,9 +22,9 @@ const grant: Grant = {
 
 function ongoing(): OngoingCall {
   const request = { tool_id: 'weather', parameters: {} };
-  const made = newOngoingCall({ request, caller: { door: 'library' } }, 0);
-  Object.assign(made.call, { grant });
-  made.trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) };
+  const traceparent = `00-${'a'.repeat(32)}-${'c'.repeat(16)}-01`;
+  const made = newOngoingCall({ request, caller: { door: 'library', traceparent } }, 0);
+  establish(made.call, { grant });
   const states = ['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING', 'COMPLETED'] as const;
   made.transitions.push(...states.map((state, at) => ({ state, at })));
   return made;
@@ -57,13 +57,16 @@ const most: InvocationRecord = {
   failure: failure('E3103', HOSTILE, { details: { secret: 'never told' } }),
 };
 
+/** The end of a call that an earlier one answered. */
+const answeredBy = (invocationId: string): EndedCall => ({ state: 'COMPLETED', answered: { ...least, invocationId } });
+
 /** The data of an event as those read them who get it. */
 const readBack = ({ data }: EventDraft) => JSON.parse(canonicalJson(data));
 
 test('AUD-01 the members of an event stand in canonical order, and its parts make up the whole', () => {
   for (const record of [least, most]) {
-    for (const answeredBy of [undefined, HOSTILE]) {
-      for (const { data, parts } of eventsOf(ongoing(), record, 0, answeredBy)) {
+    for (const end of [undefined, answeredBy(HOSTILE)]) {
+      for (const { data, parts } of eventsOf(ongoing(), record, 0, end)) {
         expect(JSON.stringify(data)).toBe(canonicalJson(data));
         expect({ ...parts?.shared, ...parts?.own }).toEqual(data);
         expect(JSON.stringify(parts?.own)).toBe(canonicalJson(parts?.own));
@@ -88,18 +91,20 @@ test('AUD-01 PIPE-01 each transition says state, hash of the input and capabilit
 });
 
 const decided = (made: OngoingCall): OngoingCall => {
-  made.policyDecision = {
-    engine: HOSTILE,
-    version: HOSTILE,
-    allowed: true,
-    policies: [HOSTILE],
-    shadow: { allowed: false, policies: [HOSTILE], error: HOSTILE },
-  };
-  made.gateDecision = { allowed: true, answer: 'ALLOW', model: HOSTILE, version: 'v', ms: 1 };
-  made.hookVerdicts = [
-    { id: 'a', at: 'before', outcome: 'rewrite', ms: 1, input_hash_before: 'c'.repeat(64) },
-    { id: 'b', at: 'after', outcome: 'failed', ms: 2, went_on: true },
-  ];
+  establish(made.call, {
+    policyDecision: {
+      engine: HOSTILE,
+      version: HOSTILE,
+      allowed: true,
+      policies: [HOSTILE],
+      shadow: { allowed: false, policies: [HOSTILE], error: HOSTILE },
+    },
+    gateDecision: { allowed: true, answer: 'ALLOW', model: HOSTILE, version: 'v', ms: 1 },
+    hookVerdicts: [
+      { id: 'a', at: 'before', outcome: 'rewrite', ms: 1, input_hash_before: 'c'.repeat(64) },
+      { id: 'b', at: 'after', outcome: 'failed', ms: 2, went_on: true },
+    ],
+  });
   return made;
 };
 
@@ -161,8 +166,8 @@ test('AUD-03 a chain has the hashes and rows have the text that they had when ev
     outputKeptHash: 'd'.repeat(64),
   };
   const marked = decided(ongoing());
-  Object.assign(marked.call, { argumentFindings: ['sql_injection', 'xss'] });
-  const calls = [eventsOf(ongoing(), least, 0), eventsOf(marked, everything, 0, HOSTILE)];
+  establish(marked.call, { argumentFindings: ['sql_injection', 'xss'] });
+  const calls = [eventsOf(ongoing(), least, 0), eventsOf(marked, everything, 0, answeredBy(HOSTILE))];
   const found = calls.map((events) => {
     const drafts = events.map((draft, at) => ({ ...draft, id: `event-${at}` }));
     let head: ChainHead = EMPTY_CHAIN;

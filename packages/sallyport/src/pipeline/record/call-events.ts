@@ -7,7 +7,9 @@ import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import type { EventDraft, EventMembers } from '../../domain/event/event-draft.ts';
 import { capabilitiesOf, type Grant } from '../../domain/invocation/grant.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { OngoingCall, Transition } from '../ongoing/ongoing-call.ts';
+import type { HookVerdict } from '../../hooks/hook.ts';
+import type { CallFact } from '../call.ts';
+import type { EndedCall, OngoingCall, Transition } from '../ongoing/ongoing-call.ts';
 import { effectSaid } from './effect-said.ts';
 import { boundedDecision, inCanonicalOrder } from './recorded-decisions.ts';
 
@@ -16,17 +18,12 @@ import { boundedDecision, inCanonicalOrder } from './recorded-decisions.ts';
  * input; the last one also with the hash of the output, the duration and, where there is one, the error. What was decided
  * stands in AUTHORIZED or DENIED, what hooks said in the event behind them (PRM-08, PRM-09, PIPE-14). Arguments and
  * results themselves stay out: nothing here can hold a secret.
- * @param answeredBy id of the earlier call whose answer this one got
+ * @param end how the call ended; absent while it runs
  */
-export function eventsOf(
-  ongoing: OngoingCall,
-  record: InvocationRecord,
-  from: number,
-  answeredBy?: string,
-): EventDraft[] {
+export function eventsOf(ongoing: OngoingCall, record: InvocationRecord, from: number, end?: EndedCall): EventDraft[] {
   const { transitions } = ongoing;
   const { tenantId, invocationId } = record;
-  const shared = sharedMembers(ongoing, record, answeredBy);
+  const shared = sharedMembers(ongoing, record, end?.answered?.invocationId);
   const drafts: EventDraft[] = [];
   const add = (type: EventType, time: number, own: OwnMembers): void => {
     const data = dataOf(shared, own);
@@ -35,7 +32,7 @@ export function eventsOf(
   for (let i = from; i < transitions.length; i += 1) {
     const { state, at } = transitions[i] as Transition;
     const isEnd = i === transitions.length - 1 && state !== 'EXECUTING';
-    if (isEnd && ongoing.facts !== undefined) drafts.push(...factsOf(ongoing.facts, record));
+    if (isEnd) drafts.push(...factsOf(allFacts(ongoing, end), record));
     const effect = effectSaid(record, transitions, i);
     if (effect !== undefined) add(effect.type, at, { side_effect: effect.sideEffect });
     const said = decisionsOf(ongoing, state);
@@ -44,8 +41,18 @@ export function eventsOf(
   return drafts;
 }
 
+const NO_DRAFTS: readonly EventDraft[] = [];
+
+/** In the order in which they were noted. */
+function allFacts({ call, toolRun }: OngoingCall, end: EndedCall | undefined): readonly CallFact[] {
+  const { facts } = toolRun;
+  if (facts === undefined && end?.facts === undefined) return call.facts;
+  return [...(facts ?? []), ...call.facts, ...(end?.facts ?? [])];
+}
+
 /** Rare enough that what they share need not stand once. */
-function factsOf(facts: NonNullable<OngoingCall['facts']>, record: InvocationRecord): EventDraft[] {
+function factsOf(facts: readonly CallFact[], record: InvocationRecord): readonly EventDraft[] {
+  if (facts.length === 0) return NO_DRAFTS;
   const { tenantId, invocationId, agentDid, toolId, toolVersion, inputHash } = record;
   const shared = {
     agent_did: agentDid,
@@ -153,7 +160,8 @@ const NOTHING_DECIDED: OwnMembers = {};
  * arguments these are not the same.
  */
 function decisionsOf(ongoing: OngoingCall, state: LifecycleState): OwnMembers {
-  const { policyDecision, gateDecision, hookVerdicts, transitions } = ongoing;
+  const { call, transitions } = ongoing;
+  const { policyDecision, gateDecision, hookVerdicts } = call;
   if (state === 'AUTHORIZED') {
     const permitted = policyDecision?.allowed === true || policyDecision?.ask === true;
     return {
@@ -176,9 +184,9 @@ function decisionsOf(ongoing: OngoingCall, state: LifecycleState): OwnMembers {
 /** EXECUTING tells of the hooks before it, the end of those after it. */
 function verdictsFor(
   state: LifecycleState,
-  verdicts: NonNullable<OngoingCall['hookVerdicts']>,
+  verdicts: readonly HookVerdict[],
   transitions: OngoingCall['transitions'],
-): NonNullable<OngoingCall['hookVerdicts']> {
+): readonly HookVerdict[] {
   if (state === 'EXECUTING') return verdicts.filter(({ at }) => at === 'before');
   const ran = transitions.some((each) => each.state === 'EXECUTING');
   return ran ? verdicts.filter(({ at }) => at === 'after') : verdicts;

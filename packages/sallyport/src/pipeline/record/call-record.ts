@@ -20,8 +20,8 @@ export function recordOf(
   ongoing: OngoingCall,
   end: EndedCall,
 ): InvocationRecord {
-  const { call, warnings, trust, nonce } = ongoing;
-  const { tool, principal, request, inputHash, outputHash, outputKeptHash } = call;
+  const { call, toolRun, nonce } = ongoing;
+  const { tool, principal, request, trust, gateDecision, inputHash, outputHash, outputKeptHash } = call;
   const record: Open<InvocationRecord> = {
     invocationId: invocationIdOf(ongoing, end),
     tenantId: principal?.tenantId ?? UNKNOWN_TENANT,
@@ -30,7 +30,7 @@ export function recordOf(
     door: call.caller.door,
     state: end.state,
     instanceId: parts.instanceId,
-    warnings,
+    warnings: toolRun.warnings === undefined ? call.warnings : [...call.warnings, ...toolRun.warnings],
     acceptedAt: ongoing.transitions[0]?.at ?? parts.clock.now(),
     metadata: metadataOf(parts, ongoing, end),
   };
@@ -52,7 +52,7 @@ export function recordOf(
   if (options?.phase !== undefined) record.phase = options.phase;
   if (options?.claim_source !== undefined) record.claimSource = options.claim_source;
   if (trust !== undefined) record.trust = trust;
-  if (ongoing.gateDecision !== undefined) record.gateDecision = ongoing.gateDecision;
+  if (gateDecision !== undefined) record.gateDecision = gateDecision;
   if (inputHash !== undefined) record.inputHash = inputHash;
   if (outputHash !== undefined) record.outputHash = outputHash;
   if (outputKeptHash !== undefined) record.outputKeptHash = outputKeptHash;
@@ -128,10 +128,12 @@ function metadataOf(
   ongoing: OngoingCall,
   { state, waits }: EndedCall,
 ): ExecutionMetadata {
-  const usage = ongoing.call.ran?.usage ?? ongoing.usage ?? NO_USAGE;
+  const { toolRun, call } = ongoing;
+  const usage = call.ran?.usage ?? toolRun.usage ?? NO_USAGE;
+  const slotWaitMs = call.slotWaitMs ?? 0;
   const started = ongoing.transitions[0]?.at ?? clock.now();
   const metadata: ExecutionMetadata = {
-    duration_ms: rounded(clock.monotonic() - ongoing.startedAt - ongoing.slotWaitMs),
+    duration_ms: rounded(clock.monotonic() - ongoing.startedAt - slotWaitMs),
     started_at: isoTime(started),
     cpu_used_millicore_seconds: usage.cpuMillicoreSeconds,
     memory_peak_mb: usage.memoryPeakMb,
@@ -139,12 +141,12 @@ function metadataOf(
     network_bytes_received: usage.networkBytesReceived,
     documents_accessed: [],
     checkpoints_created: [],
-    attempts: ongoing.attempts,
+    attempts: toolRun.attempts,
     cached: false,
   };
-  if (ongoing.slotWaitMs > 0) metadata.slot_wait_ms = rounded(ongoing.slotWaitMs);
+  if (slotWaitMs > 0) metadata.slot_wait_ms = rounded(slotWaitMs);
   if (usage.weakerLimits !== undefined) metadata.weaker_limits = [...usage.weakerLimits];
-  if (ongoing.failedAttempts !== undefined) metadata.failed_attempts = ongoing.failedAttempts.map(attemptOf);
+  if (toolRun.failedAttempts !== undefined) metadata.failed_attempts = toolRun.failedAttempts.map(attemptOf);
   if (state !== 'EXECUTING' && waits === undefined)
     metadata.completed_at = isoTime(ongoing.transitions.at(-1)?.at ?? started);
   return metadata;

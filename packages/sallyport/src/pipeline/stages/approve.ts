@@ -62,12 +62,12 @@ export function approve({
  * An activation may ask for more than the manifest, or take a confirmation away; an approval it can only add (VIS-01).
  */
 function whyConfirmation(call: Asked, rules: TrustRules): ConfirmationReason | undefined {
-  const { request, tool, overrides, trust, policyAsks, question } = call;
+  const { request, tool, overrides, trust, policyDecision, question } = call;
   const { manifest } = tool;
   if ((overrides?.requires_approval ?? manifest.execution_config?.requires_approval) === true)
     return 'requires_approval';
   if (request.execution_options?.require_approval === true) return 'require_approval';
-  if (policyAsks) return 'policy';
+  if (policyDecision.ask === true) return 'policy';
   if (question !== undefined) return 'executor';
   if (!rules.runsUnconfirmed(trust, sideEffectOf(manifest))) return 'trust';
   return (overrides?.requires_confirmation ?? manifest.requires_confirmation) === true
@@ -76,20 +76,23 @@ function whyConfirmation(call: Asked, rules: TrustRules): ConfirmationReason | u
 }
 
 /** Whether the yes that this call brings from its wait was given to this very call. */
-function hasYes(call: Asked, { resumed, policyDecision }: OngoingCall, now: number): boolean {
+function hasYes(call: Asked, { resumed }: OngoingCall, now: number): boolean {
   if (resumed === undefined) return false;
   const { approval, waiting } = resumed;
   // Set aside for a worker after the yes; its arguments and its version cannot have changed, what its executor asks can.
   if (waiting.wait.for === 'worker') return waiting.wait.confirmed && waiting.wait.question === call.question;
   if (approval === undefined || now >= approval.expiresAt) return false;
-  return isSameCall(approval.binding, bindingOf(call, policyDecision?.version));
+  return isSameCall(approval.binding, bindingOf(call));
 }
 
 /** What a yes to a call is given to. */
-export function bindingOf(
-  { principal, tool, inputHash, question }: Pick<Asked, 'principal' | 'tool' | 'inputHash' | 'question'>,
-  policyVersion = '',
-): ApprovalBinding {
+export function bindingOf({
+  principal,
+  tool,
+  inputHash,
+  policyDecision,
+  question,
+}: Pick<Asked, 'principal' | 'tool' | 'inputHash' | 'policyDecision' | 'question'>): ApprovalBinding {
   return {
     tenantId: principal.tenantId,
     agentDid: principal.agentDid,
@@ -98,7 +101,7 @@ export function bindingOf(
     toolVersion: tool.manifest.version,
     contentHash: tool.contentHash,
     inputHash,
-    policyVersion,
+    policyVersion: policyDecision.version,
     ...(question === undefined ? {} : { question }),
   };
 }
@@ -124,13 +127,13 @@ function ask(
   { desk, secrets }: { readonly desk: PipelineParts['approvals'] } & Pick<PipelineParts, 'secrets'>,
   reason: ConfirmationReason,
   call: Asked,
-  { policyDecision, rehearsal }: OngoingCall,
+  { rehearsal }: OngoingCall,
 ): StageEnd<Approved> {
   if (desk === undefined || rehearsal) return pending(reason, call, desk === undefined);
   const prompt = promptOf(call);
   const question = {
     reason,
-    binding: bindingOf(call, policyDecision?.version),
+    binding: bindingOf(call),
     claims: call.claims,
     tool: call.tool,
     ...(prompt === undefined ? {} : { prompt }),

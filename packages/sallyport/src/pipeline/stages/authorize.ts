@@ -7,11 +7,11 @@ import type { GateDecision } from '../../domain/invocation/gate-decision.ts';
 import type { Grant } from '../../domain/invocation/grant.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
 import { environmentRefusal } from '../../executors/call-environment.ts';
+import type { JudgedCall } from '../../permission/adversarial-gate.ts';
 import { checkPathArguments } from '../../permission/check-path-arguments.ts';
 import type { PolicyDecision, PolicyQuestion } from '../../permission/policy-engine.port.ts';
 import { createTrustRules } from '../../permission/trust.ts';
 import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../call.ts';
-import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 import { callGrant } from './grant/call-grant.ts';
@@ -53,14 +53,17 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
       if (isFailure(granted)) return granted;
       const grant = overriddenGrant(granted, overrides);
       const trust = rules.effective(principal.trust, tool.manifest, asked);
-      ongoing.trust = trust;
       const outside = await checkPathArguments(tool.manifest, call.parameters, grant);
-      if (outside !== undefined) return outside;
-      const decision = await policy.decide(questionOf(call, grant, trust));
-      if (isFailure(decision)) return decision;
-      ongoing.policyDecision = decision;
-      const forbidden = policyRefusal(decision) ?? (await judge(gate, call, ongoing));
-      return forbidden ?? { grant, executor, trust, policyAsks: decision.ask === true };
+      if (outside !== undefined) return { refused: outside, established: { trust } };
+      const policyDecision = await policy.decide(questionOf(call, grant, trust));
+      if (isFailure(policyDecision)) return { refused: policyDecision, established: { trust } };
+      const forbidden = policyRefusal(policyDecision);
+      if (forbidden !== undefined) return { refused: forbidden, established: { trust, policyDecision } };
+      const gateDecision = await gate?.judge(caseOf(call), ongoing.controller.signal);
+      const objection = gateDecision === undefined ? undefined : gateRefusal(gateDecision);
+      return objection === undefined
+        ? { grant, executor, trust, policyDecision, gateDecision }
+        : { refused: objection, established: { trust, policyDecision, gateDecision } };
     },
   };
 }
@@ -97,24 +100,17 @@ function policyRefusal({ allowed, ask, policies }: PolicyDecision): Failure | un
   return failure('E3210', `The policy does not allow this call: ${by}.`, { details: { policies } });
 }
 
-/** Asks the language model, where there is one, and puts on record what it said. */
-async function judge(gate: Parts['gate'], call: Needs, ongoing: OngoingCall): Promise<Failure | undefined> {
-  const { request, tool, parameters } = call;
+/** The call as the language model is shown it. */
+function caseOf({ request, tool, parameters }: Needs): JudgedCall {
   const { phase, claim_source, environment } = request.execution_options ?? {};
-  const made = await gate?.judge(
-    {
-      toolId: tool.manifest.tool_id,
-      toolVersion: tool.manifest.version,
-      sideEffect: sideEffectOf(tool.manifest),
-      ...(phase === undefined ? {} : { phase }),
-      ...(claim_source === undefined ? {} : { claimSource: claim_source }),
-      parameters: judgedArguments(parameters, environment),
-    },
-    ongoing.controller.signal,
-  );
-  if (made === undefined) return undefined;
-  ongoing.gateDecision = made;
-  return gateRefusal(made);
+  return {
+    toolId: tool.manifest.tool_id,
+    toolVersion: tool.manifest.version,
+    sideEffect: sideEffectOf(tool.manifest),
+    ...(phase === undefined ? {} : { phase }),
+    ...(claim_source === undefined ? {} : { claimSource: claim_source }),
+    parameters: judgedArguments(parameters, environment),
+  };
 }
 
 /** The caller learns that the gate refused, never by which policy or in which words: it could learn to get around them. */

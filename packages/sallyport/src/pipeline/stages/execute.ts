@@ -63,17 +63,17 @@ export function execute(parts: Parts): Stage<Needs, Ran> {
     async run(call, ongoing) {
       // It may have been cancelled while its row was written; then nothing ran.
       if (ongoing.controller.signal.aborted) return failureOf(ongoing.controller.signal.reason);
-      ongoing.attempts += 1;
+      ongoing.toolRun.beginAttempt();
       return attempts(parts, call, ongoing);
     },
   };
 }
 
 async function attempts(parts: Parts, call: Needs, ongoing: OngoingCall): Promise<StageEnd<Ran>> {
-  const { controller } = ongoing;
+  const { controller, toolRun } = ongoing;
   const startedAt = parts.clock.monotonic();
   const deadline = startDeadline(parts.clock, termsOf(call), (error) => controller.abort(error));
-  ongoing.deadline = deadline;
+  toolRun.begin(deadline);
   // Each attempt has a call of its own: what is left of a failed one changes nothing any more.
   const attempt = async (): Promise<Ran> => {
     const running = start(call, executorCall(call, ongoing, parts), controller.signal);
@@ -95,8 +95,7 @@ async function attempts(parts: Parts, call: Needs, ongoing: OngoingCall): Promis
     };
     return await tryAgain(parts, call, ongoing, { startedAt, failed: failureOf(thrown), attempt: again });
   } finally {
-    deadline.stop();
-    ongoing.deadline = undefined;
+    toolRun.end();
   }
 }
 

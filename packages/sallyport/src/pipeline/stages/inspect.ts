@@ -2,17 +2,17 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
-import type { Authorized, Executed, Inspected, Resolved } from '../call.ts';
-import type { OngoingCall } from '../ongoing/ongoing-call.ts';
+import type { Warning } from '../../../api/schemas/invocation.ts';
+import type { Authorized, Executed, Inspected, Noted, Resolved } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
-import type { Stage } from '../stage.ts';
+import type { Refused, Stage } from '../stage.ts';
 import { cutResult } from './values/cut-result.ts';
 import { fitResult } from './values/fit-result.ts';
 import { markResult, warnTainted } from './values/mark-result.ts';
 import { createTurns, type Turns } from './values/turns.ts';
 import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
 
-type Needs = Resolved & Authorized & Executed;
+type Needs = Noted & Resolved & Authorized & Executed;
 
 /** The result is JSON, matches the tool's schema, is marked where it is not to be trusted, and fits the budget (VAL-01, VAL-03, MOD-10). */
 export function inspect({
@@ -24,45 +24,45 @@ export function inspect({
   const rules = { ...VALUE_RULES, ...values };
   return {
     name: 'inspect',
-    async run({ outcome, tool, grant }, ongoing) {
+    async run({ outcome, tool, grant, warnings: before }, { call: { invocationId } }) {
       const turn = createTurns(clock);
-      if (outcome.toolError === true) return reportedError(rules, outcome.result, { tool, grant }, ongoing, turn);
-      const warnedBefore = ongoing.warnings.length;
-      const fitting = fitResult(schemas, rules, tool.manifest, outcome.result, ongoing.warnings);
-      if (isFailure(fitting)) return fitting;
-      if (ongoing.warnings.length > warnedBefore) logLenience(log, tool.manifest.tool_id, ongoing);
+      const warnings = [...before];
+      if (outcome.toolError === true) return reportedError(rules, outcome.result, { tool, grant, warnings }, turn);
+      const fitting = fitResult(schemas, rules, tool.manifest, outcome.result, warnings);
+      if (isFailure(fitting)) return { refused: fitting, established: { warnings } };
+      if (warnings.length > before.length)
+        logLenience(log, { tool_id: tool.manifest.tool_id, invocation_id: invocationId }, warnings);
       await turn();
-      const marked = await markResult(rules, fitting.result, ongoing.warnings, turn);
-      if (isFailure(marked)) return marked;
+      const marked = await markResult(rules, fitting.result, warnings, turn);
+      if (isFailure(marked)) return { refused: marked, established: { warnings } };
       await turn();
       const text = canonicalJson(marked.result);
       await turn();
-      const result = cutResult(marked.result, text, grant.limits.outputBytesMax, tool.manifest, ongoing.warnings);
+      const result = cutResult(marked.result, text, grant.limits.outputBytesMax, tool.manifest, warnings);
       const outputHash = sha256(text);
       return result === marked.result
-        ? { result, outputHash }
-        : { result, outputHash, outputKeptHash: sha256(canonicalJson(result)) };
+        ? { result, outputHash, warnings }
+        : { result, outputHash, warnings, outputKeptHash: sha256(canonicalJson(result)) };
     },
   };
 }
 
 /** What passes only because strict mode is off is for the owner of the tool to mend. */
-function logLenience(log: PipelineParts['log'], toolId: string, { call, warnings }: OngoingCall): void {
-  log.warn('result-not-as-promised', {
-    tool_id: toolId,
-    invocation_id: call.invocationId,
-    warning: warnings.at(-1)?.code,
-  });
+function logLenience(
+  log: PipelineParts['log'],
+  of: { readonly tool_id: string; readonly invocation_id: string | undefined },
+  warnings: readonly Warning[],
+): void {
+  log.warn('result-not-as-promised', { ...of, warning: warnings.at(-1)?.code });
 }
 
 /** A tool's own words of what went wrong are data of a stranger too. */
 async function reportedError(
   rules: ValueRules,
   said: unknown,
-  { tool, grant }: Pick<Needs, 'tool' | 'grant'>,
-  { warnings }: OngoingCall,
+  { tool, grant, warnings }: Pick<Needs, 'tool' | 'grant'> & { readonly warnings: Warning[] },
   turn: Turns,
-): Promise<Failure> {
+): Promise<Failure | Refused<Inspected>> {
   let text: string;
   try {
     text = canonicalJson(said);
@@ -73,5 +73,6 @@ async function reportedError(
   await warnTainted(rules, said, warnings, turn);
   await turn();
   const result = cutResult(said, text, grant.limits.outputBytesMax, tool.manifest, warnings);
-  return failure('E3109', 'The tool reported an error; its own words are in details.result.', { details: { result } });
+  const message = 'The tool reported an error; its own words are in details.result.';
+  return { refused: failure('E3109', message, { details: { result } }), established: { warnings } };
 }

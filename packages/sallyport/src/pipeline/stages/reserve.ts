@@ -1,13 +1,13 @@
 // Hot path: without a quota, a rate limit and a circuit, one slot is counted.
-import { isFailure } from '@sallyport/std/error/failure';
+import type { Failure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import type { Approved, Authorized, CallRequest, Reserved, Resolved } from '../call.ts';
-import type { AgentSlot } from '../ongoing/agent-slots.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import { agentKey } from '../ongoing/running-calls.ts';
 import type { PipelineParts } from '../parts.ts';
-import type { Stage, StageEnd } from '../stage.ts';
-import { RESERVED, takeRate } from './attempts/take-rate.ts';
+import { isRefused, type Refused, type Stage } from '../stage.ts';
+import { takeRate } from './attempts/take-rate.ts';
 import { cannotWait } from './grant/own-token.ts';
 
 type Parts = Pick<PipelineParts, 'clock' | 'running' | 'rateLimiter' | 'circuits' | 'limits' | 'quota' | 'secrets'>;
@@ -19,7 +19,7 @@ type Parts = Pick<PipelineParts, 'clock' | 'running' | 'rateLimiter' | 'circuits
  * is counted: a replay was answered by `reuse`, and a refusal came before (PRM-07).
  */
 export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized & Approved, Reserved> {
-  const { running, limits, quota } = parts;
+  const { quota } = parts;
   return {
     name: 'reserve',
     takes: 'a slot of the agent, a permit of the circuit, a token of the rate limit, a call of the quota',
@@ -29,47 +29,56 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
       const isLater = request.execution_options?.async_mode === true && ongoing.resumed === undefined;
       if (isLater) return cannotWait(parts, call, 'for a worker') ?? { waits: forWorker(call) };
       // What takes a call back is a part of that call, which holds its slot still: only the way to the tool counts.
-      if (call.onBehalfOf !== undefined) return takeWay(parts, call, ongoing);
+      if (call.onBehalfOf !== undefined) return (await takeWay(parts, call, ongoing)) ?? NO_SLOT;
       // A session that has nothing left must not eat up what other agents share.
       const spent = quota?.knownSpent(principal, claims);
       if (spent !== undefined) return spent;
-      // A worker waits until a slot is free, and holds it already.
-      ongoing.slot = ongoing.resumed?.hold?.slot;
-      if (ongoing.slot === undefined) {
-        const slot = running.slots.take(agentKey(principal), limits.callsPerAgentMax);
-        if (slot === undefined) await waitForSlot(parts, call, ongoing);
-        else hold(slot, ongoing);
-      }
-      const way = await takeWay(parts, call, ongoing);
-      return isFailure(way) ? way : ((await quota?.take(principal, claims)) ?? RESERVED);
+      const held = await slotFor(parts, call, ongoing);
+      if (isRefused(held)) return held;
+      const refused = (await takeWay(parts, call, ongoing)) ?? (await quota?.take(principal, claims));
+      return refused === undefined ? held : { refused, established: held };
     },
   };
 }
 
-function hold(slot: AgentSlot, ongoing: OngoingCall): void {
-  ongoing.slot = slot;
-  ongoing.undo.defer(() => slot.free());
+const NO_SLOT: Reserved = { slot: undefined, slotWaitMs: 0 };
+
+/** The slot that the worker of the call holds already, or one that is free now or later. */
+async function slotFor(
+  parts: Parts,
+  call: Resolved & Authorized,
+  ongoing: OngoingCall,
+): Promise<Reserved | Refused<Reserved>> {
+  const { running, limits } = parts;
+  const slot = ongoing.resumed?.hold?.slot;
+  if (slot !== undefined) return { slot, slotWaitMs: 0 };
+  const free = running.slots.take(agentKey(call.principal), limits.callsPerAgentMax);
+  if (free === undefined) return waitForSlot(parts, call, ongoing);
+  ongoing.undo.defer(() => free.free());
+  return { slot: free, slotWaitMs: 0 };
 }
 
 /** The time of the tool begins when it runs: a call whose turn comes late is not begun with a moment left. */
 async function waitForSlot(
   { clock, running, limits }: Parts,
   { principal, grant }: Resolved & Authorized,
-  ongoing: OngoingCall,
-): Promise<void> {
+  { controller: { signal }, undo }: OngoingCall,
+): Promise<Reserved | Refused<Reserved>> {
   const since = clock.monotonic();
+  const waitedMs = (): number => clock.monotonic() - since;
   try {
     const slot = await running.slots.wait(agentKey(principal), limits.callsPerAgentMax, {
       waitingMax: limits.callsWaitingPerAgentMax,
       allWaitingMax: limits.callsMax,
       ms: grant.limits.timeoutMs,
-      signal: ongoing.controller.signal,
+      signal,
     });
-    hold(slot, ongoing);
+    undo.defer(() => slot.free());
     // The call may have ended in the moment in which it got the slot.
-    ongoing.controller.signal.throwIfAborted();
-  } finally {
-    ongoing.slotWaitMs = clock.monotonic() - since;
+    signal.throwIfAborted();
+    return { slot, slotWaitMs: waitedMs() };
+  } catch (thrown) {
+    return { refused: failureOf(thrown), established: { slotWaitMs: waitedMs() } };
   }
 }
 
@@ -80,6 +89,6 @@ const forWorker = ({ confirmed, question }: Approved): WaitFor => ({
 });
 
 /** What every attempt takes: a permit of the circuit, then tokens of the rates. */
-async function takeWay(parts: Parts, call: Resolved & Authorized, ongoing: OngoingCall): Promise<StageEnd<Reserved>> {
+async function takeWay(parts: Parts, call: Resolved & Authorized, ongoing: OngoingCall): Promise<Failure | undefined> {
   return (await parts.circuits?.take(call, ongoing)) ?? takeRate(parts, call);
 }

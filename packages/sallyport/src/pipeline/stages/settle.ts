@@ -1,9 +1,9 @@
-import type { Admitted, Executed, Inspected, Ran, Resolved, Settled, Validated } from '../call.ts';
+import type { Admitted, Executed, Inspected, Noted, Ran, Resolved, Settled, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 import { checkDeterminism } from './determinism/check-determinism.ts';
 
-type Needs = Admitted & Resolved & Validated & Ran & Executed & Inspected;
+type Needs = Noted & Admitted & Resolved & Validated & Ran & Executed & Inspected;
 
 /**
  * What the call changed stays; from here on nothing is taken back. A tool that says it is deterministic is held
@@ -14,8 +14,8 @@ export function settle(parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock
     name: 'settle',
     async run(call, ongoing) {
       ongoing.undo.commit();
-      if (call.tool.manifest.deterministic === true) await checkDeterminism(parts, call, ongoing);
-      return { settled: true };
+      const noted = call.tool.manifest.deterministic === true ? await checkDeterminism(parts, call) : undefined;
+      return { settled: true, ...noted };
     },
   };
 }

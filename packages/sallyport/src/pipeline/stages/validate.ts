@@ -5,7 +5,7 @@ import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { withoutControls } from '../../validation/control-characters.ts';
-import type { Admitted, CallRequest, Resolved, Validated } from '../call.ts';
+import type { Admitted, CallRequest, Noted, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 import { argumentsRefused } from './values/argument-failures.ts';
@@ -16,20 +16,18 @@ import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
 const THINK_FIELD = '_tafc_think';
 
 type Parameters = Readonly<Record<string, unknown>>;
+type Needs = CallRequest & Noted & Admitted & Resolved;
 
 /**
  * The arguments match the tool's schema, converted where that loses nothing, and hold neither control characters
  * nor attacks (VAL-01, VAL-02, VAL-04, VAL-06).
  */
-export function validate({
-  schemas,
-  values,
-}: Pick<PipelineParts, 'schemas' | 'values'>): Stage<CallRequest & Admitted & Resolved, Validated> {
+export function validate({ schemas, values }: Pick<PipelineParts, 'schemas' | 'values'>): Stage<Needs, Validated> {
   const rules = { ...VALUE_RULES, ...values };
   return {
     name: 'validate',
     reaches: 'VALIDATED',
-    async run({ request, givenParameters, tool: { manifest } }, { warnings }) {
+    async run({ request, givenParameters, tool: { manifest }, warnings: before }) {
       const schema = schemas.compile(manifest.parameters_schema);
       if (isFailure(schema)) return schema;
       const given = withoutControlCharacters(withoutThoughts(givenParameters), rules, manifest);
@@ -37,13 +35,15 @@ export function validate({
       const { value, faults } = schema.check(given, { coerce: rules.coerceArguments });
       if (faults.length > 0) return argumentsRefused(faults);
       const checked = value as Parameters;
+      const warnings = [...before];
       const safe = sanitiseArguments(rules, schema, manifest, checked, warnings);
       if (isFailure(safe)) return safe;
       const { parameters, findings: argumentFindings } = safe;
       const environment = request.execution_options?.environment;
       // What is bound to the arguments, a yes or a key, is bound to the variables too.
       const input = environment === undefined ? parameters : [parameters, environment];
-      return { parameters, argumentFindings, inputHash: sha256(canonicalJson(input)) };
+      const inputHash = sha256(canonicalJson(input));
+      return { parameters, argumentFindings, inputHash, warnings };
     },
   };
 }

@@ -7,14 +7,14 @@ import type { EventDraft } from '../../domain/event/event-draft.ts';
 import { isLegalTransition } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
-import type { EndedCall, OngoingCall } from '../ongoing/ongoing-call.ts';
+import { type EndedCall, establish, type OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import { eventsOf } from '../record/call-events.ts';
 import { recordOf, repeated } from '../record/call-record.ts';
 import { type BegunCall, createFirstEvents } from '../record/first-events.ts';
 import type { CallEnd } from '../record/late-ends.ts';
 import { withoutSecrets } from '../record/without-secrets.ts';
-import type { Wrapper } from './wrapper.ts';
+import type { EnterState, Wrapper } from './wrapper.ts';
 
 type Parts = Pick<
   PipelineParts,
@@ -33,7 +33,7 @@ export function audited(parts: Parts): Wrapper {
       /** Transitions that are written already. */
       let written = ongoing.transitions.length;
       let begunCall: BegunCall | undefined;
-      ongoing.enter = (state) => {
+      const enter: EnterState = (state) => {
         // A call that waited comes again through states that are on record.
         if (ongoing.resumed !== undefined && ongoing.transitions.some((each) => each.state === state)) return undefined;
         const hold = ongoing.resumed?.hold;
@@ -56,12 +56,13 @@ export function audited(parts: Parts): Wrapper {
         // Of a call that waited, a worker may write the row while it runs.
         if (ongoing.resumed === undefined) begunCall = firstEvents.begin(record, events, durability);
         const standing = begunCall?.standing.catch(disown) ?? parts.ledger.commit({ record, events, durability });
-        return ongoing.confirmClaims === undefined ? standing : standing.then(ongoing.confirmClaims);
+        const { confirmClaims } = ongoing.call;
+        return confirmClaims === undefined ? standing : standing.then(confirmClaims);
       };
       /** Another call has the id: its claim was lost with the database, and taken. Nothing is written of this one yet. */
       const disown = (thrown: unknown): void => {
         if (failureOf(thrown).code !== 'E3802') throw thrown;
-        Object.assign(ongoing.call, { invocationId: ongoing.nonce });
+        establish(ongoing.call, { invocationId: ongoing.nonce });
         begunCall = undefined;
         written = 0;
         throw new ToolLayerError(
@@ -70,14 +71,14 @@ export function audited(parts: Parts): Wrapper {
         );
       };
       if (ongoing.resumed === undefined) move(parts, ongoing, 'DECLARED');
-      const end = discreet(parts, ongoing, await next(ongoing));
-      if (ongoing.resumed?.hold?.counts(end.failure, ongoing.attempts) === false) {
+      const end = discreet(parts, ongoing, await next(ongoing, enter));
+      if (ongoing.resumed?.hold?.counts(end.failure, ongoing.toolRun.attempts) === false) {
         return { ...end, record: recordOf(parts, ongoing, { state: 'EXECUTING' }) };
       }
       const untold = begunCall === undefined ? NONE : await begunCall.untold();
       const eventsTo = (record: InvocationRecord): EventDraft[] => [
         ...untold,
-        ...eventsOf(ongoing, record, written, end.answered?.invocationId),
+        ...eventsOf(ongoing, record, written, end),
       ];
       return end.waits === undefined ? settled(parts, ongoing, end, eventsTo) : setAside(parts, ongoing, end, eventsTo);
     },
@@ -123,7 +124,7 @@ async function settled(parts: Parts, ongoing: OngoingCall, end: EndedCall, event
   const record = recordOf(parts, ongoing, end);
   const begun =
     ongoing.transitions.some(({ state }) => state === 'EXECUTING') && beforeExecution(ongoing) !== undefined;
-  const lasting = begun && ongoing.attempts > 0;
+  const lasting = begun && ongoing.toolRun.attempts > 0;
   let entry: CallEnd | undefined;
   try {
     // A row that says that the call runs must not come back by a crash of the database, whether the tool was reached or not.

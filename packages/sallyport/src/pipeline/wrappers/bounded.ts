@@ -15,7 +15,7 @@ export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
   const later = createTimeLimit(laterMs);
   return {
     name: 'bounded',
-    wrap: (next) => async (ongoing) => {
+    wrap: (next) => async (ongoing, enter) => {
       const { controller, call } = ongoing;
       const { signal } = call.caller;
       const isLater = ongoing.resumed !== undefined;
@@ -28,7 +28,7 @@ export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
       if (signal?.aborted === true) onGone();
       signal?.addEventListener('abort', onGone, { once: true });
       try {
-        return await next(ongoing);
+        return await next(ongoing, enter);
       } finally {
         limit.end(run);
         signal?.removeEventListener('abort', onGone);

@@ -1,5 +1,6 @@
 import { type Failure, failure as failureWith } from '@sallyport/std/error/failure';
 import { stateAfterFailure } from '../../domain/invocation/lifecycle.ts';
+import type { CallFact } from '../call.ts';
 import type { EndedCall, OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
 import { outcomeUnknown, rollbackFailed } from '../stages/attempts/outcome-unknown.ts';
@@ -15,9 +16,10 @@ export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'cl
   const { log } = parts;
   return {
     name: 'undoable',
-    wrap: (next) => async (ongoing) => {
+    wrap: (next) => async (ongoing, enter) => {
       const leftover = ongoing.resumed?.cutOff === true ? await rollBackLeftover(parts, ongoing.resumed) : undefined;
-      const end: EndedCall = leftover === undefined ? await next(ongoing) : { state: 'ABORTED', failure: leftover };
+      const end: EndedCall =
+        leftover === undefined ? await next(ongoing, enter) : { state: 'ABORTED', failure: leftover };
       const { failure } = end;
       // A call that waits keeps what it holds, its idempotency key above all.
       if (failure === undefined) {
@@ -26,19 +28,19 @@ export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'cl
         if (closing !== undefined) await closing;
         return end;
       }
-      const isEnd = ongoing.resumed?.hold?.counts(failure, ongoing.attempts) !== false;
+      const isEnd = ongoing.resumed?.hold?.counts(failure, ongoing.toolRun.attempts) !== false;
       const rolledBack = await ongoing.undo.rollBack(log, isEnd);
       await ongoing.undo.close(log);
       const unknown = unknownAfter(rolledBack, ongoing, failure);
       if (unknown === undefined && (rolledBack === 'done' || rolledBack === 'part')) {
         log.info('rolled-back', { invocation_id: ongoing.call.invocationId, e_code: failure.code });
-        if (end.state === 'ABORTED') await ongoing.enter('ABORTED');
+        if (end.state === 'ABORTED') await enter('ABORTED');
         return { ...end, state: 'ROLLED_BACK' };
       }
       if (unknown === undefined) return end;
-      if (rolledBack === 'part') tellPart(ongoing, parts.clock.now());
       if (failure.code === 'E3900') log.error('call-failed', { cause: causeOf(failure.cause) });
-      return { ...end, state: stateAfterFailure(unknown), failure: unknown };
+      const facts = rolledBack === 'part' ? [partRolledBack(parts.clock.now())] : [];
+      return { ...end, state: stateAfterFailure(unknown), failure: unknown, facts };
     },
   };
 }
@@ -66,9 +68,10 @@ function unknownAfter(rolledBack: RolledBack, ongoing: OngoingCall, failed: Fail
 }
 
 /** The state of the call says only that its outcome is not known; that there was a rollback is audited all the same. */
-function tellPart(ongoing: OngoingCall, at: number): void {
-  ongoing.facts ??= [];
-  ongoing.facts.push({ type: 'ai.agent.tool.rolled_back', at, data: { rollback: 'done' } });
-}
+const partRolledBack = (at: number): CallFact => ({
+  type: 'ai.agent.tool.rolled_back',
+  at,
+  data: { rollback: 'done' },
+});
 
 const causeOf = (cause: unknown): string => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));

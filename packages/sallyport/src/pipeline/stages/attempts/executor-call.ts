@@ -4,7 +4,7 @@ import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
 import { originalArguments } from '../../../domain/tool/property-names/original-names.ts';
 import { isSafeToRepeat, sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import type { ExecutorCall, UndoRecorder } from '../../../executors/executor.port.ts';
-import type { Admitted, Authorized, CallRequest, Prepared, Resolved, Validated } from '../../call.ts';
+import type { Admitted, Authorized, CallRequest, Prepared, Reserved, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { CallState, type StateParts } from '../../undo/state/call-state.ts';
@@ -15,7 +15,7 @@ import { compensatingStep } from './compensating-step.ts';
 const UNASKED = 'question_unanswered';
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
-type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial<Prepared>;
+type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial<Reserved & Prepared>;
 
 /** What calls change state with. */
 export type RecordingParts = Pick<
@@ -34,19 +34,18 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
     parameters: originalArguments(call.tool.manifest, call.parameters),
     grant: call.grant,
     secrets: call.secrets ?? NO_SECRETS,
-    attempt: ongoing.attempts,
+    attempt: ongoing.toolRun.attempts,
     ...(environment === undefined ? {} : { environment }),
     onUsage(usage) {
-      ongoing.usage = usage;
+      ongoing.toolRun.noteUsage(usage);
     },
     // It is done already: what is left is to say so (PIPE-03).
     onRolledBack: () => ongoing.undo.sayRolledBack(),
     ...(parts?.transactions === undefined ? {} : changing(parts.transactions, parts, call, ongoing)),
-    whileAsking: (ask) => whileAsking(ongoing, ask),
-    ...(parts === undefined ? {} : { onUnasked: (why) => tellUnasked(ongoing, why, parts.clock.now()) }),
+    whileAsking: (ask) => whileAsking(call, ongoing, ask),
+    ...(parts === undefined ? {} : { onUnasked: (why) => noteUnasked(ongoing, why, parts.clock.now()) }),
     onProgress(progress) {
-      ongoing.progress = progress;
-      ongoing.deadline?.progressed();
+      ongoing.toolRun.noteProgress(progress);
       onProgress?.(progress);
     },
   };
@@ -54,23 +53,22 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
 
 /** A person takes the time that a person takes: the call holds no slot, and its silence is not counted. */
 async function whileAsking<Answer>(
-  { deadline, slot, controller }: OngoingCall,
+  { slot }: Call,
+  { toolRun, controller }: OngoingCall,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
-  using _asking = deadline?.asking();
+  using _asking = toolRun.deadline?.asking();
   return await (slot === undefined ? ask() : slot.without(ask, controller.signal));
 }
 
 /** Once for a call: a server may ask without end. */
-function tellUnasked(ongoing: OngoingCall, why: string, at: number): void {
-  const { warnings } = ongoing;
-  if (warnings.some(({ code }) => code === UNASKED)) return;
-  warnings.push({
+function noteUnasked({ toolRun }: OngoingCall, why: string, at: number): void {
+  if (toolRun.warnings?.some(({ code }) => code === UNASKED) === true) return;
+  toolRun.noteWarning({
     code: UNASKED,
     message: `The server wanted to ask the user something in the middle of this call. Nobody was shown the question, because ${why}. The server was told "cancel".`,
   });
-  ongoing.facts ??= [];
-  ongoing.facts.push({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
+  toolRun.noteFact({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
 }
 
 /** Everything with which a tool changes state. Whoever took an earlier attempt's changes nothing with it. */
@@ -80,13 +78,13 @@ function changing(
   call: Call,
   ongoing: OngoingCall,
 ): Pick<ExecutorCall, 'undo' | 'state' | 'compensateWith'> {
-  const attempt = ongoing.attempts;
+  const attempt = ongoing.toolRun.attempts;
   if (attempt > 1) ongoing.undo.reopen();
   const { principal, invocationId } = call;
   const fence = ongoing.resumed?.hold?.fence ?? 0;
   const of = { tenantId: principal.tenantId, invocationId, instanceId: parts.instanceId, fence };
   const record = (step: UndoStep): Promise<void> =>
-    ongoing.attempts === attempt ? ongoing.undo.record(transactions, of, step) : Promise.reject(isOver());
+    ongoing.toolRun.attempts === attempt ? ongoing.undo.record(transactions, of, step) : Promise.reject(isOver());
   const undo: UndoRecorder = { record };
   const compensateWith: NonNullable<ExecutorCall['compensateWith']> = async (given) =>
     record(withReach(call, await compensatingStep(parts, call, given)));
@@ -103,7 +101,7 @@ function stateOf(
   record: UndoRecorder['record'],
 ): CallState {
   const { tool } = call;
-  const attempt = ongoing.attempts;
+  const attempt = ongoing.toolRun.attempts;
   return new CallState({
     parts: state,
     records,
@@ -112,7 +110,7 @@ function stateOf(
     mayWrite: sideEffectOf(tool.manifest) !== 'pure',
     signal: ongoing.controller.signal,
     record: (step) => record(withReach(call, step)),
-    change: (make) => (ongoing.attempts === attempt ? ongoing.undo.change(make) : Promise.reject(isOver())),
+    change: (make) => (ongoing.toolRun.attempts === attempt ? ongoing.undo.change(make) : Promise.reject(isOver())),
   });
 }
 

@@ -9,8 +9,8 @@ const ADVICE = 'What the tool did is not known: find out before you call again. 
  * What the end of a call becomes that was cut off after it may have reached a tool which is not safe to repeat (PIPE-13).
  * Undefined where it stays as it is.
  */
-export function outcomeUnknown({ attempts, call }: OngoingCall, failed: Failure): Failure | undefined {
-  if (attempts === 0 || call.tool === undefined || isSafeToRepeat(call.tool.manifest)) return undefined;
+export function outcomeUnknown({ toolRun, call }: OngoingCall, failed: Failure): Failure | undefined {
+  if (toolRun.attempts === 0 || call.tool === undefined || isSafeToRepeat(call.tool.manifest)) return undefined;
   if (!isCutOff(failed)) return undefined;
   return failure('E3804', `${failed.message} ${ADVICE}`, {
     details: { ...failed.details, cut_off_by: failed.code },

@@ -3,13 +3,11 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { RateLimit } from '../../../../api/schemas/tool-manifest.ts';
 import { ownerNames } from '../../../domain/invocation/call-owner.ts';
-import type { Reserved, Resolved } from '../../call.ts';
+import type { Resolved } from '../../call.ts';
 import type { PipelineParts } from '../../parts.ts';
-import type { StageEnd } from '../../stage.ts';
 import { calledApiOf } from './called-api.ts';
 
 type Parts = Pick<PipelineParts, 'rateLimiter' | 'limits'>;
-export const RESERVED: Reserved = { reserved: true };
 
 /** One bucket that a token is taken from, and what it bounds, in words. */
 interface Bucket {
@@ -22,12 +20,12 @@ interface Bucket {
  * A token of the agent's own limit, of the tool's, and of the service's that it calls; every attempt takes one of each
  * (EXT-02, EXE-06). E3303 when one has none left.
  */
-export async function takeRate({ rateLimiter, limits }: Parts, call: Resolved): Promise<StageEnd<Reserved>> {
+export async function takeRate({ rateLimiter, limits }: Parts, call: Resolved): Promise<Failure | undefined> {
   for (const bucket of bucketsOf(limits, call)) {
     const waitMs = await rateLimiter.take(bucket.key, bucket.limit);
     if (waitMs > 0) return spent(bucket, waitMs);
   }
-  return RESERVED;
+  return undefined;
 }
 
 const NONE: readonly Bucket[] = [];

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { entryOf, type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { entryOf, type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { isoTime } from '@sallyport/std/iso-time';
 import { isCutOff } from '../../../domain/retry/cut-off.ts';
@@ -46,7 +46,7 @@ export async function tryAgain(
   const terms = termsOf(call);
   const budget = budgetOf(rules, call);
   const leftMs = (): number =>
-    Math.min(startedAt + rules.budgetMs - clock.monotonic(), ongoing.deadline?.leftMs() ?? 0);
+    Math.min(startedAt + rules.budgetMs - clock.monotonic(), ongoing.toolRun.deadline?.leftMs() ?? 0);
   let last = failedAttempt(clock, failed, 1, startedAt, 0);
   for (;;) {
     const waitMs = waitAfter(last, terms, budget, { rules, leftMs: leftMs() });
@@ -56,14 +56,14 @@ export async function tryAgain(
     note(ongoing, last, clock.now());
     const stopped = await waited(parts, call, ongoing, waitMs);
     if (stopped !== undefined) return stopped;
-    ongoing.attempts += 1;
+    ongoing.toolRun.beginAttempt();
     const begunAt = clock.monotonic();
     try {
       return await attempt();
     } catch (thrown) {
       // The reason of the abort wins over whatever the executor made of it: a cancel is no failure to try again after.
       if (signal.aborted) return failureOf(signal.reason);
-      last = failedAttempt(clock, failureOf(thrown), ongoing.attempts, begunAt, waitMs);
+      last = failedAttempt(clock, failureOf(thrown), ongoing.toolRun.attempts, begunAt, waitMs);
     }
   }
 }
@@ -109,11 +109,9 @@ function waitAfter(
 }
 
 /** On record, and audited with the end of the call. */
-function note(ongoing: OngoingCall, failed: FailedAttempt, now: number): void {
-  ongoing.failedAttempts ??= [];
-  ongoing.failedAttempts.push(failed);
-  ongoing.facts ??= [];
-  ongoing.facts.push({ type: 'ai.agent.tool.attempt_failed', at: now, data: { attempt: attemptOf(failed) } });
+function note({ toolRun }: OngoingCall, failed: FailedAttempt, now: number): void {
+  toolRun.noteFailedAttempt(failed);
+  toolRun.noteFact({ type: 'ai.agent.tool.attempt_failed', at: now, data: { attempt: attemptOf(failed) } });
 }
 
 /** A failed attempt as record and event have it; what it was told in words may quote the tool, and stays out. */
@@ -135,8 +133,7 @@ async function waited(parts: Parts, call: Call, ongoing: OngoingCall, waitMs: nu
   if (signal.aborted) return failureOf(signal.reason);
   const refused = await parts.circuits?.take(call, ongoing);
   if (refused !== undefined) return refused;
-  const rated = await takeRate(parts, call);
-  return isFailure(rated) ? rated : undefined;
+  return takeRate(parts, call);
 }
 
 /** What the call ends with: the last failure itself, or E3305 where every attempt at a service failed. */

@@ -1,74 +1,63 @@
+import type { Warning } from '../../../../api/schemas/invocation.ts';
 import { isOwner } from '../../../domain/invocation/call-owner.ts';
-import type { Admitted, Executed, Inspected, Ran, Resolved, Validated } from '../../call.ts';
-import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
+import type { Admitted, Executed, Inspected, Noted, Ran, Resolved, Validated } from '../../call.ts';
 import type { SeenOutput } from '../../output-store.port.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { Recalled } from './output-memory.ts';
 
 type Records = PipelineParts['records'];
-type Call = Admitted & Resolved & Validated & Ran & Executed & Inspected;
+type Call = Noted & Admitted & Resolved & Validated & Ran & Executed & Inspected;
 
 /**
  * Reports a tool that says it is deterministic and gave something else than before for the same input, in any instance and
  * before any restart: as a warning to the caller and an event (PIPE-10). What a hook made of a result is not the tool's.
  * Tools that say nothing cost nothing, and the comparison fails no call: one that could not be made says so.
+ * @returns the warnings and facts of the call with those of the comparison
  */
 export async function checkDeterminism(
   parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock'>,
   call: Call,
-  ongoing: OngoingCall,
-): Promise<void> {
+): Promise<Partial<Noted> | undefined> {
   const { outputs, clock } = parts;
-  if (outputs === undefined || call.outcome !== call.ran) return;
+  if (outputs === undefined || call.outcome !== call.ran) return undefined;
   const { tool, principal, inputHash, outputHash, invocationId } = call;
   const key = { tenantId: principal.tenantId, ownerId: tool.tenantId, contentHash: tool.contentHash, inputHash };
   const at = clock.now();
   const before = await outputs.seen(key, { outputHash, invocationId, at });
-  if (before !== undefined) await report(parts.records, call, ongoing, before, at);
+  return before === undefined ? undefined : compared(parts.records, call, before, at);
 }
 
-async function report(
+async function compared(
   records: Records,
   call: Call,
-  ongoing: OngoingCall,
   before: NonNullable<Recalled>,
   at: number,
-): Promise<void> {
+): Promise<Partial<Noted> | undefined> {
+  const { outputHash, warnings, facts } = call;
   const { tool_id } = call.tool.manifest;
   if (before === 'unknown') {
-    ongoing.warnings.push({
-      code: 'determinism_not_checked',
-      message: `${tool_id} says that it is deterministic, and its result could not be compared with those of earlier calls. Verify the call later where that matters.`,
-    });
-    return;
+    const message = `${tool_id} says that it is deterministic, and its result could not be compared with those of earlier calls. Verify the call later where that matters.`;
+    return { warnings: [...warnings, { code: 'determinism_not_checked', message }] };
   }
-  const { outputHash } = call;
-  if (before.outputHash === outputHash) return;
-  ongoing.facts ??= [];
-  ongoing.facts.push({
-    type: 'ai.agent.tool.determinism_broken',
-    at,
-    data: {
-      earlier_invocation_id: before.invocationId,
-      earlier_output_hash: before.outputHash,
-      output_hash: outputHash,
-    },
-  });
-  await warn(records, call, ongoing, before);
+  if (before.outputHash === outputHash) return undefined;
+  const data = {
+    earlier_invocation_id: before.invocationId,
+    earlier_output_hash: before.outputHash,
+    output_hash: outputHash,
+  };
+  return {
+    warnings: [...warnings, await warningOf(records, call, before)],
+    facts: [...facts, { type: 'ai.agent.tool.determinism_broken', at, data }],
+  };
 }
 
 /** The audit names the earlier call in any case; a caller learns of it only where it is the caller's own. */
-async function warn(
-  records: Records,
-  { tool, principal }: Call,
-  ongoing: OngoingCall,
-  before: SeenOutput,
-): Promise<void> {
+async function warningOf(records: Records, { tool, principal }: Call, before: SeenOutput): Promise<Warning> {
   const { invocationId } = before;
   const earlier = await records.findInvocation(principal.tenantId, invocationId).catch(() => undefined);
-  ongoing.warnings.push({
+  return {
     code: 'not_deterministic',
     message: `${tool.manifest.tool_id} says that it is deterministic, and gave another result for the same input before.`,
     ...(isOwner(principal, earlier) ? { details: { earlier_invocation_id: invocationId } } : {}),
-  });
+  };
 }

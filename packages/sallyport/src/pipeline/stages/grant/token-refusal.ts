@@ -1,7 +1,7 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import { agreesWithContext, coversTool } from '../../../permission/token-scope.ts';
 import type { CallRequest, Resolved } from '../../call.ts';
-import type { Stage } from '../../stage.ts';
+import { isRefused, type Stage } from '../../stage.ts';
 
 /** E3209 when the token is for another tool, version, operation or agent than the call, E3215 when it lacks the tool's scope. */
 export function tokenRefusal({ request, claims, tool }: CallRequest & Resolved): Failure | undefined {
@@ -13,12 +13,14 @@ export function tokenRefusal({ request, claims, tool }: CallRequest & Resolved):
  * A stage whose refusal only those hear whose token is for the call at all: others would learn from the faults of their
  * arguments what the tool takes. They get the refusal that `authorize` has for them.
  */
-export function forTokenHolders<Needs, Adds>(stage: Stage<Needs, Adds>): Stage<Needs & CallRequest & Resolved, Adds> {
+export function forTokenHolders<Needs, Adds extends object>(
+  stage: Stage<Needs, Adds>,
+): Stage<Needs & CallRequest & Resolved, Adds> {
   return {
     ...stage,
     async run(call, ongoing) {
       const end = await stage.run(call, ongoing);
-      return isFailure(end) ? (tokenRefusal(call) ?? end) : end;
+      return isFailure(end) || isRefused(end) ? (tokenRefusal(call) ?? end) : end;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
-import type { HookedCall, HookVerdict } from '../../../hooks/hook.ts';
+import type { HookedCall } from '../../../hooks/hook.ts';
 import type { HookSubject } from '../../../hooks/run-hooks.ts';
 import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
@@ -36,9 +36,4 @@ export function hookedCall(call: Hookable, { rehearsal }: OngoingCall): HookedCa
     arguments: parameters,
     ...(environment === undefined ? {} : { environment }),
   };
-}
-
-/** Puts what a hook said on the ongoing, for the audit. */
-export function noteVerdict(ongoing: OngoingCall, verdict: HookVerdict): void {
-  ongoing.hookVerdicts = ongoing.hookVerdicts === undefined ? [verdict] : [...ongoing.hookVerdicts, verdict];
 }

@@ -1,15 +1,15 @@
 import type { AfterHook } from '../../../hooks/hook.ts';
 import type { Hooks } from '../../../hooks/run-hooks.ts';
-import type { Executed, Ran } from '../../call.ts';
+import type { Consulted, Executed, Ran } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
 import type { Stage, StageEnd } from '../../stage.ts';
-import { type Hookable, hookedCall, noteVerdict, subjectOf } from './hooked-call.ts';
+import { type Hookable, hookedCall, subjectOf } from './hooked-call.ts';
 
-type Needs = Hookable & Ran;
+type Needs = Hookable & Consulted & Ran;
 
 /**
- * Between stages 9 and 10: the hooks after a call, in the order of their configuration, each once (PIPE-14). It stands before `inspect`:
+ * The hooks after a call, in the order of their configuration, each once (PIPE-14). It stands before `inspect`:
  * whatever the tool or a hook made of the result, one inspection lies between it and the caller.
  */
 export function review({ hooks }: Pick<PipelineParts, 'hooks'>): Stage<Needs, Executed> {
@@ -17,7 +17,8 @@ export function review({ hooks }: Pick<PipelineParts, 'hooks'>): Stage<Needs, Ex
     name: 'review',
     async run(call, ongoing) {
       const asked = hooks?.after(subjectOf(call));
-      return hooks === undefined || asked === undefined ? { outcome: call.ran } : askAll(hooks, asked, call, ongoing);
+      if (hooks !== undefined && asked !== undefined) return askAll(hooks, asked, call, ongoing);
+      return { outcome: call.ran, hookVerdicts: call.hookVerdicts };
     },
   };
 }
@@ -29,13 +30,14 @@ async function askAll(
   ongoing: OngoingCall,
 ): Promise<StageEnd<Executed>> {
   let outcome = call.ran;
+  const hookVerdicts = [...call.hookVerdicts];
   const told = hookedCall(call, ongoing);
   for (const hook of asked) {
     const shown = { ...told, result: outcome.result, toolError: outcome.toolError === true };
     const { verdict, answer, refused } = await hooks.askAfter(hook, shown, ongoing.controller.signal);
-    noteVerdict(ongoing, verdict);
-    if (refused !== undefined) return refused;
+    hookVerdicts.push(verdict);
+    if (refused !== undefined) return { refused, established: { hookVerdicts } };
     if (answer !== undefined) outcome = { ...outcome, result: answer.result };
   }
-  return { outcome };
+  return { outcome, hookVerdicts };
 }

@@ -1,10 +1,11 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { Warning } from '../../../../api/schemas/invocation.ts';
 import { isOwner } from '../../../domain/invocation/call-owner.ts';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, nonceOf } from '../../../domain/invocation/record.ts';
 import { isSafeToRepeat } from '../../../domain/tool/tool-version.ts';
-import type { Admitted, CallRequest, Resolved, Validated } from '../../call.ts';
+import type { Admitted, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
 import type { IdempotencyClaim } from '../../idempotency-store.port.ts';
 import { mayHaveRow, type OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
@@ -21,8 +22,12 @@ export type ClaimParts = Pick<
   'clock' | 'log' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId' | 'outcomes'
 >;
 
+/** What a call is known by once its names are claimed. */
+type ClaimedNames = Required<Pick<Fresh, 'invocationId' | 'confirmClaims'>>;
+
 /**
  * Claims the names of a call, one after the other.
+ * @param warnings get what the call is warned of
  * @returns the id that the call is recorded under when it is to run: the one that its caller chose, unless a call before it
  *   has a row there; else what the first call with a name answered, or why not
  */
@@ -31,22 +36,22 @@ export async function claimNames(
   call: Needs,
   ongoing: OngoingCall,
   names: readonly CallName[],
-): Promise<string | Failure | EarlierAnswer> {
+  warnings: Warning[],
+): Promise<ClaimedNames | Failure | EarlierAnswer> {
   let { invocationId } = call;
   const mine: IdempotencyClaim[] = [];
   const lost = new Set<string>();
   for (const name of names) {
     const wanted = claimOf(parts, call, ongoing, name, name.kind === 'id' ? name.shown : invocationId);
-    const claimed = await claimName(parts, call, ongoing, { name, mine: wanted, lost });
+    const claimed = await claimName(parts, call, ongoing, { name, mine: wanted, lost, warnings });
     if (isEnd(claimed)) return claimed;
     freeOnFailure(parts, call, ongoing, name, claimed);
-    const free = name.kind === 'id' ? await besideRow(parts, call, ongoing, name, claimed) : claimed;
+    const free = name.kind === 'id' ? await besideRow(parts, call, ongoing, { name, claimed, warnings }) : claimed;
     if (isEnd(free)) return free;
     invocationId = free.invocationId;
     mine.push(free);
   }
-  ongoing.confirmClaims = () => confirm(parts, mine);
-  return invocationId;
+  return { invocationId, confirmClaims: () => confirm(parts, mine) };
 }
 
 /** Claims the names of a call that waited once more: it has them, unless it waited for longer than claims last. */
@@ -55,15 +60,14 @@ export async function keepNames(
   call: Needs,
   ongoing: OngoingCall,
   names: readonly CallName[],
-): Promise<Failure | undefined> {
+): Promise<ClaimedNames | Failure> {
   const mine = names.map((name) => claimOf(parts, call, ongoing, name, call.invocationId));
   for (const [at, name] of names.entries()) freeOnFailure(parts, call, ongoing, name, mine[at] as IdempotencyClaim);
   for (const claim of mine) {
     const { nonce } = await parts.idempotency.claim(claim, parts.limits.idempotencyTtlMs);
     if (nonce !== claim.nonce) return failure('E3811', FASTER);
   }
-  ongoing.confirmClaims = () => confirm(parts, mine);
-  return undefined;
+  return { invocationId: call.invocationId, confirmClaims: () => confirm(parts, mine) };
 }
 
 const claimOf = (
@@ -96,15 +100,18 @@ async function besideRow(
   parts: ClaimParts,
   call: Needs,
   ongoing: OngoingCall,
-  name: CallName,
-  claimed: IdempotencyClaim,
+  {
+    name,
+    claimed,
+    warnings,
+  }: { readonly name: CallName; readonly claimed: IdempotencyClaim; readonly warnings: Warning[] },
 ): Promise<Claimed> {
   if (claimed.invocationId !== name.shown) return claimed;
   const row = await parts.records.findInvocation(claimed.tenantId, name.shown);
   if (row === undefined) return claimed;
   if (!isSameRequest(row, call)) return nameTaken(name);
   const holder = { ...claimed, nonce: nonceOf(row) };
-  const first = await earlierCall(parts, call, ongoing, holder);
+  const first = await earlierCall(parts, call, ongoing, holder, warnings);
   if ('answer' in first && !leftNothing(first.answer)) return answerWith(parts, first);
   const own = { ...claimed, invocationId: claimed.nonce };
   return parts.idempotency.takeOver(own, claimed.nonce, parts.limits.idempotencyTtlMs);
@@ -122,6 +129,7 @@ interface Wanted {
   readonly mine: IdempotencyClaim;
   /** Nonces of calls that left no row. Filled while the names of one call are claimed, so that each is waited for once. */
   readonly lost: Set<string>;
+  readonly warnings: Warning[];
 }
 
 /** The claim of this call when it is to run; else what the first call answered, or why not. */
@@ -129,7 +137,7 @@ async function claimName(
   parts: ClaimParts,
   call: Needs,
   ongoing: OngoingCall,
-  { name, mine, lost }: Wanted,
+  { name, mine, lost, warnings }: Wanted,
 ): Promise<Claimed> {
   const { idempotency, limits } = parts;
   // The first call may still write a row under the id that its caller chose: another call never does.
@@ -137,7 +145,7 @@ async function claimName(
   let holder = await idempotency.claim(mine, limits.idempotencyTtlMs);
   while (holder.nonce !== mine.nonce) {
     if (holder.requestHash !== mine.requestHash) return nameTaken(name);
-    const first = lost.has(holder.nonce) ? LOST : await earlierCall(parts, call, ongoing, holder);
+    const first = lost.has(holder.nonce) ? LOST : await earlierCall(parts, call, ongoing, holder, warnings);
     if ('left' in first) {
       if (first.left === 'lost') lost.add(holder.nonce);
       holder = await takeOver(parts, next, holder, first.left === 'lost');
@@ -160,8 +168,9 @@ const LOST: EarlierCall = { left: 'lost' };
 async function earlierCall(
   parts: ClaimParts,
   call: Needs,
-  { controller, warnings }: OngoingCall,
+  { controller }: OngoingCall,
   holder: IdempotencyClaim,
+  warnings: Warning[],
 ): Promise<EarlierCall> {
   const later = call.request.execution_options?.async_mode === true;
   const row = await firstCall(parts, holder, later, controller.signal);
@@ -223,7 +232,7 @@ function freeOnFailure(
   { tenantId, key, nonce }: IdempotencyClaim,
 ): void {
   const isRepeatable = kind === 'turn-group' && isSafeToRepeat(tool.manifest);
-  const isFree = (): boolean => (kind === 'id' ? !mayHaveRow(ongoing) : ongoing.attempts === 0 || isRepeatable);
+  const isFree = (): boolean => (kind === 'id' ? !mayHaveRow(ongoing) : ongoing.toolRun.attempts === 0 || isRepeatable);
   const release = (): Promise<void> => idempotency.release(tenantId, key, nonce);
   ongoing.undo.undo(() => (isFree() ? release().catch((thrown) => releaseLater(release, thrown)) : undefined));
 }

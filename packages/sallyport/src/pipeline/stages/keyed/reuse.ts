@@ -1,11 +1,11 @@
-import { type Failure, failure } from '@sallyport/std/error/failure';
-import type { Admitted, Authorized, CallRequest, Fresh, Resolved, Validated } from '../../call.ts';
+import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import type { Admitted, Authorized, CallRequest, Fresh, Noted, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { Stage, StageEnd } from '../../stage.ts';
 import { type CallName, callNames } from './call-names.ts';
 import { type ClaimParts, claimNames, keepNames } from './claim-names.ts';
 
-type Needs = CallRequest & Admitted & Resolved & Validated & Authorized;
+type Needs = CallRequest & Noted & Admitted & Resolved & Validated & Authorized;
 
 /**
  * One request is answered once. A call that comes again, by its invocation id or its idempotency key, gets the
@@ -25,7 +25,8 @@ export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
       const names = callNames(call);
       if (names.length === 0) return { fresh: true, invocationId: known };
       if (ongoing.resumed !== undefined) {
-        return (await keepNames(parts, call, ongoing, names)) ?? freshUnder(names, known);
+        const kept = await keepNames(parts, call, ongoing, names);
+        return isFailure(kept) ? kept : freshUnder(names, kept);
       }
       return claim(parts, call, ongoing, names, (invocationId) => {
         running.rename(tenantId, known, invocationId);
@@ -42,15 +43,17 @@ async function claim(
   names: readonly CallName[],
   rename: (invocationId: string) => void,
 ): Promise<StageEnd<Fresh>> {
-  const claimed = await claimNames(parts, call, ongoing, names);
-  if (typeof claimed !== 'string') return claimed;
-  rename(claimed);
-  return freshUnder(names, claimed);
+  const warnings = [...call.warnings];
+  const claimed = await claimNames(parts, call, ongoing, names, warnings);
+  if (isFailure(claimed)) return { refused: claimed, established: { warnings } };
+  if ('answered' in claimed) return claimed;
+  rename(claimed.invocationId);
+  return { ...freshUnder(names, claimed), warnings };
 }
 
-function freshUnder(names: readonly CallName[], invocationId: string): Fresh {
+function freshUnder(names: readonly CallName[], claimed: Pick<Fresh, 'invocationId' | 'confirmClaims'>): Fresh {
   const key = names.find(({ kind }) => kind !== 'id')?.shown;
-  return key === undefined ? { fresh: true, invocationId } : { fresh: true, invocationId, idempotencyKey: key };
+  return key === undefined ? { fresh: true, ...claimed } : { fresh: true, ...claimed, idempotencyKey: key };
 }
 
 const underWay = (invocationId: string): Failure => failure('E3802', `The call ${invocationId} is under way already.`);

@@ -123,8 +123,8 @@ interface Passing {
 
 async function answered(parts: CircuitParts, passing: Passing, answer: CircuitAnswer): Promise<Failure | undefined> {
   const { use, ongoing } = passing;
-  if (!answer.permitted) return refusalOf(use.name, answer, ongoing.trialFailed);
-  ongoing.permit = answer;
+  if (!answer.permitted) return refusalOf(use.name, answer, ongoing.toolRun.trialFailed);
+  ongoing.toolRun.holdPermit(answer);
   // Only a trial holds something.
   if (answer.trial === undefined) return undefined;
   ongoing.undo.defer(() => report(parts, passing, { end: 'nothing', durationMs: 0 }));
@@ -135,10 +135,8 @@ async function answered(parts: CircuitParts, passing: Passing, answer: CircuitAn
 /** Once for each permit: who comes later has none any more. Never rejects. */
 async function report(parts: CircuitParts, passing: Passing, attempt: EndedAttempt): Promise<void> {
   const { use, call, ongoing } = passing;
-  const { permit } = ongoing;
+  const permit = ongoing.toolRun.returnPermit(attempt.end === 'failure');
   if (permit === undefined) return;
-  ongoing.permit = undefined;
-  if (permit.trial !== undefined) ongoing.trialFailed = attempt.end === 'failure';
   try {
     const change = await parts.store.report(call.principal.tenantId, use.name, permit, attempt);
     if (change !== undefined) await note(parts, passing, change);

@@ -11,7 +11,7 @@ export function throughCircuit<Ran>(
   ongoing: OngoingCall,
   attempt: () => Promise<Ran>,
 ): Promise<Ran> {
-  if (ongoing.permit === undefined || circuits === undefined) return attempt();
+  if (ongoing.toolRun.permit === undefined || circuits === undefined) return attempt();
   return told(circuits, clock, call, ongoing, attempt);
 }
 

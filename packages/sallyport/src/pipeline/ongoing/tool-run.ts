@@ -1,0 +1,124 @@
+import type { Warning } from '../../../api/schemas/invocation.ts';
+import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
+import type { Usage } from '../../domain/invocation/usage.ts';
+import type { Progress } from '../../domain/principal/principal.ts';
+import type { CallFact } from '../call.ts';
+import type { Deadline } from './deadline.ts';
+import type { FailedAttempt } from './failed-attempt.ts';
+
+/**
+ * The run of the tool of one call: its attempts, and what the tool reports meanwhile. The stage `execute` and the circuits
+ * change it; status, heartbeat and record read it, also while the tool runs.
+ */
+export class ToolRun {
+  #attempts = 0;
+  #failedAttempts: FailedAttempt[] | undefined;
+  #deadline: Deadline | undefined;
+  #progress: Progress | undefined;
+  #usage: Usage | undefined;
+  #permit: CircuitPermit | undefined;
+  #trialFailed = false;
+  #warnings: Warning[] | undefined;
+  #facts: CallFact[] | undefined;
+
+  /** Attempts that reached the executor. */
+  get attempts(): number {
+    return this.#attempts;
+  }
+
+  /** The failed ones, where there was more than one; undefined otherwise. */
+  get failedAttempts(): readonly FailedAttempt[] | undefined {
+    return this.#failedAttempts;
+  }
+
+  /** The time of the tool, while it runs. */
+  get deadline(): Deadline | undefined {
+    return this.#deadline;
+  }
+
+  /** What the tool reported last of how far it is. */
+  get progress(): Progress | undefined {
+    return this.#progress;
+  }
+
+  /** What the last attempt used, also one that failed; undefined while none was measured. */
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  /** The permit of the circuit for the next attempt, or for the one under way; undefined where there is none (CIR-01). */
+  get permit(): CircuitPermit | undefined {
+    return this.#permit;
+  }
+
+  /** The last attempt was a trial of its circuit, and failed. */
+  get trialFailed(): boolean {
+    return this.#trialFailed;
+  }
+
+  /** Warnings of the run; undefined when there are none. */
+  get warnings(): readonly Warning[] | undefined {
+    return this.#warnings;
+  }
+
+  /** Facts of the run, audited before the end of the call; undefined when there are none. */
+  get facts(): readonly CallFact[] | undefined {
+    return this.#facts;
+  }
+
+  /** The time of the tool begins. */
+  begin(deadline: Deadline): void {
+    this.#deadline = deadline;
+  }
+
+  /** The time of the tool is over, however the run ended. */
+  end(): void {
+    this.#deadline?.stop();
+    this.#deadline = undefined;
+  }
+
+  /** The next attempt reaches the executor. */
+  beginAttempt(): void {
+    this.#attempts += 1;
+  }
+
+  noteFailedAttempt(failed: FailedAttempt): void {
+    this.#failedAttempts ??= [];
+    this.#failedAttempts.push(failed);
+  }
+
+  noteProgress(progress: Progress): void {
+    this.#progress = progress;
+    this.#deadline?.progressed();
+  }
+
+  noteUsage(usage: Usage): void {
+    this.#usage = usage;
+  }
+
+  noteWarning(warning: Warning): void {
+    this.#warnings ??= [];
+    this.#warnings.push(warning);
+  }
+
+  noteFact(fact: CallFact): void {
+    this.#facts ??= [];
+    this.#facts.push(fact);
+  }
+
+  /** The circuit lets the next attempt through. */
+  holdPermit(permit: CircuitPermit): void {
+    this.#permit = permit;
+  }
+
+  /**
+   * Gives the permit back, once: a second caller gets none.
+   * @param hasFailed whether the attempt that it was for failed
+   */
+  returnPermit(hasFailed: boolean): CircuitPermit | undefined {
+    const permit = this.#permit;
+    this.#permit = undefined;
+    if (permit?.trial !== undefined) this.#trialFailed = hasFailed;
+    return permit;
+  }
+}
