@@ -53,7 +53,7 @@ export async function memoryLayer(
   const tenantId = settings['tenant.default'];
   await parts.registry.register(tenantId, PURE_TOOL);
   const minted = await identity.operations.mintToken({ tool_id: '*', tenant_id: tenantId });
-  const runCall = createPipeline(onStage === undefined ? parts : { ...parts, onStage });
+  const { run: runCall } = createPipeline(onStage === undefined ? parts : { ...parts, onStage });
   const ask = invocation(runCall, schemas, minted.capability_token);
   const close = async (): Promise<void> => {
     await parts.ledger.close();

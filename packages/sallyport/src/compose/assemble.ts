@@ -1,4 +1,3 @@
-import { isFailure } from '@sallyport/std/error/failure';
 import { createRefusedAsks } from '../operations/identity/refused-asks.ts';
 import type { OperationParts } from '../operations/parts.ts';
 import { followUnrecorded } from '../operations/tools/record-unrecorded.ts';
@@ -17,6 +16,7 @@ import { importLangChain } from '../registry/importers/langchain/langchain-impor
 import { importMcpTools } from '../registry/importers/mcp/mcp-importer.ts';
 import { importOpenApi } from '../registry/importers/openapi/openapi-importer.ts';
 import { importSkills } from '../registry/importers/skill/skill-importer.ts';
+import { toolsOfTenants } from '../registry/tenant-tools.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import { createVisibility } from '../visibility/visibility.ts';
 import { createHealth } from './health/health.ts';
@@ -162,6 +162,7 @@ function sideEffectsOf(
   { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
   { runCall, pipeline: { registry, ledger, clock, log } }: Orchestration,
 ): SideEffects {
+  const toolOf = toolsOfTenants(registry, settings['tenant.catalog']);
   return createSideEffects({
     records: database.ledgerStore,
     compensations: database.compensationStore,
@@ -170,13 +171,7 @@ function sideEffectsOf(
     ledger,
     clock,
     log,
-    findTool(tenantId, toolId) {
-      for (const owner of [tenantId, settings['tenant.catalog']]) {
-        const found = registry.find(owner, toolId);
-        if (!isFailure(found)) return found.tool.manifest;
-      }
-      return undefined;
-    },
+    findTool: (tenantId, toolId) => toolOf(tenantId, toolId)?.manifest,
   });
 }
 

@@ -9,6 +9,8 @@ import { type Answer, answer, delegate, endDelegation, type NewDelegation } from
 import {
   type ApprovalDeskParts,
   type Approver,
+  type AskingState,
+  type DecidingParts,
   type DeskLimits,
   type DeskState,
   inBackground,
@@ -95,14 +97,27 @@ export interface ApprovalOffice extends ApprovalDesk, AsyncDisposable {
   problem(): string | undefined;
 }
 
-/** Opens the desk. It knows no standing rules, and looks after nothing, until `start`. */
-export function createApprovalDesk(parts: ApprovalDeskParts): ApprovalOffice {
-  const state = stateOf(parts);
+/** The half of the desk that a pipeline asks: it is there before the pipeline, and decisions are made after it. */
+export interface AskingDesk extends ApprovalDesk, Pick<ApprovalOffice, 'yesOf'> {
+  /** The whole desk. It knows no standing rules, and looks after nothing, until its `start`. */
+  deciding(parts: DecidingParts): ApprovalOffice;
+}
+
+/** Makes the desk, as far as the pipeline needs it. */
+export function createApprovalDesk(parts: ApprovalDeskParts): AskingDesk {
+  const asking = stateOf(parts);
+  const ofPipeline: Omit<AskingDesk, 'deciding'> = {
+    standing: (question) => isAlwaysAllowed(asking, question),
+    question: (question) => ask(asking, question),
+    yesOf: (record) => yesOf(asking, record),
+  };
+  return { ...ofPipeline, deciding: (more) => ({ ...ofPipeline, ...decidingDesk({ ...asking, ...more }, parts) }) };
+}
+
+function decidingDesk(state: DeskState, parts: ApprovalDeskParts): Omit<ApprovalOffice, keyof ApprovalDesk | 'yesOf'> {
   const { store, clock, rules, background } = state;
   let sweeping: AsyncDisposable | undefined;
   return {
-    standing: (question) => isAlwaysAllowed(state, question),
-    question: (question) => ask(state, question),
     async start() {
       // What an earlier life of this instance was at, nobody is at any more.
       await store.releaseAll(parts.instanceId);
@@ -123,7 +138,6 @@ export function createApprovalDesk(parts: ApprovalDeskParts): ApprovalOffice {
     deny: (decision) => deny(state, decision),
     answer: (given) => answer(state, given),
     withdraw: (tenantId, invocationId, by, reason) => withdrawCall(state, tenantId, invocationId, by, reason),
-    yesOf: (record) => yesOf(state, record),
     delegate: (delegation) => delegate(state, delegation),
     delegations: (tenantId) => store.delegations(tenantId, clock.now()),
     endDelegation: (approver, id) => endDelegation(state, approver, id),
@@ -143,7 +157,7 @@ export function createApprovalDesk(parts: ApprovalDeskParts): ApprovalOffice {
   };
 }
 
-function stateOf(parts: ApprovalDeskParts): DeskState {
+function stateOf(parts: ApprovalDeskParts): AskingState {
   const { store, clock, log } = parts;
   const limits = { ...DESK_LIMITS, ...parts.limits };
   return {
@@ -199,7 +213,7 @@ async function withdrawCall(
   return pending !== undefined && withdraw(state, pending, by, reason);
 }
 
-async function yesOf({ store, clock }: DeskState, record: InvocationRecord): Promise<GivenApproval | undefined> {
+async function yesOf({ store, clock }: AskingState, record: InvocationRecord): Promise<GivenApproval | undefined> {
   const { waiting, tenantId, invocationId, state } = record;
   if (state !== 'EXECUTING' || waiting?.wait.for !== 'approval') return undefined;
   const closing = await store.closing(tenantId, waiting.wait.approval.approvalId);

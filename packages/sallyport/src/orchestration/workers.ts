@@ -4,7 +4,7 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { type CallKey, textOfCall } from '../domain/invocation/call-key.ts';
 import { type InvocationRecord, waitsFor } from '../domain/invocation/record.ts';
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
-import { type RunCall, settleOpen } from '../pipeline/run.ts';
+import { settleOpen } from '../pipeline/run.ts';
 import type { HeldProgress, LeaseHolder } from './call-lease-store.port.ts';
 import { beatThroughOutages } from './workers/after-outage.ts';
 import { createDispatch } from './workers/dispatch.ts';
@@ -32,10 +32,11 @@ export interface Workers extends AsyncDisposable {
   /** Begins: what an earlier life of this instance held is free again, and whatever waits is looked for. */
   start(): Promise<void>;
   /**
-   * The same pipeline, which hands calls that wait for a worker over once they are on record: to this instance, where it has
-   * a slot free and nothing waits longer, else to the queue.
+   * Notifies the workers of a record that the pipeline answers with. A call that waits for a worker runs in this instance,
+   * where it has a slot free and nothing waits longer; else it goes to the queue.
+   * @param hasWaited the call waited before: it is on its way already
    */
-  handingOver(run: RunCall): RunCall;
+  noticed(record: InvocationRecord, hasWaited: boolean): void;
   /**
    * A call that waits on record may go on: at once where there is room, else through the queue.
    * @param approval the yes that it waited for
@@ -101,10 +102,8 @@ export function createWorkers(parts: WorkerParts): Workers {
       stops.push(repeat(beatThroughOutages(parts, me, dispatch.calls), () => limits.beatMs));
       dispatch.start();
     },
-    handingOver: (run) => async (request, resumed) => {
-      const record = await run(request, resumed);
-      if (resumed === undefined && waitsFor(record) === 'worker') dispatch.offer(record);
-      return record;
+    noticed(record, hasWaited) {
+      if (!hasWaited && waitsFor(record) === 'worker') dispatch.offer(record);
     },
     enqueue: (tenantId, invocationId, approval) => dispatch.enqueue({ tenantId, invocationId }, approval),
     cancel: (record, reason) => cancel(parts, me, dispatch.calls, record, reason),

@@ -93,7 +93,7 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
     configFaults: (given) => (changes.executors ?? executors).configFaults(given),
   });
   const visibility = createVisibility({ store: memoryVisibilityStore(), clock: systemClock, log: silentLog });
-  const parts: PipelineParts = {
+  const given: PipelineParts = {
     clock: systemClock,
     log: silentLog,
     instanceId: 'one',
@@ -114,7 +114,7 @@ export async function pipeline(changes: Partial<PipelineParts> & { store?: Ledge
     running: new RunningCalls(),
     ...changes,
   };
-  const run = createPipeline(parts);
+  const { run, parts } = createPipeline(given);
   const token = async (request: TokenMintRequest = {}): Promise<string> => (await mint.mint(request)).capability_token;
   const anyTool = await token();
   return {

@@ -2,17 +2,16 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { stateAfterFailure } from '../domain/invocation/lifecycle.ts';
-import type { InvocationRecord } from '../domain/invocation/record.ts';
-import type { CallRequest } from './call.ts';
-import { type EndedCall, establish, newOngoingCall, type OngoingCall, type Resumed } from './ongoing/ongoing-call.ts';
+import { type EndedCall, establish, newOngoingCall, type OngoingCall, type RunCall } from './ongoing/ongoing-call.ts';
 import { stagesInOrder, wrappersInOrder } from './order.ts';
 import type { PipelineParts } from './parts.ts';
 import { type AnyStage, isEarlierAnswer, isRefused, isWaits } from './stage.ts';
+import { undoByCall } from './undo/undo-by-call.ts';
 import type { EnterState, Runner } from './wrappers/wrapper.ts';
 
 export type { AgentSlot } from './ongoing/agent-slots.ts';
 export type { CallHold } from './ongoing/call-hold.ts';
-export type { OngoingCall, Resumed } from './ongoing/ongoing-call.ts';
+export type { OngoingCall, Resumed, RunCall } from './ongoing/ongoing-call.ts';
 export { agentKey } from './ongoing/running-calls.ts';
 /** Writes a row that may be over already. */
 export { commitUnlessOver } from './record/commit-unless-over.ts';
@@ -21,26 +20,36 @@ export { recoverOpenCalls, settleOpen } from './record/recover.ts';
 export { CALL_STEP, type CallStep } from './stages/attempts/compensating-step.ts';
 export { continueRollbacks } from './undo/continue-rollbacks.ts';
 
-/**
- * Runs one call to its end, or to where it waits, and answers with what is on record of it. Never rejects: a fault of the
- * layer is a failed call.
- * @param resumed a call that waited: it goes through every stage again, and what it took before is not taken again
- */
-export type RunCall = (request: CallRequest, resumed?: Resumed) => Promise<InvocationRecord>;
+/** The pipeline of a layer. */
+export interface Pipeline {
+  readonly run: RunCall;
+  /** What it is made of; its transactions take back calls too. */
+  readonly parts: PipelineParts;
+}
 
 /** The one way to run a tool (PIPE-02): the stages in order, inside the wrappers. */
-export function createPipeline(parts: PipelineParts): RunCall {
+export function createPipeline(given: PipelineParts): Pipeline {
+  const run: RunCall = async (request, resumed) => {
+    const { record } = await toEnd(newOngoingCall(request, parts.clock.monotonic(), false, resumed), noState);
+    if (record === undefined) throw new Error('the list of wrappers lacks the one that writes the record');
+    parts.running.noteOnRecord(record, resumed !== undefined);
+    return record;
+  };
+  const parts = withCallsUndone(given, run);
   const stages = stagesInOrder(parts);
   const toEnd = wrappersInOrder(parts).reduceRight<Runner>(
     (next, wrapper) => wrapper.wrap(next),
     parts.onStage === undefined ? throughStages(stages) : throughTimedStages(stages, parts.onStage),
   );
-  return async (request, resumed) => {
-    const { record } = await toEnd(newOngoingCall(request, parts.clock.monotonic(), false, resumed), noState);
-    if (record === undefined) throw new Error('the list of wrappers lacks the one that writes the record');
-    parts.running.noteOnRecord(record.tenantId, record.invocationId);
-    return record;
-  };
+  return { run, parts };
+}
+
+/** What a call did through other tools is taken back by calls, which run through this very pipeline. */
+function withCallsUndone(parts: PipelineParts, runCall: RunCall): PipelineParts {
+  const { transactions, records, outcomes } = parts;
+  if (transactions === undefined) return parts;
+  const call = undoByCall({ runCall, records, ...(outcomes === undefined ? {} : { outcomes }) });
+  return { ...parts, transactions: { ...transactions, undoers: { call, ...transactions.undoers } } };
 }
 
 /** For wrappers outside of the one that keeps the states, and where no state is kept. */

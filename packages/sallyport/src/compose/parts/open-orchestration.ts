@@ -1,6 +1,10 @@
 import { join } from 'node:path';
-import { isFailure } from '@sallyport/std/error/failure';
-import { type ApprovalOffice, createApprovalDesk } from '../../orchestration/approval-desk.ts';
+import {
+  type ApprovalDeskParts,
+  type ApprovalOffice,
+  type AskingDesk,
+  createApprovalDesk,
+} from '../../orchestration/approval-desk.ts';
 import { readApprovalTerms } from '../../orchestration/approval-terms-file.ts';
 import {
   type ClientConfirmations,
@@ -11,7 +15,6 @@ import type { JobQueue } from '../../orchestration/job-queue.port.ts';
 import { openBullmqJobQueue } from '../../orchestration/job-queues/bullmq/bullmq-job-queue.ts';
 import { memoryJobQueue } from '../../orchestration/job-queues/memory/memory-job-queue.ts';
 import type { Notifier } from '../../orchestration/notifier.port.ts';
-import { undoByCall } from '../../orchestration/side-effects/undo-by-call.ts';
 import {
   createWorkers,
   WORKER_DEFAULTS,
@@ -22,6 +25,7 @@ import {
 import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { continueRollbacks, createPipeline, type RunCall } from '../../pipeline/run.ts';
+import { toolsOfTenants } from '../../registry/tenant-tools.ts';
 import { poolTarget } from '../../storage/postgres/postgres-connection.ts';
 import type { Settings } from '../settings.ts';
 import type { Ingredients } from './ingredients.ts';
@@ -66,26 +70,24 @@ export async function openOrchestration(
   opened: AsyncDisposableStack,
   parts: OrchestrationParts,
 ): Promise<Orchestration> {
-  const later: { run?: RunCall; workers?: Workers; pipeline?: PipelineParts } = {};
-  const desk = opened.use(await openDesk(parts, later));
-  const pipeline: PipelineParts = {
+  const asking = createApprovalDesk(await deskParts(parts));
+  const { run: runCall, parts: pipeline } = createPipeline({
     ...parts.pipeline,
-    ...takingBack(parts, later),
-    ...(parts.intake === undefined ? {} : { approvals: desk }),
-  };
-  later.pipeline = pipeline;
-  const run = createPipeline(pipeline);
-  const told: RunCall = async (request, resumed) => {
-    const record = await run(request, resumed);
-    desk.noticed(record);
-    return record;
-  };
+    ...(parts.intake === undefined ? {} : { approvals: asking }),
+  });
   const ofWorkers = { ...parts, pipeline };
   const workers =
-    parts.intake === undefined ? undefined : await openWorkers(opened, ofWorkers, parts.intake, told, desk);
-  if (workers !== undefined) later.workers = workers;
-  const runCall = workers === undefined ? told : workers.handingOver(told);
-  later.run = runCall;
+    parts.intake === undefined ? undefined : await openWorkers(opened, ofWorkers, parts.intake, runCall, asking);
+  const desk = opened.use(
+    asking.deciding({
+      judgeEdit: createEditJudge(pipeline),
+      resume: async (tenantId, invocationId, approval) => workers?.enqueue(tenantId, invocationId, approval),
+    }),
+  );
+  // Before the desk ends, since calls that run to their end have people notified.
+  if (workers !== undefined) opened.defer(() => workers.close());
+  pipeline.running.onRecord(desk.noticed);
+  if (workers !== undefined) pipeline.running.onRecord(workers.noticed);
   return {
     pipeline,
     desk,
@@ -102,30 +104,19 @@ export async function openOrchestration(
   };
 }
 
-/** Transactions that can be taken back by calls too: these run through the very pipeline that stands on them. */
-function takingBack(
-  { pipeline: { transactions, records, outcomes } }: OrchestrationParts,
-  later: { readonly run?: RunCall },
-): Pick<PipelineParts, 'transactions'> {
-  if (transactions === undefined) return {};
-  const runCall: RunCall = (request, resumed) => {
-    if (later.run === undefined) throw new Error('nothing runs before the pipeline stands');
-    return later.run(request, resumed);
-  };
-  const call = undoByCall({ runCall, records, ...(outcomes === undefined ? {} : { outcomes }) });
-  return { transactions: { ...transactions, undoers: { ...transactions.undoers, call } } };
-}
-
-async function openDesk(
-  { from, storage, identity, instanceId, ledger, notifiers, pipeline }: OrchestrationParts,
-  later: { readonly workers?: Workers; readonly pipeline?: PipelineParts },
-): Promise<ApprovalOffice> {
+async function deskParts({
+  from,
+  storage,
+  identity,
+  instanceId,
+  ledger,
+  notifiers,
+  pipeline: { registry },
+}: OrchestrationParts): Promise<ApprovalDeskParts> {
   const { settings, clock, log, redactor } = from;
   const file = settings['approvals.file'] || join(settings['data_folder'], 'approvals.toml');
   const terms = await readApprovalTerms(file, { fourEyes: settings['approvals.four_eyes'] });
-  const { registry } = pipeline;
-  const owners = (tenantId: string): readonly string[] => [tenantId, settings['tenant.catalog']];
-  return createApprovalDesk({
+  return {
     store: storage.database.approvalStore,
     records: storage.database.ledgerStore,
     ledger,
@@ -134,16 +125,7 @@ async function openDesk(
     instanceId,
     terms,
     notifiers,
-    toolOf(tenantId, toolId, version) {
-      for (const owner of owners(tenantId)) {
-        const found = registry.find(owner, toolId, version);
-        if (!isFailure(found)) return found.tool;
-      }
-      return undefined;
-    },
-    judgeEdit: (record, parameters) => createEditJudge(later.pipeline ?? pipeline)(record, parameters),
-    resume: (tenantId, invocationId, approval) =>
-      later.workers?.enqueue(tenantId, invocationId, approval) ?? Promise.resolve(),
+    toolOf: toolsOfTenants(registry, settings['tenant.catalog']),
     clientReasons: settings['approvals.client_reasons'],
     stillGood: (claims) => !identity.wasRevoked(claims),
     ...(settings['approvals.show_arguments'] ? { shownArguments: shownBy(redactor) } : {}),
@@ -154,7 +136,7 @@ async function openDesk(
       rememberMsMax: settings['approvals.remember_days_max'] * DAY_MS,
       delegationMsMax: settings['approvals.delegation_days_max'] * DAY_MS,
     },
-  });
+  };
 }
 
 /** Arguments as people are shown them. */
@@ -168,12 +150,12 @@ async function openWorkers(
   { from, storage, instanceId, ledger, pipeline }: OrchestrationParts,
   intake: CallIntake,
   runCall: RunCall,
-  desk: ApprovalOffice,
+  { yesOf }: AskingDesk,
 ): Promise<Workers> {
   const { settings, clock, log } = from;
   const queue = await openQueue(from, storage);
   opened.defer(() => queue.close());
-  const workers = createWorkers({
+  return createWorkers({
     clock,
     log,
     instanceId,
@@ -186,10 +168,8 @@ async function openWorkers(
     intake,
     limits: workerLimitsOf(settings),
     ...rollingBack(pipeline),
-    givenApproval: (record) => desk.yesOf(record),
+    givenApproval: yesOf,
   });
-  opened.defer(() => workers.close());
-  return workers;
 }
 
 /** What an instance that is gone left half changed is taken back by another. */

@@ -5,14 +5,14 @@ import { isSamePerson, rootHolderOf } from '../../domain/principal/root-holder.t
 import type { ApprovalQuestion } from '../../pipeline/approval-desk.port.ts';
 import type { StoredRule } from '../approval-store.port.ts';
 import { termsFor } from '../approval-terms.ts';
-import { type DeskState, inBackground } from './desk-state.ts';
+import { type AskingState, inBackground } from './desk-state.ts';
 import { nobodyCouldAnswer } from './eligible.ts';
 
 /** When somebody who finds the desk full may try again. */
 const RETRY_MS = 60_000;
 
 /** The question for a person; a new one each time, so that no two calls ever share an id. */
-export function ask(state: DeskState, question: ApprovalQuestion): ApprovalRequest | Failure {
+export function ask(state: AskingState, question: ApprovalQuestion): ApprovalRequest | Failure {
   const { reason, binding, tool, prompt } = question;
   const terms = termsFor(state.terms, tool, reason);
   if (nobodyCouldAnswer(terms, question))
@@ -38,13 +38,13 @@ export function ask(state: DeskState, question: ApprovalQuestion): ApprovalReque
 }
 
 /** Where four eyes are asked for, nobody says yes beforehand to what they ask for themselves. */
-function isOwnCall({ terms }: DeskState, { tool, reason, claims }: ApprovalQuestion, { maker }: StoredRule): boolean {
+function isOwnCall({ terms }: AskingState, { tool, reason, claims }: ApprovalQuestion, { maker }: StoredRule): boolean {
   if (maker === undefined || !isSamePerson(maker, rootHolderOf(claims))) return false;
   return termsFor(terms, tool, reason).fourEyes;
 }
 
 /** Whether a standing rule says yes; that it did goes on record after the call. */
-export function isAlwaysAllowed(state: DeskState, question: ApprovalQuestion): boolean {
+export function isAlwaysAllowed(state: AskingState, question: ApprovalQuestion): boolean {
   const { binding } = question;
   const rule = state.rules.match(question, (each) => !isOwnCall(state, question, each));
   if (rule === undefined) return false;

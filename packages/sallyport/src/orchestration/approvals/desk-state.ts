@@ -30,7 +30,7 @@ export interface DeskLimits {
   readonly leaseMs: number;
 }
 
-/** What the desk stands on. */
+/** Dependencies of the approval desk, as far as questions take them. */
 export interface ApprovalDeskParts {
   readonly store: ApprovalStore;
   readonly records: Pick<LedgerStore, 'waitingCalls' | 'findInvocation'>;
@@ -42,6 +42,18 @@ export interface ApprovalDeskParts {
   readonly terms?: readonly ApprovalTerms[];
   /** The version that a call was judged for; undefined when it is gone. */
   readonly toolOf: (tenantId: string, toolId: string, version: string) => ToolVersion | undefined;
+  readonly notifiers?: readonly Notifier[];
+  /** Whether a credential that was shown earlier still counts; default: it does. */
+  readonly stillGood?: (claims: CapabilityClaims) => boolean;
+  /** Arguments as notifiers may show them; none are shown when absent. */
+  readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
+  /** Reasons for which the user at the agent's own client may confirm; default: requires_confirmation alone. */
+  readonly clientReasons?: readonly ConfirmationReason[];
+  readonly limits?: Partial<DeskLimits>;
+}
+
+/** Dependencies of decisions: they lead back into the pipeline and to the workers. */
+export interface DecidingParts {
   /**
    * Takes a waiting call with other arguments through validation and authorisation, without effect.
    * @returns what a yes to it is bound to, or why it is refused
@@ -55,14 +67,6 @@ export interface ApprovalDeskParts {
    * run by somebody. What it rejects with is logged, and it is asked again as long as the call waits.
    */
   readonly resume: (tenantId: string, invocationId: string, approval: GivenApproval) => Promise<unknown>;
-  readonly notifiers?: readonly Notifier[];
-  /** Whether a credential that was shown earlier still counts; default: it does. */
-  readonly stillGood?: (claims: CapabilityClaims) => boolean;
-  /** Arguments as notifiers may show them; none are shown when absent. */
-  readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
-  /** Reasons for which the user at the agent's own client may confirm; default: requires_confirmation alone. */
-  readonly clientReasons?: readonly ConfirmationReason[];
-  readonly limits?: Partial<DeskLimits>;
 }
 
 /** Somebody who decides. */
@@ -80,8 +84,8 @@ export interface Approver {
   readonly claims?: CapabilityClaims;
 }
 
-/** The desk at work: what it stands on, and what it has under way. */
-export interface DeskState extends Required<Omit<ApprovalDeskParts, 'limits' | 'shownArguments'>> {
+/** The desk at work, as far as it only asks: its dependencies, and what it has under way. */
+export interface AskingState extends Required<Omit<ApprovalDeskParts, 'limits' | 'shownArguments'>> {
   readonly shownArguments: ApprovalDeskParts['shownArguments'];
   readonly limits: DeskLimits;
   readonly rules: StandingRules;
@@ -101,6 +105,9 @@ export interface DeskState extends Required<Omit<ApprovalDeskParts, 'limits' | '
   readonly sending: Set<Promise<void>>;
 }
 
+/** The whole desk at work. */
+export interface DeskState extends AskingState, DecidingParts {}
+
 /** One approval among all. */
 export const keyOf = (tenantId: string, approvalId: string): string => JSON.stringify([tenantId, approvalId]);
 
@@ -108,7 +115,7 @@ export const keyOf = (tenantId: string, approvalId: string): string => JSON.stri
 const SEEN_MAX = 10_000;
 
 /** Remembers which call an approval belongs to. */
-export function remember({ seen }: DeskState, tenantId: string, approvalId: string, invocationId: string): void {
+export function remember({ seen }: AskingState, tenantId: string, approvalId: string, invocationId: string): void {
   const key = keyOf(tenantId, approvalId);
   if (seen.has(key)) return;
   seen.set(key, invocationId);
@@ -120,7 +127,7 @@ export function remember({ seen }: DeskState, tenantId: string, approvalId: stri
 }
 
 /** Does something that nobody waits for; what fails is logged. */
-export function inBackground(state: DeskState, event: string, work: () => Promise<unknown>): Promise<void> {
+export function inBackground(state: AskingState, event: string, work: () => Promise<unknown>): Promise<void> {
   const done: Promise<void> = work().then(
     () => undefined,
     (thrown: unknown) => state.log.error(event, { reason: thrown instanceof Error ? thrown.message : String(thrown) }),

@@ -11,6 +11,7 @@ import { silentLog } from '../../telemetry/log.ts';
 import { type ApprovalDeskParts, type ApprovalOffice, type Approver, createApprovalDesk } from '../approval-desk.ts';
 import { parseApprovalTerms } from '../approval-terms-file.ts';
 import type { ApprovalNotice } from '../notifier.port.ts';
+import type { DecidingParts } from './desk-state.ts';
 
 /** A clock that tests move; monotonic time goes with it unless it jumps. */
 export interface MovedClock extends Clock {
@@ -53,7 +54,7 @@ export interface OfficeOptions {
   /** The file of approvals. */
   readonly terms?: string;
   readonly pipeline?: Partial<PipelineParts>;
-  readonly desk?: Partial<ApprovalDeskParts>;
+  readonly desk?: Partial<ApprovalDeskParts & DecidingParts>;
 }
 
 /** A desk over a whole pipeline, both over the in-memory adapters, with tools that write down what they ran with. */
@@ -79,7 +80,7 @@ export async function office({ terms = '', pipeline: changes = {}, desk: more = 
     );
     desks[0]?.noticed(done);
   };
-  const open = (own: Partial<ApprovalDeskParts> = {}): ApprovalOffice => {
+  const open = (own: Partial<ApprovalDeskParts & DecidingParts> = {}): ApprovalOffice => {
     const desk = createApprovalDesk({
       store,
       records: made.store,
@@ -92,12 +93,10 @@ export async function office({ terms = '', pipeline: changes = {}, desk: more = 
         const found = made.parts.registry.find(tenantId, toolId, version);
         return 'tool' in found ? found.tool : undefined;
       },
-      judgeEdit,
-      resume,
       notifiers: [{ name: 'test', notify: (notice) => void notices.push(notice) }],
       ...more,
       ...own,
-    });
+    }).deciding({ judgeEdit, resume, ...more, ...own });
     desks.push(desk);
     return desk;
   };

@@ -51,7 +51,11 @@ export async function instance(
     limits: all,
     ...more.workers,
   });
-  const run = workers.handingOver(made.run);
+  const run: typeof made.run = async (request, resumed) => {
+    const record = await made.run(request, resumed);
+    workers.noticed(record, resumed !== undefined);
+    return record;
+  };
   const token = await made.token();
   return {
     ...made,

@@ -33,6 +33,13 @@ export interface Resumed {
 }
 
 /**
+ * Runs one call to its end, or to where it waits, and answers with what is on record of it. Never rejects: a fault of the
+ * layer is a failed call.
+ * @param resumed a call that waited: it goes through every stage again, and what it took before is not taken again
+ */
+export type RunCall = (request: CallRequest, resumed?: Resumed) => Promise<InvocationRecord>;
+
+/**
  * A call under way. What it is given at its beginning stays; what changes while it runs has one writer each: the runner adds
  * to `call` what a stage returns, `audited` adds to `transitions`, `undo` and `toolRun` keep their own state.
  */

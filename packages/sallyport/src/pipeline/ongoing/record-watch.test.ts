@@ -1,7 +1,19 @@
 import { expect, test } from 'vitest';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { RunningCalls } from './running-calls.ts';
 
 const NEVER_MS = 1_000_000;
+const RECORD: InvocationRecord = {
+  invocationId: 'id',
+  tenantId: 'a',
+  agentDid: 'did:agent:a',
+  toolId: 't',
+  door: 'library',
+  state: 'COMPLETED',
+  instanceId: 'one',
+  warnings: [],
+  acceptedAt: 0,
+};
 
 test('whoever watches a call hears that it is on record, and nobody else does', async () => {
   const running = new RunningCalls();
@@ -17,7 +29,7 @@ test('whoever watches a call hears that it is on record, and nobody else does', 
     listen('other call', ofOtherCall, ending.signal),
     listen('other tenant', ofOtherTenant, ending.signal),
   ];
-  running.noteOnRecord('a', 'id');
+  running.noteOnRecord(RECORD, false);
   await first;
   expect(heard).toEqual(['mine']);
   ending.abort();
@@ -27,7 +39,7 @@ test('whoever watches a call hears that it is on record, and nobody else does', 
 test('what happens between two waits is not missed, and is told once', async () => {
   const running = new RunningCalls();
   using watch = running.watch('a', 'id');
-  running.noteOnRecord('a', 'id');
+  running.noteOnRecord(RECORD, false);
   await watch.next(NEVER_MS);
   let isToldAgain = false;
   const ending = new AbortController();
@@ -46,6 +58,17 @@ test('a wait ends with its time or its signal, and a watch that is over hears no
   await watch.next(1);
   await watch.next(NEVER_MS, AbortSignal.abort());
   watch[Symbol.dispose]();
-  running.noteOnRecord('a', 'id');
+  running.noteOnRecord(RECORD, false);
   await watch.next(1);
+});
+
+test('listeners are notified of every record, before whoever watches the call', async () => {
+  const running = new RunningCalls();
+  const heard: unknown[] = [];
+  running.onRecord((record, hasWaited) => heard.push([record, hasWaited]));
+  using watch = running.watch('a', 'id');
+  const watched = watch.next(NEVER_MS).then(() => heard.push('watch'));
+  running.noteOnRecord(RECORD, true);
+  await watched;
+  expect(heard).toEqual([[RECORD, true], 'watch']);
 });

@@ -1,5 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { AgentSlots } from './agent-slots.ts';
 import type { OngoingCall } from './ongoing-call.ts';
 import { type RecordWatch, recordWatch } from './record-watch.ts';
@@ -8,12 +9,19 @@ import { type RecordWatch, recordWatch } from './record-watch.ts';
 export const agentKey = ({ tenantId, agentDid }: { readonly tenantId: string; readonly agentDid: string }): string =>
   `${tenantId}\n${agentDid}`;
 
+/**
+ * Notified of a record. It must not throw.
+ * @param hasWaited the call had waited before this pass
+ */
+export type RecordListener = (record: InvocationRecord, hasWaited: boolean) => void;
+
 /** The calls under way in this instance. */
 export class RunningCalls {
   /** What bounds the calls of one agent. */
   readonly slots = new AgentSlots();
   readonly #calls = new Map<string, OngoingCall>();
   readonly #watches = new Map<string, Set<RecordWatch>>();
+  readonly #listeners: RecordListener[] = [];
   #idle: (() => void) | undefined;
 
   get size(): number {
@@ -63,10 +71,16 @@ export class RunningCalls {
     return watch;
   }
 
+  /** Has a listener notified of every record that the pipeline answers with, before its caller has it. */
+  onRecord(listener: RecordListener): void {
+    this.#listeners.push(listener);
+  }
+
   /** A pass of the call is over, and what became of it is on record. */
-  noteOnRecord(tenantId: string, invocationId: string): void {
+  noteOnRecord(record: InvocationRecord, hasWaited: boolean): void {
+    for (const listener of this.#listeners) listener(record, hasWaited);
     if (this.#watches.size === 0) return;
-    for (const watch of this.#watches.get(keyOf(tenantId, invocationId)) ?? []) watch.note();
+    for (const watch of this.#watches.get(keyOf(record.tenantId, record.invocationId)) ?? []) watch.note();
   }
 
   /**

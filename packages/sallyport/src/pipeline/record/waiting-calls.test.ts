@@ -241,7 +241,7 @@ describe('what the executor asks about a call', () => {
     const made = await asking('It is odd.', { approvals: desk(true) });
     const waiting = await made.call({ ...READ, execution_options: { async_mode: true } });
     expect(waiting).toMatchObject({ waiting: { wait: { for: 'worker', confirmed: true, question: 'It is odd.' } } });
-    const run = createPipeline({ ...made.parts, approvals: desk() });
+    const { run } = createPipeline({ ...made.parts, approvals: desk() });
     made.now.question = 'It is worse.';
     expect(await resume({ run }, waiting)).toMatchObject({ waiting: { wait: { for: 'approval' } } });
     made.now.question = 'It is odd.';

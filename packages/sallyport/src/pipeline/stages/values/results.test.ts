@@ -148,7 +148,7 @@ test('PIPE-02 an error that a tool reports keeps to the budget of results, escap
   };
   const executors = { ...parts.executors, executorOf: owner };
   const request = { tool_id: 'tool', parameters: { n: 1 }, capability_token: await token() };
-  const record = await createPipeline({ ...parts, executors })({ request, caller: { door: 'library' } });
+  const record = await createPipeline({ ...parts, executors }).run({ request, caller: { door: 'library' } });
   expect(record).toMatchObject({ failure: { code: 'E3109' }, warnings: [{ code: 'result_cut' }] });
   expect(record.failure?.details).toMatchObject({ result: { truncated: true } });
   expect(JSON.stringify(record.failure?.details).length).toBeLessThan(1100);

@@ -5,8 +5,9 @@ import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Undoer, UndoneCall, UndoStep } from '../../domain/invocation/undo-step.ts';
-import type { OutcomeStore } from '../../pipeline/outcome-store.port.ts';
-import { CALL_STEP, type CallStep, type RunCall } from '../../pipeline/run.ts';
+import type { RunCall } from '../ongoing/ongoing-call.ts';
+import type { OutcomeStore } from '../outcome-store.port.ts';
+import { CALL_STEP, type CallStep } from '../stages/attempts/compensating-step.ts';
 
 /** What steps are taken back with that are calls of other tools. */
 export interface UndoByCallParts {

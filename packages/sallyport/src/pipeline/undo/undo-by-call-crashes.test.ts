@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
-import { continueRollbacks } from '../../pipeline/undo/continue-rollbacks.ts';
 import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
 import { memoryUndoJournal } from '../../storage/memory/outcomes/memory-undo-journal.ts';
+import { manifest, pipeline } from '../pipeline.fixture.ts';
+import { continueRollbacks } from './continue-rollbacks.ts';
 import { undoByCall } from './undo-by-call.ts';
 
 const NEVER = new Promise<never>(() => undefined);
