@@ -96,7 +96,10 @@ export async function office({ terms = '', pipeline: changes = {}, desk: more = 
       notifiers: [{ name: 'test', notify: (notice) => void notices.push(notice) }],
       ...more,
       ...own,
-    }).deciding({ judgeEdit, resume, ...more, ...own });
+    }).deciding({
+      judgeEdit: own.judgeEdit ?? more.judgeEdit ?? judgeEdit,
+      resume: own.resume ?? more.resume ?? resume,
+    });
     desks.push(desk);
     return desk;
   };
