@@ -1,8 +1,8 @@
 // Hot path: asked for every call.
 
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { TrustLevel } from '../../api/schemas/capability-token.ts';
-import type { SideEffectPolicy, ToolManifest } from '../../api/schemas/tool-manifest.ts';
+import { TrustLevel } from '../../api/schemas/capability-token.ts';
+import { SideEffectPolicy, type ToolManifest } from '../../api/schemas/tool-manifest.ts';
 
 /** What becomes of an autonomous call that somebody would have to confirm: nobody can be asked. */
 export type AutonomousCalls = 'refuse' | 'allow';
@@ -30,8 +30,8 @@ export interface TrustRules {
 }
 
 /** From least to most. */
-const LEVELS: readonly TrustLevel[] = ['untrusted', 'provisional', 'trusted'];
-const EFFECTS: readonly SideEffectPolicy[] = ['pure', 'idempotent', 'compensatable', 'irreversible'];
+const LEVELS: readonly TrustLevel[] = TrustLevel.enum;
+const EFFECTS: readonly SideEffectPolicy[] = SideEffectPolicy.enum;
 
 type UnconfirmedTable = Readonly<Record<TrustLevel, ReadonlySet<SideEffectPolicy>>>;
 

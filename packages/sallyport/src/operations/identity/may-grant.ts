@@ -1,5 +1,5 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
-import type { Role, RootHolder, TrustLevel } from '../../../api/schemas/capability-token.ts';
+import { type Role, type RootHolder, TrustLevel } from '../../../api/schemas/capability-token.ts';
 import { rootHolderOf } from '../../domain/principal/root-holder.ts';
 import type { Asker } from '../operation.ts';
 
@@ -17,7 +17,7 @@ export interface Grants {
 }
 
 /** From the least to the most. */
-const TRUST: readonly TrustLevel[] = ['untrusted', 'provisional', 'trusted'];
+const TRUST: readonly TrustLevel[] = TrustLevel.enum;
 
 /**
  * The trust of a credential for which none was asked: nobody's credentials are trusted more than they are, so the asker's

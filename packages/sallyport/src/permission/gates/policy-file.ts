@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { parse } from 'smol-toml';
-import type { InvocationPhase } from '../../../api/schemas/invocation.ts';
+import { InvocationPhase } from '../../../api/schemas/invocation.ts';
 
 /** A phase that a caller may state, or that it stated none (PRM-09). */
 export type PhaseOfPolicies = InvocationPhase | 'unstated';
@@ -13,7 +13,7 @@ export interface GatePolicies {
   readonly phases: Readonly<Partial<Record<PhaseOfPolicies, readonly string[]>>>;
 }
 
-const PHASES: readonly PhaseOfPolicies[] = ['planner', 'executor', 'verifier', 'autonomous', 'unstated'];
+const PHASES: readonly PhaseOfPolicies[] = [...InvocationPhase.enum, 'unstated'];
 /** Characters of a file. */
 const TEXT_MAX = 64 * KiB;
 /** Policies that one call is judged by. */

@@ -5,6 +5,7 @@ import { pointerTo } from '@sallyport/std/json/json-pointer';
 import { validRange } from 'semver';
 import type { Fault } from '../../../api/schemas/error.ts';
 import { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { kindsWith, traitsOf } from '../../domain/tool/executor-kinds.ts';
 import { FAULTS_MAX, wireCheck } from '../wire-faults.ts';
 
 /** Largest manifest as JSON text, in UTF-16 units. */
@@ -114,11 +115,10 @@ function pathFaults({ permissions }: ToolManifest): Fault[] {
   );
 }
 
-/** Only what reads pages may ask for hosts by a pattern: where it goes is an argument, and public it has to be. */
 function hostFaults({ permissions, executor }: ToolManifest): Fault[] {
-  const isWeb = executor?.kind === 'web';
-  const host = isWeb ? HOST_OR_PATTERN : HOST;
-  const message = isWeb
+  const takesPatterns = traitsOf(executor?.kind).hostPatterns === true;
+  const host = takesPatterns ? HOST_OR_PATTERN : HOST;
+  const message = takesPatterns
     ? 'must be a host name or IP literal, *.name for those below a name, or * for any public host'
     : 'must be a host name or IP literal, without scheme, port or *';
   return (permissions?.network ?? []).flatMap((row, index) =>
@@ -134,14 +134,12 @@ function rangeFaults({ compatibility_range: range }: ToolManifest): Fault[] {
   return [fault(pointerTo('', 'compatibility_range'), 'range', 'must be a version or a SemVer range such as ^2.1.0')];
 }
 
-/** Kinds whose executors take arguments by name and nothing else of the schema. */
-const RENAMING: ReadonlySet<string> = new Set(['http', 'mcp', 'composio', 'native']);
-
 function propertyNameFaults({ executor }: ToolManifest): Fault[] {
   const { kind, property_names: names } = executor ?? {};
   if (names === undefined) return [];
   const at = '/executor/property_names';
-  if (!RENAMING.has(kind)) return [fault(at, 'kind', `is for tools of kind ${[...RENAMING].join(', ')}`)];
+  if (traitsOf(kind).renamesProperties !== true)
+    return [fault(at, 'kind', `is for tools of kind ${kindsWith('renamesProperties').join(', ')}`)];
   const originals = Object.values(names);
   return Object.entries(names).flatMap(([name, original], index) =>
     originals.indexOf(original) === index

@@ -4,6 +4,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Fault } from '../../../../api/schemas/error.ts';
 import type { FilesystemPermission, NetworkPermission, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
+import { traitsOf } from '../../../domain/tool/executor-kinds.ts';
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 import { isPublic } from '../../../external/egress-guard.ts';
 import { outsideAgent } from '../../../permission/compute-grant.ts';
@@ -11,14 +12,12 @@ import { hostMatcher, normalHost } from '../../../permission/grant/host-pattern.
 import type { Settings } from '../../settings.ts';
 import { agentContextOf } from './agent-bounds.ts';
 
-/** Kinds of executor that start programs of this machine. */
-const PROGRAM_KINDS: ReadonlySet<string> = new Set(['shell', 'skill']);
 /** Isolation that a native module has without a process of its own. */
 const IN_PROCESS: ReadonlySet<string> = new Set(['none', 'interpreter']);
 
 /** Whether a tool starts a program: a module does when it asks for more than the interpreter. */
 function startsProgram({ executor, execution_config }: ToolManifest): boolean {
-  if (PROGRAM_KINDS.has(executor.kind)) return true;
+  if (traitsOf(executor.kind).startsPrograms) return true;
   return executor.kind === 'native' && !IN_PROCESS.has(execution_config?.isolation ?? 'none');
 }
 

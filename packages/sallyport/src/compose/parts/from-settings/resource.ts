@@ -1,12 +1,12 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { Role, ToolScope } from '../../../../api/schemas/capability-token.ts';
+import { Role, type ToolScope } from '../../../../api/schemas/capability-token.ts';
 import type { ResourceSettings } from '../../../doors/protected-resource.ts';
 import type { Settings } from '../../settings.ts';
 
 /** Paths that are resources of their own to OAuth clients; REST is the one at ''. */
 const RESOURCE_PATHS = ['', '/mcp', '/mcp/discovery'];
 
-const ROLES: readonly Role[] = ['agent', 'viewer', 'operator', 'approver', 'admin'];
+const ROLES: readonly Role[] = Role.enum;
 
 /**
  * What the doors say of themselves to OAuth clients (PRM-11).

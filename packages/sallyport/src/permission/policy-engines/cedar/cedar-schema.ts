@@ -1,3 +1,7 @@
+import { TrustLevel } from '../../../../api/schemas/capability-token.ts';
+import { InvocationPhase } from '../../../../api/schemas/invocation.ts';
+import { ExecutorKind, SideEffectPolicy } from '../../../../api/schemas/tool-manifest.ts';
+
 /** What policies can speak about. Policies are checked against it when they are loaded, so a misspelt name is an error then. */
 export const CEDAR_SCHEMA = `
 entity Tenant;
@@ -47,9 +51,9 @@ action invoke appliesTo {
 
 /** Attributes that take one of a few words. Comparing one with another word never matches, so it is an error. */
 export const CLOSED_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
-  'resource.sideEffect': ['pure', 'idempotent', 'compensatable', 'irreversible'],
-  'resource.executor': ['native', 'shell', 'http', 'mcp', 'file', 'web', 'composio', 'skill'],
-  'principal.trust': ['untrusted', 'provisional', 'trusted'],
-  'context.trust': ['untrusted', 'provisional', 'trusted'],
-  'context.phase': ['planner', 'executor', 'verifier', 'autonomous'],
+  'resource.sideEffect': SideEffectPolicy.enum,
+  'resource.executor': ExecutorKind.enum,
+  'principal.trust': TrustLevel.enum,
+  'context.trust': TrustLevel.enum,
+  'context.phase': InvocationPhase.enum,
 };

@@ -1,5 +1,8 @@
 import { THREATS } from '@sallyport/guards';
 import { wildcardMatcher } from '@sallyport/std/text/wildcard';
+import { Role, TrustLevel } from '../../../../api/schemas/capability-token.ts';
+import { InvocationPhase } from '../../../../api/schemas/invocation.ts';
+import { ExecutorKind, SideEffectPolicy } from '../../../../api/schemas/tool-manifest.ts';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
 
 /** One condition of a rule. */
@@ -45,18 +48,10 @@ export const CONDITIONS: Readonly<Record<string, Maker>> = {
   agent: pattern('agent', ({ principal }) => [principal.agentDid]),
   user: pattern('user', ({ principal }) => (principal.userDid === undefined ? [] : [principal.userDid])),
   tenant: pattern('tenant', ({ principal }) => [principal.tenantId]),
-  role: oneOf('role', ['agent', 'viewer', 'operator', 'approver', 'admin'], ({ principal }) => principal.roles),
-  executor: oneOf(
-    'executor',
-    ['native', 'shell', 'http', 'mcp', 'file', 'web', 'composio', 'skill'],
-    ({ executor }) => [executor],
-  ),
-  side_effect: oneOf('side_effect', ['pure', 'idempotent', 'compensatable', 'irreversible'], ({ sideEffect }) => [
-    sideEffect,
-  ]),
-  phase: oneOf('phase', ['planner', 'executor', 'verifier', 'autonomous'], ({ phase }) =>
-    phase === undefined ? [] : [phase],
-  ),
+  role: oneOf('role', Role.enum, ({ principal }) => principal.roles),
+  executor: oneOf('executor', ExecutorKind.enum, ({ executor }) => [executor]),
+  side_effect: oneOf('side_effect', SideEffectPolicy.enum, ({ sideEffect }) => [sideEffect]),
+  phase: oneOf('phase', InvocationPhase.enum, ({ phase }) => (phase === undefined ? [] : [phase])),
   argument_finding: oneOf('argument_finding', THREATS, ({ argumentFindings }) => argumentFindings),
-  trust: oneOf('trust', ['untrusted', 'provisional', 'trusted'], ({ trust }) => [trust]),
+  trust: oneOf('trust', TrustLevel.enum, ({ trust }) => [trust]),
 };

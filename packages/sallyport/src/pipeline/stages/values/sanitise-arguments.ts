@@ -2,6 +2,7 @@ import { type SanitiseAction, THREATS, type Threat, type ValueFinding } from '@s
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import type { Warning } from '../../../../api/schemas/invocation.ts';
 import type { ArgumentContent, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { traitsOf } from '../../../domain/tool/executor-kinds.ts';
 import { argumentContent, type ContentAt } from '../../../validation/argument-content.ts';
 import type { CompiledSchema } from '../../../validation/schema-validator.ts';
 import { argumentsRefused, attackRefused, told } from './argument-failures.ts';
@@ -31,9 +32,6 @@ const TREATMENTS: Readonly<Record<ArgumentContent, Readonly<Partial<Record<Threa
   raw: { sql_injection: 'ignore', xss: 'ignore', command_injection: 'ignore' },
 };
 
-/** Tools that carry their arguments to a service elsewhere: an argument is content unless the operator says otherwise. */
-const CARRIERS: ReadonlySet<string> = new Set(['mcp', 'composio']);
-
 /** What is known of the arguments of a tool, kept as long as the manifest lives. */
 const contents = new WeakMap<ToolManifest, ContentAt>();
 
@@ -44,7 +42,7 @@ function contentOf(manifest: ToolManifest): ContentAt {
   const { parameters_schema, execution_config, executor } = manifest;
   const said = execution_config?.argument_content;
   // The schema of a carrier is a stranger's: it keeps no findings from policies, and has no argument changed.
-  const content = CARRIERS.has(executor.kind)
+  const content = traitsOf(executor.kind).carriesArguments
     ? argumentContent({}, said, 'text')
     : argumentContent(parameters_schema, said);
   contents.set(manifest, content);

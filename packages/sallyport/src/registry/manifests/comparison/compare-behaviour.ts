@@ -1,11 +1,11 @@
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { ChangeSeverity } from '../../../../api/schemas/registry/tool-comparison.ts';
-import type { SideEffectPolicy, ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
+import { SideEffectPolicy, type ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { sideEffectOf } from '../../../domain/tool/tool-version.ts';
 import { type Findings, shown } from './findings.ts';
 
 /** From harmless to grave. */
-const SIDE_EFFECTS: readonly SideEffectPolicy[] = ['pure', 'idempotent', 'compensatable', 'irreversible'];
+const SIDE_EFFECTS: readonly SideEffectPolicy[] = SideEffectPolicy.enum;
 
 /** Compares what the manifests say beside schemas and permissions. */
 export function compareBehaviour(from: ToolManifest, to: ToolManifest, findings: Findings): void {

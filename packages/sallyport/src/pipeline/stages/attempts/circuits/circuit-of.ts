@@ -1,6 +1,7 @@
-import type { ExecutorKind, ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
+import type { ToolManifest } from '../../../../../api/schemas/tool-manifest.ts';
 import { circuitTermsOf } from '../../../../domain/circuit/circuit-config.ts';
 import type { CircuitTerms } from '../../../../domain/circuit/circuit-terms.ts';
+import { traitsOf } from '../../../../domain/tool/executor-kinds.ts';
 import { calledApiOf } from '../called-api.ts';
 
 /** The circuit that calls of a tool go through. */
@@ -13,31 +14,16 @@ export interface CircuitUse {
 }
 
 /**
- * Which kinds go through a circuit though their manifest says nothing of one. The others run on this machine, and where and
- * how long they go is up to the arguments: what fails there is the caller's as well as anybody's, and would shut out all
- * others.
- */
-const BY_DEFAULT: Readonly<Record<ExecutorKind, boolean>> = {
-  http: true,
-  composio: true,
-  mcp: true,
-  native: false,
-  shell: false,
-  file: false,
-  web: false,
-  skill: false,
-};
-
-/**
  * Which circuit the calls of a tool go through: the one of the service that it calls, which its other tools share; of a
- * tool that says terms of its own, one for that version, so that a better one is not held up by it.
+ * tool that says terms of its own, one for that version, so that a better one is not held up by it. Other tools of this
+ * machine go through none: what fails there is the caller's as well as anybody's, and would shut out all others.
  * @param timeoutMs of a tool that names none
  * @returns undefined when they go through none
  */
 export function circuitOf(manifest: ToolManifest, terms: CircuitTerms, timeoutMs: number): CircuitUse | undefined {
   const { tool_id, version, executor, execution_config: config } = manifest;
   const own = config?.circuit_breaker_config;
-  if (own === undefined && !BY_DEFAULT[executor.kind]) return undefined;
+  if (own === undefined && traitsOf(executor.kind).service === undefined) return undefined;
   const api = own === undefined ? calledApiOf(manifest) : undefined;
   const used = own === undefined ? terms : circuitTermsOf(own, terms);
   const timeout = config?.default_timeout_seconds === undefined ? timeoutMs : config.default_timeout_seconds * 1000;
