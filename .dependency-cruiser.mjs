@@ -66,6 +66,7 @@ export default {
       { path: '^packages/([^/]+)/' },
       { path: '^packages/', pathNot: '^packages/$1/', dependencyTypes: ['local'] },
     ),
+    forbid('layer-imports-no-tests', { path: LAYER }, { path: '^packages/sallyport/test/' }),
     forbid('no-cycles', {}, { circular: true }),
     forbid(
       'first-level-files-only',

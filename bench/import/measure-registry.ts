@@ -6,7 +6,7 @@ import type { ToolManifest } from '../../packages/sallyport/api/schemas/tool-man
 import { createCompositeExecutor } from '../../packages/sallyport/src/executors/composite.ts';
 import { createHttpExecutor } from '../../packages/sallyport/src/executors/http/http-executor.ts';
 import { createRegistry } from '../../packages/sallyport/src/registry/registry.ts';
-import { memoryToolStore } from '../../packages/sallyport/src/storage/memory/memory-tool-store.ts';
+import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { createSchemaValidator } from '../../packages/sallyport/src/validation/schema-validator.ts';
 

@@ -19,19 +19,19 @@ import { createPipeline, type RunCall } from '../../packages/sallyport/src/pipel
 import { createIdentifyAgain } from '../../packages/sallyport/src/pipeline/stages/identify.ts';
 import { createVisibleTools } from '../../packages/sallyport/src/pipeline/visible-tools.ts';
 import { createRegistry } from '../../packages/sallyport/src/registry/registry.ts';
-import { memoryIdempotencyStore } from '../../packages/sallyport/src/storage/memory/calls/memory-idempotency-store.ts';
-import { memoryApiKeyStore } from '../../packages/sallyport/src/storage/memory/memory-api-key-store.ts';
-import { memoryLedgerStore } from '../../packages/sallyport/src/storage/memory/memory-ledger-store.ts';
 import { memoryRateLimiter } from '../../packages/sallyport/src/storage/memory/memory-rate-limiter.ts';
-import { memoryRevocationStore } from '../../packages/sallyport/src/storage/memory/memory-revocation-store.ts';
-import { memoryToolStore } from '../../packages/sallyport/src/storage/memory/memory-tool-store.ts';
-import { memoryVisibilityStore } from '../../packages/sallyport/src/storage/memory/memory-visibility-store.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import {
   createSchemaValidator,
   type SchemaValidator,
 } from '../../packages/sallyport/src/validation/schema-validator.ts';
 import { createVisibility } from '../../packages/sallyport/src/visibility/visibility.ts';
+import { memoryIdempotencyStore } from '../../packages/sallyport/test/stores/calls/memory-idempotency-store.ts';
+import { memoryApiKeyStore } from '../../packages/sallyport/test/stores/memory-api-key-store.ts';
+import { memoryLedgerStore } from '../../packages/sallyport/test/stores/memory-ledger-store.ts';
+import { memoryRevocationStore } from '../../packages/sallyport/test/stores/memory-revocation-store.ts';
+import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
+import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
 import { benchSettings, checkSum, type MeasuredLayer, request } from './measured-layer.ts';
 import { add, PURE_TOOL } from './tool.ts';
 

@@ -6,7 +6,6 @@ import type { LedgerStore } from '../../packages/sallyport/src/audit/ledger-stor
 import { verifyLedger } from '../../packages/sallyport/src/audit/verify-ledger.ts';
 import type { EventDraft } from '../../packages/sallyport/src/domain/event/event-draft.ts';
 import { type CallEnd, createLateEnds } from '../../packages/sallyport/src/pipeline/record/late-ends.ts';
-import { memoryLedgerStore } from '../../packages/sallyport/src/storage/memory/memory-ledger-store.ts';
 import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
 import {
   openPostgres,
@@ -18,6 +17,7 @@ import {
   type TestDatabases,
 } from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
+import { memoryLedgerStore } from '../../packages/sallyport/test/stores/memory-ledger-store.ts';
 
 /**
  * What becomes of one append: `lost` is written and its answer is lost; `late` is answered with a lost connection and

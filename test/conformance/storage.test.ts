@@ -23,27 +23,9 @@ import {
 import { toolStoreConformance } from '../../packages/sallyport/src/registry/conformance/tool-store.conformance.ts';
 import { vectorIndexConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-index.conformance.ts';
 import { vectorStoreConformance } from '../../packages/sallyport/src/registry/search/conformance/vector-store.conformance.ts';
-import { memoryApprovalStore } from '../../packages/sallyport/src/storage/memory/approvals/memory-approval-store.ts';
-import { memoryCallLeaseStore } from '../../packages/sallyport/src/storage/memory/calls/memory-call-lease-store.ts';
-import { memoryCircuitStore } from '../../packages/sallyport/src/storage/memory/calls/memory-circuit-store.ts';
-import { memoryIdempotencyStore } from '../../packages/sallyport/src/storage/memory/calls/memory-idempotency-store.ts';
-import { memoryQuotaStore } from '../../packages/sallyport/src/storage/memory/calls/memory-quota-store.ts';
-import { memoryApiKeyStore } from '../../packages/sallyport/src/storage/memory/memory-api-key-store.ts';
-import { memoryLedgerStore } from '../../packages/sallyport/src/storage/memory/memory-ledger-store.ts';
-import { memoryQuarantineStore } from '../../packages/sallyport/src/storage/memory/memory-quarantine-store.ts';
+import { memoryCircuitStore } from '../../packages/sallyport/src/storage/memory/memory-circuit-store.ts';
 import { memoryRateLimiter } from '../../packages/sallyport/src/storage/memory/memory-rate-limiter.ts';
-import { memoryRevocationStore } from '../../packages/sallyport/src/storage/memory/memory-revocation-store.ts';
-import { memoryToolStore } from '../../packages/sallyport/src/storage/memory/memory-tool-store.ts';
-import { memoryUpstreamStore } from '../../packages/sallyport/src/storage/memory/memory-upstream-store.ts';
 import { memoryVectorIndex } from '../../packages/sallyport/src/storage/memory/memory-vector-index.ts';
-import { memoryVectorStore } from '../../packages/sallyport/src/storage/memory/memory-vector-store.ts';
-import { memoryVisibilityStore } from '../../packages/sallyport/src/storage/memory/memory-visibility-store.ts';
-import { memoryCompensationStore } from '../../packages/sallyport/src/storage/memory/outcomes/memory-compensation-store.ts';
-import { memoryOutcomeStore } from '../../packages/sallyport/src/storage/memory/outcomes/memory-outcome-store.ts';
-import { memoryOutputStore } from '../../packages/sallyport/src/storage/memory/outcomes/memory-output-store.ts';
-import { memoryStateStore } from '../../packages/sallyport/src/storage/memory/outcomes/memory-state-store.ts';
-import { memoryUndoJournal } from '../../packages/sallyport/src/storage/memory/outcomes/memory-undo-journal.ts';
-import { memorySkillContents } from '../../packages/sallyport/src/storage/memory/tools/memory-skill-contents.ts';
 import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
 import {
   openPostgres,
@@ -57,6 +39,24 @@ import {
 } from '../../packages/sallyport/src/storage/postgres/postgres-databases.fixture.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { visibilityStoreConformance } from '../../packages/sallyport/src/visibility/visibility-store.conformance.ts';
+import { memoryApprovalStore } from '../../packages/sallyport/test/stores/approvals/memory-approval-store.ts';
+import { memoryCallLeaseStore } from '../../packages/sallyport/test/stores/calls/memory-call-lease-store.ts';
+import { memoryIdempotencyStore } from '../../packages/sallyport/test/stores/calls/memory-idempotency-store.ts';
+import { memoryQuotaStore } from '../../packages/sallyport/test/stores/calls/memory-quota-store.ts';
+import { memoryApiKeyStore } from '../../packages/sallyport/test/stores/memory-api-key-store.ts';
+import { memoryLedgerStore } from '../../packages/sallyport/test/stores/memory-ledger-store.ts';
+import { memoryQuarantineStore } from '../../packages/sallyport/test/stores/memory-quarantine-store.ts';
+import { memoryRevocationStore } from '../../packages/sallyport/test/stores/memory-revocation-store.ts';
+import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
+import { memoryUpstreamStore } from '../../packages/sallyport/test/stores/memory-upstream-store.ts';
+import { memoryVectorStore } from '../../packages/sallyport/test/stores/memory-vector-store.ts';
+import { memoryVisibilityStore } from '../../packages/sallyport/test/stores/memory-visibility-store.ts';
+import { memoryCompensationStore } from '../../packages/sallyport/test/stores/outcomes/memory-compensation-store.ts';
+import { memoryOutcomeStore } from '../../packages/sallyport/test/stores/outcomes/memory-outcome-store.ts';
+import { memoryOutputStore } from '../../packages/sallyport/test/stores/outcomes/memory-output-store.ts';
+import { memoryStateStore } from '../../packages/sallyport/test/stores/outcomes/memory-state-store.ts';
+import { memoryUndoJournal } from '../../packages/sallyport/test/stores/outcomes/memory-undo-journal.ts';
+import { memorySkillContents } from '../../packages/sallyport/test/stores/tools/memory-skill-contents.ts';
 
 const close = async (): Promise<void> => undefined;
 

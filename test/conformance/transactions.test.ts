@@ -2,7 +2,6 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLedger } from '../../packages/sallyport/src/audit/ledger.ts';
 import type { NativeFunction } from '../../packages/sallyport/src/executors/native/native-executor.ts';
-import { undoByCall } from '../../packages/sallyport/src/pipeline/undo/undo-by-call.ts';
 import type { CallRequest } from '../../packages/sallyport/src/pipeline/call.ts';
 import { manifest, pipeline } from '../../packages/sallyport/src/pipeline/pipeline.fixture.ts';
 import { recoverOpenCalls } from '../../packages/sallyport/src/pipeline/record/recover.ts';
@@ -12,6 +11,7 @@ import {
 } from '../../packages/sallyport/src/pipeline/undo/continue-rollbacks.ts';
 import { retryRollbacks } from '../../packages/sallyport/src/pipeline/undo/retry-rollbacks.ts';
 import { stateUndoer } from '../../packages/sallyport/src/pipeline/undo/state/state-undoer.ts';
+import { undoByCall } from '../../packages/sallyport/src/pipeline/undo/undo-by-call.ts';
 import type { PostgresConnection } from '../../packages/sallyport/src/storage/postgres/postgres-connection.ts';
 import {
   openPostgres,

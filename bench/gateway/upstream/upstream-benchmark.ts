@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { systemClock } from '@sallyport/std/clock';
 import { createUpstreams, type Upstreams } from '../../../packages/sallyport/src/mcp-servers/upstreams.ts';
-import { memoryUpstreamStore } from '../../../packages/sallyport/src/storage/memory/memory-upstream-store.ts';
+import { memoryUpstreamStore } from '../../../packages/sallyport/test/stores/memory-upstream-store.ts';
 import { silentLog } from '../../../packages/sallyport/src/telemetry/log.ts';
 import { memoryOf } from '../../processes/process-tree.ts';
 import { type BenchmarkRun, ROUNDS } from '../../report/benchmark.ts';

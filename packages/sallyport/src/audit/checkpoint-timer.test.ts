@@ -1,6 +1,6 @@
 import { systemClock } from '@sallyport/std/clock';
 import { expect, test, vi } from 'vitest';
-import { memoryLedgerStore } from '../storage/memory/memory-ledger-store.ts';
+import { memoryLedgerStore } from '../../test/stores/memory-ledger-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { startCheckpointTimer } from './checkpoint-timer.ts';
 import { openLedger } from './ledger.ts';

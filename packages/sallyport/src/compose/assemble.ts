@@ -16,7 +16,7 @@ import { importLangChain } from '../registry/importers/langchain/langchain-impor
 import { importMcpTools } from '../registry/importers/mcp/mcp-importer.ts';
 import { importOpenApi } from '../registry/importers/openapi/openapi-importer.ts';
 import { importSkills } from '../registry/importers/skill/skill-importer.ts';
-import { toolsOfTenants } from '../registry/tenant-tools.ts';
+import { toolsOfTenants } from '../registry/registry.ts';
 import type { SocketConnection } from '../storage/postgres/postgres-connection.ts';
 import { createVisibility } from '../visibility/visibility.ts';
 import { createHealth } from './health/health.ts';

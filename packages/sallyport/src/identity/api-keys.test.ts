@@ -1,7 +1,7 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { afterEach, describe, expect, test } from 'vitest';
-import { memoryApiKeyStore } from '../storage/memory/memory-api-key-store.ts';
-import { memoryRevocationStore } from '../storage/memory/memory-revocation-store.ts';
+import { memoryApiKeyStore } from '../../test/stores/memory-api-key-store.ts';
+import { memoryRevocationStore } from '../../test/stores/memory-revocation-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import type { GrantedClaims } from './api-keys.port.ts';
 import { type ApiKeyParts, createApiKeys } from './api-keys.ts';

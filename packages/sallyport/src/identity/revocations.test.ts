@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
-import { memoryRevocationStore } from '../storage/memory/memory-revocation-store.ts';
+import { memoryRevocationStore } from '../../test/stores/memory-revocation-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import type { RevocationStore } from './revocations.port.ts';
 import { createRevocations, type NewRevocation } from './revocations.ts';

@@ -1,7 +1,7 @@
 import { systemClock } from '@sallyport/std/clock';
 import { expect, test } from 'vitest';
 import type { ToolView } from '../../api/schemas/visibility.ts';
-import { memoryVisibilityStore } from '../storage/memory/memory-visibility-store.ts';
+import { memoryVisibilityStore } from '../../test/stores/memory-visibility-store.ts';
 import { silentLog } from '../telemetry/log.ts';
 import { mcpTool, tenantTools, toolVersion, toolView } from './tools.fixture.ts';
 import { FAULTS_MAX, type ViewChecks, viewFaults } from './view-faults.ts';

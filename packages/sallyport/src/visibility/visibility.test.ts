@@ -1,7 +1,7 @@
 import { systemClock } from '@sallyport/std/clock';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ToolView } from '../../api/schemas/visibility.ts';
-import { memoryVisibilityStore } from '../storage/memory/memory-visibility-store.ts';
+import { memoryVisibilityStore } from '../../test/stores/memory-visibility-store.ts';
 import { type Log, silentLog } from '../telemetry/log.ts';
 import { activationFor, createVisibility, RULES_MAX, VIEWS_MAX, type Visibility, viewOf } from './visibility.ts';
 import type { StoredRule, VisibilityStore } from './visibility-store.port.ts';

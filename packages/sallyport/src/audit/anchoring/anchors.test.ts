@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import type { Anchor } from '../../../api/schemas/audit.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { signHeads, verifyAnchors } from '../anchors.ts';
 import type { CheckpointSigner } from '../checkpoint.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { type CheckpointSigner, signCheckpoint } from '../checkpoint.ts';
 import { openLedger } from '../ledger.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { rowTaken } from '../../domain/invocation/rows-of-batch.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { EMPTY_CHAIN, flawOf, headOf } from '../chain.ts';
 import { openLedger } from '../ledger.ts';

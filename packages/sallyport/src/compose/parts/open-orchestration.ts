@@ -25,7 +25,7 @@ import {
 import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { continueRollbacks, createPipeline, type RunCall } from '../../pipeline/run.ts';
-import { toolsOfTenants } from '../../registry/tenant-tools.ts';
+import { toolsOfTenants } from '../../registry/registry.ts';
 import { poolTarget } from '../../storage/postgres/postgres-connection.ts';
 import type { Settings } from '../settings.ts';
 import type { Ingredients } from './ingredients.ts';

@@ -5,7 +5,7 @@ import { createLateEnds } from '../../pipeline/record/late-ends.ts';
 import { createCircuits } from '../../pipeline/stages/attempts/circuits/circuits.ts';
 import { createOutputMemory } from '../../pipeline/stages/determinism/output-memory.ts';
 import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
-import { memoryCircuitStore } from '../../storage/memory/calls/memory-circuit-store.ts';
+import { memoryCircuitStore } from '../../storage/memory/memory-circuit-store.ts';
 import { memoryRateLimiter } from '../../storage/memory/memory-rate-limiter.ts';
 import { agentContextOf } from './from-settings/agent-bounds.ts';
 import { circuitTermsFrom } from './from-settings/circuit-terms.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
 import { sha256 } from '@sallyport/std/sha256';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { memorySkillContents } from '../../storage/memory/tools/memory-skill-contents.ts';
+import { memorySkillContents } from '../../../test/stores/tools/memory-skill-contents.ts';
 import { openFolder, skillWith } from './skill.fixture.ts';
 import { createSkillFolders, readKept } from './skill-folders.ts';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '@sallyport/std/clock';
 import { beforeEach, expect, test } from 'vitest';
+import { memoryQuarantineStore } from '../../../test/stores/memory-quarantine-store.ts';
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
-import { memoryQuarantineStore } from '../../storage/memory/memory-quarantine-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import {
   createQuarantine,

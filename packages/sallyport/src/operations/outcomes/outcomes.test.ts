@@ -1,10 +1,10 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import type { NativeFunction } from '../../executors/native/native-executor.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
-import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
 import type { Asker } from '../operation.ts';
 import { getOutcome, listOutcomes } from './list-outcomes.ts';
 import { reconcileOutcome } from './reconcile-outcome.ts';

@@ -1,11 +1,11 @@
 import { systemClock } from '@sallyport/std/clock';
 import { expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryQuarantineStore } from '../../../test/stores/memory-quarantine-store.ts';
+import { memoryToolStore } from '../../../test/stores/memory-tool-store.ts';
 import { openLedger } from '../../audit/ledger.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
 import { manifest, registryOver } from '../../registry/versions/registry.fixture.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
-import { memoryQuarantineStore } from '../../storage/memory/memory-quarantine-store.ts';
-import { memoryToolStore } from '../../storage/memory/memory-tool-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import type { Asker } from '../operation.ts';
 import { removeTool } from './move-tool.ts';

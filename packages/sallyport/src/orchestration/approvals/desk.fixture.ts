@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { memoryApprovalStore } from '../../../test/stores/approvals/memory-approval-store.ts';
 import { type InvocationRecord, nonceOf } from '../../domain/invocation/record.ts';
 import type { ApprovalRequest, GivenApproval } from '../../domain/invocation/waiting-call.ts';
 import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
-import { memoryApprovalStore } from '../../storage/memory/approvals/memory-approval-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { type ApprovalDeskParts, type ApprovalOffice, type Approver, createApprovalDesk } from '../approval-desk.ts';
 import { parseApprovalTerms } from '../approval-terms-file.ts';

@@ -1,6 +1,6 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
-import { memoryApprovalStore } from '../../storage/memory/approvals/memory-approval-store.ts';
+import { memoryApprovalStore } from '../../../test/stores/approvals/memory-approval-store.ts';
 import type { ApprovalStore } from '../approval-store.port.ts';
 import { noticeText } from '../notices/notice-text.ts';
 import type { ApprovalNotice } from '../notifier.port.ts';

@@ -3,9 +3,9 @@ import { isFailure } from '@sallyport/std/error/failure';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { memoryCompensationStore } from '../../../test/stores/outcomes/memory-compensation-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
-import { memoryCompensationStore } from '../../storage/memory/outcomes/memory-compensation-store.ts';
 import type { CompensationStore } from '../compensation-store.port.ts';
 import { type Compensated, createSideEffects } from '../side-effects.ts';
 

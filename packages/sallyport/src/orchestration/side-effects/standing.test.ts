@@ -1,10 +1,10 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryCompensationStore } from '../../../test/stores/outcomes/memory-compensation-store.ts';
+import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
-import { memoryCompensationStore } from '../../storage/memory/outcomes/memory-compensation-store.ts';
-import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
 import { createSideEffects, needsCompensation } from '../side-effects.ts';
 
 const SCHEMA = { type: 'object', properties: { n: { type: 'integer' }, order: { type: 'string' } } };

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
+import { memoryOutputStore } from '../../../test/stores/outcomes/memory-output-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { OUTPUTS_KEPT_MS } from '../../pipeline/output-store.port.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
-import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
-import { memoryOutputStore } from '../../storage/memory/outcomes/memory-output-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createUpkeep } from './upkeep.ts';
 

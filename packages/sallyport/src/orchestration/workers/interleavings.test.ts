@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { memoryCallLeaseStore } from '../../../test/stores/calls/memory-call-lease-store.ts';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import { memoryCallLeaseStore } from '../../storage/memory/calls/memory-call-lease-store.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import type { CallLeaseStore } from '../call-lease-store.port.ts';
 import { attend } from './attend.ts';
 import { beat } from './heartbeat.ts';

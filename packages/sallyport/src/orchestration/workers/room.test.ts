@@ -2,12 +2,12 @@ import { failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import { openLedger } from '../../audit/ledger.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
 import type { RateLimiter } from '../../external/rate-limiter.port.ts';
-import { memoryUndoJournal } from '../../storage/memory/outcomes/memory-undo-journal.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { instance, LATER, over, type Shared, sharedMemory, until } from './workers.fixture.ts';
 

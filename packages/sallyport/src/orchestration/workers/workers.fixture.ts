@@ -1,3 +1,5 @@
+import { memoryCallLeaseStore } from '../../../test/stores/calls/memory-call-lease-store.ts';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { openLedger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
@@ -5,8 +7,6 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { NativeFunction } from '../../executors/native/native-executor.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
-import { memoryCallLeaseStore } from '../../storage/memory/calls/memory-call-lease-store.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createCallIntake } from '../call-intake.ts';
 import type { CallLeaseStore } from '../call-lease-store.port.ts';

@@ -1,8 +1,8 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
+import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
 import type { Principal } from '../../domain/principal/principal.ts';
-import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
 import { createQuota, type Quota } from '../quota.ts';
 
 const agent: Principal = { tenantId: 'acme', agentDid: 'did:agent:a', sessionId: 's', roles: ['agent'] };

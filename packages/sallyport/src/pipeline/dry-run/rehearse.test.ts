@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
 import type { HookedCall } from '../../hooks/hook.ts';
 import { createHooks } from '../../hooks/run-hooks.ts';
 import { createAdversarialGate } from '../../permission/adversarial-gate.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import { createQuota } from '../../permission/quota.ts';
-import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { createRehearsal } from './rehearse.ts';
 

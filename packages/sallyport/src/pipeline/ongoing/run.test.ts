@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '@sallyport/std/clock';
 import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import type { PolicyEngine } from '../../permission/policy-engine.port.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
 const double = ({ n }: Readonly<Record<string, unknown>>): unknown => ({ value: Number(n) * 2 });

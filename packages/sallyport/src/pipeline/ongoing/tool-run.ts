@@ -1,10 +1,22 @@
+import type { Failure } from '@sallyport/std/error/failure';
 import type { Warning } from '../../../api/schemas/invocation.ts';
 import type { CircuitPermit } from '../../domain/circuit/circuit.ts';
 import type { Usage } from '../../domain/invocation/usage.ts';
 import type { Progress } from '../../domain/principal/principal.ts';
 import type { CallFact } from '../call.ts';
 import type { Deadline } from './deadline.ts';
-import type { FailedAttempt } from './failed-attempt.ts';
+
+/** One try of a call that failed, where there was more than one (PIPE-05). */
+export interface FailedAttempt {
+  /** From 1. */
+  readonly attempt: number;
+  readonly failure: Failure;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  /** The wait before it, ms; 0 for the first. */
+  readonly waitedMs: number;
+}
 
 /**
  * The run of the tool of one call: its attempts, and what the tool reports meanwhile. The stage `execute` and the circuits

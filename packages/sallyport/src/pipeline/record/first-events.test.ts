@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { flawOf, headOf } from '../../audit/chain.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { createFirstEvents } from './first-events.ts';
 import { recoverOpenCalls } from './recover.ts';

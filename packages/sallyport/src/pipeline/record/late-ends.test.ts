@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { type CallEnd, createLateEnds, type LateEndsParts } from './late-ends.ts';

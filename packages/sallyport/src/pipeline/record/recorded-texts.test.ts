@@ -1,7 +1,7 @@
 import { createRedactor, type Redactor } from '@sallyport/guards';
 import { expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { openLedger } from '../../audit/ledger.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 

@@ -1,9 +1,9 @@
 import { sha256 } from '@sallyport/std/sha256';
 import { expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { openLedger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';

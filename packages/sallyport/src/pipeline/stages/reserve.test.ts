@@ -1,8 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
 import { createQuota } from '../../permission/quota.ts';
-import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
 const request = (more: Partial<ToolInvokeRequest> = {}): ToolInvokeRequest => ({

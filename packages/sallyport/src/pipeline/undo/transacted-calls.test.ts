@@ -1,13 +1,13 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
+import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { UndoStep } from '../../domain/invocation/undo-step.ts';
 import { createCompositeExecutor } from '../../executors/composite.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
-import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
-import { memoryUndoJournal } from '../../storage/memory/outcomes/memory-undo-journal.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { recoverOpenCalls } from '../record/recover.ts';
 import { continueRollbacks } from './continue-rollbacks.ts';

@@ -1,8 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import type { Undoer, UndoStep } from '../../domain/invocation/undo-step.ts';
-import { memoryUndoJournal } from '../../storage/memory/outcomes/memory-undo-journal.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import type { UndoJournal } from '../undo-journal.port.ts';
 import { rollBackOpen } from './roll-back-open.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
-import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
-import { memoryUndoJournal } from '../../storage/memory/outcomes/memory-undo-journal.ts';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
+import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { continueRollbacks } from './continue-rollbacks.ts';
 import { undoByCall } from './undo-by-call.ts';

@@ -1,10 +1,10 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
+import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
+import { memoryUndoJournal } from '../../../test/stores/outcomes/memory-undo-journal.ts';
 import type { NativeFunction } from '../../executors/native/native-executor.ts';
-import { memoryLedgerStore } from '../../storage/memory/memory-ledger-store.ts';
-import { memoryOutcomeStore } from '../../storage/memory/outcomes/memory-outcome-store.ts';
-import { memoryUndoJournal } from '../../storage/memory/outcomes/memory-undo-journal.ts';
 import type { CallRequest } from '../call.ts';
 import { RunningCalls } from '../ongoing/running-calls.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';

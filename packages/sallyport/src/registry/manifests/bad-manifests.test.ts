@@ -2,7 +2,7 @@ import { MiB } from '@sallyport/std/bytes';
 import { isFailure } from '@sallyport/std/error/failure';
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../api/schemas/error.ts';
-import { memoryToolStore } from '../../storage/memory/memory-tool-store.ts';
+import { memoryToolStore } from '../../../test/stores/memory-tool-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { createSchemaValidator } from '../../validation/schema-validator.ts';
 import { createRegistry, type Registry } from '../registry.ts';

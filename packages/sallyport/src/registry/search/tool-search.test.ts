@@ -1,9 +1,9 @@
 import { MiB } from '@sallyport/std/bytes';
 import { systemClock } from '@sallyport/std/clock';
 import { afterEach, describe, expect, test } from 'vitest';
+import { memoryVectorStore } from '../../../test/stores/memory-vector-store.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import { memoryVectorIndex } from '../../storage/memory/memory-vector-index.ts';
-import { memoryVectorStore } from '../../storage/memory/memory-vector-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import type { RegistryChange } from '../registry.ts';
 import { createToolSearch, type ToolSearch, type ToolSearchAnswer, type ToolSearchQuery } from '../tool-search.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { memoryToolStore } from '../../storage/memory/memory-tool-store.ts';
+import { memoryToolStore } from '../../../test/stores/memory-tool-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { chosen, manifest, registryOver, withVersions } from './registry.fixture.ts';
 

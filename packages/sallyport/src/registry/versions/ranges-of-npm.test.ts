@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isFailure } from '@sallyport/std/error/failure';
 import { parse } from 'semver';
 import { expect, test } from 'vitest';
-import { memoryToolStore } from '../../storage/memory/memory-tool-store.ts';
+import { memoryToolStore } from '../../../test/stores/memory-tool-store.ts';
 import { manifest, registryOver } from './registry.fixture.ts';
 
 /** Fixtures of node-semver, when they are beside the project. */

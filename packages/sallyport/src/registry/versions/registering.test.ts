@@ -1,7 +1,7 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../api/schemas/error.ts';
-import { memoryToolStore } from '../../storage/memory/memory-tool-store.ts';
+import { memoryToolStore } from '../../../test/stores/memory-tool-store.ts';
 import { silentLog } from '../../telemetry/log.ts';
 import { chosen, manifest, registryOver, withVersions } from './registry.fixture.ts';
 

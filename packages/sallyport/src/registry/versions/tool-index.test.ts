@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { memoryToolStore } from '../../../test/stores/memory-tool-store.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
-import { memoryToolStore } from '../../storage/memory/memory-tool-store.ts';
 import type { ListFilter, Registry } from '../registry.ts';
 import { manifest, registryOver } from './registry.fixture.ts';
 

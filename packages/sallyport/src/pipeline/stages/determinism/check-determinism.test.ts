@@ -1,8 +1,8 @@
 import { systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
-import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
-import { memoryOutputStore } from '../../../storage/memory/outcomes/memory-output-store.ts';
+import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
+import { memoryOutputStore } from '../../../../test/stores/outcomes/memory-output-store.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import type { OutputStore } from '../../output-store.port.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';

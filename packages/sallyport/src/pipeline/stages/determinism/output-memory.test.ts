@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memoryOutputStore } from '../../../storage/memory/outcomes/memory-output-store.ts';
+import { memoryOutputStore } from '../../../../test/stores/outcomes/memory-output-store.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { OUTPUTS_KEPT_MS, type OutputStore, type SeenOutput } from '../../output-store.port.ts';
 import { createOutputMemory, OUTPUT_MEMORY_BOUNDS, type OutputMemoryBounds } from './output-memory.ts';

@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { expect, test } from 'vitest';
-import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
-import { memoryOutcomeStore } from '../../../storage/memory/outcomes/memory-outcome-store.ts';
+import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
+import { memoryOutcomeStore } from '../../../../test/stores/outcomes/memory-outcome-store.ts';
 import type { OutcomeSettlement } from '../../outcome-store.port.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 

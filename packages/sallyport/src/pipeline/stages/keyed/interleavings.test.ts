@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { memoryIdempotencyStore } from '../../../../test/stores/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
 import type { Ledger } from '../../../audit/ledger.ts';
-import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
-import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
 /** One caller: which business, on which instance, after how long. */

@@ -1,7 +1,7 @@
 import { test } from 'vitest';
+import { memoryIdempotencyStore } from '../../../../test/stores/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
 import { openLedger } from '../../../audit/ledger.ts';
-import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
-import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { playKeys } from './key-model.fixture.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { memoryIdempotencyStore } from '../../../../test/stores/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
 import { openLedger } from '../../../audit/ledger.ts';
 import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
-import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
-import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import type { IdempotencyStore } from '../../idempotency-store.port.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { describe, expect, test } from 'vitest';
-import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
-import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
+import { memoryIdempotencyStore } from '../../../../test/stores/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 import { createLateEnds } from '../../record/late-ends.ts';

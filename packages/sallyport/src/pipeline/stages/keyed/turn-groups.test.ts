@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
-import { memoryIdempotencyStore } from '../../../storage/memory/calls/memory-idempotency-store.ts';
-import { memoryLedgerStore } from '../../../storage/memory/memory-ledger-store.ts';
+import { memoryIdempotencyStore } from '../../../../test/stores/calls/memory-idempotency-store.ts';
+import { memoryLedgerStore } from '../../../../test/stores/memory-ledger-store.ts';
 import type { IdempotencyStore } from '../../idempotency-store.port.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 import { scopedKey } from './idempotency-key.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { memoryStateStore } from '../../../../test/stores/outcomes/memory-state-store.ts';
+import { memoryUndoJournal } from '../../../../test/stores/outcomes/memory-undo-journal.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
-import { memoryStateStore } from '../../../storage/memory/outcomes/memory-state-store.ts';
-import { memoryUndoJournal } from '../../../storage/memory/outcomes/memory-undo-journal.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import { rollBackOpen } from '../roll-back-open.ts';
 import { keepSteps, Transaction, type TransactionParts } from '../transaction.ts';

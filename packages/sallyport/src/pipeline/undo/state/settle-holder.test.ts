@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { memoryStateStore } from '../../../../test/stores/outcomes/memory-state-store.ts';
 import type { InvocationRecord } from '../../../domain/invocation/record.ts';
-import { memoryStateStore } from '../../../storage/memory/outcomes/memory-state-store.ts';
 import { settleHolder } from './settle-holder.ts';
 
 test('PIPE-03 the row of a call decides on what its runs wrote: that of the lease that completed it stays', async () => {

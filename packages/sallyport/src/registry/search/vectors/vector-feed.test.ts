@@ -1,7 +1,7 @@
 import { systemClock } from '@sallyport/std/clock';
 import { afterEach, expect, test } from 'vitest';
+import { memoryVectorStore } from '../../../../test/stores/memory-vector-store.ts';
 import { memoryVectorIndex } from '../../../storage/memory/memory-vector-index.ts';
-import { memoryVectorStore } from '../../../storage/memory/memory-vector-store.ts';
 import { silentLog } from '../../../telemetry/log.ts';
 import type { VectorIndex, VectorStore } from '../../vectors.port.ts';
 import { type ConceptEmbedder, conceptEmbedder, conceptVector, tool } from '../search.fixture.ts';

@@ -1,6 +1,6 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { expect, test } from 'vitest';
-import { memoryToolStore } from '../../../storage/memory/memory-tool-store.ts';
+import { memoryToolStore } from '../../../../test/stores/memory-tool-store.ts';
 import { manifest, registryOver } from '../registry.fixture.ts';
 
 const open = () => registryOver(memoryToolStore());

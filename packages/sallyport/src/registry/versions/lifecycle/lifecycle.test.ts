@@ -1,6 +1,6 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { expect, test } from 'vitest';
-import { memoryToolStore } from '../../../storage/memory/memory-tool-store.ts';
+import { memoryToolStore } from '../../../../test/stores/memory-tool-store.ts';
 import type { Registry } from '../../registry.ts';
 import { chosen, clockAtNoon, manifest, registryOver, withVersions } from '../registry.fixture.ts';
 import { DAY_MS } from './retention.ts';

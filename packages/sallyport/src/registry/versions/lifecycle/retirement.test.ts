@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memoryToolStore } from '../../../storage/memory/memory-tool-store.ts';
+import { memoryToolStore } from '../../../../test/stores/memory-tool-store.ts';
 import type { Registry, RegistryParts } from '../../registry.ts';
 import { clockAtNoon, manifest, registryOver, withVersions } from '../registry.fixture.ts';
 import { DAY_MS } from './retention.ts';

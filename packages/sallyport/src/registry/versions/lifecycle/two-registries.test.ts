@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isFailure } from '@sallyport/std/error/failure';
 import { expect, test } from 'vitest';
-import { memoryToolStore } from '../../../storage/memory/memory-tool-store.ts';
+import { memoryToolStore } from '../../../../test/stores/memory-tool-store.ts';
 import { chosen, clockAtNoon, manifest, registryOver, withVersions } from '../registry.fixture.ts';
 
 const ACME = { tenantId: 'acme', toolId: 'weather', version: '1.0.0' } as const;

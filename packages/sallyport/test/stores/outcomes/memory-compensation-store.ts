@@ -2,7 +2,7 @@ import type {
   Compensation,
   CompensationStep,
   CompensationStore,
-} from '../../../orchestration/compensation-store.port.ts';
+} from '../../../src/orchestration/compensation-store.port.ts';
 
 /** What was taken back, in this process. There are at most as many rows as calls in the ledger, which has a bound. */
 export function memoryCompensationStore(): CompensationStore {

@@ -1,4 +1,4 @@
-import { type RevocationStore, type StoredRevocation, widened } from '../../identity/revocations.port.ts';
+import { type RevocationStore, type StoredRevocation, widened } from '../../src/identity/revocations.port.ts';
 
 interface Held {
   readonly revocation: StoredRevocation;

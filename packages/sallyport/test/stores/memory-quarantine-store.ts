@@ -1,4 +1,4 @@
-import type { QuarantineStore, UpstreamTool } from '../../mcp-servers/quarantine-store.port.ts';
+import type { QuarantineStore, UpstreamTool } from '../../src/mcp-servers/quarantine-store.port.ts';
 
 /** Tools of upstreams in this process. */
 export function memoryQuarantineStore(): QuarantineStore {

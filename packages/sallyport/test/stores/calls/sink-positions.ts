@@ -1,4 +1,4 @@
-import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
+import type { LedgerStore } from '../../../src/audit/ledger-store.port.ts';
 
 /** Where sinks have read to, in this process. */
 export function sinkPositions(): Pick<LedgerStore, 'sinkPosition' | 'setSinkPosition'> {

@@ -1,5 +1,11 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { HeldState, StateHolder, StateKey, StateScope, StateStore } from '../../../pipeline/state-store.port.ts';
+import type {
+  HeldState,
+  StateHolder,
+  StateKey,
+  StateScope,
+  StateStore,
+} from '../../../src/pipeline/state-store.port.ts';
 
 /** Values held at once, of all tools and tenants; one more is refused with E3812. */
 const VALUES_MAX = 100_000;

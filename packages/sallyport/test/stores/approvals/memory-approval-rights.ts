@@ -3,7 +3,7 @@ import type {
   StoredDelegation,
   StoredLink,
   StoredRule,
-} from '../../../orchestration/approval-store.port.ts';
+} from '../../../src/orchestration/approval-store.port.ts';
 
 /** Most delegations of one answer. */
 const DELEGATIONS_MAX = 1000;

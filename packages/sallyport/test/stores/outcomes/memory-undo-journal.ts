@@ -1,5 +1,5 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { JournalEntry, OpenTransaction, UndoJournal } from '../../../pipeline/undo-journal.port.ts';
+import type { JournalEntry, OpenTransaction, UndoJournal } from '../../../src/pipeline/undo-journal.port.ts';
 
 /** Steps held at once; one more is refused with E3812. */
 const STEPS_MAX = 100_000;

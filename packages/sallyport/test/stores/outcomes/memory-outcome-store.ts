@@ -1,6 +1,6 @@
-import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
-import type { InvocationRecord } from '../../../domain/invocation/record.ts';
-import type { OutcomeQuery, OutcomeSettlement, OutcomeStore } from '../../../pipeline/outcome-store.port.ts';
+import type { LedgerStore } from '../../../src/audit/ledger-store.port.ts';
+import type { InvocationRecord } from '../../../src/domain/invocation/record.ts';
+import type { OutcomeQuery, OutcomeSettlement, OutcomeStore } from '../../../src/pipeline/outcome-store.port.ts';
 
 /** A ledger that can be asked for the rows with an error. */
 export interface FailedRows extends LedgerStore {

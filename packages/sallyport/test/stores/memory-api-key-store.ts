@@ -1,4 +1,4 @@
-import type { ApiKeyStore, StoredApiKey } from '../../identity/api-keys.port.ts';
+import type { ApiKeyStore, StoredApiKey } from '../../src/identity/api-keys.port.ts';
 
 interface Held {
   readonly key: StoredApiKey;

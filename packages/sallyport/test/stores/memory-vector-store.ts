@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { LRUCache } from 'lru-cache';
-import type { VectorStore } from '../../registry/vectors.port.ts';
+import type { VectorStore } from '../../src/registry/vectors.port.ts';
 
 /** Vectors held at once when the caller names no bound: 200 MB of 512 numbers each. */
 const VECTORS_MAX = 100_000;

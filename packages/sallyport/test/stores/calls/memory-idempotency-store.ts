@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { IdempotencyClaim, IdempotencyStore } from '../../../pipeline/idempotency-store.port.ts';
+import type { IdempotencyClaim, IdempotencyStore } from '../../../src/pipeline/idempotency-store.port.ts';
 
 interface HeldClaim {
   readonly claim: IdempotencyClaim;

@@ -1,4 +1,4 @@
-import { OUTPUTS_PER_TOOL_MAX, type OutputStore, type SeenOutput } from '../../../pipeline/output-store.port.ts';
+import { OUTPUTS_PER_TOOL_MAX, type OutputStore, type SeenOutput } from '../../../src/pipeline/output-store.port.ts';
 
 /** Tools of a tenant whose outputs are remembered at once. */
 const TOOLS_MAX = 1000;

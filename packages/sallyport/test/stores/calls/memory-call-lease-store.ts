@@ -1,14 +1,14 @@
 import { type Clock, systemClock } from '@sallyport/std/clock';
-import type { LedgerStore } from '../../../audit/ledger-store.port.ts';
-import { type CallKey, textOfCall } from '../../../domain/invocation/call-key.ts';
-import { isFinal } from '../../../domain/invocation/lifecycle.ts';
+import type { LedgerStore } from '../../../src/audit/ledger-store.port.ts';
+import { type CallKey, textOfCall } from '../../../src/domain/invocation/call-key.ts';
+import { isFinal } from '../../../src/domain/invocation/lifecycle.ts';
 import type {
   CallLeaseStore,
   HeldCall,
   HeldProgress,
   LeaseHolder,
   UnattendedCall,
-} from '../../../orchestration/call-lease-store.port.ts';
+} from '../../../src/orchestration/call-lease-store.port.ts';
 
 interface HeldLease extends CallKey {
   readonly instanceId: string;

@@ -1,4 +1,4 @@
-import type { StoredUpstream, UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
+import type { StoredUpstream, UpstreamStore } from '../../src/mcp-servers/upstream-store.port.ts';
 
 /** Upstreams in this process. */
 export function memoryUpstreamStore(): UpstreamStore {

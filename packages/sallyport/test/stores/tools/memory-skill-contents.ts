@@ -3,7 +3,7 @@ import {
   SKILL_CONTENT_BOUNDS,
   type SkillContentBounds,
   type SkillContents,
-} from '../../../registry/skill-files.port.ts';
+} from '../../../src/registry/skill-files.port.ts';
 
 interface Kept {
   readonly bytes: Buffer;

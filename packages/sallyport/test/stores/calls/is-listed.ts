@@ -1,7 +1,7 @@
-import type { LifecycleState } from '../../../../api/schemas/invocation.ts';
-import type { CallQuery } from '../../../audit/ledger-store.port.ts';
-import { type CallOwner, isOwner } from '../../../domain/invocation/call-owner.ts';
-import type { InvocationRecord } from '../../../domain/invocation/record.ts';
+import type { LifecycleState } from '../../../api/schemas/invocation.ts';
+import type { CallQuery } from '../../../src/audit/ledger-store.port.ts';
+import { type CallOwner, isOwner } from '../../../src/domain/invocation/call-owner.ts';
+import type { InvocationRecord } from '../../../src/domain/invocation/record.ts';
 
 /** What of a row decides whether it is listed. */
 export interface ListedRow extends CallOwner {

@@ -1,8 +1,8 @@
 // Hot path: one append per call.
 
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { AuditQuery } from '../../../api/schemas/audit.ts';
-import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
+import type { AuditQuery } from '../../api/schemas/audit.ts';
+import type { CloudEvent } from '../../api/schemas/cloud-event.ts';
 import type {
   CallQuery,
   ChainCheckpoint,
@@ -13,18 +13,18 @@ import type {
   StoredEvent,
   StoredRow,
   WaitingQuery,
-} from '../../audit/ledger-store.port.ts';
-import { type ChainedEvent, eventTextParts } from '../../domain/event/chained-event.ts';
-import { isFinal } from '../../domain/invocation/lifecycle.ts';
+} from '../../src/audit/ledger-store.port.ts';
+import { type ChainedEvent, eventTextParts } from '../../src/domain/event/chained-event.ts';
+import { isFinal } from '../../src/domain/invocation/lifecycle.ts';
 import {
   completedAt,
   type InvocationRecord,
   nonceOf,
   waitsFor,
   withoutResult,
-} from '../../domain/invocation/record.ts';
-import { rowsOfBatch, rowTaken } from '../../domain/invocation/rows-of-batch.ts';
-import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
+} from '../../src/domain/invocation/record.ts';
+import { rowsOfBatch, rowTaken } from '../../src/domain/invocation/rows-of-batch.ts';
+import type { WaitFor } from '../../src/domain/invocation/waiting-call.ts';
 import { createEventsByCall } from './calls/events-by-call.ts';
 import { byAcceptance, isListed, type ListedRow } from './calls/is-listed.ts';
 import { sinkPositions } from './calls/sink-positions.ts';

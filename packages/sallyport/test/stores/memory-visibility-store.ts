@@ -1,4 +1,4 @@
-import type { StoredRule, VisibilityStore } from '../../visibility/visibility-store.port.ts';
+import type { StoredRule, VisibilityStore } from '../../src/visibility/visibility-store.port.ts';
 
 /** Rules on who sees what, in this process. */
 export function memoryVisibilityStore(): VisibilityStore {

@@ -5,7 +5,7 @@ import type {
   HeldClosing,
   NoticeKey,
   StoredVote,
-} from '../../../orchestration/approval-store.port.ts';
+} from '../../../src/orchestration/approval-store.port.ts';
 import { memoryApprovalRights } from './memory-approval-rights.ts';
 
 interface Closed {

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import { ownerKey } from '../../../domain/invocation/call-owner.ts';
-import type { QuotaStore } from '../../../permission/quota-store.port.ts';
+import { ownerKey } from '../../../src/domain/invocation/call-owner.ts';
+import type { QuotaStore } from '../../../src/permission/quota-store.port.ts';
 
 /** Sessions counted at once when the caller names no bound. */
 const SESSIONS_MAX = 1_000_000;

@@ -1,4 +1,4 @@
-import { type CallKey, textOfCall } from '../../../domain/invocation/call-key.ts';
+import { type CallKey, textOfCall } from '../../../src/domain/invocation/call-key.ts';
 
 /** An event as far as it is looked up by its call. */
 interface EventOfCall {

@@ -1,5 +1,5 @@
-import type { ToolVersion } from '../../domain/tool/tool-version.ts';
-import type { StateMove, ToolStore, VersionKey } from '../../registry/tool-store.port.ts';
+import type { ToolVersion } from '../../src/domain/tool/tool-version.ts';
+import type { StateMove, ToolStore, VersionKey } from '../../src/registry/tool-store.port.ts';
 
 /** Versions that one question names. */
 const UNRECORDED_MAX = 1_000;

@@ -13,9 +13,9 @@ import {
   setCircuit,
   tellCircuit,
   viewOfCircuit,
-} from '../../../domain/circuit/circuit.ts';
-import type { CircuitTerms } from '../../../domain/circuit/circuit-terms.ts';
-import type { CircuitStore, EndedAttempt, KnownCircuit } from '../../../external/circuit-store.port.ts';
+} from '../../domain/circuit/circuit.ts';
+import type { CircuitTerms } from '../../domain/circuit/circuit-terms.ts';
+import type { CircuitStore, EndedAttempt, KnownCircuit } from '../../external/circuit-store.port.ts';
 
 /** Circuits held at once when the caller names no bound; some 10 MB with windows of 100 calls. */
 const CIRCUITS_MAX = 10_000;
