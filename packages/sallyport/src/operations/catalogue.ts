@@ -13,7 +13,7 @@ import { TOOLS } from './catalogue/tools.ts';
 import { UPSTREAMS } from './catalogue/upstreams.ts';
 import { VISIBILITY } from './catalogue/visibility.ts';
 
-export type { OperationEntry } from './catalogue/entry.ts';
+export type { OperationEntry } from './operation.ts';
 
 /** THE table of operations, by name. */
 export const OPERATIONS = {

@@ -7,7 +7,7 @@ import { anchorAudit, verifyAuditAnchors } from './audit/anchor-audit.ts';
 import { queryAudit } from './audit/query-audit.ts';
 import { verifyAudit } from './audit/verify-audit.ts';
 import { type CheckInput, inputChecks } from './catalogue/check-input.ts';
-import { ROLES_FOR } from './catalogue/entry.ts';
+import type { Operations, Run } from './catalogue/run.ts';
 import {
   OPERATIONS,
   type OperationEntry,
@@ -18,7 +18,8 @@ import {
 import { identityOperations } from './identity/identity-operations.ts';
 import { importsOperations } from './imports/imports-operations.ts';
 import { invocationsOperations } from './invocations/invocations-operations.ts';
-import type { Asker, Operations, Run } from './operation.ts';
+import type { Asker } from './operation.ts';
+import { ROLES_FOR } from './operation.ts';
 import { outcomesOperations } from './outcomes/outcomes-operations.ts';
 import type { OperationParts } from './parts.ts';
 import { policyOperations } from './policy/policy-operations.ts';

@@ -2,7 +2,7 @@ import { failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ApprovalOffice } from '../../orchestration/approval-desk.ts';
 import type { APPROVALS } from '../catalogue/approvals.ts';
-import type { OperationsOf } from '../operation.ts';
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { approverOf } from './approver-of.ts';
 import { answerApproval, approveCall, denyCall } from './decide-call.ts';

@@ -1,6 +1,6 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import type { ApprovalOffice } from '../../orchestration/approval-desk.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import { approverOf } from './approver-of.ts';
 import { decisionOf } from './wire.ts';
 

@@ -1,7 +1,7 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import type { ApprovalOffice } from '../../orchestration/approval-desk.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationOutput } from '../catalogue.ts';
-import type { Run } from '../operation.ts';
 import { closedOf, pendingApprovalOf, voteOf } from './wire.ts';
 
 const PAGE_SIZE = 50;

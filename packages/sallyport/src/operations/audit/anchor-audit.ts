@@ -1,5 +1,5 @@
 import { signHeads, verifyAnchors } from '../../audit/anchors.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** Signs the head of every chain, to be kept outside (AUD-07). */

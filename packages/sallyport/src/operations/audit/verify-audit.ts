@@ -1,5 +1,5 @@
 import { verifyLedger } from '../../audit/verify-ledger.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** Reads all that is on record, and compares it with what is known outside the tables (AUD-03, AUD-07). */

@@ -17,7 +17,7 @@ import {
   ApprovalShowRequest,
 } from '../../../api/schemas/calls/approvals.ts';
 import { NoInput } from '../../../api/schemas/identifiers.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** Calls that wait for a person (ORC-03, ORC-05). */
 export const APPROVALS = {

@@ -5,7 +5,7 @@ import {
   CircuitNameRequest,
   CircuitSetRequest,
 } from '../../../api/schemas/calls/circuit.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** What keeps calls away from services that fail (CIR-01). */
 export const CIRCUITS = {

@@ -26,7 +26,7 @@ import {
   RevocationListResponse,
   TokenRevokeRequest,
 } from '../../../api/schemas/identity/revocation.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** Who may ask: tokens, keys, revocations, API keys. */
 export const IDENTITY = {

@@ -6,7 +6,7 @@ import {
   SkillImport,
 } from '../../../api/schemas/imports.ts';
 import { UpstreamImportRequest, UpstreamImportResponse } from '../../../api/schemas/upstream.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** Foreign documents that become tools or upstreams. */
 export const IMPORTS = {

@@ -12,7 +12,7 @@ import {
   ToolWatchRequest,
   ToolWatchResponse,
 } from '../../../api/schemas/invocation.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** One call: asked for, looked at, ended (BC-2). */
 export const INVOCATIONS = {

@@ -8,7 +8,7 @@ import {
 } from '../../../api/schemas/audit.ts';
 import { Health } from '../../../api/schemas/health.ts';
 import { NoInput } from '../../../api/schemas/identifiers.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** What keeps the layer itself: audit, health. */
 export const OPERATOR = {

@@ -8,7 +8,7 @@ import {
   ToolVerifyResponse,
   UnknownOutcome,
 } from '../../../api/schemas/calls/outcome.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** Calls of which nobody knows what they did, and whether calls can be made again (PIPE-10, PIPE-13). */
 export const OUTCOMES = {

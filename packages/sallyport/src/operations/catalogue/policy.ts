@@ -8,7 +8,7 @@ import {
   PolicyWhyRequest,
   PolicyWhyResponse,
 } from '../../../api/schemas/policy.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** What keeps the policies of the layer. */
 export const POLICY = {

@@ -8,7 +8,7 @@ import {
   SideEffectListResponse,
   SideEffectRecord,
 } from '../../../api/schemas/calls/side-effect.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** What calls left behind, and how it is taken back (VIS-03). */
 export const SIDE_EFFECTS = {

@@ -11,7 +11,7 @@ import {
   ToolRestoreRequest,
   ToolSunsetRequest,
 } from '../../../api/schemas/registry/tool-lifecycle.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** How versions come and go, what differs between them, and how well they are described. */
 export const TOOL_LIFECYCLE = {

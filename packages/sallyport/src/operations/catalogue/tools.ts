@@ -10,7 +10,7 @@ import {
   ToolListResponse,
   ToolRegisterRequest,
 } from '../../../api/schemas/registry.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** Which tools there are, and their versions. */
 export const TOOLS = {

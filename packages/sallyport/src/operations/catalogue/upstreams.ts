@@ -19,7 +19,7 @@ import {
   UpstreamRemoveResponse,
   UpstreamStatusResponse,
 } from '../../../api/schemas/upstream.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** The MCP servers that the layer is a client of. */
 export const UPSTREAMS = {

@@ -17,7 +17,7 @@ import {
   VisibilityListRequest,
   VisibilityListResponse,
 } from '../../../api/schemas/visibility.ts';
-import type { OperationEntry } from './entry.ts';
+import type { OperationEntry } from '../operation.ts';
 
 /** Who may see which tool. */
 export const VISIBILITY = {

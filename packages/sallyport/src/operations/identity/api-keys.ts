@@ -2,7 +2,7 @@ import { failure } from '@sallyport/std/error/failure';
 import type { ApiKey } from '../../../api/schemas/identity/api-key.ts';
 import type { StoredApiKey } from '../../identity/api-keys.port.ts';
 import { grantedClaims } from '../../identity/mint-token.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordIdentity } from './identity-event.ts';
 import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';

@@ -1,5 +1,5 @@
 import type { IDENTITY } from '../catalogue/identity.ts';
-import type { OperationsOf } from '../operation.ts';
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts';
 import { explainCredential } from './explain-token.ts';

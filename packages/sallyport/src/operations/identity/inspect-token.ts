@@ -1,4 +1,4 @@
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 
 /** Whom the asker's token speaks for: what a client, or a door, must know to name its own things. */
 export function inspectToken(): Run<'token.inspect'> {

@@ -1,6 +1,6 @@
 import type { ForeignKey } from '../../../api/schemas/identity/key.ts';
 import type { VerificationKey } from '../../identity/key-source.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordIdentity } from './identity-event.ts';
 import { mayChangeLayer } from './may-grant.ts';

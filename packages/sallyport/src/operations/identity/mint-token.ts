@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
 

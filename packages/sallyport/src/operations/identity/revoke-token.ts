@@ -4,7 +4,8 @@ import { isApiKey } from '../../identity/api-keys.ts';
 import { readUnverified } from '../../identity/authenticator.ts';
 import type { StoredRevocation } from '../../identity/revocations.port.ts';
 import type { NewRevocation } from '../../identity/revocations.ts';
-import type { Asker, Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
+import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordIdentity } from './identity-event.ts';
 

@@ -3,7 +3,7 @@ import { sha256 } from '@sallyport/std/sha256';
 import type { SkillImportFile } from '../../../api/schemas/imports.ts';
 import type { ImportedTools, SkillFile } from '../../registry/importer.port.ts';
 import type { SkillPackage } from '../../registry/skill-package.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { importReport } from './import-report.ts';
 import { knownIds } from './known-ids.ts';

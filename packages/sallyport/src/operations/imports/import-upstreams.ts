@@ -7,7 +7,8 @@ import type {
 } from '../../../api/schemas/upstream.ts';
 import { readDesktopConfiguration } from '../../mcp-servers/desktop-configuration.ts';
 import { literalSecrets, secretArgument, secretNameOf } from '../../mcp-servers/upstreams.ts';
-import type { Asker, Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
+import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { connectAndRegister, withInstalled } from '../upstreams/add-upstream.ts';
 

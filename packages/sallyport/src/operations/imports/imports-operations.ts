@@ -1,5 +1,5 @@
 import type { IMPORTS } from '../catalogue/imports.ts';
-import type { OperationsOf } from '../operation.ts';
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { importComposio } from './import-composio.ts';
 import { importLangChain } from './import-langchain.ts';

@@ -2,7 +2,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ToolCancelResponse } from '../../../api/schemas/invocation.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { CancelEnd } from '../../orchestration/workers.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayReach } from './may-reach.ts';
 import { noSuchCall } from './tool-status.ts';

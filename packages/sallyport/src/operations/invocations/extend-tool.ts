@@ -1,6 +1,6 @@
 import type { ToolExtendResponse } from '../../../api/schemas/invocation.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayReach } from './may-reach.ts';
 import { noSuchCall } from './tool-status.ts';

@@ -1,5 +1,5 @@
 import type { INVOCATIONS } from '../catalogue/invocations.ts';
-import type { OperationsOf } from '../operation.ts';
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { cancelTool } from './cancel-tool.ts';
 import { dryRun } from './dry-run.ts';

@@ -4,7 +4,7 @@ import { errorBody } from '@sallyport/std/error/failure';
 import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** BC-2 tool.invoke(): takes the call through the pipeline; whatever became of it is the answer. */

@@ -3,7 +3,8 @@ import type { CallListRequest, ListedCall } from '../../../api/schemas/calls/cal
 import type { CallQuery } from '../../audit/ledger-store.port.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { Asker, Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
+import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { cursorOf, placeOf } from './call-cursor.ts';
 import { reachesAll } from './may-reach.ts';

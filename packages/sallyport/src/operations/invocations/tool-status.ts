@@ -5,7 +5,8 @@ import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.
 import type { HeldProgress } from '../../orchestration/call-lease-store.port.ts';
 import { shownProgress } from '../../orchestration/workers.ts';
 import type { Flight } from '../../pipeline/run.ts';
-import type { Asker, Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
+import type { Asker } from '../operation.ts';
 import { shownSettlement } from '../outcomes/shown-outcome.ts';
 import type { OperationParts } from '../parts.ts';
 import { responseOf } from './invoke-tool.ts';

@@ -2,7 +2,7 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { sha256 } from '@sallyport/std/sha256';
 import type { ToolStatusResponse, ToolWatchResponse } from '../../../api/schemas/invocation.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { statusFor } from './tool-status.ts';
 

@@ -1,5 +1,5 @@
 import { isFailure } from '@sallyport/std/error/failure';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import { type OutcomeParts, shownOutcome, storeOf, unknownOutcome } from './shown-outcome.ts';
 
 /** Calls on a page when the asker names no number. */

@@ -1,5 +1,5 @@
 import type { OUTCOMES } from '../catalogue/outcomes.ts';
-import type { OperationsOf } from '../operation.ts';
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { getOutcome, listOutcomes } from './list-outcomes.ts';
 import { reconcileOutcome } from './reconcile-outcome.ts';

@@ -1,6 +1,6 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { settle } from './settle-outcome.ts';
 import { type OutcomeParts, unknownOutcome } from './shown-outcome.ts';

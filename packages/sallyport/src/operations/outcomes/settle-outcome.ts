@@ -6,7 +6,8 @@ import type { UnknownOutcome } from '../../../api/schemas/calls/outcome.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { OutcomeSettlement } from '../../pipeline/outcome-store.port.ts';
-import type { Asker, Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
+import type { Asker } from '../operation.ts';
 import { type OutcomeParts, shownOutcome, unknownOutcome } from './shown-outcome.ts';
 
 /** What somebody says who found out. */

@@ -1,7 +1,7 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { isOwner } from '../../domain/invocation/call-owner.ts';
+import type { Run } from '../catalogue/run.ts';
 import { noSuchCall } from '../invocations/tool-status.ts';
-import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /**

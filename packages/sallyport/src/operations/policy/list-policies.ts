@@ -1,4 +1,4 @@
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayKeepPolicies } from './owns-policies.ts';
 

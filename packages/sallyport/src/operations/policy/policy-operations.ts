@@ -1,5 +1,5 @@
 import type { POLICY } from '../catalogue/policy.ts';
-import type { OperationsOf } from '../operation.ts';
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { explainPolicy } from './explain-policy.ts';
 import { listPolicies } from './list-policies.ts';

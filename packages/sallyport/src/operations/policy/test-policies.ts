@@ -1,6 +1,6 @@
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { PolicyFileBody } from '../../../api/schemas/policy.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayKeepPolicies } from './owns-policies.ts';
 import { readCases } from './read-cases.ts';

@@ -1,8 +1,8 @@
 import { failure, isFailure } from '@sallyport/std/error/failure';
 import { needsCompensation } from '../../orchestration/side-effects.ts';
+import type { Run } from '../catalogue/run.ts';
 import { cursorOf, placeOf } from '../invocations/call-cursor.ts';
 import { reachesAll } from '../invocations/may-reach.ts';
-import type { Run } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { findOwn, partOf } from './may-see.ts';
 import { listedSideEffect, wholeSideEffect } from './side-effect-record.ts';

@@ -1,5 +1,5 @@
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { SIDE_EFFECTS } from '../catalogue/side-effects.ts';
-import type { OperationsOf } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { compensateMany, compensateOne } from './compensate-side-effects.ts';
 import { getSideEffect, listSideEffects } from './list-side-effects.ts';

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../api/schemas/error.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { ownedId } from '../upstreams/owned-id.ts';
 

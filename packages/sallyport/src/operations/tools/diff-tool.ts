@@ -1,7 +1,7 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { compareManifests } from '../../registry/compare-manifests.ts';
 import { stepWarning } from '../../registry/registry.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** What changed between two versions that the asker sees. */

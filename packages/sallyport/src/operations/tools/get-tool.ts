@@ -2,7 +2,7 @@ import { isFailure } from '@sallyport/std/error/failure';
 import { effectiveManifest } from '../../domain/tool/effective-manifest.ts';
 import { defaultsFor } from '../../permission/compute-grant.ts';
 import { manifestOf, versionsOf } from '../../pipeline/visible-tools.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { shownManifest } from './shown-manifest.ts';
 

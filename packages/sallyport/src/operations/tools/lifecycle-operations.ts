@@ -1,5 +1,5 @@
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { TOOL_LIFECYCLE } from '../catalogue/tool-lifecycle.ts';
-import type { OperationsOf } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { checkManifest } from './check-manifest.ts';
 import { diffTool } from './diff-tool.ts';

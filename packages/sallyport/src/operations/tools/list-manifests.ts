@@ -1,5 +1,5 @@
 import { manifestOf } from '../../pipeline/visible-tools.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { shownManifest } from './shown-manifest.ts';
 

@@ -1,4 +1,4 @@
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import { type FindingParts, findSeen } from './find-seen.ts';
 
 /** BC-2 tool.list(): what the asker may see, by name, in pages; with a query what answers it, best first. */

@@ -1,7 +1,8 @@
 import type { ToolLifecycleResponse } from '../../../api/schemas/registry/tool-lifecycle.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { MoveDetails, VersionMove } from '../../registry/registry.ts';
-import type { Asker, Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
+import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
 import { ownedId } from '../upstreams/owned-id.ts';

@@ -1,4 +1,4 @@
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
 import { ownedId } from '../upstreams/owned-id.ts';

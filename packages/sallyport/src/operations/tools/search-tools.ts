@@ -1,4 +1,4 @@
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import { type FindingParts, findSeen } from './find-seen.ts';
 
 /** REG-05: tools by what they do, best first, in pages. */

@@ -1,6 +1,6 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { complianceOf } from '../../registry/registry.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** How well the schemas of a registered tool are described (REG-08). */

@@ -1,5 +1,5 @@
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { TOOLS } from '../catalogue/tools.ts';
-import type { OperationsOf } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { getTool } from './get-tool.ts';
 import { listManifests } from './list-manifests.ts';

@@ -1,6 +1,7 @@
 import type { UpstreamAddResponse, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import { withReferences } from '../../mcp-servers/upstreams.ts';
-import type { Asker, Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
+import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
 import { takeListing } from './take-listing.ts';

@@ -3,7 +3,7 @@ import { isoTime } from '@sallyport/std/iso-time';
 import type { Circuit } from '../../../api/schemas/calls/circuit.ts';
 import { percentOf } from '../../domain/circuit/sliding-window.ts';
 import type { CIRCUITS } from '../catalogue/circuits.ts';
-import type { OperationsOf, Run } from '../operation.ts';
+import type { OperationsOf, Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 
 type Parts = Pick<OperationParts, 'circuits'>;

@@ -1,8 +1,9 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { UpstreamTool } from '../../mcp-servers/quarantine.ts';
 import { callerCredentials } from '../../mcp-servers/upstreams.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationInput } from '../catalogue.ts';
-import type { Asker, Run } from '../operation.ts';
+import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordMoves } from '../tools/move-tool.ts';
 import { isNamed, servedManifest, type WaitingTool, waitingTools } from './list-quarantine.ts';

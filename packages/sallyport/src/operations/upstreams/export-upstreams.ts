@@ -1,6 +1,6 @@
 import { failure } from '@sallyport/std/error/failure';
 import type { DesktopServer, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { withPlaceholders } from './get-upstream.ts';
 

@@ -1,7 +1,7 @@
 import { failure } from '@sallyport/std/error/failure';
 import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import { secretArgument } from '../../mcp-servers/upstreams.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 
 const NAMED_MAX = 100;

@@ -2,7 +2,7 @@ import type { QuarantinedTool, QuarantineReason } from '../../../api/schemas/reg
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ServedDefinition, UpstreamTool } from '../../mcp-servers/quarantine.ts';
 import type { McpSource } from '../../registry/importer.port.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { definitionChanges } from './definition-changes.ts';
 import { changeLevel, definitionOf } from './next-version.ts';

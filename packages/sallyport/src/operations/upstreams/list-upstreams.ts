@@ -1,4 +1,4 @@
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** The MCP servers that the asker's tenant has connected. */

@@ -1,5 +1,5 @@
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { UPSTREAMS } from '../catalogue/upstreams.ts';
-import type { OperationsOf } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { addUpstream } from './add-upstream.ts';
 import { acceptQuarantined, rejectQuarantined } from './decide-quarantine.ts';

@@ -1,6 +1,6 @@
 import type { ToolActivation } from '../../../api/schemas/visibility.ts';
 import { unknownTool } from '../../registry/registry.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
 

@@ -1,5 +1,5 @@
 import { unknownTool } from '../../registry/registry.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
 

@@ -1,7 +1,8 @@
 import { failure } from '@sallyport/std/error/failure';
 import type { Role } from '../../../api/schemas/capability-token.ts';
 import type { Asking } from '../../pipeline/visible-tools.ts';
-import type { Asker, Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
+import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** Roles that may ask about other agents. */

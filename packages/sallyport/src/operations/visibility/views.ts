@@ -6,7 +6,7 @@ import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
 import type { ViewDetail } from '../../../api/schemas/visibility.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { StoredView } from '../../visibility/visibility.ts';
-import type { Run } from '../operation.ts';
+import type { Run } from '../catalogue/run.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../registry-event.ts';
 

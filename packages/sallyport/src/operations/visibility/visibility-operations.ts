@@ -1,5 +1,5 @@
+import type { OperationsOf } from '../catalogue/run.ts';
 import type { VISIBILITY } from '../catalogue/visibility.ts';
-import type { OperationsOf } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { listActivations, removeActivation, setActivation } from './activations.ts';
 import { listAvailability, setAvailability } from './availability.ts';
