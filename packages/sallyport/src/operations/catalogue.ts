@@ -3,22 +3,49 @@ import { APPROVALS } from './catalogue/approvals.ts';
 import { CIRCUITS } from './catalogue/circuits.ts';
 import { IDENTITY } from './catalogue/identity.ts';
 import { IMPORTS } from './catalogue/imports.ts';
-import { INVOCATIONS } from './catalogue/invocations.ts';
 import { OPERATOR } from './catalogue/operator.ts';
-import { OUTCOMES } from './catalogue/outcomes.ts';
 import { POLICY } from './catalogue/policy.ts';
 import { SIDE_EFFECTS } from './catalogue/side-effects.ts';
 import { TOOL_LIFECYCLE } from './catalogue/tool-lifecycle.ts';
 import { TOOLS } from './catalogue/tools.ts';
 import { UPSTREAMS } from './catalogue/upstreams.ts';
 import { VISIBILITY } from './catalogue/visibility.ts';
+import { cancelTool } from './invocations/cancel-tool.ts';
+import { dryRun } from './invocations/dry-run.ts';
+import { extendTool } from './invocations/extend-tool.ts';
+import { invokeTool } from './invocations/invoke-tool.ts';
+import { listCalls } from './invocations/list-calls.ts';
+import { toolStatus } from './invocations/tool-status.ts';
+import { watchTool } from './invocations/watch-tool.ts';
+import { getOutcome, listOutcomes } from './outcomes/list-outcomes.ts';
+import { reconcileOutcome } from './outcomes/reconcile-outcome.ts';
+import { settleOutcome } from './outcomes/settle-outcome.ts';
+import { verifyCall } from './outcomes/verify-call.ts';
 
 export type { OperationEntry } from './operation.ts';
 
+/** Every operation, in the order of docs/operations.md. A new one is a line here. */
+const ALL = [
+  invokeTool,
+  dryRun,
+  listCalls,
+  toolStatus,
+  cancelTool,
+  watchTool,
+  extendTool,
+  listOutcomes,
+  getOutcome,
+  settleOutcome,
+  reconcileOutcome,
+  verifyCall,
+] as const;
+
+type Listed = (typeof ALL)[number];
+type Table = { readonly [Each in Listed as Each['name']]: Each };
+
 /** THE table of operations, by name. */
 export const OPERATIONS = {
-  ...INVOCATIONS,
-  ...OUTCOMES,
+  ...(Object.fromEntries(ALL.map((each) => [each.name, each])) as Table),
   ...APPROVALS,
   ...SIDE_EFFECTS,
   ...TOOLS,

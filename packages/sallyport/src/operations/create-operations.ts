@@ -17,10 +17,8 @@ import {
 } from './catalogue.ts';
 import { identityOperations } from './identity/identity-operations.ts';
 import { importsOperations } from './imports/imports-operations.ts';
-import { invocationsOperations } from './invocations/invocations-operations.ts';
 import type { Asker } from './operation.ts';
 import { ROLES_FOR } from './operation.ts';
-import { outcomesOperations } from './outcomes/outcomes-operations.ts';
 import type { OperationParts } from './parts.ts';
 import { policyOperations } from './policy/policy-operations.ts';
 import { sideEffectsOperations } from './side-effects/side-effects-operations.ts';
@@ -37,8 +35,7 @@ const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tool.invoke', 'tool.dr
 /** The layer in this process: checks input and access in one place, then does what was asked. */
 export function createOperations(parts: OperationParts): ToolLayer {
   const operations: Operations = {
-    ...invocationsOperations(parts),
-    ...outcomesOperations(parts),
+    ...runsOf(parts),
     ...approvalsOperations(parts),
     ...sideEffectsOperations(parts),
     ...toolsOperations(parts),
@@ -61,6 +58,15 @@ export function createOperations(parts: OperationParts): ToolLayer {
     // The registry tells at once, in the middle of a registration; who listens here is told when it is over.
     onToolsChanged: (listener) => parts.visible.onChanged(() => setImmediate(listener)),
   };
+}
+
+type Listed = Extract<(typeof OPERATIONS)[OperationName], { run: unknown }>;
+type Runs = { readonly [Each in Listed as Each['name']]: ReturnType<Each['run']> };
+
+/** What does each operation, with the parts of this layer. */
+function runsOf(parts: OperationParts): Runs {
+  const listed = Object.values(OPERATIONS).filter((each) => 'run' in each);
+  return Object.fromEntries(listed.map((each) => [each.name, each.run(parts)])) as Runs;
 }
 
 async function ask<N extends OperationName>(
