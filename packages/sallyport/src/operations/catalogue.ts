@@ -1,11 +1,13 @@
 import type { Static } from 'typebox';
-import { APPROVALS } from './catalogue/approvals.ts';
+import { answerApproval, approveCall, denyCall } from './approvals/decide-call.ts';
+import { delegateApprovals, endDelegation, listDelegations } from './approvals/delegations.ts';
+import { listApprovalRules, revokeApprovalRule } from './approvals/rules.ts';
+import { listApprovals, showApproval } from './approvals/show-approvals.ts';
 import { CIRCUITS } from './catalogue/circuits.ts';
 import { IDENTITY } from './catalogue/identity.ts';
 import { IMPORTS } from './catalogue/imports.ts';
 import { OPERATOR } from './catalogue/operator.ts';
 import { POLICY } from './catalogue/policy.ts';
-import { SIDE_EFFECTS } from './catalogue/side-effects.ts';
 import { TOOL_LIFECYCLE } from './catalogue/tool-lifecycle.ts';
 import { TOOLS } from './catalogue/tools.ts';
 import { UPSTREAMS } from './catalogue/upstreams.ts';
@@ -21,6 +23,8 @@ import { getOutcome, listOutcomes } from './outcomes/list-outcomes.ts';
 import { reconcileOutcome } from './outcomes/reconcile-outcome.ts';
 import { settleOutcome } from './outcomes/settle-outcome.ts';
 import { verifyCall } from './outcomes/verify-call.ts';
+import { compensateMany, compensateOne } from './side-effects/compensate-side-effects.ts';
+import { getSideEffect, listSideEffects } from './side-effects/list-side-effects.ts';
 
 export type { OperationEntry } from './operation.ts';
 
@@ -38,6 +42,20 @@ const ALL = [
   settleOutcome,
   reconcileOutcome,
   verifyCall,
+  listApprovals,
+  showApproval,
+  approveCall,
+  denyCall,
+  answerApproval,
+  listApprovalRules,
+  revokeApprovalRule,
+  delegateApprovals,
+  listDelegations,
+  endDelegation,
+  listSideEffects,
+  getSideEffect,
+  compensateOne,
+  compensateMany,
 ] as const;
 
 type Listed = (typeof ALL)[number];
@@ -46,8 +64,6 @@ type Table = { readonly [Each in Listed as Each['name']]: Each };
 /** THE table of operations, by name. */
 export const OPERATIONS = {
   ...(Object.fromEntries(ALL.map((each) => [each.name, each])) as Table),
-  ...APPROVALS,
-  ...SIDE_EFFECTS,
   ...TOOLS,
   ...TOOL_LIFECYCLE,
   ...IMPORTS,

@@ -2,7 +2,6 @@ import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Role } from '../../api/schemas/capability-token.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
-import { approvalsOperations } from './approvals/approvals-operations.ts';
 import { anchorAudit, verifyAuditAnchors } from './audit/anchor-audit.ts';
 import { queryAudit } from './audit/query-audit.ts';
 import { verifyAudit } from './audit/verify-audit.ts';
@@ -21,7 +20,6 @@ import type { Asker } from './operation.ts';
 import { ROLES_FOR } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import { policyOperations } from './policy/policy-operations.ts';
-import { sideEffectsOperations } from './side-effects/side-effects-operations.ts';
 import type { ToolLayer } from './tool-layer.ts';
 import { lifecycleOperations } from './tools/lifecycle-operations.ts';
 import { toolsOperations } from './tools/tools-operations.ts';
@@ -36,8 +34,6 @@ const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tool.invoke', 'tool.dr
 export function createOperations(parts: OperationParts): ToolLayer {
   const operations: Operations = {
     ...runsOf(parts),
-    ...approvalsOperations(parts),
-    ...sideEffectsOperations(parts),
     ...toolsOperations(parts),
     ...lifecycleOperations(parts),
     ...importsOperations(parts),
