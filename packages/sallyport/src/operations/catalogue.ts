@@ -5,13 +5,15 @@ import { listApprovalRules, revokeApprovalRule } from './approvals/rules.ts';
 import { listApprovals, showApproval } from './approvals/show-approvals.ts';
 import { CIRCUITS } from './catalogue/circuits.ts';
 import { IDENTITY } from './catalogue/identity.ts';
-import { IMPORTS } from './catalogue/imports.ts';
 import { OPERATOR } from './catalogue/operator.ts';
 import { POLICY } from './catalogue/policy.ts';
-import { TOOL_LIFECYCLE } from './catalogue/tool-lifecycle.ts';
-import { TOOLS } from './catalogue/tools.ts';
 import { UPSTREAMS } from './catalogue/upstreams.ts';
 import { VISIBILITY } from './catalogue/visibility.ts';
+import { importComposio } from './imports/import-composio.ts';
+import { importLangChain } from './imports/import-langchain.ts';
+import { importOpenApi } from './imports/import-openapi.ts';
+import { importSkill } from './imports/import-skill.ts';
+import { importUpstreams } from './imports/import-upstreams.ts';
 import { cancelTool } from './invocations/cancel-tool.ts';
 import { dryRun } from './invocations/dry-run.ts';
 import { extendTool } from './invocations/extend-tool.ts';
@@ -25,6 +27,16 @@ import { settleOutcome } from './outcomes/settle-outcome.ts';
 import { verifyCall } from './outcomes/verify-call.ts';
 import { compensateMany, compensateOne } from './side-effects/compensate-side-effects.ts';
 import { getSideEffect, listSideEffects } from './side-effects/list-side-effects.ts';
+import { checkManifest } from './tools/check-manifest.ts';
+import { diffTool } from './tools/diff-tool.ts';
+import { getTool } from './tools/get-tool.ts';
+import { listManifests } from './tools/list-manifests.ts';
+import { listTools } from './tools/list-tools.ts';
+import { deprecateTool, removeTool, restoreTool, sunsetTool } from './tools/move-tool.ts';
+import { registerTool } from './tools/register-tool.ts';
+import { searchTools } from './tools/search-tools.ts';
+import { toolCompliance } from './tools/tool-compliance.ts';
+import { toolHistory } from './tools/tool-history.ts';
 
 export type { OperationEntry } from './operation.ts';
 
@@ -56,6 +68,24 @@ const ALL = [
   getSideEffect,
   compensateOne,
   compensateMany,
+  listTools,
+  searchTools,
+  getTool,
+  listManifests,
+  registerTool,
+  removeTool,
+  deprecateTool,
+  sunsetTool,
+  restoreTool,
+  toolHistory,
+  diffTool,
+  toolCompliance,
+  checkManifest,
+  importOpenApi,
+  importLangChain,
+  importSkill,
+  importComposio,
+  importUpstreams,
 ] as const;
 
 type Listed = (typeof ALL)[number];
@@ -64,9 +94,6 @@ type Table = { readonly [Each in Listed as Each['name']]: Each };
 /** THE table of operations, by name. */
 export const OPERATIONS = {
   ...(Object.fromEntries(ALL.map((each) => [each.name, each])) as Table),
-  ...TOOLS,
-  ...TOOL_LIFECYCLE,
-  ...IMPORTS,
   ...UPSTREAMS,
   ...CIRCUITS,
   ...VISIBILITY,

@@ -15,14 +15,11 @@ import {
   type OperationOutput,
 } from './catalogue.ts';
 import { identityOperations } from './identity/identity-operations.ts';
-import { importsOperations } from './imports/imports-operations.ts';
 import type { Asker } from './operation.ts';
 import { ROLES_FOR } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import { policyOperations } from './policy/policy-operations.ts';
 import type { ToolLayer } from './tool-layer.ts';
-import { lifecycleOperations } from './tools/lifecycle-operations.ts';
-import { toolsOperations } from './tools/tools-operations.ts';
 import { circuitsOperations } from './upstreams/circuits-operations.ts';
 import { upstreamsOperations } from './upstreams/upstreams-operations.ts';
 import { visibilityOperations } from './visibility/visibility-operations.ts';
@@ -34,9 +31,6 @@ const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tool.invoke', 'tool.dr
 export function createOperations(parts: OperationParts): ToolLayer {
   const operations: Operations = {
     ...runsOf(parts),
-    ...toolsOperations(parts),
-    ...lifecycleOperations(parts),
-    ...importsOperations(parts),
     ...upstreamsOperations(parts),
     ...circuitsOperations(parts),
     ...visibilityOperations(parts),
