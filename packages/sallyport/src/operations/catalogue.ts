@@ -3,12 +3,11 @@ import { answerApproval, approveCall, denyCall } from './approvals/decide-call.t
 import { delegateApprovals, endDelegation, listDelegations } from './approvals/delegations.ts';
 import { listApprovalRules, revokeApprovalRule } from './approvals/rules.ts';
 import { listApprovals, showApproval } from './approvals/show-approvals.ts';
-import { CIRCUITS } from './catalogue/circuits.ts';
 import { IDENTITY } from './catalogue/identity.ts';
 import { OPERATOR } from './catalogue/operator.ts';
 import { POLICY } from './catalogue/policy.ts';
-import { UPSTREAMS } from './catalogue/upstreams.ts';
 import { VISIBILITY } from './catalogue/visibility.ts';
+import { getCircuit, listCircuits, setCircuit } from './circuits/circuits.ts';
 import { importComposio } from './imports/import-composio.ts';
 import { importLangChain } from './imports/import-langchain.ts';
 import { importOpenApi } from './imports/import-openapi.ts';
@@ -37,6 +36,14 @@ import { registerTool } from './tools/register-tool.ts';
 import { searchTools } from './tools/search-tools.ts';
 import { toolCompliance } from './tools/tool-compliance.ts';
 import { toolHistory } from './tools/tool-history.ts';
+import { addUpstream } from './upstreams/add-upstream.ts';
+import { acceptQuarantined, rejectQuarantined } from './upstreams/decide-quarantine.ts';
+import { exportUpstreams } from './upstreams/export-upstreams.ts';
+import { getUpstream } from './upstreams/get-upstream.ts';
+import { listQuarantine } from './upstreams/list-quarantine.ts';
+import { listUpstreams } from './upstreams/list-upstreams.ts';
+import { removeUpstream } from './upstreams/remove-upstream.ts';
+import { disableUpstream, enableUpstream, restartUpstream, upstreamLogs } from './upstreams/switch-upstream.ts';
 
 export type { OperationEntry } from './operation.ts';
 
@@ -86,6 +93,21 @@ const ALL = [
   importSkill,
   importComposio,
   importUpstreams,
+  listUpstreams,
+  getUpstream,
+  addUpstream,
+  removeUpstream,
+  disableUpstream,
+  enableUpstream,
+  restartUpstream,
+  upstreamLogs,
+  exportUpstreams,
+  listQuarantine,
+  acceptQuarantined,
+  rejectQuarantined,
+  listCircuits,
+  getCircuit,
+  setCircuit,
 ] as const;
 
 type Listed = (typeof ALL)[number];
@@ -94,8 +116,6 @@ type Table = { readonly [Each in Listed as Each['name']]: Each };
 /** THE table of operations, by name. */
 export const OPERATIONS = {
   ...(Object.fromEntries(ALL.map((each) => [each.name, each])) as Table),
-  ...UPSTREAMS,
-  ...CIRCUITS,
   ...VISIBILITY,
   ...IDENTITY,
   ...POLICY,

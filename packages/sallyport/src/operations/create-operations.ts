@@ -20,8 +20,6 @@ import { ROLES_FOR } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import { policyOperations } from './policy/policy-operations.ts';
 import type { ToolLayer } from './tool-layer.ts';
-import { circuitsOperations } from './upstreams/circuits-operations.ts';
-import { upstreamsOperations } from './upstreams/upstreams-operations.ts';
 import { visibilityOperations } from './visibility/visibility-operations.ts';
 
 /** A tool call finds out who asks in its own pipeline, where a refusal is put on record. */
@@ -31,8 +29,6 @@ const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tool.invoke', 'tool.dr
 export function createOperations(parts: OperationParts): ToolLayer {
   const operations: Operations = {
     ...runsOf(parts),
-    ...upstreamsOperations(parts),
-    ...circuitsOperations(parts),
     ...visibilityOperations(parts),
     ...policyOperations(parts),
     ...identityOperations(parts),
