@@ -3,11 +3,16 @@ import { answerApproval, approveCall, denyCall } from './approvals/decide-call.t
 import { delegateApprovals, endDelegation, listDelegations } from './approvals/delegations.ts';
 import { listApprovalRules, revokeApprovalRule } from './approvals/rules.ts';
 import { listApprovals, showApproval } from './approvals/show-approvals.ts';
-import { IDENTITY } from './catalogue/identity.ts';
-import { OPERATOR } from './catalogue/operator.ts';
-import { POLICY } from './catalogue/policy.ts';
-import { VISIBILITY } from './catalogue/visibility.ts';
-import { getCircuit, listCircuits, setCircuit } from './circuits/circuits.ts';
+import { anchorAudit, verifyAuditAnchors } from './audit/anchor-audit.ts';
+import { queryAudit } from './audit/query-audit.ts';
+import { verifyAudit } from './audit/verify-audit.ts';
+import { getHealth } from './health/get-health.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from './identity/api-keys.ts';
+import { explainCredential } from './identity/explain-token.ts';
+import { inspectToken } from './identity/inspect-token.ts';
+import { listKeys, publishKeys, rotateKeys } from './identity/keys.ts';
+import { mintToken } from './identity/mint-token.ts';
+import { liftRevocation, listRevocations, revokeToken } from './identity/revoke-token.ts';
 import { importComposio } from './imports/import-composio.ts';
 import { importLangChain } from './imports/import-langchain.ts';
 import { importOpenApi } from './imports/import-openapi.ts';
@@ -24,6 +29,10 @@ import { getOutcome, listOutcomes } from './outcomes/list-outcomes.ts';
 import { reconcileOutcome } from './outcomes/reconcile-outcome.ts';
 import { settleOutcome } from './outcomes/settle-outcome.ts';
 import { verifyCall } from './outcomes/verify-call.ts';
+import { explainPolicy } from './policy/explain-policy.ts';
+import { listPolicies } from './policy/list-policies.ts';
+import { reloadPolicies } from './policy/reload-policies.ts';
+import { testPolicies } from './policy/test-policies.ts';
 import { compensateMany, compensateOne } from './side-effects/compensate-side-effects.ts';
 import { getSideEffect, listSideEffects } from './side-effects/list-side-effects.ts';
 import { checkManifest } from './tools/check-manifest.ts';
@@ -37,6 +46,7 @@ import { searchTools } from './tools/search-tools.ts';
 import { toolCompliance } from './tools/tool-compliance.ts';
 import { toolHistory } from './tools/tool-history.ts';
 import { addUpstream } from './upstreams/add-upstream.ts';
+import { getCircuit, listCircuits, setCircuit } from './upstreams/circuits.ts';
 import { acceptQuarantined, rejectQuarantined } from './upstreams/decide-quarantine.ts';
 import { exportUpstreams } from './upstreams/export-upstreams.ts';
 import { getUpstream } from './upstreams/get-upstream.ts';
@@ -44,6 +54,10 @@ import { listQuarantine } from './upstreams/list-quarantine.ts';
 import { listUpstreams } from './upstreams/list-upstreams.ts';
 import { removeUpstream } from './upstreams/remove-upstream.ts';
 import { disableUpstream, enableUpstream, restartUpstream, upstreamLogs } from './upstreams/switch-upstream.ts';
+import { listActivations, removeActivation, setActivation } from './visibility/activations.ts';
+import { listAvailability, setAvailability } from './visibility/availability.ts';
+import { listVisible } from './visibility/list-visible.ts';
+import { getView, listViews, putView, removeView } from './visibility/views.ts';
 
 export type { OperationEntry } from './operation.ts';
 
@@ -108,19 +122,44 @@ const ALL = [
   listCircuits,
   getCircuit,
   setCircuit,
+  listVisible,
+  listAvailability,
+  setAvailability,
+  listActivations,
+  setActivation,
+  removeActivation,
+  listViews,
+  getView,
+  putView,
+  removeView,
+  mintToken,
+  inspectToken,
+  explainCredential,
+  revokeToken,
+  listRevocations,
+  liftRevocation,
+  listKeys,
+  rotateKeys,
+  publishKeys,
+  createApiKey,
+  listApiKeys,
+  revokeApiKey,
+  listPolicies,
+  reloadPolicies,
+  testPolicies,
+  explainPolicy,
+  queryAudit,
+  verifyAudit,
+  anchorAudit,
+  verifyAuditAnchors,
+  getHealth,
 ] as const;
 
 type Listed = (typeof ALL)[number];
 type Table = { readonly [Each in Listed as Each['name']]: Each };
 
 /** THE table of operations, by name. */
-export const OPERATIONS = {
-  ...(Object.fromEntries(ALL.map((each) => [each.name, each])) as Table),
-  ...VISIBILITY,
-  ...IDENTITY,
-  ...POLICY,
-  ...OPERATOR,
-} as const;
+export const OPERATIONS = Object.fromEntries(ALL.map((each) => [each.name, each])) as Table;
 
 /** The closed set of operations. */
 export type OperationName = keyof typeof OPERATIONS;

@@ -10,9 +10,9 @@ import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { MoveDetails, VersionMove } from '../../registry/registry.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
 import { ownedId } from '../upstreams/owned-id.ts';
 import { historyEntry } from './history-entry.ts';
+import { recordChange } from './registry-event.ts';
 
 type Parts = Pick<OperationParts, 'registry' | 'ledger' | 'clock'>;
 

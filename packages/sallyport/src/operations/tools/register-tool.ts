@@ -1,9 +1,9 @@
 import { Registration, ToolRegisterRequest } from '../../../api/schemas/registry.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
 import { ownedId } from '../upstreams/owned-id.ts';
 import { recordMoves } from './move-tool.ts';
+import { recordChange } from './registry-event.ts';
 
 /** Registers one manifest; the same content again changes nothing (REG-03). Versions that left for it are on record too. */
 export const registerTool = operation({

@@ -2,7 +2,7 @@ import { UpstreamAddRequest, UpstreamAddResponse, type UpstreamDefinition } from
 import { withReferences } from '../../mcp-servers/upstreams.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
+import { recordChange } from '../tools/registry-event.ts';
 import { takeListing } from './take-listing.ts';
 
 /** Connects an MCP server and registers its tools. */

@@ -2,7 +2,7 @@ import { failure } from '@sallyport/std/error/failure';
 import { UpstreamNameRequest, UpstreamRemoveResponse } from '../../../api/schemas/upstream.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
+import { recordChange } from '../tools/registry-event.ts';
 
 /** Disconnects an MCP server and removes its tools. */
 export const removeUpstream = operation({

@@ -7,7 +7,7 @@ import {
 } from '../../../api/schemas/upstream.ts';
 import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
+import { recordChange } from '../tools/registry-event.ts';
 
 type Parts = Pick<OperationParts, 'upstreams' | 'ledger' | 'clock'>;
 
