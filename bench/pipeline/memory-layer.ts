@@ -66,7 +66,7 @@ export async function memoryLayer(
 function invocation(runCall: RunCall, schemas: SchemaValidator, token: string): MeasuredLayer['call'] {
   const shape = schemas.compile({ ...OPERATIONS['tool.invoke'].input });
   if (!('check' in shape)) throw new Error('the schema of the operation does not compile');
-  const invoke = invokeTool({ runCall });
+  const invoke = invokeTool.run({ runCall });
   const caller = { door: 'library', token } as const;
   const principal = { tenantId: '', agentDid: '', roles: [] };
   return async (toolId, number) => {

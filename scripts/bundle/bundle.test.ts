@@ -40,7 +40,9 @@ import(beside)
 /** What of this project the other one takes. */
 const LAUNCHER = [
   ...['sallyport.mjs', 'starter.mjs', 'start.mjs', 'load-bundle.mjs'].map((name) => `packages/sallyport/bin/${name}`),
-  ...['bundle/make-bundle.ts', 'bundle/licences.ts', 'project-files.ts'].map((name) => `scripts/${name}`),
+  ...['bundle/make-bundle.ts', 'bundle/licences.ts', 'bundle/rows-for-doors.ts', 'project-files.ts'].map(
+    (name) => `scripts/${name}`,
+  ),
 ];
 
 interface Ending {

@@ -6,6 +6,7 @@ import { type OutputOptions, type Plugin, type RolldownOutput, rolldown } from '
 import { parseSync, Visitor } from 'rolldown/utils';
 import { ROOT } from '../project-files.ts';
 import { licencesOf } from './licences.ts';
+import { rowsForDoors } from './rows-for-doors.ts';
 
 /** What a bundle is made from, and where it goes. */
 export interface BundleOptions {
@@ -41,6 +42,7 @@ const OTHER_INPUTS = [
   ...['std', 'guards', 'sandbox', 'sallyport'].map((name) => `packages/${name}/package.json`),
   'node_modules/.package-lock.json',
   'scripts/bundle/make-bundle.ts',
+  'scripts/bundle/rows-for-doors.ts',
   'packages/sallyport/bin/load-bundle.mjs',
 ];
 /** Files of earlier bundles stay so long, for programs that started from them and still load a part. */
@@ -89,7 +91,7 @@ export async function makeBundle({
     external: EXTERNAL,
     // Its other form asks for its parts by names that no bundler sees.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
-    plugins: [ownPlaces(root, to), importsOfLoader],
+    plugins: [rowsForDoors, ownPlaces(root, to), importsOfLoader],
     treeshake: { moduleSideEffects: [{ test: OWN_MODULE, sideEffects: false }] },
     logLevel: 'warn',
   });
@@ -127,7 +129,7 @@ function partsOf(output: RolldownOutput['output']): string[] {
 
 /** A file that was changed while the bundle was being made counts as changed after it. */
 function changeTimes(root: string, sources: readonly string[], begin: number): Record<string, number> {
-  const own = sources.filter((path) => !/^\.\.|(?:^|\/)node_modules\/|\0/.test(path));
+  const own = sources.filter((path) => !/^\.\.|(?:^|\/)node_modules\/|\0|\?/.test(path));
   const times = [...own, ...OTHER_INPUTS].map((path): [string, number] => {
     const time = statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
     return [path, time < begin ? time : -1];

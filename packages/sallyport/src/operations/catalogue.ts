@@ -1,36 +1,165 @@
 import type { Static } from 'typebox';
-import { APPROVALS } from './catalogue/approvals.ts';
-import { CIRCUITS } from './catalogue/circuits.ts';
-import { IDENTITY } from './catalogue/identity.ts';
-import { IMPORTS } from './catalogue/imports.ts';
-import { INVOCATIONS } from './catalogue/invocations.ts';
-import { OPERATOR } from './catalogue/operator.ts';
-import { OUTCOMES } from './catalogue/outcomes.ts';
-import { POLICY } from './catalogue/policy.ts';
-import { SIDE_EFFECTS } from './catalogue/side-effects.ts';
-import { TOOL_LIFECYCLE } from './catalogue/tool-lifecycle.ts';
-import { TOOLS } from './catalogue/tools.ts';
-import { UPSTREAMS } from './catalogue/upstreams.ts';
-import { VISIBILITY } from './catalogue/visibility.ts';
+import { answerApproval, approveCall, denyCall } from './approvals/decide-call.ts';
+import { delegateApprovals, endDelegation, listDelegations } from './approvals/delegations.ts';
+import { listApprovalRules, revokeApprovalRule } from './approvals/rules.ts';
+import { listApprovals, showApproval } from './approvals/show-approvals.ts';
+import { anchorAudit, verifyAuditAnchors } from './audit/anchor-audit.ts';
+import { queryAudit } from './audit/query-audit.ts';
+import { verifyAudit } from './audit/verify-audit.ts';
+import { getHealth } from './health/get-health.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from './identity/api-keys.ts';
+import { explainCredential } from './identity/explain-token.ts';
+import { inspectToken } from './identity/inspect-token.ts';
+import { listKeys, publishKeys, rotateKeys } from './identity/keys.ts';
+import { mintToken } from './identity/mint-token.ts';
+import { liftRevocation, listRevocations, revokeToken } from './identity/revoke-token.ts';
+import { importComposio } from './imports/import-composio.ts';
+import { importLangChain } from './imports/import-langchain.ts';
+import { importOpenApi } from './imports/import-openapi.ts';
+import { importSkill } from './imports/import-skill.ts';
+import { importUpstreams } from './imports/import-upstreams.ts';
+import { cancelTool } from './invocations/cancel-tool.ts';
+import { dryRun } from './invocations/dry-run.ts';
+import { extendTool } from './invocations/extend-tool.ts';
+import { invokeTool } from './invocations/invoke-tool.ts';
+import { listCalls } from './invocations/list-calls.ts';
+import { toolStatus } from './invocations/tool-status.ts';
+import { watchTool } from './invocations/watch-tool.ts';
+import { getOutcome, listOutcomes } from './outcomes/list-outcomes.ts';
+import { reconcileOutcome } from './outcomes/reconcile-outcome.ts';
+import { settleOutcome } from './outcomes/settle-outcome.ts';
+import { verifyCall } from './outcomes/verify-call.ts';
+import { explainPolicy } from './policy/explain-policy.ts';
+import { listPolicies } from './policy/list-policies.ts';
+import { reloadPolicies } from './policy/reload-policies.ts';
+import { testPolicies } from './policy/test-policies.ts';
+import { compensateMany, compensateOne } from './side-effects/compensate-side-effects.ts';
+import { getSideEffect, listSideEffects } from './side-effects/list-side-effects.ts';
+import { checkManifest } from './tools/check-manifest.ts';
+import { diffTool } from './tools/diff-tool.ts';
+import { getTool } from './tools/get-tool.ts';
+import { listManifests } from './tools/list-manifests.ts';
+import { listTools } from './tools/list-tools.ts';
+import { deprecateTool, removeTool, restoreTool, sunsetTool } from './tools/move-tool.ts';
+import { registerTool } from './tools/register-tool.ts';
+import { searchTools } from './tools/search-tools.ts';
+import { toolCompliance } from './tools/tool-compliance.ts';
+import { toolHistory } from './tools/tool-history.ts';
+import { addUpstream } from './upstreams/add-upstream.ts';
+import { getCircuit, listCircuits, setCircuit } from './upstreams/circuits.ts';
+import { acceptQuarantined, rejectQuarantined } from './upstreams/decide-quarantine.ts';
+import { exportUpstreams } from './upstreams/export-upstreams.ts';
+import { getUpstream } from './upstreams/get-upstream.ts';
+import { listQuarantine } from './upstreams/list-quarantine.ts';
+import { listUpstreams } from './upstreams/list-upstreams.ts';
+import { removeUpstream } from './upstreams/remove-upstream.ts';
+import { disableUpstream, enableUpstream, restartUpstream, upstreamLogs } from './upstreams/switch-upstream.ts';
+import { listActivations, removeActivation, setActivation } from './visibility/activations.ts';
+import { listAvailability, setAvailability } from './visibility/availability.ts';
+import { listVisible } from './visibility/list-visible.ts';
+import { getView, listViews, putView, removeView } from './visibility/views.ts';
 
-export type { OperationEntry } from './catalogue/entry.ts';
+export type { OperationEntry } from './operation.ts';
+
+/** Every operation, in the order of docs/operations.md. A new one is a line here. */
+const ALL = [
+  invokeTool,
+  dryRun,
+  listCalls,
+  toolStatus,
+  cancelTool,
+  watchTool,
+  extendTool,
+  listOutcomes,
+  getOutcome,
+  settleOutcome,
+  reconcileOutcome,
+  verifyCall,
+  listApprovals,
+  showApproval,
+  approveCall,
+  denyCall,
+  answerApproval,
+  listApprovalRules,
+  revokeApprovalRule,
+  delegateApprovals,
+  listDelegations,
+  endDelegation,
+  listSideEffects,
+  getSideEffect,
+  compensateOne,
+  compensateMany,
+  listTools,
+  searchTools,
+  getTool,
+  listManifests,
+  registerTool,
+  removeTool,
+  deprecateTool,
+  sunsetTool,
+  restoreTool,
+  toolHistory,
+  diffTool,
+  toolCompliance,
+  checkManifest,
+  importOpenApi,
+  importLangChain,
+  importSkill,
+  importComposio,
+  importUpstreams,
+  listUpstreams,
+  getUpstream,
+  addUpstream,
+  removeUpstream,
+  disableUpstream,
+  enableUpstream,
+  restartUpstream,
+  upstreamLogs,
+  exportUpstreams,
+  listQuarantine,
+  acceptQuarantined,
+  rejectQuarantined,
+  listCircuits,
+  getCircuit,
+  setCircuit,
+  listVisible,
+  listAvailability,
+  setAvailability,
+  listActivations,
+  setActivation,
+  removeActivation,
+  listViews,
+  getView,
+  putView,
+  removeView,
+  mintToken,
+  inspectToken,
+  explainCredential,
+  revokeToken,
+  listRevocations,
+  liftRevocation,
+  listKeys,
+  rotateKeys,
+  publishKeys,
+  createApiKey,
+  listApiKeys,
+  revokeApiKey,
+  listPolicies,
+  reloadPolicies,
+  testPolicies,
+  explainPolicy,
+  queryAudit,
+  verifyAudit,
+  anchorAudit,
+  verifyAuditAnchors,
+  getHealth,
+] as const;
+
+type Listed = (typeof ALL)[number];
+type Table = { readonly [Each in Listed as Each['name']]: Each };
 
 /** THE table of operations, by name. */
-export const OPERATIONS = {
-  ...INVOCATIONS,
-  ...OUTCOMES,
-  ...APPROVALS,
-  ...SIDE_EFFECTS,
-  ...TOOLS,
-  ...TOOL_LIFECYCLE,
-  ...IMPORTS,
-  ...UPSTREAMS,
-  ...CIRCUITS,
-  ...VISIBILITY,
-  ...IDENTITY,
-  ...POLICY,
-  ...OPERATOR,
-} as const;
+export const OPERATIONS = Object.fromEntries(ALL.map((each) => [each.name, each])) as Table;
 
 /** The closed set of operations. */
 export type OperationName = keyof typeof OPERATIONS;

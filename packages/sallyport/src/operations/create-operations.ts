@@ -2,12 +2,7 @@ import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Role } from '../../api/schemas/capability-token.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
-import { approvalsOperations } from './approvals/approvals-operations.ts';
-import { anchorAudit, verifyAuditAnchors } from './audit/anchor-audit.ts';
-import { queryAudit } from './audit/query-audit.ts';
-import { verifyAudit } from './audit/verify-audit.ts';
-import { type CheckInput, inputChecks } from './catalogue/check-input.ts';
-import { ROLES_FOR } from './catalogue/entry.ts';
+import { type CheckInput, inputChecks } from './asking/check-input.ts';
 import {
   OPERATIONS,
   type OperationEntry,
@@ -15,56 +10,39 @@ import {
   type OperationName,
   type OperationOutput,
 } from './catalogue.ts';
-import { identityOperations } from './identity/identity-operations.ts';
-import { importsOperations } from './imports/imports-operations.ts';
-import { invocationsOperations } from './invocations/invocations-operations.ts';
-import type { Asker, Operations, Run } from './operation.ts';
-import { outcomesOperations } from './outcomes/outcomes-operations.ts';
+import { type Asker, ROLES_FOR } from './operation.ts';
 import type { OperationParts } from './parts.ts';
-import { policyOperations } from './policy/policy-operations.ts';
-import { sideEffectsOperations } from './side-effects/side-effects-operations.ts';
 import type { ToolLayer } from './tool-layer.ts';
-import { lifecycleOperations } from './tools/lifecycle-operations.ts';
-import { toolsOperations } from './tools/tools-operations.ts';
-import { circuitsOperations } from './upstreams/circuits-operations.ts';
-import { upstreamsOperations } from './upstreams/upstreams-operations.ts';
-import { visibilityOperations } from './visibility/visibility-operations.ts';
 
 /** A tool call finds out who asks in its own pipeline, where a refusal is put on record. */
 const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tool.invoke', 'tool.dry_run']);
 
 /** The layer in this process: checks input and access in one place, then does what was asked. */
 export function createOperations(parts: OperationParts): ToolLayer {
-  const operations: Operations = {
-    ...invocationsOperations(parts),
-    ...outcomesOperations(parts),
-    ...approvalsOperations(parts),
-    ...sideEffectsOperations(parts),
-    ...toolsOperations(parts),
-    ...lifecycleOperations(parts),
-    ...importsOperations(parts),
-    ...upstreamsOperations(parts),
-    ...circuitsOperations(parts),
-    ...visibilityOperations(parts),
-    ...policyOperations(parts),
-    ...identityOperations(parts),
-    'audit.query': queryAudit(parts),
-    'audit.verify': verifyAudit(parts),
-    'audit.anchor': anchorAudit(parts),
-    'audit.verify-anchors': verifyAuditAnchors(parts),
-    health: () => parts.health(),
-  };
+  const runs = runsOf(parts);
   const checkInput = inputChecks(parts.schemas);
   return {
-    ask: (name, input, caller) => ask(parts, operations, checkInput, name, input, caller),
+    ask: (name, input, caller) => ask(parts, runs, checkInput, name, input, caller),
     // The registry tells at once, in the middle of a registration; who listens here is told when it is over.
     onToolsChanged: (listener) => parts.visible.onChanged(() => setImmediate(listener)),
   };
 }
 
+type RunOf<N extends OperationName> = (
+  input: OperationInput<N>,
+  asker: Asker,
+) => OperationOutput<N> | Failure | Promise<OperationOutput<N> | Failure>;
+type Runs = { readonly [N in OperationName]: RunOf<N> };
+type MadeRuns = { readonly [N in OperationName]: ReturnType<(typeof OPERATIONS)[N]['run']> };
+
+/** What does each operation, with the parts of this layer. */
+function runsOf(parts: OperationParts): Runs {
+  return Object.fromEntries(Object.values(OPERATIONS).map((each) => [each.name, each.run(parts)])) as MadeRuns;
+}
+
 async function ask<N extends OperationName>(
   parts: OperationParts,
-  operations: Operations,
+  runs: Runs,
   checkInput: CheckInput,
   name: N,
   input: OperationInput<N>,
@@ -77,7 +55,7 @@ async function ask<N extends OperationName>(
       ? unidentified(parts, caller)
       : await askerOf(parts, entry, caller);
     if (isFailure(asker)) throw ToolLayerError.of(asker);
-    const run: Run<N> = operations[name];
+    const run: RunOf<N> = runs[name];
     const output = asker.refused ?? (await run(input, asker));
     if (!isFailure(output)) return output;
     if (output.code === 'E3213')

@@ -1,48 +1,84 @@
 import { isFailure } from '@sallyport/std/error/failure';
-import type { ApprovalOffice } from '../../orchestration/approval-desk.ts';
-import type { Run } from '../operation.ts';
+import {
+  ApprovalAnswerRequest,
+  ApprovalApproveRequest,
+  ApprovalDecision,
+  ApprovalDenyRequest,
+} from '../../../api/schemas/calls/approvals.ts';
+import { operation } from '../operation.ts';
 import { approverOf } from './approver-of.ts';
+import { type DeskParts, deskOf } from './desk-of.ts';
 import { decisionOf } from './wire.ts';
 
 /** Says yes. The call goes on behind the answer. */
-export function approveCall(desk: () => ApprovalOffice): Run<'approvals.approve'> {
-  return async ({ approval_id, binding_digest, reason, parameters, remember }, asker) => {
-    const decided = await desk().approve({
-      ...said(binding_digest, reason),
-      approvalId: approval_id,
-      approver: approverOf(asker),
-      ...(parameters === undefined ? {} : { parameters }),
-      ...(remember === undefined
-        ? {}
-        : {
-            remember: {
-              scope: remember.scope,
-              forMs: remember.for_seconds * 1000,
-              ...(remember.agent_only === undefined ? {} : { agentOnly: remember.agent_only }),
-              ...(remember.any_policy_version === undefined ? {} : { anyPolicyVersion: remember.any_policy_version }),
-            },
-          }),
-    });
-    return isFailure(decided) ? decided : decisionOf(decided);
-  };
-}
+export const approveCall = operation({
+  name: 'approvals.approve',
+  summary: 'Say yes to a call, as it is or with other arguments; it goes on when enough people did (ORC-03)',
+  method: 'POST',
+  path: '/v1/approvals/{approval_id}/approval',
+  status: 200,
+  access: 'approver',
+  input: ApprovalApproveRequest,
+  output: ApprovalDecision,
+  run:
+    (parts: DeskParts) =>
+    async ({ approval_id, binding_digest, reason, parameters, remember }, asker) => {
+      const decided = await deskOf(parts).approve({
+        ...said(binding_digest, reason),
+        approvalId: approval_id,
+        approver: approverOf(asker),
+        ...(parameters === undefined ? {} : { parameters }),
+        ...(remember === undefined
+          ? {}
+          : {
+              remember: {
+                scope: remember.scope,
+                forMs: remember.for_seconds * 1000,
+                ...(remember.agent_only === undefined ? {} : { agentOnly: remember.agent_only }),
+                ...(remember.any_policy_version === undefined ? {} : { anyPolicyVersion: remember.any_policy_version }),
+              },
+            }),
+      });
+      return isFailure(decided) ? decided : decisionOf(decided);
+    },
+});
 
 /** Says no. The call has ended when it answers. */
-export function denyCall(desk: () => ApprovalOffice): Run<'approvals.deny'> {
-  return async ({ approval_id, binding_digest, reason }, asker) => {
-    const approver = approverOf(asker);
-    const decided = await desk().deny({ ...said(binding_digest, reason), approvalId: approval_id, approver });
-    return isFailure(decided) ? decided : decisionOf(decided);
-  };
-}
+export const denyCall = operation({
+  name: 'approvals.deny',
+  summary: 'Say no to a call; it ends and never runs',
+  method: 'POST',
+  path: '/v1/approvals/{approval_id}/denial',
+  status: 200,
+  access: 'approver',
+  input: ApprovalDenyRequest,
+  output: ApprovalDecision,
+  run:
+    (parts: DeskParts) =>
+    async ({ approval_id, binding_digest, reason }, asker) => {
+      const approver = approverOf(asker);
+      const decided = await deskOf(parts).deny({ ...said(binding_digest, reason), approvalId: approval_id, approver });
+      return isFailure(decided) ? decided : decisionOf(decided);
+    },
+});
 
 /** Says either, once, for the address that a notice was sent to: the token is the credential. */
-export function answerApproval(desk: () => ApprovalOffice): Run<'approvals.answer'> {
-  return async ({ answer_token: token, decision, binding_digest, reason }) => {
-    const decided = await desk().answer({ ...said(binding_digest, reason), token, decision });
-    return isFailure(decided) ? decided : decisionOf(decided);
-  };
-}
+export const answerApproval = operation({
+  name: 'approvals.answer',
+  summary: 'Answer once with the token of a notice, without a credential',
+  method: 'POST',
+  path: '/v1/approval-answers',
+  status: 200,
+  access: 'open',
+  input: ApprovalAnswerRequest,
+  output: ApprovalDecision,
+  run:
+    (parts: DeskParts) =>
+    async ({ answer_token: token, decision, binding_digest, reason }) => {
+      const decided = await deskOf(parts).answer({ ...said(binding_digest, reason), token, decision });
+      return isFailure(decided) ? decided : decisionOf(decided);
+    },
+});
 
 const said = (digest: string | undefined, reason: string | undefined) => ({
   ...(digest === undefined ? {} : { digest }),

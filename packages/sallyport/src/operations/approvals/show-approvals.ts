@@ -1,33 +1,60 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import {
+  ApprovalDetail,
+  ApprovalListRequest,
+  ApprovalListResponse,
+  ApprovalShowRequest,
+} from '../../../api/schemas/calls/approvals.ts';
 import type { ApprovalOffice } from '../../orchestration/approval-desk.ts';
-import type { OperationOutput } from '../catalogue.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
+import { type DeskParts, deskOf } from './desk-of.ts';
 import { closedOf, pendingApprovalOf, voteOf } from './wire.ts';
 
 const PAGE_SIZE = 50;
 
 /** The approvals of the asker's tenant. */
-export function listApprovals(desk: () => ApprovalOffice): Run<'approvals.list'> {
-  return async ({ state = 'pending', page = 1, page_size: size = PAGE_SIZE }, { principal: { tenantId } }) => {
-    const offset = (page - 1) * size;
-    if (state === 'decided') return { approvals: (await desk().decided(tenantId, size, offset)).map(closedOf) };
-    return { approvals: (await desk().pending(tenantId, size, offset)).map(pendingApprovalOf) };
-  };
-}
+export const listApprovals = operation({
+  name: 'approvals.list',
+  summary: 'List the calls that wait for a person, or those that were decided',
+  method: 'GET',
+  path: '/v1/approvals',
+  status: 200,
+  access: 'approver',
+  input: ApprovalListRequest,
+  output: ApprovalListResponse,
+  run:
+    (parts: DeskParts) =>
+    async ({ state = 'pending', page = 1, page_size: size = PAGE_SIZE }, { principal: { tenantId } }) => {
+      const offset = (page - 1) * size;
+      if (state === 'decided')
+        return { approvals: (await deskOf(parts).decided(tenantId, size, offset)).map(closedOf) };
+      return { approvals: (await deskOf(parts).pending(tenantId, size, offset)).map(pendingApprovalOf) };
+    },
+});
 
 /** One approval with all that an approver has to see. */
-export function showApproval(desk: () => ApprovalOffice): Run<'approvals.show'> {
-  return async ({ approval_id: id }, { principal: { tenantId } }) => {
-    const shown = await shownApproval(desk(), tenantId, id);
-    return isFailure(shown) ? shown : { ...shown, votes: (await desk().votes(tenantId, id)).map(voteOf) };
-  };
-}
+export const showApproval = operation({
+  name: 'approvals.show',
+  summary: 'One approval, with the arguments and who has said yes so far',
+  method: 'GET',
+  path: '/v1/approvals/{approval_id}',
+  status: 200,
+  access: 'approver',
+  input: ApprovalShowRequest,
+  output: ApprovalDetail,
+  run:
+    (parts: DeskParts) =>
+    async ({ approval_id: id }, { principal: { tenantId } }) => {
+      const shown = await shownApproval(deskOf(parts), tenantId, id);
+      return isFailure(shown) ? shown : { ...shown, votes: (await deskOf(parts).votes(tenantId, id)).map(voteOf) };
+    },
+});
 
 async function shownApproval(
   desk: ApprovalOffice,
   tenantId: string,
   id: string,
-): Promise<Omit<OperationOutput<'approvals.show'>, 'votes'> | Failure> {
+): Promise<Omit<ApprovalDetail, 'votes'> | Failure> {
   const pending = await desk.find(tenantId, id);
   if (!isFailure(pending)) {
     const { tool, waiting } = pending;

@@ -1,20 +1,38 @@
+import { AnchorList, AnchorsToVerify, AnchorVerification } from '../../../api/schemas/audit.ts';
+import { NoInput } from '../../../api/schemas/identifiers.ts';
 import { signHeads, verifyAnchors } from '../../audit/anchors.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** Signs the head of every chain, to be kept outside (AUD-07). */
-export function anchorAudit({
-  records,
-  signer,
-  clock,
-}: Pick<OperationParts, 'records' | 'signer' | 'clock'>): Run<'audit.anchor'> {
-  return async () => ({ anchors: await signHeads(records, signer, clock.now()) });
-}
+export const anchorAudit = operation({
+  name: 'audit.anchor',
+  summary: 'Sign the heads of all hash chains, to be kept outside',
+  method: 'POST',
+  path: '/v1/audit/anchors',
+  status: 201,
+  access: 'operator',
+  layerWide: true,
+  input: NoInput,
+  output: AnchorList,
+  run:
+    ({ records, signer, clock }: Pick<OperationParts, 'records' | 'signer' | 'clock'>) =>
+    async () => ({ anchors: await signHeads(records, signer, clock.now()) }),
+});
 
 /** Compares heads that were kept outside with the chains (AUD-07). */
-export function verifyAuditAnchors({
-  records,
-  signer,
-}: Pick<OperationParts, 'records' | 'signer'>): Run<'audit.verify-anchors'> {
-  return ({ anchors }) => verifyAnchors(records, signer, anchors);
-}
+export const verifyAuditAnchors = operation({
+  name: 'audit.verify-anchors',
+  summary: 'Compare heads that were kept outside with the hash chains',
+  method: 'POST',
+  path: '/v1/audit/anchors/verification',
+  status: 200,
+  access: 'viewer',
+  layerWide: true,
+  input: AnchorsToVerify,
+  output: AnchorVerification,
+  run:
+    ({ records, signer }: Pick<OperationParts, 'records' | 'signer'>) =>
+    ({ anchors }) =>
+      verifyAnchors(records, signer, anchors),
+});

@@ -1,12 +1,22 @@
+import { AuditVerification } from '../../../api/schemas/audit.ts';
+import { NoInput } from '../../../api/schemas/identifiers.ts';
 import { verifyLedger } from '../../audit/verify-ledger.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** Reads all that is on record, and compares it with what is known outside the tables (AUD-03, AUD-07). */
-export function verifyAudit({
-  records,
-  signer,
-  outside,
-}: Pick<OperationParts, 'records' | 'signer' | 'outside'>): Run<'audit.verify'> {
-  return () => verifyLedger(records, signer, outside);
-}
+export const verifyAudit = operation({
+  name: 'audit.verify',
+  summary: 'Check the hash chains, and whether they tell of every call',
+  method: 'GET',
+  path: '/v1/audit/verification',
+  status: 200,
+  access: 'viewer',
+  layerWide: true,
+  input: NoInput,
+  output: AuditVerification,
+  run:
+    ({ records, signer, outside }: Pick<OperationParts, 'records' | 'signer' | 'outside'>) =>
+    () =>
+      verifyLedger(records, signer, outside),
+});

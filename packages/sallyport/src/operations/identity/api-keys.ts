@@ -1,8 +1,15 @@
 import { failure } from '@sallyport/std/error/failure';
-import type { ApiKey } from '../../../api/schemas/identity/api-key.ts';
+import { NoInput } from '../../../api/schemas/identifiers.ts';
+import {
+  ApiKey,
+  ApiKeyCreateRequest,
+  ApiKeyCreateResponse,
+  ApiKeyListResponse,
+  ApiKeyRevokeRequest,
+} from '../../../api/schemas/identity/api-key.ts';
 import type { StoredApiKey } from '../../identity/api-keys.port.ts';
 import { grantedClaims } from '../../identity/mint-token.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordIdentity } from './identity-event.ts';
 import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
@@ -10,50 +17,80 @@ import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
 type Parts = Pick<OperationParts, 'apiKeys' | 'ledger' | 'clock' | 'defaultAgent'>;
 
 /** Makes a key with the rules of `token.mint`: for the asker's own tenant, with no role that the asker lacks. */
-export function createApiKey(parts: Parts): Run<'api_keys.create'> {
-  return async ({ name, expires_in_seconds: seconds, ...request }, asker) => {
-    const { agentDid: by, tenantId: own } = asker.principal;
-    const { tenant_id: tenantId = own, roles = ['agent'], trust_level: asked } = request;
-    const refused = mayGrant(asker, { tenantId, roles, trust: asked });
-    if (refused !== undefined) return refused;
-    const trust = asked ?? trustToGrant(asker);
-    const root = rootToGrant(asker);
-    const bounds = {
-      ...(trust === undefined ? {} : { trust_level: trust }),
-      ...(root === undefined ? {} : { root_holder: root }),
-    };
-    const claims = grantedClaims(
-      { ...request, ...bounds, roles: [...roles] },
-      { tenantId, agentDid: parts.defaultAgent },
-    );
-    const expiry = seconds === undefined ? {} : { expiresAt: parts.clock.now() + seconds * 1000 };
-    const { key, stored } = await parts.apiKeys.create({ name, claims, by, ...expiry });
-    const wire = wireOf(stored, parts.clock.now());
-    const { key_id: subject, agent_did, expires_at, prefix, tool_id } = wire;
-    const told = { name, prefix, agent_did, roles: wire.roles, tool_id, expires_at };
-    await recordIdentity(parts, asker, tenantId, 'api-key-created', { subject, ...told });
-    return { api_key: key, key: wire };
-  };
-}
+export const createApiKey = operation({
+  name: 'api_keys.create',
+  summary: 'Make an API key (PRM-10)',
+  method: 'POST',
+  path: '/v1/api-keys',
+  status: 201,
+  access: 'operator',
+  input: ApiKeyCreateRequest,
+  output: ApiKeyCreateResponse,
+  run:
+    (parts: Parts) =>
+    async ({ name, expires_in_seconds: seconds, ...request }, asker) => {
+      const { agentDid: by, tenantId: own } = asker.principal;
+      const { tenant_id: tenantId = own, roles = ['agent'], trust_level: asked } = request;
+      const refused = mayGrant(asker, { tenantId, roles, trust: asked });
+      if (refused !== undefined) return refused;
+      const trust = asked ?? trustToGrant(asker);
+      const root = rootToGrant(asker);
+      const bounds = {
+        ...(trust === undefined ? {} : { trust_level: trust }),
+        ...(root === undefined ? {} : { root_holder: root }),
+      };
+      const claims = grantedClaims(
+        { ...request, ...bounds, roles: [...roles] },
+        { tenantId, agentDid: parts.defaultAgent },
+      );
+      const expiry = seconds === undefined ? {} : { expiresAt: parts.clock.now() + seconds * 1000 };
+      const { key, stored } = await parts.apiKeys.create({ name, claims, by, ...expiry });
+      const wire = wireOf(stored, parts.clock.now());
+      const { key_id: subject, agent_did, expires_at, prefix, tool_id } = wire;
+      const told = { name, prefix, agent_did, roles: wire.roles, tool_id, expires_at };
+      await recordIdentity(parts, asker, tenantId, 'api-key-created', { subject, ...told });
+      return { api_key: key, key: wire };
+    },
+});
 
 /** The keys of the asker's tenant, the newest first. */
-export function listApiKeys({ apiKeys, clock }: Pick<Parts, 'apiKeys' | 'clock'>): Run<'api_keys.list'> {
-  return async (_input, { principal }) => {
-    const keys = await apiKeys.list(principal.tenantId);
-    return { keys: keys.map((key) => wireOf(key, clock.now())) };
-  };
-}
+export const listApiKeys = operation({
+  name: 'api_keys.list',
+  summary: 'List the API keys of the tenant',
+  method: 'GET',
+  path: '/v1/api-keys',
+  status: 200,
+  access: 'viewer',
+  input: NoInput,
+  output: ApiKeyListResponse,
+  run:
+    ({ apiKeys, clock }: Pick<Parts, 'apiKeys' | 'clock'>) =>
+    async (_input, { principal }) => {
+      const keys = await apiKeys.list(principal.tenantId);
+      return { keys: keys.map((key) => wireOf(key, clock.now())) };
+    },
+});
 
 /** Revokes a key of the asker's tenant; known at once here, elsewhere in a second. */
-export function revokeApiKey(parts: Parts): Run<'api_keys.revoke'> {
-  return async ({ key_id: id }, asker) => {
-    const { tenantId } = asker.principal;
-    const revoked = await parts.apiKeys.revoke(tenantId, id);
-    if (revoked === undefined) return failure('E3809', `The tenant has no API key ${id}. See "api-keys list".`);
-    await recordIdentity(parts, asker, tenantId, 'api-key-revoked', { subject: id, name: revoked.name });
-    return wireOf(revoked, parts.clock.now());
-  };
-}
+export const revokeApiKey = operation({
+  name: 'api_keys.revoke',
+  summary: 'Revoke an API key',
+  method: 'DELETE',
+  path: '/v1/api-keys/{key_id}',
+  status: 200,
+  access: 'operator',
+  input: ApiKeyRevokeRequest,
+  output: ApiKey,
+  run:
+    (parts: Parts) =>
+    async ({ key_id: id }, asker) => {
+      const { tenantId } = asker.principal;
+      const revoked = await parts.apiKeys.revoke(tenantId, id);
+      if (revoked === undefined) return failure('E3809', `The tenant has no API key ${id}. See "api-keys list".`);
+      await recordIdentity(parts, asker, tenantId, 'api-key-revoked', { subject: id, name: revoked.name });
+      return wireOf(revoked, parts.clock.now());
+    },
+});
 
 function wireOf(stored: StoredApiKey, now: number): ApiKey {
   const { id, name, prefix, tenantId, claims, createdAt, createdBy, expiresAt, revokedAt, lastUsedAt } = stored;

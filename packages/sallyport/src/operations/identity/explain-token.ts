@@ -1,18 +1,29 @@
-import type { Run } from '../operation.ts';
+import { TokenExplainRequest, TokenExplanation } from '../../../api/schemas/capability-token.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /**
  * All there is to say of a token or API key. Whether one of another tenant is revoked or known stays between that tenant
  * and the layer: its asker may read what it says, and is told no more.
  */
-export function explainCredential({ authenticator }: Pick<OperationParts, 'authenticator'>): Run<'token.explain'> {
-  return async ({ token }, { principal, caller }) => {
-    const explanation = await authenticator.explain(token.trim());
-    const tenant = explanation.claims.find(({ name }) => name === 'tenant_id')?.value;
-    if (caller.local === true || tenant === undefined || tenant === principal.tenantId) return explanation;
-    const foreign = { e_code: 'E3809', message: 'It is of another tenant: only that tenant is told how it stands.' };
-    const kind = explanation.kind === 'api_key' ? 'unreadable' : explanation.kind;
-    const claims = explanation.kind === 'api_key' ? [] : explanation.claims;
-    return { ...explanation, kind, claims, accepted: false, reasons: [foreign] };
-  };
-}
+export const explainCredential = operation({
+  name: 'token.explain',
+  summary: 'Explain a token claim by claim, and why it would be refused',
+  method: 'POST',
+  path: '/v1/tokens/explanation',
+  status: 200,
+  access: 'operator',
+  input: TokenExplainRequest,
+  output: TokenExplanation,
+  run:
+    ({ authenticator }: Pick<OperationParts, 'authenticator'>) =>
+    async ({ token }, { principal, caller }) => {
+      const explanation = await authenticator.explain(token.trim());
+      const tenant = explanation.claims.find(({ name }) => name === 'tenant_id')?.value;
+      if (caller.local === true || tenant === undefined || tenant === principal.tenantId) return explanation;
+      const foreign = { e_code: 'E3809', message: 'It is of another tenant: only that tenant is told how it stands.' };
+      const kind = explanation.kind === 'api_key' ? 'unreadable' : explanation.kind;
+      const claims = explanation.kind === 'api_key' ? [] : explanation.claims;
+      return { ...explanation, kind, claims, accepted: false, reasons: [foreign] };
+    },
+});

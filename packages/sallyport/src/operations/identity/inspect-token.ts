@@ -1,17 +1,29 @@
-import type { Run } from '../operation.ts';
+import { TokenHolder } from '../../../api/schemas/capability-token.ts';
+import { NoInput } from '../../../api/schemas/identifiers.ts';
+import { operation } from '../operation.ts';
 
 /** Whom the asker's token speaks for: what a client, or a door, must know to name its own things. */
-export function inspectToken(): Run<'token.inspect'> {
-  return (_input, { principal, claims }) => ({
-    tenant_id: principal.tenantId,
-    agent_did: principal.agentDid,
-    ...(principal.userDid === undefined ? {} : { user_did: principal.userDid }),
-    ...(principal.sessionId === undefined ? {} : { session_id: principal.sessionId }),
-    roles: [...principal.roles],
-    ...(principal.trust === undefined ? {} : { trust_level: principal.trust }),
-    ...(claims === undefined ? {} : { tool_id: claims.tool_id, ...expiryOf(claims.exp) }),
-  });
-}
+export const inspectToken = operation({
+  name: 'token.inspect',
+  summary: "Say whom the caller's token speaks for",
+  method: 'GET',
+  path: '/v1/tokens/current',
+  status: 200,
+  access: 'token',
+  input: NoInput,
+  output: TokenHolder,
+  run:
+    () =>
+    (_input, { principal, claims }) => ({
+      tenant_id: principal.tenantId,
+      agent_did: principal.agentDid,
+      ...(principal.userDid === undefined ? {} : { user_did: principal.userDid }),
+      ...(principal.sessionId === undefined ? {} : { session_id: principal.sessionId }),
+      roles: [...principal.roles],
+      ...(principal.trust === undefined ? {} : { trust_level: principal.trust }),
+      ...(claims === undefined ? {} : { tool_id: claims.tool_id, ...expiryOf(claims.exp) }),
+    }),
+});
 
 /** Latest second that Date can write; what claims to expire later, or never does, says nothing. */
 const SECOND_MAX = 8.64e12;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Run } from '../operation.ts';
+import { TokenMintRequest, TokenMintResponse } from '../../../api/schemas/capability-token.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
 
@@ -7,10 +8,16 @@ import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
  * Signs a capability token for the asker's own tenant, with no role that the asker lacks; the token itself stays out of
  * the record. Only who sits at the machine may act for another tenant: anybody else is refused, with E3213.
  */
-export function mintToken(
-  parts: Pick<OperationParts, 'mintToken' | 'apiKeys' | 'ledger' | 'clock'>,
-): Run<'token.mint'> {
-  return async (input, asker) => {
+export const mintToken = operation({
+  name: 'token.mint',
+  summary: 'Sign a capability token',
+  method: 'POST',
+  path: '/v1/tokens',
+  status: 201,
+  access: 'operator',
+  input: TokenMintRequest,
+  output: TokenMintResponse,
+  run: (parts: Pick<OperationParts, 'mintToken' | 'apiKeys' | 'ledger' | 'clock'>) => async (input, asker) => {
     const { principal } = asker;
     const { tenant_id: tenantId = principal.tenantId } = input;
     const refused = mayGrant(asker, { tenantId, roles: input.roles ?? [], trust: input.trust_level });
@@ -37,5 +44,5 @@ export function mintToken(
       durability: 'synchronous',
     });
     return minted;
-  };
-}
+  },
+});

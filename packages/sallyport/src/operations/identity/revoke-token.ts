@@ -1,10 +1,16 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
-import type { Revocation, TokenRevokeRequest } from '../../../api/schemas/identity/revocation.ts';
+import {
+  Revocation,
+  RevocationLiftRequest,
+  RevocationListRequest,
+  RevocationListResponse,
+  TokenRevokeRequest,
+} from '../../../api/schemas/identity/revocation.ts';
 import { isApiKey } from '../../identity/api-keys.ts';
 import { readUnverified } from '../../identity/authenticator.ts';
 import type { StoredRevocation } from '../../identity/revocations.port.ts';
 import type { NewRevocation } from '../../identity/revocations.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordIdentity } from './identity-event.ts';
 
@@ -15,8 +21,16 @@ const WHAT = ['token', 'jti', 'agent_did', 'whole_tenant'] as const;
 const PAGE_SIZE = 50;
 
 /** Revokes one token, or those of an agent or of the asker's tenant (PRM-01); known at once here, elsewhere in a second. */
-export function revokeToken(parts: Parts): Run<'token.revoke'> {
-  return async (input, asker) => {
+export const revokeToken = operation({
+  name: 'token.revoke',
+  summary: 'Revoke one token, or the tokens of an agent or of the tenant (PRM-01)',
+  method: 'POST',
+  path: '/v1/revocations',
+  status: 201,
+  access: 'operator',
+  input: TokenRevokeRequest,
+  output: Revocation,
+  run: (parts: Parts) => async (input, asker) => {
     if (input.token !== undefined && isApiKey(input.token.trim())) return revokeKeyItself(parts, input, asker);
     const wanted = revocationFor(input, asker, parts.clock.now());
     if (isFailure(wanted)) return wanted;
@@ -30,28 +44,48 @@ export function revokeToken(parts: Parts): Run<'token.revoke'> {
       reason: rest.reason,
     });
     return wireOf(kept);
-  };
-}
+  },
+});
 
 /** What the asker's tenant revoked, a page at a time. */
-export function listRevocations({ revocations }: Pick<OperationParts, 'revocations'>): Run<'revocations.list'> {
-  return async ({ page = 1, page_size = PAGE_SIZE }, { principal }) => {
-    const found = await revocations.list(principal.tenantId, page_size, (page - 1) * page_size);
-    return { revocations: found.revocations.map(wireOf), total: found.total };
-  };
-}
+export const listRevocations = operation({
+  name: 'revocations.list',
+  summary: 'List what is revoked, the latest first',
+  method: 'GET',
+  path: '/v1/revocations',
+  status: 200,
+  access: 'viewer',
+  input: RevocationListRequest,
+  output: RevocationListResponse,
+  run:
+    ({ revocations }: Pick<OperationParts, 'revocations'>) =>
+    async ({ page = 1, page_size = PAGE_SIZE }, { principal }) => {
+      const found = await revocations.list(principal.tenantId, page_size, (page - 1) * page_size);
+      return { revocations: found.revocations.map(wireOf), total: found.total };
+    },
+});
 
 /** Takes one of the asker's tenant back. */
-export function liftRevocation(parts: Parts): Run<'revocations.lift'> {
-  return async ({ revocation_id: id }, asker) => {
-    const { tenantId } = asker.principal;
-    const lifted = await parts.revocations.lift(tenantId, id);
-    if (lifted === undefined) return failure('E3809', `The tenant has no revocation ${id}. See "token revocations".`);
-    const { kind, subject } = lifted;
-    await recordIdentity(parts, asker, tenantId, 'revocation-lifted', { subject, revocation_id: id, kind });
-    return wireOf(lifted);
-  };
-}
+export const liftRevocation = operation({
+  name: 'revocations.lift',
+  summary: 'Take a revocation back',
+  method: 'DELETE',
+  path: '/v1/revocations/{revocation_id}',
+  status: 200,
+  access: 'operator',
+  input: RevocationLiftRequest,
+  output: Revocation,
+  run:
+    (parts: Parts) =>
+    async ({ revocation_id: id }, asker) => {
+      const { tenantId } = asker.principal;
+      const lifted = await parts.revocations.lift(tenantId, id);
+      if (lifted === undefined) return failure('E3809', `The tenant has no revocation ${id}. See "token revocations".`);
+      const { kind, subject } = lifted;
+      await recordIdentity(parts, asker, tenantId, 'revocation-lifted', { subject, revocation_id: id, kind });
+      return wireOf(lifted);
+    },
+});
 
 function revocationFor(input: TokenRevokeRequest, asker: Asker, now: number): NewRevocation | Failure {
   const named = WHAT.filter((name) => input[name] !== undefined);

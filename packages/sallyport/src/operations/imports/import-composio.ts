@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { ComposioImport } from '../../../api/schemas/imports.ts';
+import { ComposioImport, ImportReport } from '../../../api/schemas/imports.ts';
 import { createGuardedFetch } from '../../external/guarded-fetch.ts';
 import { OUTBOUND_TIMES } from '../../external/outbound-http.ts';
 import type { ComposioListing, ComposioSource } from '../../registry/importer.port.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { importReport } from './import-report.ts';
 import { knownIds } from './known-ids.ts';
@@ -18,19 +18,29 @@ const SECRET = 'composio_api_key';
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 /** Registers tools of Composio, as its API lists them for the project of the key (REG-02, EXE-08). */
-export function importComposio(parts: OperationParts): Run<'tools.import-composio'> {
-  return async ({ bump, dry_run, ...asked }, asker) => {
-    const address = addressOf(asked.base_url ?? BASE_URL);
-    if (isFailure(address)) return address;
-    if (asked.user_id !== undefined && asked.user_from !== undefined) return twoUsers();
-    const apiKey = await keyOf(parts, asker, asked.secret ?? SECRET);
-    const fetch = createGuardedFetch(parts.outbound, [address], OUTBOUND_TIMES);
-    const tools = await listed(parts, { ...listingOf(asked), fetch, apiKey }, asker);
-    const whole = isWhole(asked) ? 'composio' : undefined;
-    const imported = parts.importComposio(tools, { ...sourceOf(asked), ...(await knownIds(parts, asker)) });
-    return importReport(parts, asker, imported, { bump, dry_run, whole });
-  };
-}
+export const importComposio = operation({
+  name: 'tools.import-composio',
+  summary: 'Register tools of Composio, as its API lists them',
+  method: 'POST',
+  path: '/v1/imports/composio',
+  status: 200,
+  access: 'operator',
+  input: ComposioImport,
+  output: ImportReport,
+  run:
+    (parts: OperationParts) =>
+    async ({ bump, dry_run, ...asked }, asker) => {
+      const address = addressOf(asked.base_url ?? BASE_URL);
+      if (isFailure(address)) return address;
+      if (asked.user_id !== undefined && asked.user_from !== undefined) return twoUsers();
+      const apiKey = await keyOf(parts, asker, asked.secret ?? SECRET);
+      const fetch = createGuardedFetch(parts.outbound, [address], OUTBOUND_TIMES);
+      const tools = await listed(parts, { ...listingOf(asked), fetch, apiKey }, asker);
+      const whole = isWhole(asked) ? 'composio' : undefined;
+      const imported = parts.importComposio(tools, { ...sourceOf(asked), ...(await knownIds(parts, asker)) });
+      return importReport(parts, asker, imported, { bump, dry_run, whole });
+    },
+});
 
 type Asked = Omit<ComposioImport, 'bump' | 'dry_run'>;
 

@@ -7,7 +7,7 @@ import type { ImportedTools } from '../../registry/importer.port.ts';
 import type { Registered } from '../../registry/registry.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
+import { recordChange } from '../tools/registry-event.ts';
 import { ownedId } from '../upstreams/owned-id.ts';
 import { type ImportPlan, planImport } from './import-plan.ts';
 

@@ -1,26 +1,36 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
-import type { SkillImportFile } from '../../../api/schemas/imports.ts';
+import { ImportReport, SkillImport, type SkillImportFile } from '../../../api/schemas/imports.ts';
 import type { ImportedTools, SkillFile } from '../../registry/importer.port.ts';
 import type { SkillPackage } from '../../registry/skill-package.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { importReport } from './import-report.ts';
 import { knownIds } from './known-ids.ts';
 
 /** Registers the skills in the files of a folder (REG-02). Several folders may share a source, unless it is named. */
-export function importSkill(parts: OperationParts): Run<'tools.import-skill'> {
-  return async ({ files, name, ...options }, asker) => {
-    const given = files.map(fileOf);
-    const imported = parts.importSkills(given, {
-      ...(await knownIds(parts, asker)),
-      ...(name === undefined ? {} : { name }),
-    });
-    // Before the tools that need them are registered: a tool without its files could not run.
-    if (options.dry_run !== true) await keepFiles(parts, asker.principal.tenantId, imported, given);
-    return importReport(parts, asker, imported, { ...options, whole: name === undefined ? undefined : 'skill' });
-  };
-}
+export const importSkill = operation({
+  name: 'tools.import-skill',
+  summary: 'Register the skills of a folder',
+  method: 'POST',
+  path: '/v1/imports/skills',
+  status: 200,
+  access: 'operator',
+  input: SkillImport,
+  output: ImportReport,
+  run:
+    (parts: OperationParts) =>
+    async ({ files, name, ...options }, asker) => {
+      const given = files.map(fileOf);
+      const imported = parts.importSkills(given, {
+        ...(await knownIds(parts, asker)),
+        ...(name === undefined ? {} : { name }),
+      });
+      // Before the tools that need them are registered: a tool without its files could not run.
+      if (options.dry_run !== true) await keepFiles(parts, asker.principal.tenantId, imported, given);
+      return importReport(parts, asker, imported, { ...options, whole: name === undefined ? undefined : 'skill' });
+    },
+});
 
 async function keepFiles(
   { skillFiles }: Pick<OperationParts, 'skillFiles'>,

@@ -1,13 +1,13 @@
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type {
-  UpstreamDefinition,
+import {
+  type UpstreamDefinition,
   UpstreamImportRequest,
   UpstreamImportResponse,
 } from '../../../api/schemas/upstream.ts';
 import { readDesktopConfiguration } from '../../mcp-servers/desktop-configuration.ts';
 import { literalSecrets, secretArgument, secretNameOf } from '../../mcp-servers/upstreams.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { connectAndRegister, withInstalled } from '../upstreams/add-upstream.ts';
 
@@ -33,25 +33,35 @@ const MAY_PASS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * Moves the servers of a desktop client's file in (REG-14). One that cannot be connected is kept and tried again; one that is
  * wrong as it is written is left out. Neither keeps the others out.
  */
-export function importUpstreams(parts: OperationParts): Run<'upstreams.import'> {
-  return async ({ configuration, source, only, dry_run, install, mounts = {}, network = {} }, asker) => {
-    const read = readDesktopConfiguration(configuration, source);
-    const granted = withGrants(read.upstreams, mounts, network);
-    const definitions = only === undefined ? granted : granted.filter(({ name }) => only.includes(name));
-    const { tenantId } = asker.principal;
-    const answer: UpstreamImportResponse = {
-      planned: definitions.map((definition) => parts.upstreams.plan(tenantId, definition)),
-      imported: [],
-      kept: [],
-      // With `only` it is the rest of an import that told of these already.
-      refused: only === undefined ? [...read.refused] : [],
-      notes: only === undefined ? [...read.notes, ...(await secretNotes(parts, tenantId, definitions))] : [],
-    };
-    if (dry_run === true) return answer;
-    for (const definition of definitions) await importOne(parts, asker, definition, install === true, answer);
-    return answer;
-  };
-}
+export const importUpstreams = operation({
+  name: 'upstreams.import',
+  summary: "Add the servers of a desktop client's mcpServers JSON",
+  method: 'POST',
+  path: '/v1/imports/mcp-servers',
+  status: 200,
+  access: 'operator',
+  input: UpstreamImportRequest,
+  output: UpstreamImportResponse,
+  run:
+    (parts: OperationParts) =>
+    async ({ configuration, source, only, dry_run, install, mounts = {}, network = {} }, asker) => {
+      const read = readDesktopConfiguration(configuration, source);
+      const granted = withGrants(read.upstreams, mounts, network);
+      const definitions = only === undefined ? granted : granted.filter(({ name }) => only.includes(name));
+      const { tenantId } = asker.principal;
+      const answer: UpstreamImportResponse = {
+        planned: definitions.map((definition) => parts.upstreams.plan(tenantId, definition)),
+        imported: [],
+        kept: [],
+        // With `only` it is the rest of an import that told of these already.
+        refused: only === undefined ? [...read.refused] : [],
+        notes: only === undefined ? [...read.notes, ...(await secretNotes(parts, tenantId, definitions))] : [],
+      };
+      if (dry_run === true) return answer;
+      for (const definition of definitions) await importOne(parts, asker, definition, install === true, answer);
+      return answer;
+    },
+});
 
 type Grants = Pick<UpstreamImportRequest, 'mounts' | 'network'>;
 

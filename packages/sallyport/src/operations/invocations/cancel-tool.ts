@@ -1,8 +1,8 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
-import type { ToolCancelResponse } from '../../../api/schemas/invocation.ts';
+import { ToolCancelRequest, ToolCancelResponse } from '../../../api/schemas/invocation.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { CancelEnd } from '../../orchestration/workers.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayReach } from './may-reach.ts';
 import { noSuchCall } from './tool-status.ts';
@@ -19,22 +19,39 @@ const MESSAGES: Readonly<Record<CancelEnd, string>> = {
  * BC-2 tool.cancel(): idempotent; what is over stays as it is. A call that waits ends at once, one that runs here is told
  * at once, one that runs in another instance within a beat of that instance.
  */
-export function cancelTool({ running, records, callWorkers }: Parts): Run<'tool.cancel'> {
-  return async ({ invocation_id, reason }, asker) => {
-    const { tenantId } = asker.principal;
-    const answer = (cancelled: boolean, message: string): ToolCancelResponse => ({ invocation_id, cancelled, message });
-    const ongoing = running.find(tenantId, invocation_id);
-    if (ongoing !== undefined && mayReach(asker, ongoing.call.principal, 'operator')) {
-      const because = reason === undefined ? '' : ` Reason given: ${reason}`;
-      ongoing.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
-      return answer(true, MESSAGES.told);
-    }
-    const record = await records.findInvocation(tenantId, invocation_id);
-    if (record === undefined || !mayReach(asker, record, 'operator')) return noSuchCall(invocation_id);
-    if (isFinal(record.state)) return answer(false, `Already over: ${record.state}`);
-    const end = (await callWorkers?.cancel(record, reason)) ?? 'unreachable';
-    if (end !== 'unreachable') return answer(true, MESSAGES[end]);
-    const now = await records.findInvocation(tenantId, invocation_id);
-    return answer(false, now !== undefined && isFinal(now.state) ? `Already over: ${now.state}` : MESSAGES.unreachable);
-  };
-}
+export const cancelTool = operation({
+  name: 'tool.cancel',
+  summary: 'Cancel an invocation (BC-2)',
+  method: 'DELETE',
+  path: '/v1/invocations/{invocation_id}',
+  status: 200,
+  access: 'token',
+  input: ToolCancelRequest,
+  output: ToolCancelResponse,
+  run:
+    ({ running, records, callWorkers }: Parts) =>
+    async ({ invocation_id, reason }, asker) => {
+      const { tenantId } = asker.principal;
+      const answer = (cancelled: boolean, message: string): ToolCancelResponse => ({
+        invocation_id,
+        cancelled,
+        message,
+      });
+      const ongoing = running.find(tenantId, invocation_id);
+      if (ongoing !== undefined && mayReach(asker, ongoing.call.principal, 'operator')) {
+        const because = reason === undefined ? '' : ` Reason given: ${reason}`;
+        ongoing.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
+        return answer(true, MESSAGES.told);
+      }
+      const record = await records.findInvocation(tenantId, invocation_id);
+      if (record === undefined || !mayReach(asker, record, 'operator')) return noSuchCall(invocation_id);
+      if (isFinal(record.state)) return answer(false, `Already over: ${record.state}`);
+      const end = (await callWorkers?.cancel(record, reason)) ?? 'unreachable';
+      if (end !== 'unreachable') return answer(true, MESSAGES[end]);
+      const now = await records.findInvocation(tenantId, invocation_id);
+      return answer(
+        false,
+        now !== undefined && isFinal(now.state) ? `Already over: ${now.state}` : MESSAGES.unreachable,
+      );
+    },
+});

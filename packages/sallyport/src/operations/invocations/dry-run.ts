@@ -1,7 +1,20 @@
-import type { Run } from '../operation.ts';
+import { DryRunResponse } from '../../../api/schemas/calls/dry-run.ts';
+import { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** Says what would become of a call, and why; nothing is run or taken (PIPE-15). */
-export function dryRun({ rehearseCall }: Pick<OperationParts, 'rehearseCall'>): Run<'tool.dry_run'> {
-  return (request, { caller }) => rehearseCall({ request, caller });
-}
+export const dryRun = operation({
+  name: 'tool.dry_run',
+  summary: 'Say what would become of an invocation, and why; nothing is run or taken',
+  method: 'POST',
+  path: '/v1/dry-runs',
+  status: 200,
+  access: 'token',
+  input: ToolInvokeRequest,
+  output: DryRunResponse,
+  run:
+    ({ rehearseCall }: Pick<OperationParts, 'rehearseCall'>) =>
+    (request, { caller }) =>
+      rehearseCall({ request, caller }),
+});

@@ -1,26 +1,33 @@
 // Hot path: the second stop of every call.
 
 import { errorBody } from '@sallyport/std/error/failure';
-import type { ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
+import { ToolInvokeRequest, ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** BC-2 tool.invoke(): takes the call through the pipeline; whatever became of it is the answer. */
-export function invokeTool({
-  runCall,
-  callIntake,
-}: Pick<OperationParts, 'runCall' | 'callIntake'>): Run<'tool.invoke'> {
-  return async (request, { caller }) => {
-    const record = await runCall({ request, caller });
-    const answer = responseOf(record);
-    // How long it will take is asked only where somebody will wait.
-    const seconds = waitsFor(record) === 'worker' ? callIntake?.estimateSeconds() : undefined;
-    if (seconds === undefined || answer.polling_info === undefined) return answer;
-    return { ...answer, polling_info: { ...answer.polling_info, estimated_completion_seconds: seconds } };
-  };
-}
+export const invokeTool = operation({
+  name: 'tool.invoke',
+  summary: 'Invoke a tool (BC-2)',
+  method: 'POST',
+  path: '/v1/invocations',
+  status: 200,
+  access: 'token',
+  input: ToolInvokeRequest,
+  output: ToolInvokeResponse,
+  run:
+    ({ runCall, callIntake }: Pick<OperationParts, 'runCall' | 'callIntake'>) =>
+    async (request, { caller }) => {
+      const record = await runCall({ request, caller });
+      const answer = responseOf(record);
+      // How long it will take is asked only where somebody will wait.
+      const seconds = waitsFor(record) === 'worker' ? callIntake?.estimateSeconds() : undefined;
+      if (seconds === undefined || answer.polling_info === undefined) return answer;
+      return { ...answer, polling_info: { ...answer.polling_info, estimated_completion_seconds: seconds } };
+    },
+});
 
 /** A record as BC-2's response shows it. */
 export function responseOf(record: InvocationRecord): ToolInvokeResponse {

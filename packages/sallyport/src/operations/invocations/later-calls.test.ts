@@ -43,11 +43,11 @@ async function start(shared = sharedMemory()) {
   return {
     ...made,
     shared,
-    status: toolStatus(operations),
-    cancel: cancelTool(operations),
-    extend: extendTool(operations),
-    watch: watchTool(operations),
-    invoke: invokeTool(operations),
+    status: toolStatus.run(operations),
+    cancel: cancelTool.run(operations),
+    extend: extendTool.run(operations),
+    watch: watchTool.run(operations),
+    invoke: invokeTool.run(operations),
   };
 }
 

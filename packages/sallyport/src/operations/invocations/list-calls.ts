@@ -1,9 +1,9 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
-import type { CallListRequest, ListedCall } from '../../../api/schemas/calls/call-list.ts';
+import { CallListRequest, CallListResponse, type ListedCall } from '../../../api/schemas/calls/call-list.ts';
 import type { CallQuery } from '../../audit/ledger-store.port.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { cursorOf, placeOf } from './call-cursor.ts';
 import { reachesAll } from './may-reach.ts';
@@ -12,20 +12,30 @@ import { reachesAll } from './may-reach.ts';
 const PAGE = 50;
 
 /** Calls on record, the last accepted first: the asker's own, or all of the tenant for one who reads it. */
-export function listCalls({ records }: Pick<OperationParts, 'records'>): Run<'calls.list'> {
-  return async (request, asker) => {
-    const query = queryOf(request, asker);
-    if (isFailure(query)) return query;
-    // One more than the page holds tells whether another follows.
-    const found = await records.calls({ ...query, limit: query.limit + 1 });
-    const page = found.slice(0, query.limit);
-    const last = page.at(-1);
-    return {
-      invocations: page.map(listed),
-      ...(found.length > page.length && last !== undefined ? { next: cursorOf(last) } : {}),
-    };
-  };
-}
+export const listCalls = operation({
+  name: 'calls.list',
+  summary: 'List invocations: the own ones, or all of the tenant for who reads it',
+  method: 'GET',
+  path: '/v1/invocations',
+  status: 200,
+  access: 'token',
+  input: CallListRequest,
+  output: CallListResponse,
+  run:
+    ({ records }: Pick<OperationParts, 'records'>) =>
+    async (request, asker) => {
+      const query = queryOf(request, asker);
+      if (isFailure(query)) return query;
+      // One more than the page holds tells whether another follows.
+      const found = await records.calls({ ...query, limit: query.limit + 1 });
+      const page = found.slice(0, query.limit);
+      const last = page.at(-1);
+      return {
+        invocations: page.map(listed),
+        ...(found.length > page.length && last !== undefined ? { next: cursorOf(last) } : {}),
+      };
+    },
+});
 
 function queryOf(request: CallListRequest, asker: Asker): CallQuery | Failure {
   const { state, tool_id, agent_did, since, until, cursor, limit = PAGE } = request;

@@ -1,7 +1,7 @@
 import type { Role } from '../../../api/schemas/capability-token.ts';
 import { type CallOwner, isOwner } from '../../domain/invocation/call-owner.ts';
-import { ROLES_FOR } from '../catalogue/entry.ts';
 import type { Asker } from '../operation.ts';
+import { ROLES_FOR } from '../operation.ts';
 
 /** Role that opens all calls of the tenant: `viewer` to read them, `operator` to end them or take them back. */
 export type Reach = 'viewer' | 'operator';

@@ -1,22 +1,31 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
-import type { ToolStatusResponse } from '../../../api/schemas/invocation.ts';
+import { ToolStatusRequest, ToolStatusResponse } from '../../../api/schemas/invocation.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
 import type { HeldProgress } from '../../orchestration/call-lease-store.port.ts';
 import { shownProgress } from '../../orchestration/workers.ts';
 import type { OngoingCall } from '../../pipeline/run.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import { shownSettlement } from '../outcomes/shown-outcome.ts';
 import type { OperationParts } from '../parts.ts';
 import { responseOf } from './invoke-tool.ts';
 import { mayReach } from './may-reach.ts';
 
 /** BC-2 tool.status(): of a call that runs here, from memory; of any other, from the record and its lease. */
-export function toolStatus(
-  parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>,
-): Run<'tool.status'> {
-  return ({ invocation_id }, asker) => statusFor(parts, invocation_id, asker);
-}
+export const toolStatus = operation({
+  name: 'tool.status',
+  summary: 'Status of an invocation (BC-2)',
+  method: 'GET',
+  path: '/v1/invocations/{invocation_id}',
+  status: 200,
+  access: 'token',
+  input: ToolStatusRequest,
+  output: ToolStatusResponse,
+  run:
+    (parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>) =>
+    ({ invocation_id }, asker) =>
+      statusFor(parts, invocation_id, asker),
+});
 
 /** The status of a call for one who may look at it. @returns E3809 where there is none for him */
 export async function statusFor(

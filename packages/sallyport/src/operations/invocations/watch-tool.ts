@@ -1,8 +1,8 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { sha256 } from '@sallyport/std/sha256';
-import type { ToolStatusResponse, ToolWatchResponse } from '../../../api/schemas/invocation.ts';
+import { type ToolStatusResponse, ToolWatchRequest, ToolWatchResponse } from '../../../api/schemas/invocation.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { statusFor } from './tool-status.ts';
 
@@ -16,27 +16,35 @@ const RECORD_MS = 500;
  * runs in this instance cuts short. Reports of progress in between are passed over: however often a tool reports, a watcher
  * sees ten states a second at most.
  */
-export function watchTool(
-  parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'clock'>,
-): Run<'tool.watch'> {
-  const { running, clock } = parts;
-  return async ({ invocation_id, after, wait_seconds = 0 }, asker) => {
-    const until = clock.monotonic() + wait_seconds * 1000;
-    const { signal } = asker.caller;
-    const { tenantId } = asker.principal;
-    // From before the first look on, so that no end falls between a look and a wait.
-    using watch = running.watch(tenantId, invocation_id);
-    for (;;) {
-      const status = await statusFor(parts, invocation_id, asker);
-      if (isFailure(status)) return status;
-      const seen = watched(status, after);
-      const leftMs = until - clock.monotonic();
-      if (seen.changed || seen.over || leftMs <= 0 || signal?.aborted === true) return seen;
-      const isHere = running.find(tenantId, invocation_id) !== undefined;
-      await watch.next(Math.min(leftMs, isHere ? HERE_MS : RECORD_MS), signal);
-    }
-  };
-}
+export const watchTool = operation({
+  name: 'tool.watch',
+  summary: 'Status of an invocation once it is another than the caller knows',
+  method: 'GET',
+  path: '/v1/invocations/{invocation_id}/changes',
+  status: 200,
+  access: 'token',
+  input: ToolWatchRequest,
+  output: ToolWatchResponse,
+  run: (parts: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'clock'>) => {
+    const { running, clock } = parts;
+    return async ({ invocation_id, after, wait_seconds = 0 }, asker) => {
+      const until = clock.monotonic() + wait_seconds * 1000;
+      const { signal } = asker.caller;
+      const { tenantId } = asker.principal;
+      // From before the first look on, so that no end falls between a look and a wait.
+      using watch = running.watch(tenantId, invocation_id);
+      for (;;) {
+        const status = await statusFor(parts, invocation_id, asker);
+        if (isFailure(status)) return status;
+        const seen = watched(status, after);
+        const leftMs = until - clock.monotonic();
+        if (seen.changed || seen.over || leftMs <= 0 || signal?.aborted === true) return seen;
+        const isHere = running.find(tenantId, invocation_id) !== undefined;
+        await watch.next(Math.min(leftMs, isHere ? HERE_MS : RECORD_MS), signal);
+      }
+    };
+  },
+});
 
 function watched(invocation: ToolStatusResponse, after: string | undefined): ToolWatchResponse {
   const { state, status, progress_percent, current_phase } = invocation;

@@ -40,7 +40,7 @@ describe('a call whose outcome is not known', () => {
     const { parts, asker, unknown, eventsOf, store } = await layer();
     const [first, second] = [await unknown(), await unknown()];
     const list = async (settled = false) => {
-      const answer = await listOutcomes(parts)({ settled }, asker());
+      const answer = await listOutcomes.run(parts)({ settled }, asker());
       return isFailure(answer) ? answer.code : answer.outcomes.map(({ invocation_id }) => invocation_id);
     };
     expect(await list()).toHaveLength(2);
@@ -50,14 +50,14 @@ describe('a call whose outcome is not known', () => {
       note: 'The bank shows it.',
       result: { id: 7 },
     } as const;
-    expect(await settleOutcome(parts)(request, asker())).toMatchObject({
+    expect(await settleOutcome.run(parts)(request, asker())).toMatchObject({
       invocation_id: first,
       settlement: { outcome: 'happened', how: 'person', settled_by: 'did:op', result: { id: 7 } },
     });
     const other = { ...request, outcome: 'did_not_happen' } as const;
-    expect(await ended(settleOutcome(parts)(other, asker()))).toBe('E3704');
-    expect(await ended(settleOutcome(parts)(request, asker('did:other')))).toBe('E3704');
-    expect(await settleOutcome(parts)(request, asker())).toMatchObject({ settlement: { outcome: 'happened' } });
+    expect(await ended(settleOutcome.run(parts)(other, asker()))).toBe('E3704');
+    expect(await ended(settleOutcome.run(parts)(request, asker('did:other')))).toBe('E3704');
+    expect(await settleOutcome.run(parts)(request, asker())).toMatchObject({ settlement: { outcome: 'happened' } });
     expect([await list(), await list(true)]).toEqual([[second], [first]]);
     expect(await store.findInvocation('acme', first)).toMatchObject({ state: 'ABORTED', failure: { code: 'E3804' } });
     const [event] = (await eventsOf(first)).filter(({ type }) => type === 'ai.agent.tool.outcome_settled');
@@ -71,11 +71,11 @@ describe('a call whose outcome is not known', () => {
     await add(manifest('fine'), () => 1);
     const known = (await call({ tool_id: 'fine', parameters: { n: 1 } })).invocationId;
     const settle = (invocation_id: string, who: Asker) =>
-      ended(settleOutcome(parts)({ invocation_id, outcome: 'happened', note: 'x' }, who));
+      ended(settleOutcome.run(parts)({ invocation_id, outcome: 'happened', note: 'x' }, who));
     expect(await settle(id, asker('did:op', 'globex'))).toBe('E3809');
     expect(await settle(known, asker())).toBe('E3809');
-    expect(await ended(getOutcome(parts)({ invocation_id: id }, asker('did:op', 'globex')))).toBe('E3809');
-    expect(await ended(listOutcomes(parts)({ after: known }, asker()))).toBe('E3809');
+    expect(await ended(getOutcome.run(parts)({ invocation_id: id }, asker('did:op', 'globex')))).toBe('E3809');
+    expect(await ended(listOutcomes.run(parts)({ after: known }, asker()))).toBe('E3809');
   });
 
   test('PIPE-13 is settled by a tool that looks, and by none that may change something', async () => {
@@ -88,7 +88,7 @@ describe('a call whose outcome is not known', () => {
       asked.push(parameters);
       return answers.shift();
     });
-    const reconcile = (tool_id: string) => ended(reconcileOutcome(parts)({ invocation_id: id, tool_id }, asker()));
+    const reconcile = (tool_id: string) => ended(reconcileOutcome.run(parts)({ invocation_id: id, tool_id }, asker()));
     expect(await reconcile('pay')).toBe('E3901');
     expect(await reconcile('nowhere')).toBe('E3001');
     expect(await reconcile('look')).toBe('E3704');
@@ -105,7 +105,7 @@ describe('a call that is verified', () => {
     await add(manifest('double', { deterministic: true }), ({ n }) => Number(n) * 2 + offset);
     const { invocationId } = await call({ tool_id: 'double', parameters: { n: 4 } });
     const verify = (n: number) =>
-      ended(verifyCall(parts)({ invocation_id: invocationId, parameters: { n } }, asker('did:agent:a')));
+      ended(verifyCall.run(parts)({ invocation_id: invocationId, parameters: { n } }, asker('did:agent:a')));
     expect(await verify(4)).toMatchObject({ invocation_id: invocationId, same: true });
     offset = 1;
     expect(await verify(4)).toMatchObject({ same: false });
@@ -124,7 +124,7 @@ describe('a call that is verified', () => {
     const { invocationId } = await call({ tool_id: 'double', parameters: { n: '4' } });
     const silent = await call({ tool_id: 'silent', parameters: { n: 4 } });
     const verify = (invocation_id: string, who = 'did:agent:a') =>
-      ended(verifyCall(parts)({ invocation_id }, asker(who)));
+      ended(verifyCall.run(parts)({ invocation_id }, asker(who)));
     expect(await verify(invocationId)).toMatchObject({ same: true });
     expect(await verify(invocationId)).toMatchObject({ same: false });
     expect(asked).toEqual([4, 4, 4, 4]);
@@ -138,7 +138,7 @@ describe('a call that is verified', () => {
     await add(manifest('write', { side_effect_policy: 'idempotent' }), () => 1);
     const { invocationId } = await call({ tool_id: 'write', parameters: { n: 1 } });
     const verify = (invocation_id: string, who: string) =>
-      ended(verifyCall(parts)({ invocation_id, parameters: { n: 1 } }, asker(who)));
+      ended(verifyCall.run(parts)({ invocation_id, parameters: { n: 1 } }, asker(who)));
     expect(await verify(invocationId, 'did:agent:a')).toBe('E3901');
     expect(await verify(await unknown(), 'did:agent:a')).toBe('E3901');
     expect(await verify(invocationId, 'did:agent:b')).toBe('E3809');

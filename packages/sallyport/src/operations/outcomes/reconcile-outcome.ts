@@ -1,6 +1,7 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import { OutcomeReconcileRequest, UnknownOutcome } from '../../../api/schemas/calls/outcome.ts';
 import { sideEffectOf } from '../../domain/tool/tool-version.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { settle } from './settle-outcome.ts';
 import { type OutcomeParts, unknownOutcome } from './shown-outcome.ts';
@@ -18,35 +19,45 @@ interface Answer {
  * pure: who only looks can be asked again. Its result says `outcome`: happened, did_not_happen, or anything else for "not
  * known yet", and may bring the `result` that the call would have had.
  */
-export function reconcileOutcome(parts: Parts): Run<'outcomes.reconcile'> {
-  return async ({ invocation_id, tool_id, tool_version, parameters, capability_token }, asker) => {
-    const { tenantId } = asker.principal;
-    const found = await unknownOutcome(parts, tenantId, invocation_id);
-    if (isFailure(found)) return found;
-    const tool = await parts.registry.findAnywhere(tenantId, tool_id, tool_version);
-    if (isFailure(tool)) return tool;
-    if (sideEffectOf(tool.tool.manifest) !== 'pure') return notPure(tool_id);
-    const record = await parts.runCall({
-      request: {
-        tool_id,
-        ...(tool_version === undefined ? {} : { tool_version }),
-        parameters: parameters ?? { invocation_id },
-        ...(capability_token === undefined ? {} : { capability_token }),
-      },
-      caller: asker.caller,
-    });
-    if (record.state !== 'COMPLETED') return record.failure ?? notKnown(tool_id);
-    const { outcome, result } = (record.result ?? {}) as Answer;
-    if (outcome !== 'happened' && outcome !== 'did_not_happen') return notKnown(tool_id);
-    const note = `${tool_id} said so in ${record.invocationId}.`;
-    return settle(parts, asker, invocation_id, {
-      outcome,
-      how: 'reconcile',
-      note,
-      ...(result === undefined ? {} : { result }),
-    });
-  };
-}
+export const reconcileOutcome = operation({
+  name: 'outcomes.reconcile',
+  summary: 'Have a pure tool find out what became of a call whose outcome is not known',
+  method: 'POST',
+  path: '/v1/outcomes/{invocation_id}/reconciliation',
+  status: 200,
+  access: 'operator',
+  input: OutcomeReconcileRequest,
+  output: UnknownOutcome,
+  run:
+    (parts: Parts) =>
+    async ({ invocation_id, tool_id, tool_version, parameters, capability_token }, asker) => {
+      const { tenantId } = asker.principal;
+      const found = await unknownOutcome(parts, tenantId, invocation_id);
+      if (isFailure(found)) return found;
+      const tool = await parts.registry.findAnywhere(tenantId, tool_id, tool_version);
+      if (isFailure(tool)) return tool;
+      if (sideEffectOf(tool.tool.manifest) !== 'pure') return notPure(tool_id);
+      const record = await parts.runCall({
+        request: {
+          tool_id,
+          ...(tool_version === undefined ? {} : { tool_version }),
+          parameters: parameters ?? { invocation_id },
+          ...(capability_token === undefined ? {} : { capability_token }),
+        },
+        caller: asker.caller,
+      });
+      if (record.state !== 'COMPLETED') return record.failure ?? notKnown(tool_id);
+      const { outcome, result } = (record.result ?? {}) as Answer;
+      if (outcome !== 'happened' && outcome !== 'did_not_happen') return notKnown(tool_id);
+      const note = `${tool_id} said so in ${record.invocationId}.`;
+      return settle(parts, asker, invocation_id, {
+        outcome,
+        how: 'reconcile',
+        note,
+        ...(result === undefined ? {} : { result }),
+      });
+    },
+});
 
 const notPure = (toolId: string): Failure =>
   failure(

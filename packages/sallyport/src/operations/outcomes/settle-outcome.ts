@@ -2,23 +2,33 @@ import { randomUUID } from 'node:crypto';
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
-import type { UnknownOutcome } from '../../../api/schemas/calls/outcome.ts';
+import { OutcomeSettleRequest, UnknownOutcome } from '../../../api/schemas/calls/outcome.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { OutcomeSettlement } from '../../pipeline/outcome-store.port.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import { type OutcomeParts, shownOutcome, unknownOutcome } from './shown-outcome.ts';
 
 /** What somebody says who found out. */
 type Said = Pick<OutcomeSettlement, 'outcome' | 'how' | 'note' | 'result'>;
 
 /** A person says what became of a call whose outcome was not known (PIPE-13). */
-export function settleOutcome(parts: OutcomeParts): Run<'outcomes.settle'> {
-  return ({ invocation_id, outcome, note, result }, asker) => {
-    const said: Said = { outcome, how: 'person', note, ...(result === undefined ? {} : { result }) };
-    return settle(parts, asker, invocation_id, said);
-  };
-}
+export const settleOutcome = operation({
+  name: 'outcomes.settle',
+  summary: 'Say what became of a call whose outcome was not known; once',
+  method: 'POST',
+  path: '/v1/outcomes/{invocation_id}/settlement',
+  status: 200,
+  access: 'operator',
+  input: OutcomeSettleRequest,
+  output: UnknownOutcome,
+  run:
+    (parts: OutcomeParts) =>
+    ({ invocation_id, outcome, note, result }, asker) => {
+      const said: Said = { outcome, how: 'person', note, ...(result === undefined ? {} : { result }) };
+      return settle(parts, asker, invocation_id, said);
+    },
+});
 
 /**
  * Settles a call once; the row of the call stays as it is.

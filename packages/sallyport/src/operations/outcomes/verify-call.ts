@@ -1,7 +1,8 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
+import { ToolVerifyRequest, ToolVerifyResponse } from '../../../api/schemas/calls/outcome.ts';
 import { isOwner } from '../../domain/invocation/call-owner.ts';
 import { noSuchCall } from '../invocations/tool-status.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /**
@@ -9,37 +10,47 @@ import type { OperationParts } from '../parts.ts';
  * was called with; of others only a hash: then the caller brings the arguments, and they are refused when they are others.
  * Only pure tools are called again.
  */
-export function verifyCall({ records, runCall }: Pick<OperationParts, 'records' | 'runCall'>): Run<'tool.verify'> {
-  return async ({ invocation_id, parameters, environment, capability_token }, { principal, caller }) => {
-    const record = await records.findInvocation(principal.tenantId, invocation_id);
-    if (record === undefined || !isOwner(principal, record)) return noSuchCall(invocation_id);
-    const { state, sideEffect, inputHash, outputHash, toolId, toolVersion, contentHash } = record;
-    if (state !== 'COMPLETED' || outputHash === undefined || toolVersion === undefined) return notOver(invocation_id);
-    if (sideEffect !== 'pure') return notPure(toolId);
-    const recorded = parameters === undefined && environment === undefined ? record.inputs : undefined;
-    const variables = recorded?.environment ?? environment;
-    const replay = await runCall({
-      request: {
-        tool_id: record.calledAs ?? toolId,
-        tool_version: toolVersion,
-        parameters: parameters ?? recorded?.parameters ?? {},
-        ...(variables === undefined ? {} : { execution_options: { environment: variables } }),
-        ...(capability_token === undefined ? {} : { capability_token }),
-      },
-      caller,
-    });
-    if (replay.inputHash !== undefined && replay.inputHash !== inputHash) return otherArguments(invocation_id);
-    if (replay.failure !== undefined) return { ...replay.failure };
-    if (replay.contentHash !== contentHash || replay.outputHash === undefined) return otherTool(toolId);
-    return {
-      invocation_id,
-      same: replay.outputHash === outputHash,
-      recorded_output_hash: outputHash,
-      output_hash: replay.outputHash,
-      replay_invocation_id: replay.invocationId,
-    };
-  };
-}
+export const verifyCall = operation({
+  name: 'tool.verify',
+  summary: 'Make a call of a pure tool again, with the arguments that it had, and compare the results',
+  method: 'POST',
+  path: '/v1/invocations/{invocation_id}/verification',
+  status: 200,
+  access: 'token',
+  input: ToolVerifyRequest,
+  output: ToolVerifyResponse,
+  run:
+    ({ records, runCall }: Pick<OperationParts, 'records' | 'runCall'>) =>
+    async ({ invocation_id, parameters, environment, capability_token }, { principal, caller }) => {
+      const record = await records.findInvocation(principal.tenantId, invocation_id);
+      if (record === undefined || !isOwner(principal, record)) return noSuchCall(invocation_id);
+      const { state, sideEffect, inputHash, outputHash, toolId, toolVersion, contentHash } = record;
+      if (state !== 'COMPLETED' || outputHash === undefined || toolVersion === undefined) return notOver(invocation_id);
+      if (sideEffect !== 'pure') return notPure(toolId);
+      const recorded = parameters === undefined && environment === undefined ? record.inputs : undefined;
+      const variables = recorded?.environment ?? environment;
+      const replay = await runCall({
+        request: {
+          tool_id: record.calledAs ?? toolId,
+          tool_version: toolVersion,
+          parameters: parameters ?? recorded?.parameters ?? {},
+          ...(variables === undefined ? {} : { execution_options: { environment: variables } }),
+          ...(capability_token === undefined ? {} : { capability_token }),
+        },
+        caller,
+      });
+      if (replay.inputHash !== undefined && replay.inputHash !== inputHash) return otherArguments(invocation_id);
+      if (replay.failure !== undefined) return { ...replay.failure };
+      if (replay.contentHash !== contentHash || replay.outputHash === undefined) return otherTool(toolId);
+      return {
+        invocation_id,
+        same: replay.outputHash === outputHash,
+        recorded_output_hash: outputHash,
+        output_hash: replay.outputHash,
+        replay_invocation_id: replay.invocationId,
+      };
+    },
+});
 
 const notOver = (invocationId: string): Failure =>
   failure('E3901', `The call ${invocationId} did not complete, so there is nothing to compare with.`);

@@ -1,9 +1,15 @@
 import { failure, isFailure } from '@sallyport/std/error/failure';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
-import type { PolicyExplanation, PolicyQuestionBody, RecordedDecision } from '../../../api/schemas/policy.ts';
+import {
+  type PolicyExplanation,
+  type PolicyQuestionBody,
+  PolicyWhyRequest,
+  PolicyWhyResponse,
+  type RecordedDecision,
+} from '../../../api/schemas/policy.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { sideEffectOf, type ToolVersion } from '../../domain/tool/tool-version.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayKeepPolicies } from './owns-policies.ts';
 import { questionFrom } from './recorded-question.ts';
@@ -17,30 +23,36 @@ const EVENTS_MAX = 100;
  * Which policies decided on a call and what would have to change: of a call on record, or of one that nobody made. The
  * decision itself is read from the record where it is there; the reasons are those of the policies in force now.
  */
-export function explainPolicy(parts: Parts): Run<'policy.why'> {
-  return async ({ invocation_id, question }, asker) => {
-    if ((invocation_id === undefined) === (question === undefined))
-      return failure('E3801', 'Name an invocation_id or ask a question, one of the two.');
-    if (question !== undefined) return explainQuestion(parts, asker, question);
-    const { tenantId } = asker.principal;
-    const id = invocation_id ?? '';
-    const record = await parts.records.findInvocation(tenantId, id);
-    if (record === undefined) return failure('E3809', `There is no invocation ${id} that you may see.`);
-    const stored = await parts.records.events(tenantId, { invocation_id: id, limit: EVENTS_MAX });
-    return explainRecord(
-      parts,
-      asker,
-      record,
-      stored.map(({ event }) => event),
-    );
-  };
-}
+export const explainPolicy = operation({
+  name: 'policy.why',
+  summary: 'Say which policies decided on a call, and what would have to change',
+  method: 'POST',
+  path: '/v1/policies/why',
+  status: 200,
+  access: 'viewer',
+  input: PolicyWhyRequest,
+  output: PolicyWhyResponse,
+  run:
+    (parts: Parts) =>
+    async ({ invocation_id, question }, asker) => {
+      if ((invocation_id === undefined) === (question === undefined))
+        return failure('E3801', 'Name an invocation_id or ask a question, one of the two.');
+      if (question !== undefined) return explainQuestion(parts, asker, question);
+      const { tenantId } = asker.principal;
+      const id = invocation_id ?? '';
+      const record = await parts.records.findInvocation(tenantId, id);
+      if (record === undefined) return failure('E3809', `There is no invocation ${id} that you may see.`);
+      const stored = await parts.records.events(tenantId, { invocation_id: id, limit: EVENTS_MAX });
+      return explainRecord(
+        parts,
+        asker,
+        record,
+        stored.map(({ event }) => event),
+      );
+    },
+});
 
-async function explainQuestion(
-  parts: Parts,
-  asker: Asker,
-  asked: PolicyQuestionBody,
-): Promise<Awaited<ReturnType<Run<'policy.why'>>>> {
+async function explainQuestion(parts: Parts, asker: Asker, asked: PolicyQuestionBody): Promise<PolicyWhyResponse> {
   const { tenantId } = asker.principal;
   const mayAskForAll = mayKeepPolicies(parts, asker) === undefined;
   const tenant = (mayAskForAll ? asked.principal?.tenant_id : undefined) ?? tenantId;
@@ -66,7 +78,7 @@ async function explainRecord(
   asker: Asker,
   record: InvocationRecord,
   events: readonly CloudEvent[],
-): Promise<Awaited<ReturnType<Run<'policy.why'>>>> {
+): Promise<PolicyWhyResponse> {
   const recorded = decisionIn(events);
   const found = toolOf(parts, record.tenantId, record.toolId, record.toolVersion);
   const { question, assumed } = questionFrom(record, events, found === undefined ? undefined : toolFacts(found));

@@ -1,10 +1,21 @@
-import type { Run } from '../operation.ts';
+import { PolicyListRequest, PolicyListResponse } from '../../../api/schemas/policy.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayKeepPolicies } from './owns-policies.ts';
 
 /** The engines in the order in which they are asked, with what is in force and what was not taken. */
-export function listPolicies(
-  parts: Pick<OperationParts, 'policies' | 'catalogTenant' | 'defaultTenant'>,
-): Run<'policy.list'> {
-  return ({ text = false }, asker) => mayKeepPolicies(parts, asker) ?? { engines: [...parts.policies.list(text)] };
-}
+export const listPolicies = operation({
+  name: 'policy.list',
+  summary: 'List the policy engines with the policies in force and in shadow mode',
+  method: 'GET',
+  path: '/v1/policies',
+  status: 200,
+  access: 'viewer',
+  layerWide: true,
+  input: PolicyListRequest,
+  output: PolicyListResponse,
+  run:
+    (parts: Pick<OperationParts, 'policies' | 'catalogTenant' | 'defaultTenant'>) =>
+    ({ text = false }, asker) =>
+      mayKeepPolicies(parts, asker) ?? { engines: [...parts.policies.list(text)] },
+});

@@ -1,13 +1,22 @@
-import type { Run } from '../operation.ts';
+import { NoInput } from '../../../api/schemas/identifiers.ts';
+import { PolicyReloadResponse } from '../../../api/schemas/policy.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayKeepPolicies } from './owns-policies.ts';
 
 /** Puts the files as they are now in force; E3214 when they have a fault, and nothing changes. */
-export function reloadPolicies(
-  parts: Pick<OperationParts, 'policies' | 'catalogTenant' | 'defaultTenant'>,
-): Run<'policy.reload'> {
-  return (_input, asker) => {
+export const reloadPolicies = operation({
+  name: 'policy.reload',
+  summary: 'Read the policies again and forget every decision made before (PRM-05)',
+  method: 'POST',
+  path: '/v1/policies/reload',
+  status: 200,
+  access: 'operator',
+  layerWide: true,
+  input: NoInput,
+  output: PolicyReloadResponse,
+  run: (parts: Pick<OperationParts, 'policies' | 'catalogTenant' | 'defaultTenant'>) => (_input, asker) => {
     const { principal, caller } = asker;
     return mayKeepPolicies(parts, asker) ?? parts.policies.reload({ agentDid: principal.agentDid, door: caller.door });
-  };
-}
+  },
+});

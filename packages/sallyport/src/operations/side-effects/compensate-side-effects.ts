@@ -1,9 +1,14 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
-import type { CompensateAllRequest } from '../../../api/schemas/calls/side-effect.ts';
+import {
+  CompensateAllRequest,
+  CompensateAllResponse,
+  CompensateRequest,
+  CompensationOutcome,
+} from '../../../api/schemas/calls/side-effect.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { SideEffect, SideEffects } from '../../orchestration/side-effects.ts';
 import { reachesAll } from '../invocations/may-reach.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { findOwn, partOf } from './may-see.ts';
 import { compensationOutcome } from './side-effect-record.ts';
@@ -12,30 +17,48 @@ import { compensationOutcome } from './side-effect-record.ts';
 const EFFECTS_MAX = 100;
 
 /** Takes one side effect back; what became of it is the answer, an unhappy end too. */
-export function compensateOne(parts: Pick<OperationParts, 'sideEffects'>): Run<'side-effects.compensate'> {
-  return async ({ invocation_id, arguments: said }, asker) => {
-    const sideEffects = partOf(parts);
-    if (isFailure(sideEffects)) return sideEffects;
-    const effect = await findOwn(sideEffects, invocation_id, asker, 'operator');
-    if (isFailure(effect)) return effect;
-    const { record } = effect;
-    const done = await sideEffects.compensate(record, askerOf(asker), said);
-    if (isFailure(done)) return done;
-    const { failure: failed } = done;
-    const { status } = done.effect;
-    const outcome =
-      status === 'compensated' || (status === 'compensating' && failed === undefined)
-        ? status
-        : status === 'compensation_unknown'
-          ? 'unknown'
-          : 'failed';
-    return compensationOutcome({ record, outcome, done, ...(failed === undefined ? {} : { failure: failed }) });
-  };
-}
+export const compensateOne = operation({
+  name: 'side-effects.compensate',
+  summary: 'Take back what one call left behind, once, by the tool that its tool names',
+  method: 'POST',
+  path: '/v1/side-effects/{invocation_id}/compensation',
+  status: 200,
+  access: 'token',
+  input: CompensateRequest,
+  output: CompensationOutcome,
+  run:
+    (parts: Pick<OperationParts, 'sideEffects'>) =>
+    async ({ invocation_id, arguments: said }, asker) => {
+      const sideEffects = partOf(parts);
+      if (isFailure(sideEffects)) return sideEffects;
+      const effect = await findOwn(sideEffects, invocation_id, asker, 'operator');
+      if (isFailure(effect)) return effect;
+      const { record } = effect;
+      const done = await sideEffects.compensate(record, askerOf(asker), said);
+      if (isFailure(done)) return done;
+      const { failure: failed } = done;
+      const { status } = done.effect;
+      const outcome =
+        status === 'compensated' || (status === 'compensating' && failed === undefined)
+          ? status
+          : status === 'compensation_unknown'
+            ? 'unknown'
+            : 'failed';
+      return compensationOutcome({ record, outcome, done, ...(failed === undefined ? {} : { failure: failed }) });
+    },
+});
 
 /** Takes many back, the last that ran first. */
-export function compensateMany(parts: Pick<OperationParts, 'sideEffects'>): Run<'side-effects.compensate-all'> {
-  return async (request, asker) => {
+export const compensateMany = operation({
+  name: 'side-effects.compensate-all',
+  summary: 'Take back what the calls of a turn group left behind, or calls by name, the last first',
+  method: 'POST',
+  path: '/v1/compensations',
+  status: 200,
+  access: 'token',
+  input: CompensateAllRequest,
+  output: CompensateAllResponse,
+  run: (parts: Pick<OperationParts, 'sideEffects'>) => async (request, asker) => {
     const sideEffects = partOf(parts);
     if (isFailure(sideEffects)) return sideEffects;
     const records = await recordsOf(sideEffects, request, asker);
@@ -45,8 +68,8 @@ export function compensateMany(parts: Pick<OperationParts, 'sideEffects'>): Run<
       complete: outcomes.every(({ outcome }) => outcome === 'compensated' || outcome === 'not_compensatable'),
       outcomes: outcomes.map(compensationOutcome),
     };
-  };
-}
+  },
+});
 
 const askerOf = ({ caller, principal }: Asker) => ({ caller, agentDid: principal.agentDid });
 

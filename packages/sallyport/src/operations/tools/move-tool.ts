@@ -1,54 +1,101 @@
-import type { ToolLifecycleResponse } from '../../../api/schemas/registry/tool-lifecycle.ts';
+import {
+  ToolDeprecateRequest,
+  ToolLifecycleResponse,
+  ToolRemoveRequest,
+  ToolRemoveResponse,
+  ToolRestoreRequest,
+  ToolSunsetRequest,
+} from '../../../api/schemas/registry/tool-lifecycle.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { MoveDetails, VersionMove } from '../../registry/registry.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
 import { ownedId } from '../upstreams/owned-id.ts';
 import { historyEntry } from './history-entry.ts';
+import { recordChange } from './registry-event.ts';
 
 type Parts = Pick<OperationParts, 'registry' | 'ledger' | 'clock'>;
 
 /** Deprecates versions: calls go on, with a warning that says what to use instead (REG-04). */
-export function deprecateTool(parts: Parts): Run<'tools.deprecate'> {
-  return async ({ tool_id, version, in_favor_of, migration_guide, reason }, asker) => {
-    const said = {
-      ...(in_favor_of === undefined ? {} : { inFavorOf: in_favor_of }),
-      ...(migration_guide === undefined ? {} : { migrationGuide: migration_guide }),
-    };
-    return answer(
-      parts,
-      tool_id,
-      await move(parts, asker, { toolId: tool_id, version, to: 'deprecated', reason, ...said }),
-    );
-  };
-}
+export const deprecateTool = operation({
+  name: 'tools.deprecate',
+  summary: 'Deprecate one version of a tool, or every active one',
+  method: 'POST',
+  path: '/v1/tools/{tool_id}/deprecation',
+  status: 200,
+  access: 'operator',
+  input: ToolDeprecateRequest,
+  output: ToolLifecycleResponse,
+  run:
+    (parts: Parts) =>
+    async ({ tool_id, version, in_favor_of, migration_guide, reason }, asker) => {
+      const said = {
+        ...(in_favor_of === undefined ? {} : { inFavorOf: in_favor_of }),
+        ...(migration_guide === undefined ? {} : { migrationGuide: migration_guide }),
+      };
+      return answer(
+        parts,
+        tool_id,
+        await move(parts, asker, { toolId: tool_id, version, to: 'deprecated', reason, ...said }),
+      );
+    },
+});
 
 /** Says that deprecated versions end soon. */
-export function sunsetTool(parts: Parts): Run<'tools.sunset'> {
-  return async ({ tool_id, version, reason }, asker) =>
-    answer(parts, tool_id, await move(parts, asker, { toolId: tool_id, version, to: 'sunset', reason }));
-}
+export const sunsetTool = operation({
+  name: 'tools.sunset',
+  summary: 'Announce the end of one deprecated version, or of every one',
+  method: 'POST',
+  path: '/v1/tools/{tool_id}/sunset',
+  status: 200,
+  access: 'operator',
+  input: ToolSunsetRequest,
+  output: ToolLifecycleResponse,
+  run:
+    (parts: Parts) =>
+    async ({ tool_id, version, reason }, asker) =>
+      answer(parts, tool_id, await move(parts, asker, { toolId: tool_id, version, to: 'sunset', reason })),
+});
 
 /** Makes one version active again, unless its id went to an upstream meanwhile. */
-export function restoreTool(parts: Parts & Pick<OperationParts, 'quarantine'>): Run<'tools.restore'> {
-  return async ({ tool_id, version, reason }, asker) => {
-    const history = await parts.registry.history(asker.principal.tenantId, tool_id);
-    const former = history.find((entry) => entry.version.manifest.version === version);
-    const owned = ownedId(parts, asker, former?.version.manifest);
-    return (
-      owned ?? answer(parts, tool_id, await move(parts, asker, { toolId: tool_id, version, to: 'active', reason }))
-    );
-  };
-}
+export const restoreTool = operation({
+  name: 'tools.restore',
+  summary: 'Make a version active again, a removed one too',
+  method: 'POST',
+  path: '/v1/tools/{tool_id}/restoration',
+  status: 200,
+  access: 'operator',
+  input: ToolRestoreRequest,
+  output: ToolLifecycleResponse,
+  run:
+    (parts: Parts & Pick<OperationParts, 'quarantine'>) =>
+    async ({ tool_id, version, reason }, asker) => {
+      const history = await parts.registry.history(asker.principal.tenantId, tool_id);
+      const former = history.find((entry) => entry.version.manifest.version === version);
+      const owned = ownedId(parts, asker, former?.version.manifest);
+      return (
+        owned ?? answer(parts, tool_id, await move(parts, asker, { toolId: tool_id, version, to: 'active', reason }))
+      );
+    },
+});
 
 /** Removes versions whose days of warning are over, or by force any; calls that run go on. */
-export function removeTool(parts: Parts): Run<'tools.remove'> {
-  return async ({ tool_id, version, force = false, reason }, asker) => {
-    const removed = await move(parts, asker, { toolId: tool_id, version, to: 'removed', reason, force });
-    return { tool_id, removed: removed.map(({ manifest }) => manifest.version) };
-  };
-}
+export const removeTool = operation({
+  name: 'tools.remove',
+  summary: 'Remove one version of a tool, or all',
+  method: 'DELETE',
+  path: '/v1/tools/{tool_id}',
+  status: 200,
+  access: 'operator',
+  input: ToolRemoveRequest,
+  output: ToolRemoveResponse,
+  run:
+    (parts: Parts) =>
+    async ({ tool_id, version, force = false, reason }, asker) => {
+      const removed = await move(parts, asker, { toolId: tool_id, version, to: 'removed', reason, force });
+      return { tool_id, removed: removed.map(({ manifest }) => manifest.version) };
+    },
+});
 
 interface Wanted extends Omit<MoveDetails, 'by' | 'reason'>, Pick<VersionMove, 'toolId' | 'to'> {
   readonly version: string | undefined;

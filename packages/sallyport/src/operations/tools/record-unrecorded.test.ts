@@ -43,7 +43,7 @@ const AT_ONCE = -60_000;
 test('AUD-01 a registration and a removal that were cut off before their events are told at the next start', async () => {
   const { said, open } = await openOperations();
   const killed = open(true);
-  await expect(registerTool(killed)({ manifest: manifest('1.0.0') as never }, asker)).rejects.toThrow('killed');
+  await expect(registerTool.run(killed)({ manifest: manifest('1.0.0') as never }, asker)).rejects.toThrow('killed');
   const next = open(false);
   await next.registry.load();
   expect(await recordUnrecorded(next, AT_ONCE)).toBe(1);
@@ -58,7 +58,7 @@ test('AUD-01 a registration and a removal that were cut off before their events 
 
   const again = open(true);
   await again.registry.load();
-  await expect(removeTool(again)({ tool_id: 'weather', force: true }, asker)).rejects.toThrow('killed');
+  await expect(removeTool.run(again)({ tool_id: 'weather', force: true }, asker)).rejects.toThrow('killed');
   expect(await recordUnrecorded(open(false), AT_ONCE)).toBe(1);
   expect(said.at(-1)).toMatchObject({ tools: [{ tool_id: 'weather', state: 'removed', by: 'did:op' }] });
 });
@@ -66,14 +66,14 @@ test('AUD-01 a registration and a removal that were cut off before their events 
 test('what an operation told itself is not told again', async () => {
   const { said, open } = await openOperations();
   const parts = open(false);
-  await registerTool(parts)({ manifest: manifest('1.0.0') as never }, asker);
-  await removeTool(parts)({ tool_id: 'weather', force: true }, asker);
+  await registerTool.run(parts)({ manifest: manifest('1.0.0') as never }, asker);
+  await removeTool.run(parts)({ tool_id: 'weather', force: true }, asker);
   expect(said.map(({ change }) => change)).toEqual(['registered', 'removed']);
   expect(await recordUnrecorded(parts, AT_ONCE)).toBe(0);
 });
 
 test('what another instance is in the middle of is left to it', async () => {
   const { open } = await openOperations();
-  await expect(registerTool(open(true))({ manifest: manifest('1.0.0') as never }, asker)).rejects.toThrow('killed');
+  await expect(registerTool.run(open(true))({ manifest: manifest('1.0.0') as never }, asker)).rejects.toThrow('killed');
   expect(await recordUnrecorded(open(false))).toBe(0);
 });

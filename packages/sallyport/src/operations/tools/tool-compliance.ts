@@ -1,14 +1,25 @@
 import { isFailure } from '@sallyport/std/error/failure';
+import { ToolComplianceRequest, ToolComplianceResponse } from '../../../api/schemas/registry/tool-lifecycle.ts';
 import { complianceOf } from '../../registry/registry.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** How well the schemas of a registered tool are described (REG-08). */
-export function toolCompliance({ visible }: Pick<OperationParts, 'visible'>): Run<'tools.compliance'> {
-  return ({ tool_id, version }, asker) => {
-    const found = visible.read(asker, tool_id, version);
-    if (isFailure(found)) return found;
-    const { manifest } = found.tool;
-    return { tool_id, version: manifest.version, compliance: complianceOf(manifest) };
-  };
-}
+export const toolCompliance = operation({
+  name: 'tools.compliance',
+  summary: 'How well the schemas of a tool are described, with what is missing',
+  method: 'GET',
+  path: '/v1/tools/{tool_id}/compliance',
+  status: 200,
+  access: 'token',
+  input: ToolComplianceRequest,
+  output: ToolComplianceResponse,
+  run:
+    ({ visible }: Pick<OperationParts, 'visible'>) =>
+    ({ tool_id, version }, asker) => {
+      const found = visible.read(asker, tool_id, version);
+      if (isFailure(found)) return found;
+      const { manifest } = found.tool;
+      return { tool_id, version: manifest.version, compliance: complianceOf(manifest) };
+    },
+});

@@ -1,12 +1,23 @@
+import { ToolHistoryRequest, ToolHistoryResponse } from '../../../api/schemas/registry/tool-lifecycle.ts';
 import { unknownTool } from '../../registry/registry.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { historyEntry } from './history-entry.ts';
 
 /** Every version of a tool that the tenant registered, removed ones among them. */
-export function toolHistory({ registry }: Pick<OperationParts, 'registry'>): Run<'tools.history'> {
-  return async ({ tool_id }, { principal }) => {
-    const history = await registry.history(principal.tenantId, tool_id);
-    return history.length === 0 ? unknownTool(tool_id) : { tool_id, versions: history.map(historyEntry) };
-  };
-}
+export const toolHistory = operation({
+  name: 'tools.history',
+  summary: 'Every version of a tool with its state, its dates and who moved it',
+  method: 'GET',
+  path: '/v1/tools/{tool_id}/history',
+  status: 200,
+  access: 'viewer',
+  input: ToolHistoryRequest,
+  output: ToolHistoryResponse,
+  run:
+    ({ registry }: Pick<OperationParts, 'registry'>) =>
+    async ({ tool_id }, { principal }) => {
+      const history = await registry.history(principal.tenantId, tool_id);
+      return history.length === 0 ? unknownTool(tool_id) : { tool_id, versions: history.map(historyEntry) };
+    },
+});

@@ -1,15 +1,25 @@
-import type { UpstreamAddResponse, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { UpstreamAddRequest, UpstreamAddResponse, type UpstreamDefinition } from '../../../api/schemas/upstream.ts';
 import { withReferences } from '../../mcp-servers/upstreams.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
+import { recordChange } from '../tools/registry-event.ts';
 import { takeListing } from './take-listing.ts';
 
 /** Connects an MCP server and registers its tools. */
-export function addUpstream(parts: OperationParts): Run<'upstreams.add'> {
-  return async ({ upstream, install }, asker) =>
-    connectAndRegister(parts, asker, await withInstalled(parts, asker, upstream, install === true));
-}
+export const addUpstream = operation({
+  name: 'upstreams.add',
+  summary: 'Connect an MCP server and register its tools',
+  method: 'POST',
+  path: '/v1/upstreams',
+  status: 201,
+  access: 'operator',
+  input: UpstreamAddRequest,
+  output: UpstreamAddResponse,
+  run:
+    (parts: OperationParts) =>
+    async ({ upstream, install }, asker) =>
+      connectAndRegister(parts, asker, await withInstalled(parts, asker, upstream, install === true)),
+});
 
 /**
  * The definition with the package that its command needs, which is put on record, and with references in the place of secrets

@@ -1,8 +1,12 @@
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
+import {
+  QuarantineAcceptResponse,
+  QuarantineDecision,
+  QuarantineRejectResponse,
+} from '../../../api/schemas/registry/quarantine.ts';
 import type { UpstreamTool } from '../../mcp-servers/quarantine.ts';
 import { callerCredentials } from '../../mcp-servers/upstreams.ts';
-import type { OperationInput } from '../catalogue.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordMoves } from '../tools/move-tool.ts';
 import { isNamed, servedManifest, type WaitingTool, waitingTools } from './list-quarantine.ts';
@@ -10,8 +14,16 @@ import { recordToolChanges } from './record-tool-changes.ts';
 import { noteRecorded, registerListed, registrationOf } from './register-listed.ts';
 
 /** Registers what a server serves now as a new version, and lets it be called (REG-09). */
-export function acceptQuarantined(parts: OperationParts): Run<'upstreams.accept'> {
-  return (decision, asker) =>
+export const acceptQuarantined = operation({
+  name: 'upstreams.accept',
+  summary: 'Accept what an upstream serves now, as a new version',
+  method: 'POST',
+  path: '/v1/upstreams/{name}/accept',
+  status: 200,
+  access: 'operator',
+  input: QuarantineDecision,
+  output: QuarantineAcceptResponse,
+  run: (parts: OperationParts) => (decision, asker) =>
     decide(parts, asker, decision, async (chosen) => {
       const hasFindings = ({ served }: WaitingTool): boolean => served.findings.length > 0;
       const pending = decision.all === true ? chosen.filter(({ block }) => block !== 'rejected') : chosen;
@@ -19,12 +31,20 @@ export function acceptQuarantined(parts: OperationParts): Run<'upstreams.accept'
       const registrations = await accept(parts, asker, decision.name, tools);
       const leftOut = pending.filter((tool) => !tools.includes(tool)).map(({ toolId }) => toolId);
       return { name: decision.name, registrations, left_out: leftOut };
-    });
-}
+    }),
+});
 
 /** Refuses what a server serves now; the tool comes back by itself when it is served as accepted again (REG-09). */
-export function rejectQuarantined(parts: OperationParts): Run<'upstreams.reject'> {
-  return (decision, asker) =>
+export const rejectQuarantined = operation({
+  name: 'upstreams.reject',
+  summary: 'Refuse what an upstream serves now',
+  method: 'POST',
+  path: '/v1/upstreams/{name}/reject',
+  status: 200,
+  access: 'operator',
+  input: QuarantineDecision,
+  output: QuarantineRejectResponse,
+  run: (parts: OperationParts) => (decision, asker) =>
     decide(parts, asker, decision, async (chosen) => {
       const tools = chosen
         .filter(({ block }) => block !== 'rejected')
@@ -32,15 +52,13 @@ export function rejectQuarantined(parts: OperationParts): Run<'upstreams.reject'
       await parts.quarantine.put(tools);
       await recordToolChanges(parts, asker, decision.name, 'tools-rejected', tools);
       return { name: decision.name, rejected: chosen.map(({ toolId }) => toolId) };
-    });
-}
-
-type Decision = OperationInput<'upstreams.accept'>;
+    }),
+});
 
 function decide<T>(
   parts: OperationParts,
   { principal: { tenantId } }: Asker,
-  decision: Decision,
+  decision: QuarantineDecision,
   act: (chosen: readonly WaitingTool[]) => Promise<T>,
 ): Promise<T | Failure> {
   const { name, tool, all, content_hash } = decision;

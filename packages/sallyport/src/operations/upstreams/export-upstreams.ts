@@ -1,22 +1,37 @@
 import { failure } from '@sallyport/std/error/failure';
-import type { DesktopServer, UpstreamDefinition } from '../../../api/schemas/upstream.ts';
-import type { Run } from '../operation.ts';
+import {
+  type DesktopServer,
+  type UpstreamDefinition,
+  UpstreamExportRequest,
+  UpstreamExportResponse,
+} from '../../../api/schemas/upstream.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { withPlaceholders } from './get-upstream.ts';
 
 /** The upstreams of a tenant as the `mcpServers` JSON of desktop clients; a value that may be a secret is left to be filled in. */
-export function exportUpstreams({ upstreams }: Pick<OperationParts, 'upstreams'>): Run<'upstreams.export'> {
-  return ({ names }, { principal: { tenantId } }) => {
-    const wanted = names ?? upstreams.statuses(tenantId).map(({ name }) => name);
-    const servers: Record<string, DesktopServer> = {};
-    for (const name of wanted) {
-      const current = upstreams.current(tenantId, name);
-      if (current === undefined) return failure('E3809', `There is no upstream ${name}.`);
-      servers[name] = serverOf(current.definition);
-    }
-    return { mcpServers: servers };
-  };
-}
+export const exportUpstreams = operation({
+  name: 'upstreams.export',
+  summary: "The upstreams as a desktop client's mcpServers JSON, without values of secrets (REG-14)",
+  method: 'POST',
+  path: '/v1/exports/mcp-servers',
+  status: 200,
+  access: 'operator',
+  input: UpstreamExportRequest,
+  output: UpstreamExportResponse,
+  run:
+    ({ upstreams }: Pick<OperationParts, 'upstreams'>) =>
+    ({ names }, { principal: { tenantId } }) => {
+      const wanted = names ?? upstreams.statuses(tenantId).map(({ name }) => name);
+      const servers: Record<string, DesktopServer> = {};
+      for (const name of wanted) {
+        const current = upstreams.current(tenantId, name);
+        if (current === undefined) return failure('E3809', `There is no upstream ${name}.`);
+        servers[name] = serverOf(current.definition);
+      }
+      return { mcpServers: servers };
+    },
+});
 
 function serverOf(definition: UpstreamDefinition): DesktopServer {
   const { transport, disabled } = withPlaceholders(definition);

@@ -1,7 +1,7 @@
 import { failure } from '@sallyport/std/error/failure';
-import type { UpstreamDefinition } from '../../../api/schemas/upstream.ts';
+import { type UpstreamDefinition, UpstreamDetail, UpstreamNameRequest } from '../../../api/schemas/upstream.ts';
 import { secretArgument } from '../../mcp-servers/upstreams.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 const NAMED_MAX = 100;
@@ -10,22 +10,29 @@ const HIDDEN = '[hidden]';
 const PLACEHOLDER = /^[^{}]{0,32}\{\{[A-Za-z0-9_.-]+\}\}$/;
 
 /** One upstream with everything that an operator may want to know of it (REG-09). */
-export function getUpstream({
-  upstreams,
-  quarantine,
-}: Pick<OperationParts, 'upstreams' | 'quarantine'>): Run<'upstreams.get'> {
-  return ({ name }, { principal: { tenantId } }) => {
-    const current = upstreams.current(tenantId, name);
-    if (current === undefined) return failure('E3809', `There is no upstream ${name}.`);
-    const absent = quarantine.tools(tenantId, name).filter(({ block }) => block === 'absent');
-    return {
-      upstream: current.status,
-      definition: withoutSecrets(current.definition),
-      malformed: current.malformed.slice(0, NAMED_MAX).map((entry) => ({ ...entry })),
-      absent_tools: absent.slice(0, NAMED_MAX).map(({ toolId }) => toolId),
-    };
-  };
-}
+export const getUpstream = operation({
+  name: 'upstreams.get',
+  summary: 'One upstream: its state, what it offers, what is wrong with it (REG-09)',
+  method: 'GET',
+  path: '/v1/upstreams/{name}',
+  status: 200,
+  access: 'viewer',
+  input: UpstreamNameRequest,
+  output: UpstreamDetail,
+  run:
+    ({ upstreams, quarantine }: Pick<OperationParts, 'upstreams' | 'quarantine'>) =>
+    ({ name }, { principal: { tenantId } }) => {
+      const current = upstreams.current(tenantId, name);
+      if (current === undefined) return failure('E3809', `There is no upstream ${name}.`);
+      const absent = quarantine.tools(tenantId, name).filter(({ block }) => block === 'absent');
+      return {
+        upstream: current.status,
+        definition: withoutSecrets(current.definition),
+        malformed: current.malformed.slice(0, NAMED_MAX).map((entry) => ({ ...entry })),
+        absent_tools: absent.slice(0, NAMED_MAX).map(({ toolId }) => toolId),
+      };
+    },
+});
 
 /** The definition with every value hidden that may be a secret and is not one by name. */
 const withoutSecrets = (definition: UpstreamDefinition): UpstreamDefinition => shownAs(definition, () => HIDDEN);

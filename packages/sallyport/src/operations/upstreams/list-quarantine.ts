@@ -1,8 +1,13 @@
-import type { QuarantinedTool, QuarantineReason } from '../../../api/schemas/registry/quarantine.ts';
+import {
+  type QuarantinedTool,
+  QuarantineListRequest,
+  QuarantineListResponse,
+  type QuarantineReason,
+} from '../../../api/schemas/registry/quarantine.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ServedDefinition, UpstreamTool } from '../../mcp-servers/quarantine.ts';
 import type { McpSource } from '../../registry/importer.port.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { definitionChanges } from './definition-changes.ts';
 import { changeLevel, definitionOf } from './next-version.ts';
@@ -14,18 +19,26 @@ export interface WaitingTool extends UpstreamTool {
 }
 
 /** Tools that wait for an operator or were rejected, with what changed; ordered by id, in pages (REG-09). */
-export function listQuarantine(
-  parts: Pick<OperationParts, 'quarantine' | 'registry' | 'importMcp'>,
-): Run<'upstreams.quarantine'> {
-  return ({ name, tool, page = 1, page_size = 50 }, { principal: { tenantId } }) => {
-    const waiting = waitingTools(parts, tenantId, name).filter((found) => tool === undefined || isNamed(found, tool));
-    const shown = waiting.slice((page - 1) * page_size, page * page_size);
-    return {
-      quarantined: shown.map((found) => describe(parts, found)),
-      pagination: { total_count: waiting.length, page, page_size },
-    };
-  };
-}
+export const listQuarantine = operation({
+  name: 'upstreams.quarantine',
+  summary: 'List the tools that wait for an operator, with what changed (REG-09)',
+  method: 'GET',
+  path: '/v1/quarantine',
+  status: 200,
+  access: 'viewer',
+  input: QuarantineListRequest,
+  output: QuarantineListResponse,
+  run:
+    (parts: Pick<OperationParts, 'quarantine' | 'registry' | 'importMcp'>) =>
+    ({ name, tool, page = 1, page_size = 50 }, { principal: { tenantId } }) => {
+      const waiting = waitingTools(parts, tenantId, name).filter((found) => tool === undefined || isNamed(found, tool));
+      const shown = waiting.slice((page - 1) * page_size, page * page_size);
+      return {
+        quarantined: shown.map((found) => describe(parts, found)),
+        pagination: { total_count: waiting.length, page, page_size },
+      };
+    },
+});
 
 /** Of one upstream, or of all; absent ones have nothing to decide. */
 export function waitingTools(

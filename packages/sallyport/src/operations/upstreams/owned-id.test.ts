@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 
 async function outcome(manifest: object, who = asker): Promise<string> {
-  const answer = await registerTool(parts)({ manifest: { ...manifest } }, who);
+  const answer = await registerTool.run(parts)({ manifest: { ...manifest } }, who);
   return isFailure(answer) ? answer.code : answer.outcome;
 }
 
@@ -53,7 +53,7 @@ test('REG-13 an id that belongs to a tool of an upstream is refused to every oth
   expect(await outcome(native)).toBe('E3007');
   expect(await outcome(from('other', 'a'))).toBe('E3007');
   expect(await outcome(from('up', 'b'))).toBe('E3007');
-  expect(await checkManifest(parts)({ manifest: { ...native } }, asker)).toMatchObject({
+  expect(await checkManifest.run(parts)({ manifest: { ...native } }, asker)).toMatchObject({
     valid: false,
     faults: [{ path: '/tool_id', code: 'E3007' }],
   });
@@ -67,7 +67,7 @@ test('the tool itself may be registered by hand, and the id is free in other ten
   await parts.registry.remove('acme', 'up__a');
   await parts.quarantine.forget('acme', 'up');
   expect(await outcome({ ...native, version: '9.0.1' })).toBe('created');
-  expect(await checkManifest(parts)({ manifest: { ...native, version: '9.0.2' } }, asker)).toMatchObject({
+  expect(await checkManifest.run(parts)({ manifest: { ...native, version: '9.0.2' } }, asker)).toMatchObject({
     valid: true,
   });
 });
@@ -76,7 +76,7 @@ test('REG-13 a version of another tool that was removed before does not come bac
   expect(await outcome(native)).toBe('created');
   await parts.registry.remove('acme', 'up__a');
   await parts.quarantine.put([owned]);
-  const restore = () => restoreTool(parts)({ tool_id: 'up__a', version: '9.0.0' }, asker);
+  const restore = () => restoreTool.run(parts)({ tool_id: 'up__a', version: '9.0.0' }, asker);
   expect(await restore()).toMatchObject({ code: 'E3007' });
   expect(parts.registry.versions('acme', 'up__a')).toEqual([]);
   await parts.quarantine.forget('acme', 'up');

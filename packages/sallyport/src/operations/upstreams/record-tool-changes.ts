@@ -1,7 +1,7 @@
 import type { UpstreamTool } from '../../mcp-servers/quarantine.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
+import { recordChange } from '../tools/registry-event.ts';
 
 /** Tools that one event names; the others are counted. */
 const TOOLS_NAMED_MAX = 200;

@@ -1,38 +1,98 @@
-import { failure } from '@sallyport/std/error/failure';
-import type { Run } from '../operation.ts';
+import { type Failure, failure } from '@sallyport/std/error/failure';
+import {
+  UpstreamLogsRequest,
+  UpstreamLogsResponse,
+  UpstreamNameRequest,
+  UpstreamStatusResponse,
+} from '../../../api/schemas/upstream.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
+import { recordChange } from '../tools/registry-event.ts';
 
 type Parts = Pick<OperationParts, 'upstreams' | 'ledger' | 'clock'>;
 
-/** Stops an upstream for good, or starts it again; it stays so when the layer is started anew. */
-export function switchUpstream(parts: Parts, disabled: boolean): Run<'upstreams.disable' | 'upstreams.enable'> {
-  return async ({ name }, asker) => {
-    const upstream = await parts.upstreams.restart(asker.principal.tenantId, name, disabled);
-    if (upstream === undefined) return failure('E3809', `There is no upstream ${name}.`);
-    const change = disabled ? 'upstream-disabled' : 'upstream-enabled';
-    await recordChange(parts, asker, name, { change, upstream: name, tool_ids: [] });
-    return { upstream };
-  };
+/** Stops an upstream for good; it stays so when the layer is started anew. */
+export const disableUpstream = operation({
+  name: 'upstreams.disable',
+  summary: 'Stop an upstream until it is enabled again; its tools stay registered',
+  method: 'POST',
+  path: '/v1/upstreams/{name}/disable',
+  status: 200,
+  access: 'operator',
+  input: UpstreamNameRequest,
+  output: UpstreamStatusResponse,
+  run:
+    (parts: Parts) =>
+    ({ name }, asker) =>
+      switchTo(parts, asker, name, 'upstream-disabled'),
+});
+
+/** Starts an upstream that was disabled. */
+export const enableUpstream = operation({
+  name: 'upstreams.enable',
+  summary: 'Start an upstream that was disabled',
+  method: 'POST',
+  path: '/v1/upstreams/{name}/enable',
+  status: 200,
+  access: 'operator',
+  input: UpstreamNameRequest,
+  output: UpstreamStatusResponse,
+  run:
+    (parts: Parts) =>
+    ({ name }, asker) =>
+      switchTo(parts, asker, name, 'upstream-enabled'),
+});
+
+async function switchTo(
+  parts: Parts,
+  asker: Asker,
+  name: string,
+  change: 'upstream-disabled' | 'upstream-enabled',
+): Promise<UpstreamStatusResponse | Failure> {
+  const disabled = change === 'upstream-disabled';
+  const upstream = await parts.upstreams.restart(asker.principal.tenantId, name, disabled);
+  if (upstream === undefined) return failure('E3809', `There is no upstream ${name}.`);
+  await recordChange(parts, asker, name, { change, upstream: name, tool_ids: [] });
+  return { upstream };
 }
 
 /** Ends what runs of an upstream and starts it anew. */
-export function restartUpstream({ upstreams }: Parts): Run<'upstreams.restart'> {
-  return async ({ name }, { principal: { tenantId } }) => {
-    const current = upstreams.current(tenantId, name);
-    if (current?.definition.disabled === true) {
-      return failure('E3309', `The upstream ${name} is disabled. Type: sallyport upstreams enable ${name}`);
-    }
-    const upstream = await upstreams.restart(tenantId, name);
-    return upstream === undefined ? failure('E3809', `There is no upstream ${name}.`) : { upstream };
-  };
-}
+export const restartUpstream = operation({
+  name: 'upstreams.restart',
+  summary: 'End an upstream and start it anew at once',
+  method: 'POST',
+  path: '/v1/upstreams/{name}/restart',
+  status: 200,
+  access: 'operator',
+  input: UpstreamNameRequest,
+  output: UpstreamStatusResponse,
+  run:
+    ({ upstreams }: Parts) =>
+    async ({ name }, { principal: { tenantId } }) => {
+      const current = upstreams.current(tenantId, name);
+      if (current?.definition.disabled === true) {
+        return failure('E3309', `The upstream ${name} is disabled. Type: sallyport upstreams enable ${name}`);
+      }
+      const upstream = await upstreams.restart(tenantId, name);
+      return upstream === undefined ? failure('E3809', `There is no upstream ${name}.`) : { upstream };
+    },
+});
 
 /** The last lines that an upstream wrote on its standard error. */
-export function upstreamLogs({ upstreams }: Parts): Run<'upstreams.logs'> {
-  return ({ name, after = 0 }, { principal }) => {
-    const read = upstreams.logs(principal.tenantId, name, after);
-    if (read === undefined) return failure('E3809', `There is no upstream ${name}.`);
-    return { name, lines: [...read.lines], next: read.next };
-  };
-}
+export const upstreamLogs = operation({
+  name: 'upstreams.logs',
+  summary: 'What an upstream wrote on its standard error',
+  method: 'GET',
+  path: '/v1/upstreams/{name}/logs',
+  status: 200,
+  access: 'operator',
+  input: UpstreamLogsRequest,
+  output: UpstreamLogsResponse,
+  run:
+    ({ upstreams }: Parts) =>
+    ({ name, after = 0 }, { principal }) => {
+      const read = upstreams.logs(principal.tenantId, name, after);
+      if (read === undefined) return failure('E3809', `There is no upstream ${name}.`);
+      return { name, lines: [...read.lines], next: read.next };
+    },
+});

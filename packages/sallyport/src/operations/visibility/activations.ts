@@ -1,22 +1,39 @@
-import type { ToolActivation } from '../../../api/schemas/visibility.ts';
+import {
+  ActivationListRequest,
+  ActivationListResponse,
+  ActivationRemoveRequest,
+  ActivationRemoveResponse,
+  ActivationSetRequest,
+  ToolActivation,
+} from '../../../api/schemas/visibility.ts';
 import { unknownTool } from '../../registry/registry.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
+import { recordChange } from '../tools/registry-event.ts';
 
 type Changing = Pick<OperationParts, 'visibility' | 'visible' | 'ledger' | 'clock'>;
 
 /** The activations of the tenant, of one agent, of one user or of one tool. */
-export function listActivations({ visibility }: Pick<OperationParts, 'visibility'>): Run<'activations.list'> {
-  return ({ agent_did, user_did, tool_id }, { principal }) => {
-    const rules = visibility.rulesOf(principal.tenantId);
-    const all = agent_did === undefined ? rules?.activations : rules?.byAgent.get(agent_did);
-    const wanted = [...(all?.values() ?? [])]
-      .filter((each) => tool_id === undefined || each.tool_id === tool_id)
-      .filter((each) => user_did === undefined || each.user_did === user_did);
-    return { activations: wanted.sort(inOrder) };
-  };
-}
+export const listActivations = operation({
+  name: 'activations.list',
+  summary: 'List the activations of agents',
+  method: 'GET',
+  path: '/v1/activations',
+  status: 200,
+  access: 'viewer',
+  input: ActivationListRequest,
+  output: ActivationListResponse,
+  run:
+    ({ visibility }: Pick<OperationParts, 'visibility'>) =>
+    ({ agent_did, user_did, tool_id }, { principal }) => {
+      const rules = visibility.rulesOf(principal.tenantId);
+      const all = agent_did === undefined ? rules?.activations : rules?.byAgent.get(agent_did);
+      const wanted = [...(all?.values() ?? [])]
+        .filter((each) => tool_id === undefined || each.tool_id === tool_id)
+        .filter((each) => user_did === undefined || each.user_did === user_did);
+      return { activations: wanted.sort(inOrder) };
+    },
+});
 
 const inOrder = (a: ToolActivation, b: ToolActivation): number =>
   compare(a.agent_did, b.agent_did) || compare(a.tool_id, b.tool_id) || compare(a.user_did, b.user_did);
@@ -26,24 +43,44 @@ const compare = (a = '', b = ''): number => Number(a > b) - Number(a < b);
 const ofUser = (user_did: string | undefined) => (user_did === undefined ? {} : { user_did });
 
 /** Says whether one agent, or one user of it, may use a tool, and under which policy; replaces what was said before as a whole. */
-export function setActivation(parts: Changing): Run<'activations.set'> {
-  return async ({ agent_did, user_did, tool_id, enabled = true, policy_overrides = {}, reason }, asker) => {
-    const { tenantId } = asker.principal;
-    if (!parts.visible.exists(tenantId, tool_id)) return unknownTool(tool_id);
-    const because = reason === undefined ? {} : { reason };
-    const said = { agent_did, ...ofUser(user_did), tool_id, enabled, policy_overrides, ...because };
-    const activation = await parts.visibility.setActivation(tenantId, said);
-    await recordChange(parts, asker, tool_id, { change: 'activation-set', ...said });
-    return activation;
-  };
-}
+export const setActivation = operation({
+  name: 'activations.set',
+  summary: 'Enable or disable a tool for one agent, with policy overrides',
+  method: 'POST',
+  path: '/v1/activations',
+  status: 200,
+  access: 'operator',
+  input: ActivationSetRequest,
+  output: ToolActivation,
+  run:
+    (parts: Changing) =>
+    async ({ agent_did, user_did, tool_id, enabled = true, policy_overrides = {}, reason }, asker) => {
+      const { tenantId } = asker.principal;
+      if (!parts.visible.exists(tenantId, tool_id)) return unknownTool(tool_id);
+      const because = reason === undefined ? {} : { reason };
+      const said = { agent_did, ...ofUser(user_did), tool_id, enabled, policy_overrides, ...because };
+      const activation = await parts.visibility.setActivation(tenantId, said);
+      await recordChange(parts, asker, tool_id, { change: 'activation-set', ...said });
+      return activation;
+    },
+});
 
 /** Takes back what was said: no activation means enabled (VIS-01). */
-export function removeActivation(parts: Changing): Run<'activations.remove'> {
-  return async ({ agent_did, user_did, tool_id }, asker) => {
-    const of = { agent_did, ...ofUser(user_did), tool_id };
-    const removed = await parts.visibility.removeActivation(asker.principal.tenantId, of);
-    if (removed) await recordChange(parts, asker, tool_id, { change: 'activation-removed', ...of });
-    return { ...of, removed };
-  };
-}
+export const removeActivation = operation({
+  name: 'activations.remove',
+  summary: 'Remove an activation; the tool is enabled as its manifest says',
+  method: 'DELETE',
+  path: '/v1/activations/{tool_id}',
+  status: 200,
+  access: 'operator',
+  input: ActivationRemoveRequest,
+  output: ActivationRemoveResponse,
+  run:
+    (parts: Changing) =>
+    async ({ agent_did, user_did, tool_id }, asker) => {
+      const of = { agent_did, ...ofUser(user_did), tool_id };
+      const removed = await parts.visibility.removeActivation(asker.principal.tenantId, of);
+      if (removed) await recordChange(parts, asker, tool_id, { change: 'activation-removed', ...of });
+      return { ...of, removed };
+    },
+});

@@ -1,26 +1,37 @@
 import { failure } from '@sallyport/std/error/failure';
 import type { Role } from '../../../api/schemas/capability-token.ts';
+import { VisibilityListRequest, VisibilityListResponse } from '../../../api/schemas/visibility.ts';
 import type { Asking } from '../../pipeline/visible-tools.ts';
-import type { Asker, Run } from '../operation.ts';
+import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /** Roles that may ask about other agents. */
 const MAY_ASK_OF_OTHERS: readonly Role[] = ['viewer', 'operator', 'admin'];
 
 /** VIS-01: the tools of one tier, ordered by name, in pages. */
-export function listVisible({ visible }: Pick<OperationParts, 'visible'>): Run<'visibility.list'> {
-  return ({ list, agent_did, page = 1, page_size = 200 }, asker) => {
-    const { agentDid, roles } = asker.principal;
-    const isOther = agent_did !== undefined && agent_did !== agentDid;
-    if (isOther && !roles.some((role) => MAY_ASK_OF_OTHERS.includes(role))) {
-      const needed = MAY_ASK_OF_OTHERS.join(', ');
-      return failure('E3213', `To ask about another agent takes one of the roles ${needed}. Leave agent_did out.`);
-    }
-    const asking = isOther ? asAgent(asker, agent_did) : asker;
-    const { tools, total } = visible.tier(asking, list, { page, pageSize: page_size });
-    return { tools: [...tools], total_count: total, page, page_size };
-  };
-}
+export const listVisible = operation({
+  name: 'visibility.list',
+  summary: 'List the tools of one tier, or those that an agent lacks, with the reason (VIS-01)',
+  method: 'GET',
+  path: '/v1/visibility',
+  status: 200,
+  access: 'token',
+  input: VisibilityListRequest,
+  output: VisibilityListResponse,
+  run:
+    ({ visible }: Pick<OperationParts, 'visible'>) =>
+    ({ list, agent_did, page = 1, page_size = 200 }, asker) => {
+      const { agentDid, roles } = asker.principal;
+      const isOther = agent_did !== undefined && agent_did !== agentDid;
+      if (isOther && !roles.some((role) => MAY_ASK_OF_OTHERS.includes(role))) {
+        const needed = MAY_ASK_OF_OTHERS.join(', ');
+        return failure('E3213', `To ask about another agent takes one of the roles ${needed}. Leave agent_did out.`);
+      }
+      const asking = isOther ? asAgent(asker, agent_did) : asker;
+      const { tools, total } = visible.tier(asking, list, { page, pageSize: page_size });
+      return { tools: [...tools], total_count: total, page, page_size };
+    },
+});
 
 /** Another agent of the tenant; which token it will bring is not known, so none narrows it. */
 const asAgent = ({ principal: { tenantId } }: Asker, agentDid: string): Asking => ({

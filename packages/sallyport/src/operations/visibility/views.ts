@@ -2,13 +2,19 @@ import { failure, isFailure } from '@sallyport/std/error/failure';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';
 import type { Fault } from '../../../api/schemas/error.ts';
-import type { JsonSchemaObject } from '../../../api/schemas/identifiers.ts';
-import type { ViewDetail } from '../../../api/schemas/visibility.ts';
+import { type JsonSchemaObject, NoInput } from '../../../api/schemas/identifiers.ts';
+import {
+  ViewDetail,
+  ViewListResponse,
+  ViewNameRequest,
+  ViewPutRequest,
+  ViewRemoveResponse,
+} from '../../../api/schemas/visibility.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { StoredView } from '../../visibility/visibility.ts';
-import type { Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { recordChange } from '../registry-event.ts';
+import { recordChange } from '../tools/registry-event.ts';
 
 type Reading = Pick<OperationParts, 'visibility' | 'visible'>;
 type Changing = Reading & Pick<OperationParts, 'schemas' | 'ledger' | 'clock'>;
@@ -17,61 +23,101 @@ type Changing = Reading & Pick<OperationParts, 'schemas' | 'ledger' | 'clock'>;
 const FAULTS_QUOTED_MAX = 3;
 
 /** The views of the tenant, by name. */
-export function listViews({ visibility, visible }: Reading): Run<'views.list'> {
-  return (_input, { principal: { tenantId } }) => {
-    const stored = [...(visibility.rulesOf(tenantId)?.views.values() ?? [])];
-    const views = stored.map(({ view, changed_at }) => {
-      const { entries, dropped } = visible.resolve(tenantId, view);
-      const { name, description, agents, conflict } = view;
-      return {
-        name,
-        ...(description === undefined ? {} : { description }),
-        agents: [...agents],
-        conflict,
-        tool_count: entries.size,
-        dropped_count: dropped.length,
-        changed_at,
-      };
-    });
-    return { views: views.sort((a, b) => (a.name < b.name ? -1 : 1)) };
-  };
-}
+export const listViews = operation({
+  name: 'views.list',
+  summary: 'List the views',
+  method: 'GET',
+  path: '/v1/views',
+  status: 200,
+  access: 'viewer',
+  input: NoInput,
+  output: ViewListResponse,
+  run:
+    ({ visibility, visible }: Reading) =>
+    (_input, { principal: { tenantId } }) => {
+      const stored = [...(visibility.rulesOf(tenantId)?.views.values() ?? [])];
+      const views = stored.map(({ view, changed_at }) => {
+        const { entries, dropped } = visible.resolve(tenantId, view);
+        const { name, description, agents, conflict } = view;
+        return {
+          name,
+          ...(description === undefined ? {} : { description }),
+          agents: [...agents],
+          conflict,
+          tool_count: entries.size,
+          dropped_count: dropped.length,
+          changed_at,
+        };
+      });
+      return { views: views.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+    },
+});
 
 /** One view with what becomes of it for the tools that there are now. */
-export function getView({ visibility, visible }: Reading): Run<'views.get'> {
-  return ({ name }, { principal: { tenantId } }) => {
-    const stored = visibility.rulesOf(tenantId)?.views.get(name);
-    return stored === undefined ? failure('E3809', `There is no view ${name}.`) : detailOf(visible, tenantId, stored);
-  };
-}
+export const getView = operation({
+  name: 'views.get',
+  summary: 'One view with the tools that it shows and those that it dropped',
+  method: 'GET',
+  path: '/v1/views/{name}',
+  status: 200,
+  access: 'viewer',
+  input: ViewNameRequest,
+  output: ViewDetail,
+  run:
+    ({ visibility, visible }: Reading) =>
+    ({ name }, { principal: { tenantId } }) => {
+      const stored = visibility.rulesOf(tenantId)?.views.get(name);
+      return stored === undefined ? failure('E3809', `There is no view ${name}.`) : detailOf(visible, tenantId, stored);
+    },
+});
 
 /** Makes or replaces a view; one that has a fault changes nothing (REG-13). */
-export function putView(parts: Changing): Run<'views.put'> {
-  return async ({ view }, asker) => {
-    const { tenantId } = asker.principal;
-    const faults = parts.visible
-      .viewFaults(tenantId, view, (tool, given) => argumentFaults(parts, tool, given))
-      .map((fault) => ({ ...fault, path: `/view${fault.path}` }));
-    if (faults.length > 0) return failure('E3801', inWords(faults), { details: { faults } });
-    const stored = await parts.visibility.putView(tenantId, view);
-    await recordChange(parts, asker, view.name, {
-      change: 'view-put',
-      view: view.name,
-      agents: view.agents,
-      view_hash: sha256(canonicalJson(view)),
-    });
-    return detailOf(parts.visible, tenantId, stored);
-  };
-}
+export const putView = operation({
+  name: 'views.put',
+  summary: 'Make or replace a view (REG-13)',
+  method: 'POST',
+  path: '/v1/views',
+  status: 200,
+  access: 'operator',
+  input: ViewPutRequest,
+  output: ViewDetail,
+  run:
+    (parts: Changing) =>
+    async ({ view }, asker) => {
+      const { tenantId } = asker.principal;
+      const faults = parts.visible
+        .viewFaults(tenantId, view, (tool, given) => argumentFaults(parts, tool, given))
+        .map((fault) => ({ ...fault, path: `/view${fault.path}` }));
+      if (faults.length > 0) return failure('E3801', inWords(faults), { details: { faults } });
+      const stored = await parts.visibility.putView(tenantId, view);
+      await recordChange(parts, asker, view.name, {
+        change: 'view-put',
+        view: view.name,
+        agents: view.agents,
+        view_hash: sha256(canonicalJson(view)),
+      });
+      return detailOf(parts.visible, tenantId, stored);
+    },
+});
 
 /** Its agents see from now on what they would without it; calls that run go on. */
-export function removeView(parts: Changing): Run<'views.remove'> {
-  return async ({ name }, asker) => {
-    const removed = await parts.visibility.removeView(asker.principal.tenantId, name);
-    if (removed) await recordChange(parts, asker, name, { change: 'view-removed', view: name });
-    return { name, removed };
-  };
-}
+export const removeView = operation({
+  name: 'views.remove',
+  summary: 'Remove a view; its agents see what they would without it',
+  method: 'DELETE',
+  path: '/v1/views/{name}',
+  status: 200,
+  access: 'operator',
+  input: ViewNameRequest,
+  output: ViewRemoveResponse,
+  run:
+    (parts: Changing) =>
+    async ({ name }, asker) => {
+      const removed = await parts.visibility.removeView(asker.principal.tenantId, name);
+      if (removed) await recordChange(parts, asker, name, { change: 'view-removed', view: name });
+      return { name, removed };
+    },
+});
 
 function detailOf(visible: Reading['visible'], tenantId: string, { view, changed_at }: StoredView): ViewDetail {
   const { entries, dropped } = visible.resolve(tenantId, view);

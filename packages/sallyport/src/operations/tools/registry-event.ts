@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Asker } from './operation.ts';
-import type { OperationParts } from './parts.ts';
+import type { Asker } from '../operation.ts';
+import type { OperationParts } from '../parts.ts';
 
 /** Puts a change of what exists on record, before the answer. */
 export function recordChange(

@@ -2,9 +2,8 @@ import { Errors } from 'typebox/value';
 import { expect, test } from 'vitest';
 import type { Caller, Principal } from '../../domain/principal/principal.ts';
 import { office, questionOf } from '../../orchestration/approvals/desk.fixture.ts';
-import { APPROVALS } from '../catalogue/approvals.ts';
+import { OPERATIONS, type OperationInput, type OperationName } from '../catalogue.ts';
 import type { Asker } from '../operation.ts';
-import { approvalsOperations } from './approvals-operations.ts';
 
 const asker = (agentDid: string, more: Partial<Principal> = {}, caller: Partial<Caller> = {}): Asker => ({
   principal: { tenantId: 'acme', agentDid, roles: ['approver'], ...more },
@@ -15,15 +14,15 @@ const LOCAL = asker('did:sallyport:operator', { roles: ['operator'] }, { local: 
 
 async function desk(terms = '') {
   const made = await office({ terms });
-  const operations = approvalsOperations({ approvalDesk: made.desk });
+  const parts = { approvalDesk: made.desk };
   /** Asks, and holds the answer against the contract. */
-  const ask = async <N extends keyof typeof APPROVALS>(
+  const ask = async <N extends OperationName & `approvals.${string}`>(
     name: N,
-    input: Parameters<(typeof operations)[N]>[0],
+    input: OperationInput<N>,
     who = ALICE,
   ): Promise<Record<string, unknown>> => {
-    const answer = (await operations[name](input as never, who)) as Record<string, unknown>;
-    if (answer['failed'] !== true) expect([...Errors(APPROVALS[name].output, answer)]).toEqual([]);
+    const answer = (await OPERATIONS[name].run(parts)(input as never, who)) as Record<string, unknown>;
+    if (answer['failed'] !== true) expect([...Errors(OPERATIONS[name].output, answer)]).toEqual([]);
     return answer;
   };
   const call = (tool_id: string, n = 1) => made.ask({ tool_id, parameters: { n } });
@@ -93,6 +92,6 @@ test('an answer by link needs no credential', async () => {
 });
 
 test('without a desk nobody decides', () => {
-  const operations = approvalsOperations({});
-  expect(() => operations['approvals.rules']({}, ALICE)).toThrow(/no approval desk/);
+  const rules = OPERATIONS['approvals.rules'].run({});
+  expect(() => rules({}, ALICE)).toThrow(/no approval desk/);
 });

@@ -52,10 +52,10 @@ async function shop() {
     did,
     asker,
     order,
-    list: listSideEffects(parts),
-    get: getSideEffect(parts),
-    one: compensateOne(parts),
-    many: compensateMany(parts),
+    list: listSideEffects.run(parts),
+    get: getSideEffect.run(parts),
+    one: compensateOne.run(parts),
+    many: compensateMany.run(parts),
   };
 }
 

@@ -1,9 +1,14 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { isoTime } from '@sallyport/std/iso-time';
-import type { Circuit } from '../../../api/schemas/calls/circuit.ts';
+import {
+  Circuit,
+  CircuitListRequest,
+  CircuitListResponse,
+  CircuitNameRequest,
+  CircuitSetRequest,
+} from '../../../api/schemas/calls/circuit.ts';
 import { percentOf } from '../../domain/circuit/sliding-window.ts';
-import type { CIRCUITS } from '../catalogue/circuits.ts';
-import type { OperationsOf, Run } from '../operation.ts';
+import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 type Parts = Pick<OperationParts, 'circuits'>;
@@ -13,34 +18,63 @@ type KnownCircuit = NonNullable<Awaited<ReturnType<Store['find']>>>;
 /** Circuits on a page when the asker names no number. */
 const PAGE = 50;
 
-/** What can be asked about circuits; everybody sees those of the own tenant. */
-export function circuitsOperations(parts: Parts): OperationsOf<typeof CIRCUITS> {
-  return {
-    'circuits.list': listCircuits(parts),
-    'circuits.show': ({ name }, { principal }) => show(parts, principal.tenantId, name),
-    'circuits.set': setCircuit(parts),
-  };
-}
+/** The circuits of the asker's tenant, by name, in pages. */
+export const listCircuits = operation({
+  name: 'circuits.list',
+  summary: 'List the circuits of this instance',
+  method: 'GET',
+  path: '/v1/circuits',
+  status: 200,
+  access: 'viewer',
+  input: CircuitListRequest,
+  output: CircuitListResponse,
+  run:
+    ({ circuits }: Parts) =>
+    async ({ state, after, limit = PAGE }, { principal: { tenantId } }) => {
+      const place = after === undefined ? {} : { after };
+      const query = { ...place, ...(state === undefined ? {} : { state }) };
+      // One more says whether there is another page.
+      const found = (await circuits?.store.list(tenantId, { ...query, limit: limit + 1 })) ?? [];
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      return { circuits: page.map(shown), ...(last === undefined ? {} : { next: last.name }) };
+    },
+});
 
-function listCircuits({ circuits }: Parts): Run<'circuits.list'> {
-  return async ({ state, after, limit = PAGE }, { principal: { tenantId } }) => {
-    const place = after === undefined ? {} : { after };
-    const query = { ...place, ...(state === undefined ? {} : { state }) };
-    // One more says whether there is another page.
-    const found = (await circuits?.store.list(tenantId, { ...query, limit: limit + 1 })) ?? [];
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return { circuits: page.map(shown), ...(last === undefined ? {} : { next: last.name }) };
-  };
-}
+/** One circuit of the asker's tenant. */
+export const getCircuit = operation({
+  name: 'circuits.show',
+  summary: 'One circuit: its state, how calls went, when it is tried again',
+  method: 'GET',
+  path: '/v1/circuits/{name}',
+  status: 200,
+  access: 'viewer',
+  input: CircuitNameRequest,
+  output: Circuit,
+  run:
+    (parts: Parts) =>
+    ({ name }, { principal }) =>
+      show(parts, principal.tenantId, name),
+});
 
-function setCircuit(parts: Parts): Run<'circuits.set'> {
-  return async ({ name, state, reason }, { principal: { tenantId, agentDid }, caller }) => {
-    const by = { by: agentDid, door: caller.door, ...(reason === undefined ? {} : { note: reason }) };
-    const isKnown = await parts.circuits?.set(tenantId, name, state, by);
-    return isKnown === true ? show(parts, tenantId, name) : unknown(name);
-  };
-}
+/** Puts a circuit into a state by hand. */
+export const setCircuit = operation({
+  name: 'circuits.set',
+  summary: 'Hold a circuit open, disable it, or close it and begin anew',
+  method: 'POST',
+  path: '/v1/circuits/{name}/state',
+  status: 200,
+  access: 'operator',
+  input: CircuitSetRequest,
+  output: Circuit,
+  run:
+    (parts: Parts) =>
+    async ({ name, state, reason }, { principal: { tenantId, agentDid }, caller }) => {
+      const by = { by: agentDid, door: caller.door, ...(reason === undefined ? {} : { note: reason }) };
+      const isKnown = await parts.circuits?.set(tenantId, name, state, by);
+      return isKnown === true ? show(parts, tenantId, name) : unknown(name);
+    },
+});
 
 async function show({ circuits }: Parts, tenantId: string, name: string): Promise<Circuit | Failure> {
   const found = await circuits?.store.find(tenantId, name);

@@ -1,0 +1,46 @@
+import { failure } from '@sallyport/std/error/failure';
+import {
+  ApprovalRule,
+  ApprovalRuleListRequest,
+  ApprovalRuleListResponse,
+  ApprovalRuleRevokeRequest,
+} from '../../../api/schemas/calls/approvals.ts';
+import { operation } from '../operation.ts';
+import { approverOf } from './approver-of.ts';
+import { type DeskParts, deskOf } from './desk-of.ts';
+import { ruleOf } from './wire.ts';
+
+/** The standing rules of the asker's tenant. */
+export const listApprovalRules = operation({
+  name: 'approvals.rules',
+  summary: 'List the standing rules by which calls pass without a question',
+  method: 'GET',
+  path: '/v1/approval-rules',
+  status: 200,
+  access: 'approver',
+  input: ApprovalRuleListRequest,
+  output: ApprovalRuleListResponse,
+  run:
+    (parts: DeskParts) =>
+    (_input, { principal }) => ({ rules: deskOf(parts).rules(principal.tenantId).map(ruleOf) }),
+});
+
+/** Ends a standing rule: calls that it let pass wait for a person again. */
+export const revokeApprovalRule = operation({
+  name: 'approvals.revoke-rule',
+  summary: 'Revoke a standing rule',
+  method: 'DELETE',
+  path: '/v1/approval-rules/{rule_id}',
+  status: 200,
+  access: 'approver',
+  input: ApprovalRuleRevokeRequest,
+  output: ApprovalRule,
+  run:
+    (parts: DeskParts) =>
+    async ({ rule_id: id, reason }, asker) => {
+      const revoked = await deskOf(parts).revokeRule(approverOf(asker), id, reason);
+      return revoked === undefined
+        ? failure('E3809', `The tenant has no standing rule ${id}. See "approvals rules".`)
+        : ruleOf(revoked);
+    },
+});
