@@ -51,6 +51,20 @@ test('no check is switched off in place, and there is no any, default export or 
   expect(judge(CODE, bannedLanguage)).toEqual([]);
 });
 
+test('the hot path is short, and the carrier of a call has two writers', () => {
+  const hot = CODE.filter((path) => readProjectFile(path).startsWith('// Hot path'));
+  expect(hot.length).toBeLessThanOrEqual(25);
+  const writers = CODE.filter((path) => !/\.(?:test|fixture)\.ts$/.test(path)).filter((path) =>
+    /\bestablish\(ongoing\.call|Object\.assign\((?:\w+\.)?call\b/.test(readProjectFile(path)),
+  );
+  const pipeline = 'packages/sallyport/src/pipeline';
+  expect(writers).toEqual([
+    `${pipeline}/ongoing/ongoing-call.ts`,
+    `${pipeline}/run.ts`,
+    `${pipeline}/wrappers/audited.ts`,
+  ]);
+});
+
 test('every export of a face is documented', () => {
   expect(judge(CODE.filter(isFace), undocumentedExports)).toEqual([]);
 });

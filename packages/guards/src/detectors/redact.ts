@@ -1,4 +1,3 @@
-// Hot path: what is logged, written to the audit and shown to models goes through here.
 import { FAMILIES } from './redaction/families.ts';
 import { DEFAULT_REDACTION_KINDS, type RedactionKind } from './redaction/kinds.ts';
 import { plainName, secretKindOf } from './redaction/secrets/field-names.ts';

@@ -1,4 +1,3 @@
-// Hot path: the executor of shell tools asks it for every call.
 import { SHELL_SCREEN_BOUNDS } from './shell/bounds.ts';
 import { knownStream, literal, type Stream, unknownStream } from './shell/field.ts';
 import { noteWords } from './shell/parse-script.ts';

@@ -1,5 +1,5 @@
-// Hot path: asked for every path among the arguments of a call. Reads no disk: who opens the file resolves symbolic links
-// and asks again for what it found.
+// Asked for every path among the arguments of a call. Reads no disk: who opens the file resolves symbolic links and
+// asks again for what it found.
 import { posix } from 'node:path';
 import { formRefusal } from './path/path-form.ts';
 import { type PathPattern, pathPattern } from './path/path-globs.ts';

@@ -1,4 +1,3 @@
-// Hot path: asked for every URL among the arguments of a call, and for every redirect.
 import { type AddressClass, classifyAddress, classOf } from './address/address-classes.ts';
 import { classOfName } from './address/host-names.ts';
 import { type IpAddress, parseAddress } from './address/parse-address.ts';

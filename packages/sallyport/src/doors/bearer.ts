@@ -1,4 +1,3 @@
-// Hot path: the credential of every HTTP request is found here.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 

@@ -1,5 +1,3 @@
-// Hot path: every HTTP answer leaves through here.
-
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { ConnectionLost } from '../domain/principal/connection-lost.ts';

@@ -1,5 +1,3 @@
-// Hot path: every MCP request is answered from here, whatever transport it came by.
-
 import { ERRORS, type ErrorCode, type ErrorEntry } from '@sallyport/std/error/catalogue';
 import { errorBody } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';

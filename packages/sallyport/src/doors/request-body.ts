@@ -1,4 +1,3 @@
-// Hot path: every POST goes through here.
 import type { IncomingMessage } from 'node:http';
 import { KiB, MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';

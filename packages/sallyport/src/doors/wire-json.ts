@@ -1,4 +1,3 @@
-// Hot path: every request body goes through here.
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { type Failure, failure } from '@sallyport/std/error/failure';

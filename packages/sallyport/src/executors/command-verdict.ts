@@ -1,5 +1,3 @@
-// Hot path: runs for every command.
-
 import type { CommandFinding, CommandVerdict } from '@sallyport/guards';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 

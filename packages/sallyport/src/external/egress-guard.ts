@@ -1,4 +1,3 @@
-// Hot path: asked for every request of the layer's own.
 import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, isIPv6 } from 'node:net';

@@ -1,4 +1,3 @@
-// Hot path: every request of http and web tools goes through here.
 import type { NetworkPermission } from '../../api/schemas/tool-manifest.ts';
 import type { EgressGuard } from './egress-guard.ts';
 import { answerOf, type Flight } from './outbound/attempt.ts';

@@ -1,4 +1,4 @@
-// Hot path: asked for every call; without hooks nothing is made.
+// Asked for every call; without hooks nothing is made.
 
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';

@@ -1,4 +1,3 @@
-// Hot path: identify() runs for every call with an API key: one hash and one look-up, whether the key is good or not.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';

@@ -1,5 +1,3 @@
-// Hot path: `blocks` and `refusal` are asked for every call, `blocks` for every tool of a list too.
-
 import type { Clock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { ListedMcpTool } from '../registry/importer.port.ts';

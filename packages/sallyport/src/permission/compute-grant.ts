@@ -1,4 +1,4 @@
-// Hot path: runs for every call; manifests, tokens and contexts are prepared once each.
+// Runs for every call; manifests, tokens and contexts are prepared once each.
 
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { AgentSandboxContext, ResourceLimits } from '../../api/schemas/agent-sandbox-context.ts';

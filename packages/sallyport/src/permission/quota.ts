@@ -1,4 +1,4 @@
-// Hot path: asked for every call; costs two comparisons where no quota is set.
+// Asked for every call; costs two comparisons where no quota is set.
 
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { type Failure, failure } from '@sallyport/std/error/failure';

@@ -1,4 +1,4 @@
-// Hot path: runs for every call and for every tool of a listing; what a token says is prepared once.
+// Runs for every call and for every tool of a listing; what a token says is prepared once.
 
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { wildcardMatcher } from '@sallyport/std/text/wildcard';

@@ -1,5 +1,3 @@
-// Hot path: asked for every call.
-
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { TrustLevel } from '../../api/schemas/capability-token.ts';
 import { SideEffectPolicy, type ToolManifest } from '../../api/schemas/tool-manifest.ts';

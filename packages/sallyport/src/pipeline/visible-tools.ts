@@ -1,5 +1,3 @@
-// Hot path: find() is asked once for every call.
-
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import type { Fault } from '../../api/schemas/error.ts';
 import type { ToolSummary } from '../../api/schemas/registry.ts';

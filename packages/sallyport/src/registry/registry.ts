@@ -1,5 +1,3 @@
-// Hot path: find() and noteUse() are asked once for every call.
-
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Warning } from '../../api/schemas/invocation.ts';

@@ -1,5 +1,3 @@
-// Hot path: runs over the arguments and the result of every call.
-
 import { MiB } from '@sallyport/std/bytes';
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { pointerTo } from '@sallyport/std/json/json-pointer';

@@ -1,5 +1,3 @@
-// Hot path: runs over the arguments of every call.
-
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../api/schemas/error.ts';
 

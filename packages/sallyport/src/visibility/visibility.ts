@@ -1,5 +1,3 @@
-// Hot path: rulesOf() is asked once for every call.
-
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { ToolActivation, ToolAvailability, ToolView } from '../../api/schemas/visibility.ts';

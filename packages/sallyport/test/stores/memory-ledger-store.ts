@@ -1,5 +1,3 @@
-// Hot path: one append per call.
-
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { AuditQuery } from '../../api/schemas/audit.ts';
 import type { CloudEvent } from '../../api/schemas/cloud-event.ts';

@@ -1,4 +1,3 @@
-// Hot path of the ledger in memory: six texts a call.
 import { MiB } from '@sallyport/std/bytes';
 
 /** Texts that are kept for good, outside of the heap: the collector would move so many of them about again and again. */

@@ -1,5 +1,3 @@
-// Hot path: every text that a tool returned is cut here.
-
 /** A sentence or item of a list, with its place in the text. */
 export interface Sentence {
   /** With single spaces. */

@@ -1,5 +1,3 @@
-// Hot path: says what every character of what a tool returned is part of.
-
 /** What a character is part of. */
 export const PART = { blank: 0, word: 1, sign: 2 } as const;
 

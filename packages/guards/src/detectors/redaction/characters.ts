@@ -1,5 +1,3 @@
-// Hot path: says what the characters around a sign are part of.
-
 /** What a character may be part of, as bits. */
 export const PART = {
   /** The name of a variable, header or option. */

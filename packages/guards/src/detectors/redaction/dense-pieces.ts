@@ -1,4 +1,4 @@
-// Hot path: texts of programs and tables have many long words.
+// Texts of programs and tables have many long words.
 
 /** Shortest run of a secret with a form of its own, in characters. */
 export const DENSE_RUN_MIN = 12;

@@ -1,4 +1,3 @@
-// Hot path: every call's end goes through here.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Log } from '../../telemetry/log.ts';
 import type { ChainWriter } from './chain-writer.ts';

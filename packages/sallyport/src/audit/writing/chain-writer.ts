@@ -1,4 +1,3 @@
-// Hot path: every call's events are linked and written here.
 import type { ChainedEvent } from '../../domain/event/chained-event.ts';
 import { holdEvents } from '../../domain/event/held-events.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';

@@ -1,4 +1,3 @@
-// Hot path: a permit and a report for each attempt at a service.
 import { type CircuitTerms, isSameTerms } from './circuit-terms.ts';
 import { type CallCounts, type SlidingWindow, slidingWindow } from './sliding-window.ts';
 import { beginTrial, endTrial, newTrials, type TrialStep, type Trials } from './trials.ts';

@@ -1,4 +1,3 @@
-// Hot path: one entry for each call through a closed circuit.
 import type { CircuitTerms } from './circuit-terms.ts';
 
 /** How calls ended, in numbers. */

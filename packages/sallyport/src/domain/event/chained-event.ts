@@ -1,5 +1,3 @@
-// Hot path: every event of every call.
-
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
 import type { EventMembers, EventParts } from './event-draft.ts';

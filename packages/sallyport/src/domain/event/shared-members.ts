@@ -1,4 +1,3 @@
-// Hot path: the events of every call are stored by these.
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { EventMembers, EventParts } from './event-draft.ts';
 

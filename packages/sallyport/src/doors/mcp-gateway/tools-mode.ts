@@ -1,4 +1,3 @@
-// Hot path: every request to the gateway over HTTP.
 import type { IncomingHttpHeaders } from 'node:http';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { TOOLS_MODES, type ToolsMode } from './settings.ts';

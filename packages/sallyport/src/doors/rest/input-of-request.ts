@@ -1,5 +1,3 @@
-// Hot path: every request's input is made here.
-
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { TSchema } from 'typebox';

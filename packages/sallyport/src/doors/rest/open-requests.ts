@@ -1,4 +1,3 @@
-// Hot path: every request is counted here.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';

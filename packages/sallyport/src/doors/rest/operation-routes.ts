@@ -1,5 +1,3 @@
-// Hot path: every request of an operation passes here.
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

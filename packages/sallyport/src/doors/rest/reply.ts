@@ -1,4 +1,3 @@
-// Hot path: every answer leaves through here.
 import type { ServerResponse } from 'node:http';
 import { ERRORS, type ErrorCode } from '@sallyport/std/error/catalogue';
 import { entryOf, errorBody, type Failure } from '@sallyport/std/error/failure';

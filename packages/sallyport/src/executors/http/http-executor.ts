@@ -1,4 +1,4 @@
-// Hot path: what does not depend on the call is in the plan of its tool version.
+// What does not depend on the call is in the plan of its tool version.
 
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';

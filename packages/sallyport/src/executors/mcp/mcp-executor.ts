@@ -1,5 +1,3 @@
-// Hot path: runs for every call to an MCP tool.
-
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../../api/schemas/error.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';

@@ -1,5 +1,3 @@
-// Hot path: runs for every call of a sandboxed module.
-
 import {
   collectOutput,
   type IsolationLevel,

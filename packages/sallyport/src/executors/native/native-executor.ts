@@ -1,4 +1,4 @@
-// Hot path: a synchronous function runs without a promise of its own and without listening to the signal.
+// A synchronous function runs without a promise of its own and without listening to the signal.
 
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { Fault } from '../../../api/schemas/error.ts';

@@ -1,5 +1,3 @@
-// Hot path: runs for every call to a shell tool.
-
 import { collectOutput, type OutputBounds, type SandboxDriver, type SandboxSpec } from '@sallyport/sandbox';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isSafeToRepeat } from '../../domain/tool/tool-version.ts';

@@ -1,4 +1,4 @@
-// Hot path: what can be worked out once for a tool is not worked out for each call.
+// What can be worked out once for a tool is not worked out for each call.
 
 import type { SandboxSpec } from '@sallyport/sandbox';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';

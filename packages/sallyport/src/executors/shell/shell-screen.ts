@@ -1,5 +1,3 @@
-// Hot path: looks at the command of every call, once before the policy is asked and once before it runs.
-
 import type { CommandScreen } from '@sallyport/guards';
 import type { Failure } from '@sallyport/std/error/failure';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';

@@ -1,4 +1,3 @@
-// Hot path: isRevoked() is asked for every use of every token.
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { StoredRevocation } from '../revocations.port.ts';
 

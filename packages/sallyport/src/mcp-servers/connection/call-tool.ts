@@ -1,4 +1,3 @@
-// Hot path: runs for every call to an upstream.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isObject } from '../../domain/shape/is-object.ts';

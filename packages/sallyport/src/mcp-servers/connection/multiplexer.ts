@@ -1,4 +1,3 @@
-// Hot path: every tools/call of every upstream goes through here.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type JSONRPCMessage,

@@ -1,4 +1,3 @@
-// Hot path: `call` runs for every call to an upstream.
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { redact } from '@sallyport/guards';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';

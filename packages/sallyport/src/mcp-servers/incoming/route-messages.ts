@@ -1,4 +1,3 @@
-// Hot path: every message of every upstream goes through here.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';

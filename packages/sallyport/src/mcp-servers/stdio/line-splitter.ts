@@ -1,5 +1,3 @@
-// Hot path: every byte that a stdio upstream says goes through here.
-
 const NEWLINE = 0x0a;
 /** A line in more pieces than this is joined early, so that a byte-by-byte writer does not cost an object for each byte. */
 const PIECES_MAX = 512;

@@ -1,4 +1,3 @@
-// Hot path: every message to and from a stdio upstream goes through here.
 import { nextTick } from 'node:process';
 import { type JSONRPCMessage, SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client';
 import type { SandboxExit, SandboxProcess } from '@sallyport/sandbox';

@@ -1,4 +1,3 @@
-// Hot path: `blockOf` and `named` are asked for every call.
 import type { ListedMcpTool } from '../../registry/importer.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { BlockReason, UpstreamTool } from '../quarantine-store.port.ts';

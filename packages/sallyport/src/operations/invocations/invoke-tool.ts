@@ -1,5 +1,3 @@
-// Hot path: the second stop of every call.
-
 import { errorBody } from '@sallyport/std/error/failure';
 import { ToolInvokeRequest, ToolInvokeResponse } from '../../../api/schemas/invocation.ts';
 import { statusOf } from '../../domain/invocation/lifecycle.ts';

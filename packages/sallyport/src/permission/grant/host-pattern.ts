@@ -1,4 +1,4 @@
-// Hot path: contexts that calls bring are prepared for each call.
+// Contexts that calls bring are prepared for each call.
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { type AddressRange, addressRange, isInRange } from './address-range.ts';

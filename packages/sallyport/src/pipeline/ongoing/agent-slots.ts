@@ -1,4 +1,4 @@
-// Hot path: every call takes a slot; only a call that finds none free pays for the queue.
+// Every call takes a slot; only a call that finds none free pays for the queue.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
 /** How long, and with how many others, a call may wait for a slot. */

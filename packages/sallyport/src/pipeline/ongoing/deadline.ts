@@ -1,5 +1,3 @@
-// Hot path: one timer for each run.
-
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 

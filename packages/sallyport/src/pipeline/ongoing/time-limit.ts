@@ -1,5 +1,3 @@
-// Hot path: every call has one.
-
 /** One of many that may all last equally long. */
 export interface TimedRun {
   /** Monotonic ms. */

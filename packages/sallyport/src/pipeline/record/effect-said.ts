@@ -1,4 +1,4 @@
-// Hot path: asked for each event of a call; a pure tool has nothing to say.
+// Asked for each event of a call; a pure tool has nothing to say.
 
 import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';

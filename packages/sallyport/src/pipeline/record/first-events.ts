@@ -1,4 +1,3 @@
-// Hot path: every call that may leave something behind comes through here.
 import type { Ledger } from '../../audit/ledger.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';

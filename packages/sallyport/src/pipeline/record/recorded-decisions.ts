@@ -1,4 +1,4 @@
-// Hot path: one decision a call; a remembered decision is cut to its bound once.
+// One decision a call; a remembered decision is cut to its bound once.
 
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { RecordedDecision } from '../../../api/schemas/policy.ts';

@@ -1,5 +1,3 @@
-// Hot path: every call is judged here.
-
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { TrustLevel } from '../../../api/schemas/capability-token.ts';
 import { judgedArguments } from '../../domain/invocation/call-environment.ts';

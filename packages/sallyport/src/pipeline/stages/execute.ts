@@ -1,4 +1,3 @@
-// Hot path: the timer, the race and the slot of every run.
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import { underShownNames } from '../../domain/tool/property-names/original-names.ts';
 import type { ExecutorCall, ExecutorOutcome } from '../../executors/executor.port.ts';

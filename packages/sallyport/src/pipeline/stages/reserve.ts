@@ -1,4 +1,4 @@
-// Hot path: without a quota, a rate limit and a circuit, one slot is counted.
+// Without a quota, a rate limit and a circuit, one slot is counted.
 import type { Failure } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';

@@ -1,5 +1,3 @@
-// Hot path: runs once for every call.
-
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { sha256 } from '@sallyport/std/sha256';

@@ -1,5 +1,3 @@
-// Hot path: find() is asked once for every call.
-
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { Role } from '../../../api/schemas/capability-token.ts';
 import type { ToolActivation } from '../../../api/schemas/visibility.ts';

@@ -1,5 +1,3 @@
-// Hot path: sightOf() is asked for each call of an agent that is bound to a view.
-
 import { isFailure } from '@sallyport/std/error/failure';
 import { LRUCache } from 'lru-cache';
 import type { Fault } from '../../../api/schemas/error.ts';

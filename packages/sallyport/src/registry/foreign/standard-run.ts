@@ -1,5 +1,3 @@
-// Hot path: run for each call of a function whose schema is a library's.
-
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import type { Fault } from '../../../api/schemas/error.ts';

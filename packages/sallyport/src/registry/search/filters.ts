@@ -1,4 +1,4 @@
-// Hot path: asked for each search; only what is new is looked at tool by tool.
+// Asked for each search; only what is new is looked at tool by tool.
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { TenantTools } from './tenant-tools.ts';

@@ -1,4 +1,3 @@
-// Hot path: orders what was found among up to 100 000 tools.
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { EmbedderTraits } from '../embedder.port.ts';
 import { bestHits } from './best-hits.ts';

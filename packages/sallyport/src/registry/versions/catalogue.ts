@@ -1,5 +1,3 @@
-// Hot path: find() is asked once for every call.
-
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { compareBuild } from 'semver';
 import type { ToolSummary } from '../../../api/schemas/registry.ts';

@@ -1,5 +1,3 @@
-// Hot path: answerOf() is asked once for every call.
-
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { compareBuild, gt, prerelease, Range, satisfies, valid } from 'semver';
 import type { Warning } from '../../../api/schemas/invocation.ts';

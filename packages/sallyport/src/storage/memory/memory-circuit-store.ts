@@ -1,5 +1,3 @@
-// Hot path: a permit and a report for each attempt at a service.
-
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import {
   adoptTerms,

@@ -1,5 +1,3 @@
-// Hot path: one take per call.
-
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import type { RateLimit } from '../../../api/schemas/tool-manifest.ts';
 import type { RateLimiter } from '../../external/rate-limiter.port.ts';

@@ -1,4 +1,3 @@
-// Hot path: every search by meaning goes through here.
 import type { Nearness, ToolVector, VectorIndex } from '../../registry/vectors.port.ts';
 import { chooseNearest } from './vectors/choose-nearest.ts';
 import { createVectorRows, type VectorRows } from './vectors/vector-rows.ts';

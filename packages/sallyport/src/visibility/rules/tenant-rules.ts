@@ -1,4 +1,3 @@
-// Hot path: the maps are asked for every call of a tenant that has rules.
 import type { ToolActivation, ToolAvailability, ToolView } from '../../../api/schemas/visibility.ts';
 import type { CallOwner } from '../../domain/invocation/call-owner.ts';
 import type { RuleKind } from '../visibility-store.port.ts';

@@ -1,4 +1,3 @@
-// Hot path: runs for every call of a sandboxed module.
 import { Readable, Writable } from 'node:stream';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { KiB, MiB } from '@sallyport/std/bytes';

@@ -1,4 +1,3 @@
-// Hot path: looks at every character that a shell gives a meaning.
 import type { Report } from '../finding.ts';
 import type { Reading } from '../text/reading.ts';
 import { SIGN } from '../text/signs.ts';

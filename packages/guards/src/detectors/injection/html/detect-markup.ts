@@ -1,4 +1,3 @@
-// Hot path: looks at every `<` and every `=` of a text.
 import type { Report } from '../finding.ts';
 import type { Reading } from '../text/reading.ts';
 import { ACTIVE_ELEMENTS, EVENTS, NEEDS_ATTRIBUTE, TYPE_LIKE } from './names.ts';

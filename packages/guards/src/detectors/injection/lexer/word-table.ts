@@ -1,4 +1,3 @@
-// Hot path: the lexer looks every word of every text up here.
 import { TOLD_WORDS } from '../text/told-words.ts';
 import { ANCHORS, WORDS } from './sql-words.ts';
 

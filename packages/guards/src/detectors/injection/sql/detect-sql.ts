@@ -1,4 +1,3 @@
-// Hot path: judges every text once, with each escape undone once more.
 import type { Report } from '../finding.ts';
 import type { Reading } from '../text/reading.ts';
 import { breakout } from './breakout-rules.ts';

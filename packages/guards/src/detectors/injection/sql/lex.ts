@@ -1,4 +1,3 @@
-// Hot path: runs over every text once.
 import { CHARACTERS } from '../lexer/character-tables.ts';
 import { CLASS_BLANK, CLASS_DIGIT, CLASS_LETTER, CLASS_SIMPLE, ROOM, TEXT_UNITS_MAX } from '../lexer/constants.ts';
 import { CONTINUING } from '../lexer/sql-words.ts';

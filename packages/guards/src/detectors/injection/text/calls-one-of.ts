@@ -1,4 +1,3 @@
-// Hot path: looks at every parenthesis of a text.
 import type { Reading } from './reading.ts';
 
 /** Characters of a name. */

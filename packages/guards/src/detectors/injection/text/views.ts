@@ -1,5 +1,3 @@
-// Hot path: asked for every text that holds an escape.
-
 /** A text as a later reader may see it, and where its characters stand in the original. */
 export interface View {
   readonly text: string;

@@ -1,4 +1,3 @@
-// Hot path: walks the arguments of every call.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { pointerTo } from '@sallyport/std/json/json-pointer';
 import { findInjection } from '../detect-injection.ts';

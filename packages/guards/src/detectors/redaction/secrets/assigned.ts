@@ -1,4 +1,4 @@
-// Hot path: looks only at the signs that give a value to a name, which are few.
+// Looks only at the signs that give a value to a name, which are few.
 import { eachMark, SIGN } from '../reading.ts';
 import type { Family, Scan } from '../scan.ts';
 import { nameBefore } from './name-before.ts';

@@ -1,4 +1,3 @@
-// Hot path: most signs that give a value to a name stand behind one that is not secret.
 import { PART, PARTS } from '../characters.ts';
 import { lettersOf, maySaySecret } from './secret-words.ts';
 

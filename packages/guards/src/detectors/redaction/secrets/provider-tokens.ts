@@ -1,4 +1,4 @@
-// Hot path: beginnings are told by their first two characters, where a word begins.
+// Beginnings are told by their first two characters, where a word begins.
 import { PART, PARTS } from '../characters.ts';
 import { eachMatch } from '../each-match.ts';
 import { SIGN } from '../reading.ts';

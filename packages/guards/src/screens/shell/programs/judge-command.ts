@@ -1,4 +1,3 @@
-// Hot path: runs for every simple command of a script.
 import { isSecret } from '../danger/paths.ts';
 import { RULES } from '../danger/rules.ts';
 import { EMPTY_STREAM, type Field, joinStreams, lineOf, restOf, type Stream, unknownStream } from '../field.ts';

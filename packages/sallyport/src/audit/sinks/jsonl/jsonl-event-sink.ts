@@ -1,4 +1,3 @@
-// Hot path: every event of every call, many at once.
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { KiB } from '@sallyport/std/bytes';

@@ -1,4 +1,3 @@
-// Hot path: every tools/call passes here.
 import { TrustLevel } from '../../../../api/schemas/capability-token.ts';
 import { InvocationPhase, type ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
 import { metaOf } from '../../mcp-protocol.ts';

@@ -1,4 +1,3 @@
-// Hot path: every tools/call is answered here.
 import type { DryRunResponse } from '../../../../api/schemas/calls/dry-run.ts';
 import type { ToolErrorBody } from '../../../../api/schemas/error.ts';
 import type { ToolInvokeResponse } from '../../../../api/schemas/invocation.ts';

@@ -1,5 +1,3 @@
-// Hot path: every tools/call.
-
 import { errorBody } from '@sallyport/std/error/failure';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';

@@ -1,4 +1,3 @@
-// Hot path: tools/call and tools/list.
 import type { ToolInvokeRequest } from '../../../../api/schemas/invocation.ts';
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { errorAnswer, RPC, type RpcRequest, resultAnswer } from '../../json-rpc.ts';

@@ -1,5 +1,3 @@
-// Hot path: tools/list is served from here.
-
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import { LRUCache } from 'lru-cache';

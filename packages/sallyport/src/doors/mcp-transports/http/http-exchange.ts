@@ -1,5 +1,3 @@
-// Hot path: every MCP request over HTTP is answered through here.
-
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Caller } from '../../../domain/principal/principal.ts';

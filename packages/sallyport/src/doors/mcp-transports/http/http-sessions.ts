@@ -1,5 +1,3 @@
-// Hot path: every request of the 2025 era over HTTP.
-
 import { isObject } from '../../../domain/shape/is-object.ts';
 import { notificationText, type Params, RPC, type RpcId, type RpcRequest, type RpcResponse } from '../../json-rpc.ts';
 import { isLegacyVersion, isModernVersion, negotiate, SESSION_WISH } from '../../mcp-protocol.ts';

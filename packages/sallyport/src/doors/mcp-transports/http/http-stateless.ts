@@ -1,5 +1,3 @@
-// Hot path: every request of the 2026 era over HTTP.
-
 import type { RpcRequest } from '../../json-rpc.ts';
 import type { McpServer } from '../../mcp-server.ts';
 import { clientCapabilities, refuseEnvelope, refuseHeaders } from '../modern-envelope.ts';

@@ -1,4 +1,3 @@
-// Hot path: every MCP request over HTTP passes here.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { FastifyInstance } from 'fastify';

@@ -1,4 +1,3 @@
-// Hot path: every message over stdio is cut out here.
 import type { Readable } from 'node:stream';
 
 const NEWLINE = 0x0a;

@@ -1,5 +1,3 @@
-// Hot path: every MCP message over stdio passes here.
-
 import type { Readable, Writable } from 'node:stream';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { ConnectionLost } from '../../../domain/principal/connection-lost.ts';

@@ -1,4 +1,3 @@
-// Hot path: every request passes here, and costs nothing more while no origin is allowed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**

@@ -1,4 +1,3 @@
-// Hot path: every request is looked at here first.
 import type { IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { type Failure, failure } from '@sallyport/std/error/failure';

@@ -1,4 +1,3 @@
-// Hot path: asked for every entry that a search meets.
 import { realpathSync } from 'node:fs';
 import { Minimatch } from 'minimatch';
 import type { FileSettings } from '../settings.ts';

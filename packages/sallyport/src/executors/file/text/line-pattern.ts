@@ -1,5 +1,5 @@
-// Hot path: asked for every line that a search meets. RE2 is safe and slow, so lines that lack a text without which the
-// pattern cannot fit are passed over by the native engine, which such a plain text cannot slow down.
+// Asked for every line that a search meets. RE2 is safe and slow, so lines that lack a text without which the pattern
+// cannot fit are passed over by the native engine, which such a plain text cannot slow down.
 import { RE2JS } from 're2js';
 
 /** Whether a line holds the pattern. */

@@ -1,4 +1,4 @@
-// Hot path: buildRequest() runs for every call; what does not depend on the arguments is worked out once, in planOf().
+// buildRequest() runs for every call; what does not depend on the arguments is worked out once, in planOf().
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 import type { OutboundRequest } from '../../../external/outbound-http.ts';
 import type { HttpOperation, HttpParameter } from '../../../registry/http-operation.ts';

@@ -1,5 +1,3 @@
-// Hot path: fills the command of every call.
-
 import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { pointerTo } from '@sallyport/std/json/json-pointer';

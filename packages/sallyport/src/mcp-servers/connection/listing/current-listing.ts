@@ -1,5 +1,3 @@
-// Hot path: `hashOf` is asked for every call to an upstream.
-
 import { sha256 } from '@sallyport/std/sha256';
 import type { ListedMcpTool } from '../../../registry/importer.port.ts';
 import { definitionHash } from '../../trust/definition-hash.ts';

@@ -1,4 +1,3 @@
-// Hot path: runs before every call to an upstream that may leave something behind.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { HideSecrets } from '../../../external/hide-secrets.ts';
 import { callFailure, neverLeft } from '../call-failures.ts';

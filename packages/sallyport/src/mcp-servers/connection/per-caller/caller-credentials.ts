@@ -1,5 +1,3 @@
-// Hot path: `callerOf` runs for every call to an upstream whose connections are per caller.
-
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { sha256 } from '@sallyport/std/sha256';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';

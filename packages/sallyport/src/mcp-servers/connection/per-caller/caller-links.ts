@@ -1,4 +1,3 @@
-// Hot path: `use` runs for every call to an upstream whose connections are per caller.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { createPendingWork } from '../../pacing/pending-work.ts';
 import type { KnownCaller } from './caller-credentials.ts';

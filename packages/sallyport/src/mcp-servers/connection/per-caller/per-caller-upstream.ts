@@ -1,5 +1,3 @@
-// Hot path: `call` runs for every call to an upstream whose connections are per caller.
-
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UpstreamDefinition } from '../../../../api/schemas/upstream.ts';
 import type { SecretCaller, SecretStore } from '../../../external/secret-store.port.ts';

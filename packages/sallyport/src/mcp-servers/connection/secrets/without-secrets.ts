@@ -1,4 +1,3 @@
-// Hot path: `call` runs for every call to an upstream whose connection was made with a secret.
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { type HideSecrets, hideInValue } from '../../../external/hide-secrets.ts';

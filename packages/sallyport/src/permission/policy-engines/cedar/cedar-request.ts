@@ -1,4 +1,3 @@
-// Hot path: built for every decision that is not remembered.
 import type { CedarValueJson, EntityJson, StatefulAuthorizationCall } from '@cedar-policy/cedar-wasm/web';
 import type { PolicyQuestion } from '../../policy-engine.port.ts';
 import type { AttributesUsed } from './attributes-used.ts';

@@ -1,4 +1,3 @@
-// Hot path: asked for every decision that is not remembered.
 import type {
   ActionConstraint,
   EntityUidJson,

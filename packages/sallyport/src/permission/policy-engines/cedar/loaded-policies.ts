@@ -1,4 +1,3 @@
-// Hot path: asked for every decision that is not remembered.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AuthorizationAnswer, PolicyJson } from '@cedar-policy/cedar-wasm/web';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';

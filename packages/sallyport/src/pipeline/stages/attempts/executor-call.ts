@@ -1,4 +1,4 @@
-// Hot path: made for every attempt; what it records with is made when the tool asks for it first.
+// Made for every attempt; what it records with is made when the tool asks for it first.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
 import { originalArguments } from '../../../domain/tool/property-names/original-names.ts';

@@ -1,4 +1,4 @@
-// Hot path: for tools of this machine that name no limit it is two comparisons.
+// For tools of this machine that name no limit it is two comparisons.
 
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { RateLimit } from '../../../../api/schemas/tool-manifest.ts';

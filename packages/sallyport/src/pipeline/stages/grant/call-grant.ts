@@ -1,4 +1,4 @@
-// Hot path: the grant of a token for a tool is computed once.
+// The grant of a token for a tool is computed once.
 import { getServers } from 'node:dns';
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import type { AgentSandboxContext } from '../../../../api/schemas/agent-sandbox-context.ts';

@@ -1,4 +1,3 @@
-// Hot path: asked for every call.
 import type { PolicyOverrides } from '../../../../api/schemas/visibility.ts';
 import type { Grant } from '../../../domain/invocation/grant.ts';
 

@@ -1,4 +1,3 @@
-// Hot path: runs once for every result.
 import type { Warning } from '../../../../api/schemas/invocation.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 

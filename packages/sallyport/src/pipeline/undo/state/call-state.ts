@@ -1,4 +1,4 @@
-// Hot path: one is made for every attempt; it does nothing before the tool asks.
+// One is made for every attempt; it does nothing before the tool asks.
 import { setTimeout as wait } from 'node:timers/promises';
 import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';

@@ -1,4 +1,3 @@
-// Hot path: invoke runs for each call of a bound tool.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { membersIn, type SchemaVerdict, validateOf } from '../../foreign/schemas/standard-schema.ts';
 import { refusedBySchema } from '../../foreign/standard-run.ts';

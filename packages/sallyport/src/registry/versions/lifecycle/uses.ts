@@ -1,5 +1,3 @@
-// Hot path: note() is asked once for every call.
-
 import type { Clock } from '@sallyport/std/clock';
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 import type { ToolStore } from '../../tool-store.port.ts';

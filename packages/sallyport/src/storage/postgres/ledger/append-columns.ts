@@ -1,4 +1,3 @@
-// Hot path: the columns of every row that is appended.
 import type { ChainedEvent } from '../../../domain/event/chained-event.ts';
 import { isFinal } from '../../../domain/invocation/lifecycle.ts';
 import { type InvocationRecord, waitsFor } from '../../../domain/invocation/record.ts';

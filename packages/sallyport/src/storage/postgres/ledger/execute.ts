@@ -1,4 +1,3 @@
-// Hot path: the messages of one statement, and what comes back (docs/adr/0018).
 import type { PoolClient, Submittable } from 'pg';
 import type { AppendStatement } from './append-statements.ts';
 import type { BindMessages, Value } from './bind-message.ts';

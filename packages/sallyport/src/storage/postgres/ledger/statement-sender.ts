@@ -1,4 +1,4 @@
-// Hot path: the client's own queries spend more on their options and results than an append does on its rows.
+// The client's own queries spend more on their options and results than an append does on its rows.
 import type { Pool, PoolClient } from 'pg';
 import type { AppendStatement } from './append-statements.ts';
 import { createBindMessages, type Value } from './bind-message.ts';

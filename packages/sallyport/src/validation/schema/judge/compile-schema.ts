@@ -1,4 +1,4 @@
-// Hot path: the functions that come out run once or twice a call.
+// The functions that come out run once or twice a call.
 import type { Ajv, CodeKeywordDefinition, ErrorObject, Options, ValidateFunction } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';

@@ -1,5 +1,3 @@
-// Hot path: these judge within the generated code.
-
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import { _, type CodeKeywordDefinition, type KeywordCxt } from 'ajv';
 import { type Budget, spend } from './budget.ts';

@@ -1,4 +1,3 @@
-// Hot path: `test` runs for every string that has a pattern.
 import { RE2JS } from 're2js';
 import { translatePattern } from './translate-pattern.ts';
 

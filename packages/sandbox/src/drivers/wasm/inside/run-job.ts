@@ -1,4 +1,3 @@
-// Hot path: runs for every call of a sandboxed module.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten-core';
 import { type JobEnd, PAGE_BYTES, SHARED, type WasmJob } from '../protocol.ts';
 import { WASM_BOUNDS } from '../settings.ts';

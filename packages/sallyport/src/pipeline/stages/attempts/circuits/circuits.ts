@@ -1,4 +1,4 @@
-// Hot path: for tools without a circuit it is one look into a map, for closed circuits a permit that all calls share.
+// For tools without a circuit it is one look into a map, for closed circuits a permit that all calls share.
 
 import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';

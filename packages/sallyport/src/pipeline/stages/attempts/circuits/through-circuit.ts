@@ -1,4 +1,4 @@
-// Hot path: one comparison for calls without a circuit.
+// One comparison for calls without a circuit.
 import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { OngoingCall } from '../../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../../parts.ts';
