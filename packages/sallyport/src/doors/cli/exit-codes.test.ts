@@ -21,7 +21,7 @@ const commands = leaves(program).map((leaf) => [leaf.path.join(' '), leaf] as co
 /** Values of arguments and options, by what the help calls them; all others get a plain word. */
 const VALUES: Readonly<Record<string, string>> = {
   ...{ files: 'manifest.json', file: 'document.json', source: 'document.json', folder: 'skill' },
-  ...{ client: 'cursor', arguments: '{}', duration: '30s', tests: 'tests.json', from: '1.0.0', version: '1.0.0' },
+  ...{ client: 'cursor', arguments: '{}', duration: '90s', tests: 'tests.json', from: '1.0.0', version: '1.0.0' },
 };
 /** Arguments of commands whose usage does not say that they need them. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +30,6 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
   'upstreams accept': ['tool'],
   'upstreams reject': ['tool'],
   'policy why': ['call-1'],
-  'approvals delegate': ['--for', '1h'],
   'side-effects compensate': ['call-1'],
 };
 const VIEW = { name: 'word', agents: ['did:a'], conflict: 'prefix', sources: [{ source: 'local' }] };
@@ -60,7 +59,9 @@ afterEach(async () => {
 /** Used as its help says, with nothing that may be left out. */
 function rightUse({ path, command }: Leaf): readonly string[] {
   const given = command.registeredArguments.filter(({ required }) => required).map((each) => argumentOf(each.name()));
-  const options = command.options.filter(({ mandatory }) => mandatory).flatMap(({ long }) => [long ?? '', 'word']);
+  const options = command.options
+    .filter(({ mandatory }) => mandatory)
+    .flatMap(({ long, flags }) => [long ?? '', argumentOf(/<(.+)>/.exec(flags)?.[1] ?? '')]);
   return [...path, ...given, ...options, ...(MORE[path.join(' ')] ?? [])];
 }
 

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   OPERATIONS,
   type OperationInput,
@@ -23,10 +23,19 @@ import {
 export interface OwnOption<T> {
   readonly flags: string;
   readonly help: string;
-  readonly parse: ((text: string, before: never) => T) | undefined;
+  /** Absent of a flag. */
+  readonly parse?: (text: string, before: never) => T;
 }
 
-/** What was typed: members of the input by their names, and the options of the command's own. Members that the row leaves out are absent. */
+/** An option without a value. */
+export const flag = (flags: string, help: string): OwnOption<true> => ({ flags, help });
+
+/** What own options were given, by their names. */
+export type GivenOptions<Options> = {
+  readonly [K in keyof Options]?: Options[K] extends OwnOption<infer T> ? T : never;
+};
+
+/** What was typed: members of the input, those that the row leaves out being absent, and own options. */
 export type Given<N extends OperationName, Own> = OperationInput<N> & { readonly [K in keyof Own]?: Own[K] };
 
 /** How one operation is a command. All that it does not say comes from the table of operations. */
@@ -40,9 +49,9 @@ export interface OperationRow<N extends OperationName, Own> {
   readonly members?: { readonly [M in keyof OperationInput<N>]?: string | MemberRow | false };
   readonly own?: { readonly [K in keyof Own]: OwnOption<Own[K]> };
   /** Absent: the members as they were given. */
-  readonly input?: (given: Given<N, Own>, work: CommandWork) => OperationInput<N> | Promise<OperationInput<N>>;
+  readonly input?: (given: Given<N, NoInfer<Own>>, work: CommandWork) => OperationInput<N> | Promise<OperationInput<N>>;
   /** Prints the answer for people. */
-  readonly print: (answer: OperationOutput<N>, print: Printer, given: Given<N, Own>) => void;
+  readonly print: (answer: OperationOutput<N>, print: Printer, given: Given<N, NoInfer<Own>>) => void;
   /** Whether the answer is what was wanted; the exit code is 1 otherwise. Absent: it is. */
   readonly succeeded?: (answer: OperationOutput<N>) => boolean;
   /** What becomes of a data folder that there is not. Absent: it is refused. */
@@ -63,8 +72,10 @@ export function operationCommands(group: Command, kit: CommandKit): AddOperation
     const placed: readonly string[] = row.args ?? [...path.matchAll(/\{(\w+)\}/g)].map(([, member = '']) => member);
     const read = addMembers(command, placed, membersOf(input), row.members ?? {});
     const own = Object.entries<OwnOption<unknown>>(row.own ?? {});
-    for (const [, { flags, help, parse }] of own)
-      command.option(flags, help, (parse ?? String) as (text: string) => unknown);
+    for (const [, { flags, help, parse }] of own) {
+      const option = new Option(flags, help);
+      command.addOption(parse === undefined ? option : option.argParser(parse as (text: string) => unknown));
+    }
     const run: AskingRun<Typed> = async (work, args, options) => {
       const given = {
         ...(await read(args, options, work)),
@@ -94,14 +105,15 @@ function addMembers(
     const row = rows[member] ?? {};
     return typeof row === 'string' ? { flags: row } : row === false ? {} : row;
   };
+  const isRequired = (member: string): boolean => rowOf(member).required ?? required.has(member);
   for (const member of placed)
-    command.addArgument(argumentOf(member, schemaOf(properties, member), rowOf(member), required.has(member)));
+    command.addArgument(argumentOf(member, schemaOf(properties, member), rowOf(member), isRequired(member)));
   const isShown = (member: string): boolean =>
     !placed.includes(member) && rows[member] !== false && (!FOR_PROGRAMS.has(member) || rows[member] !== undefined);
   const attributes = Object.keys(properties)
     .filter(isShown)
     .map((member) => {
-      const option = optionOf(member, schemaOf(properties, member), rowOf(member), required.has(member));
+      const option = optionOf(member, schemaOf(properties, member), rowOf(member), isRequired(member));
       command.addOption(option);
       return [member, option.attributeName()] as const;
     });

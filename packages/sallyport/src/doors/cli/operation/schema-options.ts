@@ -9,6 +9,7 @@ export interface MemberSchema {
   readonly const?: unknown;
   readonly items?: MemberSchema;
   readonly description?: string;
+  readonly format?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
@@ -16,11 +17,13 @@ export interface MemberSchema {
 
 /** How a command gives one member in another way than its schema says. */
 export interface MemberRow {
-  /** As commander writes an option: `--name <value>`. */
+  /** As commander writes an option, `--name <value>`; of an argument its name alone. */
   readonly flags?: string;
   readonly help?: string;
   readonly parse?: (text: string, before: never) => unknown;
   readonly default?: unknown;
+  /** Whether it must be given. Absent: as the schema says. */
+  readonly required?: boolean;
 }
 
 /** The members of an operation's input by name, and which of them it needs. */
@@ -40,7 +43,7 @@ export const isJsonObject = (schema: MemberSchema): boolean => schema.type === '
 
 /** The option of a member: its name, its values and its help are those of the schema where the row says nothing else. */
 export function optionOf(member: string, schema: MemberSchema, row: MemberRow, required: boolean): Option {
-  const option = new Option(row.flags ?? flagsOf(member, schema), row.help ?? helpOf(schema));
+  const option = new Option(row.flags ?? flagsOf(member, schema), row.help ?? helpOf(member, schema));
   const parse = row.parse ?? parserOf(member, schema);
   if (parse !== undefined && !option.isBoolean()) option.argParser(parse as (text: string) => unknown);
   if (row.default !== undefined) option.default(row.default);
@@ -51,7 +54,7 @@ export function optionOf(member: string, schema: MemberSchema, row: MemberRow, r
 export function argumentOf(member: string, schema: MemberSchema, row: MemberRow, required: boolean): Argument {
   const list = schema.type === 'array' ? '...' : '';
   const name = `${row.flags ?? wordsOf(schema)?.join('|') ?? placeholderOf(member)}${list}`;
-  const argument = new Argument(required ? `<${name}>` : `[${name}]`, row.help ?? helpOf(schema));
+  const argument = new Argument(required ? `<${name}>` : `[${name}]`, row.help ?? helpOf(member, schema));
   const parse = row.parse ?? (schema.type === 'boolean' ? onOff : list === '' ? parserOf(member, schema) : undefined);
   return parse === undefined ? argument : argument.argParser(parse as (text: string) => unknown);
 }
@@ -72,7 +75,7 @@ function optionValue(name: string, member: string, schema: MemberSchema): string
   if (member.endsWith('_seconds')) return 'duration';
   if (schema.type === 'integer' || schema.type === 'number') return 'n';
   if (isJsonObject(schema) || (schema.type === undefined && schema.enum === undefined)) return 'json';
-  return VALUE_NAMES[name] ?? name;
+  return schema.format === 'date-time' ? 'time' : (VALUE_NAMES[name] ?? name);
 }
 
 /** What values are called whose options say something else. */
@@ -121,13 +124,16 @@ function json(text: string): unknown {
 }
 
 /** The sentence of the schema as help is written, with its words and bounds. */
-function helpOf(schema: MemberSchema): string {
+function helpOf(member: string, schema: MemberSchema): string {
   const { description = '', maximum, default: usual } = schema;
   const words = schema.type === 'boolean' ? undefined : wordsOf(schema)?.join(', ');
   return [
     description === '' ? (words ?? '') : `${asHelp(description)}${words === undefined ? '' : `: ${words}`}`,
+    ...(member.endsWith('_seconds') ? ['for example 15m'] : []),
     ...(usual === undefined || isFlag(schema) ? [] : [`${String(usual)} when absent`]),
-    ...(maximum === undefined || schema.type !== 'integer' ? [] : [`${maximum} at most`]),
+    ...(maximum === undefined || schema.type !== 'integer' || member.endsWith('_seconds')
+      ? []
+      : [`${maximum} at most`]),
   ]
     .filter((part) => part !== '')
     .join(', ');
