@@ -125,18 +125,15 @@ function json(text: string): unknown {
 
 /** The sentence of the schema as help is written, with its words and bounds. */
 function helpOf(member: string, schema: MemberSchema): string {
-  const { description = '', maximum, default: usual } = schema;
-  const words = schema.type === 'boolean' ? undefined : wordsOf(schema)?.join(', ');
+  const { description = '', maximum, default: usual, type } = schema;
+  if (member.endsWith('_seconds')) return `${asHelp(description)} (such as 15m)`;
+  const words = type === 'boolean' ? undefined : wordsOf(schema)?.join(', ');
+  const sentence = [asHelp(description), words].filter((part) => part !== undefined && part !== '').join(': ');
   return [
-    description === '' ? (words ?? '') : `${asHelp(description)}${words === undefined ? '' : `: ${words}`}`,
-    ...(member.endsWith('_seconds') ? ['for example 15m'] : []),
+    sentence,
     ...(usual === undefined || isFlag(schema) ? [] : [`${String(usual)} when absent`]),
-    ...(maximum === undefined || schema.type !== 'integer' || member.endsWith('_seconds')
-      ? []
-      : [`${maximum} at most`]),
-  ]
-    .filter((part) => part !== '')
-    .join(', ');
+    ...(maximum === undefined || type !== 'integer' ? [] : [`${maximum} at most`]),
+  ].join(', ');
 }
 
 /** `One thing. (REG-01)` as `one thing`; what begins with an abbreviation keeps it. */
