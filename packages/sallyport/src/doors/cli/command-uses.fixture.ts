@@ -27,6 +27,7 @@ export const asking = commands.filter(
 /** Values of arguments and options, by what the help calls them; all others get a plain word. */
 const VALUES: Readonly<Record<string, string>> = {
   ...{ files: 'manifest.json', file: 'document.json', source: 'document.json', folder: 'skill' },
+  url: 'http://a.example',
   ...{ client: 'cursor', arguments: '{}', duration: '90s', tests: 'tests.json', from: '1.0.0', version: '1.0.0' },
 };
 /** Arguments of commands whose usage does not say that they need them. */

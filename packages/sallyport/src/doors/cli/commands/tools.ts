@@ -47,7 +47,8 @@ export function addToolsCommands(program: Command, kit: CommandKit): void {
 
   addToolsVersionCommands(tools, kit);
   addToolsLifecycleCommands(operation);
-  addToolsImportCommands(tools, kit);
+  const group = tools.command('import').description('register tools from a document or a folder');
+  addToolsImportCommands(operationCommands(group, kit));
 }
 
 function addList(tools: Command, kit: CommandKit): void {

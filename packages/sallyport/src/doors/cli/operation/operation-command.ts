@@ -87,7 +87,11 @@ export function operationCommands(group: Command, kit: CommandKit): AddOperation
       else row.print(answer, work.print, given);
       return row.succeeded?.(answer) === false ? EXIT.refused : EXIT.ok;
     };
-    kit.adding(command, run, () => row.whenAbsent ?? 'refuse');
+    kit.adding(command, run, ({ dryRun }) => {
+      const whenAbsent = row.whenAbsent ?? 'refuse';
+      // What would be made can be said without a data folder.
+      return whenAbsent === 'make' && dryRun === true ? 'borrow' : whenAbsent;
+    });
     return command;
   };
 }

@@ -53,7 +53,7 @@ export function optionOf(member: string, schema: MemberSchema, row: MemberRow, r
 /** The argument of a member that is given by its place. */
 export function argumentOf(member: string, schema: MemberSchema, row: MemberRow, required: boolean): Argument {
   const list = schema.type === 'array' ? '...' : '';
-  const name = `${row.flags ?? wordsOf(schema)?.join('|') ?? placeholderOf(member)}${list}`;
+  const name = row.flags ?? `${wordsOf(schema)?.join('|') ?? placeholderOf(member)}${list}`;
   const argument = new Argument(required ? `<${name}>` : `[${name}]`, row.help ?? helpOf(member, schema));
   const parse = row.parse ?? (schema.type === 'boolean' ? onOff : list === '' ? parserOf(member, schema) : undefined);
   return parse === undefined ? argument : argument.argParser(parse as (text: string) => unknown);
@@ -79,7 +79,12 @@ function optionValue(name: string, member: string, schema: MemberSchema): string
 }
 
 /** What values are called whose options say something else. */
-const VALUE_NAMES: Readonly<Record<string, string>> = { after: 'place', reason: 'text', note: 'text' };
+const VALUE_NAMES: Readonly<Record<string, string>> = {
+  after: 'place',
+  'base-url': 'url',
+  reason: 'text',
+  note: 'text',
+};
 
 const placeholderOf = (member: string): string =>
   member.endsWith('_seconds') ? 'duration' : member.replaceAll('_', '-');
