@@ -1,6 +1,12 @@
 import { ERRORS } from '@sallyport/std/error/catalogue';
 import { expect, test } from 'vitest';
-import { errorsDocument, lifecycleDocument, operationsDocument, settingsDocument } from './documents.ts';
+import {
+  commandsDocument,
+  errorsDocument,
+  lifecycleDocument,
+  operationsDocument,
+  settingsDocument,
+} from './documents.ts';
 
 /** Rows of the table in a document, without its head. */
 const rowsOf = (markdown: string): string[] =>
@@ -24,6 +30,17 @@ test('the lifecycle table says what may follow', () => {
 test('the operations table marks members that may be left out', () => {
   const row = rowsOf(operationsDocument()).find((line) => line.includes('`tool.cancel`'));
   expect(row).toContain('| `invocation_id`, [`agent_context`], [`reason`] |');
+});
+
+test('API-05 the table of commands has each with its arguments and options, and leaves the rest of the document', () => {
+  const begin = '<!-- Written by `npm run generate` from the program, until the end of the table. -->';
+  const document = commandsDocument(`# A\n\n${begin}\nwhat stood there\n<!-- End of the table. -->\n\nB\n`);
+  expect(document).toMatch(/^# A\n.*\nB\n$/s);
+  expect(document).not.toContain('what stood there');
+  expect(rowsOf(document)).toContain(
+    '| `calls cancel <invocation-id> [--reason <text>]` | end a call, whichever instance runs it |',
+  );
+  expect(commandsDocument(document)).toBe(document);
 });
 
 test('the settings table shows defaults as they are written, and escapes what would break it', () => {

@@ -1,6 +1,8 @@
 import { ERRORS, type ErrorEntry } from '@sallyport/std/error/catalogue';
 import { variableOf } from '../packages/sallyport/src/compose/settings.ts';
 import { isFinal, statusOf, TRANSITIONS } from '../packages/sallyport/src/domain/invocation/lifecycle.ts';
+import type { CliParts } from '../packages/sallyport/src/doors/cli/cli-parts.ts';
+import { createProgram } from '../packages/sallyport/src/doors/cli/create-program.ts';
 import { OPERATIONS, type OperationEntry } from '../packages/sallyport/src/operations/catalogue.ts';
 
 /** A row of the settings table, as far as its document needs it. */
@@ -68,6 +70,44 @@ export function operationsDocument(): string {
   );
 }
 
+/** What stands around the table of commands, which is written by a program in a document that people write. */
+const COMMANDS_BEGIN = '<!-- Written by `npm run generate` from the program, until the end of the table. -->';
+const COMMANDS_END = '<!-- End of the table. -->';
+/** Told once for all commands, above the table. */
+const EVERYWHERE: ReadonlySet<string | undefined> = new Set(['--data-folder', '--json']);
+
+/**
+ * docs/cli.md with its table of commands as the program has them.
+ * @param current the document as it is
+ */
+export function commandsDocument(current: string): string {
+  const program = createProgram({ io: {}, version: '0' } as CliParts, false, () => undefined);
+  const rows = leaves(program).map(([name, command]) => {
+    const options = command.options.filter(({ long }) => !EVERYWHERE.has(long ?? undefined)).map(optionUse);
+    return [
+      `\`${[name, ...command.registeredArguments.map(argumentUse), ...options].join(' ')}\``,
+      command.description(),
+    ];
+  });
+  const [before = '', rest = ''] = current.split(COMMANDS_BEGIN);
+  const [, after = ''] = rest.split(COMMANDS_END);
+  return `${before}${COMMANDS_BEGIN}\n\n${table(['Command', 'What it does'], rows)}\n\n${COMMANDS_END}${after}`;
+}
+
+type Command = ReturnType<typeof createProgram>;
+
+function leaves(command: Command, path = ''): readonly (readonly [string, Command])[] {
+  if (command.commands.length === 0) return [[path.trim(), command]];
+  return command.commands.flatMap((each) => leaves(each, `${path} ${each.name()}`));
+}
+
+function argumentUse(argument: Command['registeredArguments'][number]): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
+const optionUse = ({ flags, mandatory }: Command['options'][number]): string => (mandatory ? flags : `[${flags}]`);
+
 /** docs/settings.md: the settings. */
 export function settingsDocument(settings: readonly SettingRow[]): string {
   return document(
@@ -100,11 +140,14 @@ function document(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
 ): string {
+  const note = `<!-- Written by \`npm run generate\` from ${source}. Change it there. -->`;
+  return `# ${title}\n\n${note}\n\n${lead}\n\n${table(head, rows)}\n`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const line = (cells: readonly Cell[]) =>
     `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
-  const note = `<!-- Written by \`npm run generate\` from ${source}. Change it there. -->`;
-  const table = [line(head), line(head.map(() => '---')), ...rows.map(line)];
-  return `# ${title}\n\n${note}\n\n${lead}\n\n${table.join('\n')}\n`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 function yes(value: boolean): string {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
+  commandsDocument,
   errorsDocument,
   lifecycleDocument,
   operationsDocument,
@@ -23,6 +24,7 @@ async function generatedDocuments(): Promise<Map<string, string>> {
     ['docs/errors.md', errorsDocument()],
     ['docs/calls/lifecycle.md', lifecycleDocument()],
     ['docs/operations.md', operationsDocument()],
+    ['docs/cli.md', commandsDocument(currentText('docs/cli.md') ?? '')],
   ]);
   const settings = await moduleIfThere<{ SETTINGS: Readonly<Record<string, SettingRow>> | readonly SettingRow[] }>(
     'packages/sallyport/src/compose/settings.ts',

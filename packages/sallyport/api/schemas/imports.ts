@@ -14,7 +14,7 @@ const OPTIONS = {
     Type.Boolean({
       default: false,
       description:
-        'A tool that changed under the same version is registered under the next one (major when the change breaks callers, else minor) instead of being refused.',
+        'Register what changed under the next version instead of refusing it: major when the change breaks callers, else minor.',
     }),
   ),
   dry_run: Type.Optional(
@@ -35,7 +35,9 @@ export const LangChainImport = Type.Object(
         'Serialised tools: a list, an object with the list under tools, tools by name, or one. Each has name, description and its schema under schema, parameters, args_schema or input_schema; the form of OpenAI is read too.',
     }),
     name: Type.Optional(SourceName),
-    version: Type.Optional(Version),
+    version: Type.Optional(
+      Type.String({ ...Version, description: 'Version of tools that name none; 1.0.0 when absent.' }),
+    ),
     ...OPTIONS,
   },
   { additionalProperties: false, title: 'LangChain tools to import' },
@@ -97,8 +99,8 @@ export const ComposioImport = Type.Object(
         description: "Name of the secret that is the project's API key.",
       }),
     ),
-    connected_account_id: Type.Optional(AccountName),
-    user_id: Type.Optional(AccountName),
+    connected_account_id: Type.Optional(Type.String({ ...AccountName, description: 'Account that the tools use.' })),
+    user_id: Type.Optional(Type.String({ ...AccountName, description: 'One user for all callers.' })),
     user_from: Type.Optional(
       Type.Enum(['agent', 'tenant'], {
         description: 'Whose account is used: of the agent that calls (the default), or of its tenant.',

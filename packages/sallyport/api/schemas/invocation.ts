@@ -325,7 +325,7 @@ export const ToolCancelRequest = Type.Object(
   {
     invocation_id: InvocationId,
     agent_context: Type.Optional(AgentContext),
-    reason: Type.Optional(Type.String({ maxLength: 1024 })),
+    reason: Type.Optional(Type.String({ maxLength: 1024, description: 'Why; told to its caller.' })),
   },
   { additionalProperties: false },
 );

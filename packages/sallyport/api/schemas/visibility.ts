@@ -79,7 +79,11 @@ export const ActivationSetRequest = Type.Object(
 export type ActivationSetRequest = Static<typeof ActivationSetRequest>;
 
 export const ActivationListRequest = Type.Object(
-  { agent_did: Type.Optional(AgentDid), user_did: Type.Optional(UserDid), tool_id: Type.Optional(ToolId) },
+  {
+    agent_did: Type.Optional(Type.String({ ...AgentDid, description: 'Of this agent.' })),
+    user_did: Type.Optional(Type.String({ ...UserDid, description: 'Of this user.' })),
+    tool_id: Type.Optional(Type.String({ ...ToolId, description: 'Of this tool.' })),
+  },
   { additionalProperties: false },
 );
 export type ActivationListRequest = Static<typeof ActivationListRequest>;
@@ -246,9 +250,11 @@ export type VisibleTool = Static<typeof VisibleTool>;
 /** Of the asker itself unless `agent_did` names another agent, which takes the operator's or viewer's role. */
 export const VisibilityListRequest = Type.Object(
   {
-    list: Type.Enum(['catalog', 'tenant-available', 'agent-enabled', 'agent-unavailable']),
-    agent_did: Type.Optional(AgentDid),
-    page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
+    list: Type.Enum(['catalog', 'tenant-available', 'agent-enabled', 'agent-unavailable'], {
+      description: 'Which tier, or what an agent lacks.',
+    }),
+    agent_did: Type.Optional(Type.String({ ...AgentDid, description: 'The agent that the list is about.' })),
+    page: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: 'Which page.' })),
     page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 200 })),
   },
   { additionalProperties: false },

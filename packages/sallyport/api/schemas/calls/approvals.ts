@@ -73,7 +73,7 @@ export const ApprovalListRequest = Type.Object(
         description: 'Those that wait, the oldest first, or the rest. Default pending.',
       }),
     ),
-    page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Which page.' })),
     page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Default 50.' })),
   },
   { additionalProperties: false },
@@ -110,7 +110,7 @@ const Remember = Type.Object(
     scope: Type.Enum(['exact_arguments', 'tool'], {
       description: 'Calls with the very same arguments, or every call of the tool.',
     }),
-    for_seconds: Type.Integer({ minimum: 60, maximum: 31_536_000 }),
+    for_seconds: Type.Integer({ minimum: 60, maximum: 31_536_000, description: 'How long it holds.' }),
     agent_only: Type.Optional(
       Type.Boolean({ description: 'Of this agent for this user alone, the default; false takes the role admin.' }),
     ),
@@ -212,7 +212,7 @@ export const ApprovalDelegateRequest = Type.Object(
       maxLength: 255,
       description: 'User or agent DID; needs the role approver itself.',
     }),
-    for_seconds: Type.Integer({ minimum: 60, maximum: 31_536_000 }),
+    for_seconds: Type.Integer({ minimum: 60, maximum: 31_536_000, description: 'How long it holds.' }),
     reason: Type.Optional(Reason),
   },
   { additionalProperties: false },

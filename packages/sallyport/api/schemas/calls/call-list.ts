@@ -7,12 +7,14 @@ import { SideEffectPolicy } from '../tool-manifest.ts';
 export const CallListRequest = Type.Object(
   {
     state: Type.Optional(Type.Array(LifecycleState, { maxItems: 9, description: 'In one of these states.' })),
-    tool_id: Type.Optional(Type.String({ ...ToolId, description: 'As the tool is registered.' })),
-    agent_did: Type.Optional(AgentDid),
+    tool_id: Type.Optional(Type.String({ ...ToolId, description: 'Of one tool, as it is registered.' })),
+    agent_did: Type.Optional(Type.String({ ...AgentDid, description: 'Of one agent.' })),
     since: Type.Optional(Type.String({ ...Timestamp, description: 'Accepted at this time or later.' })),
     until: Type.Optional(Type.String({ ...Timestamp, description: 'Accepted before this time.' })),
-    cursor: Type.Optional(Type.String({ maxLength: 256, description: '`next` of the previous page.' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Go on from here: `next` of the previous page.' }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many.' })),
   },
   { additionalProperties: false },
 );

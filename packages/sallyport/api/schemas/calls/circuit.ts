@@ -62,8 +62,10 @@ export type Circuit = Static<typeof Circuit>;
 export const CircuitListRequest = Type.Object(
   {
     state: Type.Optional(CircuitState),
-    after: Type.Optional(Type.String({ maxLength: 512, description: '`next` of the page before.' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    after: Type.Optional(
+      Type.String({ maxLength: 512, description: 'Go on after this one: `next` of the page before.' }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many.' })),
   },
   { additionalProperties: false },
 );
@@ -85,7 +87,7 @@ export const CircuitSetRequest = Type.Object(
     state: Type.Enum(['closed', 'forced_open', 'disabled'], {
       description: 'closed begins anew, forced_open lets nothing through, disabled lets everything through.',
     }),
-    reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+    reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: 'Why, for the record.' })),
   },
   { additionalProperties: false },
 );

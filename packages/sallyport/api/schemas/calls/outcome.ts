@@ -44,9 +44,9 @@ export type UnknownOutcome = Static<typeof UnknownOutcome>;
 
 export const OutcomeListRequest = Type.Object(
   {
-    settled: Type.Optional(Type.Boolean({ description: 'Those that are settled. Default false: those that are not.' })),
-    after: Type.Optional(InvocationId),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Default 100.' })),
+    settled: Type.Optional(Type.Boolean({ description: 'Those that are settled, instead of those that are not.' })),
+    after: Type.Optional(Type.String({ ...InvocationId, description: 'Go on after this call.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'How many; 100 when absent.' })),
   },
   { additionalProperties: false },
 );
@@ -67,7 +67,7 @@ export const OutcomeSettleRequest = Type.Object(
     invocation_id: InvocationId,
     outcome: Outcome,
     note: Type.String({ minLength: 1, maxLength: 2048, description: 'How it was found out.' }),
-    result: Type.Optional(JsonValue),
+    result: Type.Optional(Type.Unsafe<unknown>({ description: 'What the tool would have answered.' })),
   },
   { additionalProperties: false },
 );
@@ -79,8 +79,13 @@ export const OutcomeReconcileRequest = Type.Object(
     invocation_id: InvocationId,
     tool_id: ToolId,
     tool_version: Type.Optional(VersionRange),
-    parameters: Type.Optional(JsonObject),
-    capability_token: Type.Optional(Type.String({ maxLength: 16_384 })),
+    parameters: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        ...JsonObject,
+        description: 'Its arguments; the id of the call as invocation_id when absent.',
+      }),
+    ),
+    capability_token: Type.Optional(Type.String({ maxLength: 16_384, description: 'Capability token for the tool.' })),
   },
   { additionalProperties: false },
 );

@@ -55,11 +55,13 @@ export type SideEffectRecord = Static<typeof SideEffectRecord>;
 
 export const SideEffectListRequest = Type.Object(
   {
-    turn_group_id: Type.Optional(TurnGroupId),
-    agent_did: Type.Optional(AgentDid),
+    turn_group_id: Type.Optional(Type.String({ ...TurnGroupId, description: 'Of one turn group.' })),
+    agent_did: Type.Optional(Type.String({ ...AgentDid, description: 'Of one agent.' })),
     needs_compensation: Type.Optional(Type.Boolean({ description: 'Only those that can be taken back and were not.' })),
-    after: Type.Optional(Type.String({ maxLength: 256, description: '`next` of the page before.' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    after: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Go on after this one: `next` of the page before.' }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many.' })),
   },
   { additionalProperties: false },
 );

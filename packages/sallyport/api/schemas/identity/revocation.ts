@@ -7,9 +7,13 @@ export const TokenRevokeRequest = Type.Object(
     token: Type.Optional(
       Type.String({ minLength: 1, maxLength: 65_536, description: 'The token or API key itself; it is not kept.' }),
     ),
-    jti: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: 'Id of one token.' })),
-    agent_did: Type.Optional(AgentDid),
-    whole_tenant: Type.Optional(Type.Literal(true)),
+    jti: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: 'The token with this id.' })),
+    agent_did: Type.Optional(
+      Type.String({ ...AgentDid, description: 'Every token of this agent, those to come too.' }),
+    ),
+    whole_tenant: Type.Optional(
+      Type.Literal(true, { description: 'Every token of the tenant that was issued until now.' }),
+    ),
     issued_before: Type.Optional(
       Type.String({
         format: 'date-time',
@@ -23,7 +27,7 @@ export const TokenRevokeRequest = Type.Object(
         description: 'When the token with this jti expires; its revocation is forgotten later. Absent: it is kept.',
       }),
     ),
-    reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+    reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'Why, for people.' })),
   },
   { additionalProperties: false },
 );
@@ -48,7 +52,9 @@ export type Revocation = Static<typeof Revocation>;
 
 export const RevocationListRequest = Type.Object(
   {
-    page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+    page: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Which page; the first when absent.' }),
+    ),
     page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Default 50.' })),
   },
   { additionalProperties: false },

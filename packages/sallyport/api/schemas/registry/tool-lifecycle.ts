@@ -18,7 +18,7 @@ export const ToolDeprecateRequest = Type.Object(
         description: 'A version of the same tool, or the id of another tool; both must be there.',
       }),
     ),
-    migration_guide: Type.Optional(Type.String({ maxLength: 65_536 })),
+    migration_guide: Type.Optional(Type.String({ maxLength: 65_536, description: 'How to move on.' })),
     reason: Type.Optional(Reason),
   },
   { additionalProperties: false, title: 'One version, or every active one' },

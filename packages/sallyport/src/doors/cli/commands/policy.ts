@@ -2,67 +2,72 @@ import type { Command } from 'commander';
 import type {
   ExplainedPolicy,
   PolicyExplanation,
-  PolicyQuestionBody,
+  PolicyListRequest,
+  PolicyListResponse,
   PolicyTestResponse,
   PolicyWhyResponse,
 } from '../../../../api/schemas/policy.ts';
 import { EXIT } from '../cli-parts.ts';
 import type { AskingRun, CommandKit } from '../command-kit.ts';
 import { collect } from '../input/option-values.ts';
-import { readArguments } from '../input/read-json.ts';
 import { readPolicyFiles } from '../input/read-policy-files.ts';
 import { usageError } from '../input/usage-error.ts';
+import { operationCommands } from '../operation/operation-command.ts';
 import type { Printer } from '../output/printer.ts';
 
 /** `policy list|reload|test|why`. */
 export function addPolicyCommands(program: Command, kit: CommandKit): void {
   const policy = program.command('policy').description('see, test and explain what policies decide');
-  addListCommand(policy, kit);
-  const reload = policy
-    .command('reload')
-    .description('put the policy files in force now, and forget earlier decisions');
-  kit.asking(reload, async ({ layer, caller, print }) => {
-    const answer = await layer.ask('policy.reload', {}, caller);
-    if (print.json) print.value(answer);
-    else {
-      print.line(answer.changed ? 'The policies changed and are in force.' : 'The policies are as they were.');
-      for (const { engine, mode, policies } of answer.engines) print.line(`${engine} (${mode}): ${policies} policies`);
-    }
-    return EXIT.ok;
+  const operation = operationCommands(policy, kit);
+  operation('policy.list', {
+    command: 'list',
+    help: 'the engines and their policies; exit code 1 when the newest files are not in force',
+    succeeded: ({ engines }) => engines.every(({ fault }) => fault === undefined),
+    print: tellEngines,
+  });
+  operation('policy.reload', {
+    command: 'reload',
+    help: 'put the policy files in force now, and forget earlier decisions',
+    print: ({ changed, engines }, print) => {
+      print.line(changed ? 'The policies changed and are in force.' : 'The policies are as they were.');
+      for (const { engine, mode, policies } of engines) print.line(`${engine} (${mode}): ${policies} policies`);
+    },
   });
   addTestCommand(policy, kit);
-  addWhyCommand(policy, kit);
+  operation('policy.why', {
+    command: 'why',
+    help: 'which policies decided on a call, and what would have to change',
+    args: ['invocation_id'],
+    members: { question: { help: QUESTION_HELP } },
+    input: (given) => {
+      if ((given.invocation_id === undefined) === (given.question === undefined))
+        throw usageError('Name an invocation, or ask with --question, one of the two.');
+      return given;
+    },
+    print: tellWhy,
+  });
 }
 
-function addListCommand(policy: Command, kit: CommandKit): void {
-  const list = policy
-    .command('list')
-    .description('the engines and their policies; exit code 1 when the newest files are not in force')
-    .option('--text', 'with the text of each policy');
-  kit.asking<{ readonly text?: boolean }>(list, async ({ layer, caller, print }, _args, { text = false }) => {
-    const { engines } = await layer.ask('policy.list', text ? { text } : {}, caller);
-    if (print.json) print.value({ engines });
-    else {
-      const rules = engines.flatMap((state) => state.policies.map((rule) => ({ ...rule, engine: state.engine })));
-      for (const { engine, mode, version } of engines) print.line(`${engine} (${mode}), version ${version}`, 'strong');
-      print.table(
-        ['ENGINE', 'MODE', 'EFFECT', 'POLICY', 'LINE', ...(text ? ['TEXT'] : [])],
-        rules.map(({ engine, mode, effect, name, line = '', text: written = '' }) => [
-          engine,
-          mode,
-          effect,
-          name,
-          String(line),
-          ...(text ? [written.replaceAll(/\s+/g, ' ')] : []),
-        ]),
-      );
-      for (const { fault, left_out } of engines) {
-        if (fault !== undefined) print.note(`Not in force since ${fault.since}: ${fault.message}`);
-        for (const { message } of left_out) print.note(`Left out: ${message}`);
-      }
-    }
-    return engines.some(({ fault }) => fault !== undefined) ? EXIT.refused : EXIT.ok;
-  });
+const QUESTION_HELP = 'a call that nobody made: {"principal","tool","context"}, @file, or - for standard input';
+
+function tellEngines({ engines }: PolicyListResponse, print: Printer, { text = false }: PolicyListRequest): void {
+  const rules = engines.flatMap((state) => state.policies.map((rule) => ({ ...rule, engine: state.engine })));
+  for (const { engine, mode, version } of engines) print.line(`${engine} (${mode}), version ${version}`, 'strong');
+  print.table(
+    ['ENGINE', 'MODE', 'EFFECT', 'POLICY', 'LINE', ...(text ? ['TEXT'] : [])],
+    rules.map(({ engine, mode, effect, name, line = '', text: written = '' }) => [
+      engine,
+      mode,
+      effect,
+      name,
+      String(line),
+      ...(text ? [written.replaceAll(/\s+/g, ' ')] : []),
+    ]),
+  );
+  for (const { fault, left_out } of engines) {
+    if (fault !== undefined) print.note(`Not in force since ${fault.since}: ${fault.message}`);
+    for (const { message } of left_out) print.note(`Left out: ${message}`);
+  }
 }
 
 interface TestOptions {
@@ -106,30 +111,6 @@ function tellTests({ passed, failed, faults, cases }: PolicyTestResponse, print:
   const none = passed + failed === 0 && faults.length === 0;
   if (none) print.note('There are no tests. Put *.test.toml files beside the policies.');
   else print.line(`${passed} passed, ${failed} failed`, failed + faults.length === 0 ? 'good' : 'bad');
-}
-
-function addWhyCommand(policy: Command, kit: CommandKit): void {
-  const why = policy
-    .command('why')
-    .description('which policies decided on a call, and what would have to change')
-    .argument('[invocation_id]')
-    .option(
-      '--question <json>',
-      'a call that nobody made: {"principal","tool","context"}, @file, or - for standard input',
-    );
-  kit.asking<{ readonly question?: string }>(why, async ({ layer, caller, print, parts }, [id], { question }) => {
-    if ((id === undefined) === (question === undefined))
-      throw usageError('Name an invocation, or ask with --question, one of the two.');
-    const asked =
-      question === undefined
-        ? { invocation_id: String(id) }
-        : // Whether it is well formed is for the layer to say.
-          { question: (await readArguments(question, parts.io)) as unknown as PolicyQuestionBody };
-    const answer = await layer.ask('policy.why', asked, caller);
-    if (print.json) print.value(answer);
-    else tellWhy(answer, print);
-    return EXIT.ok;
-  });
 }
 
 function tellWhy(

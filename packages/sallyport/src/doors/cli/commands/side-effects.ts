@@ -4,10 +4,11 @@ import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import type { Caller } from '../../../domain/principal/principal.ts';
 import { EXIT } from '../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../command-kit.ts';
-import { count } from '../input/option-values.ts';
 import { readArguments } from '../input/read-json.ts';
 import { usageError } from '../input/usage-error.ts';
+import { operationCommands } from '../operation/operation-command.ts';
 import type { Printer } from '../output/printer.ts';
+import { list, members } from '../output/templates.ts';
 
 /** How long a token lives that is made to take side effects back, in seconds. */
 const TOKEN_SECONDS = 660;
@@ -15,45 +16,20 @@ const TOKEN_SECONDS = 660;
 /** `side-effects list|show|compensate`. */
 export function addSideEffectsCommands(program: Command, kit: CommandKit): void {
   const effects = program.command('side-effects').description('see what calls left behind, and take it back');
-  addListCommand(effects, kit);
-  addShowCommand(effects, kit);
-  addCompensateCommand(effects, kit);
-}
-
-interface ListOptions {
-  readonly turn?: string;
-  readonly agent?: string;
-  readonly open?: boolean;
-  readonly after?: string;
-  readonly limit?: number;
-}
-
-function addListCommand(effects: Command, kit: CommandKit): void {
-  const list = effects
-    .command('list')
-    .description('what calls left behind, the last first')
-    .option('--turn <id>', 'of one turn group')
-    .option('--agent <did>', 'of one agent')
-    .option('--open', 'only what can be taken back and was not')
-    .option('--after <place>', 'goes on behind an earlier page')
-    .option('--limit <n>', 'how many, 50 when absent', count);
-  kit.asking<ListOptions>(list, async ({ layer, caller, print }, _args, { turn, agent, open, after, limit }) => {
-    const input = {
-      ...(turn === undefined ? {} : { turn_group_id: turn }),
-      ...(agent === undefined ? {} : { agent_did: agent }),
-      ...(open === true ? { needs_compensation: true } : {}),
-      ...(after === undefined ? {} : { after }),
-      ...(limit === undefined ? {} : { limit }),
-    };
-    const { side_effects, next } = await layer.ask('side-effects.list', input, caller);
-    if (print.json) print.value({ side_effects, ...(next === undefined ? {} : { next }) });
-    else if (side_effects.length === 0) print.note('No call left anything behind.');
-    else {
-      print.table(['CALL', 'TOOL', 'POLICY', 'STATUS', 'TURN', 'AT'], side_effects.map(rowOf));
-      if (next !== undefined) print.note(`More: --after ${next}`);
-    }
-    return EXIT.ok;
+  const operation = operationCommands(effects, kit);
+  operation('side-effects.list', {
+    command: 'list',
+    help: 'what calls left behind, the last first',
+    members: { turn_group_id: '--turn <id>', needs_compensation: '--open' },
+    print: list({
+      head: ['CALL', 'TOOL', 'POLICY', 'STATUS', 'TURN', 'AT'],
+      rows: ({ side_effects }) => side_effects.map(rowOf),
+      empty: 'No call left anything behind.',
+      more: '--after',
+    }),
   });
+  operation('side-effects.get', { command: 'show', help: 'what one call left behind', print: members });
+  addCompensateCommand(effects, kit);
 }
 
 const rowOf = ({ id, tool_name, policy, status, turn_group_id = '', started_at }: SideEffectRecord): string[] => [
@@ -64,18 +40,6 @@ const rowOf = ({ id, tool_name, policy, status, turn_group_id = '', started_at }
   turn_group_id,
   started_at,
 ];
-
-function addShowCommand(effects: Command, kit: CommandKit): void {
-  const show = effects.command('show').description('what one call left behind').argument('<invocation-id>');
-  kit.asking(show, async ({ layer, caller, print }, [id]) => {
-    const effect = await layer.ask('side-effects.get', { invocation_id: String(id) }, caller);
-    if (print.json) print.value(effect);
-    else for (const [name, value] of Object.entries(effect)) print.line(`${name}: ${shown(value)}`);
-    return EXIT.ok;
-  });
-}
-
-const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 interface CompensateOptions {
   readonly turn?: string;

@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import type {
   EffectiveManifest,
   Registration,
+  ToolDetail,
   ToolListRequest,
   ToolSummary,
 } from '../../../../api/schemas/registry.ts';
@@ -12,6 +13,8 @@ import { EXIT } from '../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../command-kit.ts';
 import { collect } from '../input/option-values.ts';
 import { readManifests } from '../input/read-json.ts';
+import { operationCommands } from '../operation/operation-command.ts';
+import type { Printer } from '../output/printer.ts';
 import { printRegistrations } from '../output/registrations.ts';
 import { addToolsImportCommands } from './tools/import.ts';
 import { addToolsLifecycleCommands } from './tools/lifecycle.ts';
@@ -31,9 +34,10 @@ interface ListOptions {
 /** `tools list|show|add` and what other files add. */
 export function addToolsCommands(program: Command, kit: CommandKit): void {
   const tools = program.command('tools').description('see and change the registered tools');
+  const operation = operationCommands(tools, kit);
   addList(tools, kit);
-  addShow(tools, kit);
-  addToolsSearchCommand(tools, kit);
+  operation('tools.get', { command: 'show', help: 'show one tool with its manifest', print: show });
+  addToolsSearchCommand(operation);
 
   const add = tools
     .command('add')
@@ -42,8 +46,9 @@ export function addToolsCommands(program: Command, kit: CommandKit): void {
   kit.adding(add, async (work, [files]) => addManifests(work, files as string[]));
 
   addToolsVersionCommands(tools, kit);
-  addToolsLifecycleCommands(tools, kit);
-  addToolsImportCommands(tools, kit);
+  addToolsLifecycleCommands(operation);
+  const group = tools.command('import').description('register tools from a document or a folder');
+  addToolsImportCommands(operationCommands(group, kit));
 }
 
 function addList(tools: Command, kit: CommandKit): void {
@@ -90,24 +95,11 @@ async function allTools({ layer, caller }: CommandWork, options: ListOptions): P
   }
 }
 
-function addShow(tools: Command, kit: CommandKit): void {
-  const show = tools
-    .command('show')
-    .description('show one tool with its manifest')
-    .argument('<tool>', 'id of the tool')
-    .option('--version <range>', 'version or SemVer range');
-  kit.asking<{ version?: string }>(show, async ({ layer, caller, print }, [tool], { version }) => {
-    const input = { tool_id: String(tool), ...(version === undefined ? {} : { version }) };
-    const { manifest, effective, ...about } = await layer.ask('tools.get', input, caller);
-    if (print.json) print.value({ manifest, effective, ...about });
-    else {
-      for (const { code, message } of about.warnings) print.note(`${code}: ${message}`);
-      print.line(`# ${about.state}, versions ${about.versions.join(', ')}, registered ${about.registered_at}`);
-      if (effective !== undefined) print.line(`# ${limitsOf(effective)}`);
-      print.text(stringify(manifest).trimEnd());
-    }
-    return EXIT.ok;
-  });
+function show({ manifest, effective, ...about }: ToolDetail, print: Printer): void {
+  for (const { code, message } of about.warnings) print.note(`${code}: ${message}`);
+  print.line(`# ${about.state}, versions ${about.versions.join(', ')}, registered ${about.registered_at}`);
+  if (effective !== undefined) print.line(`# ${limitsOf(effective)}`);
+  print.text(stringify(manifest).trimEnd());
 }
 
 /** What a call gets, defaults included. */

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { EXIT } from '../cli-parts.ts';
 import type { CommandKit } from '../command-kit.ts';
+import { operationCommands } from '../operation/operation-command.ts';
 import { addAddCommand } from './upstreams/add.ts';
 import { addImportCommand } from './upstreams/import.ts';
 import { addQuarantineCommands } from './upstreams/quarantine.ts';
-import { addRunCommands } from './upstreams/run.ts';
+import { addExportCommand, addLogsCommand } from './upstreams/run.ts';
 import { addShowCommands } from './upstreams/show.ts';
 
 /** `upstreams list|show|add|import|remove|disable|enable|restart|logs|export|quarantine|accept|reject`. */
@@ -12,19 +12,20 @@ export function addUpstreamsCommands(program: Command, kit: CommandKit): void {
   const upstreams = program
     .command('upstreams')
     .description('see and change the MCP servers whose tools are registered');
-  addShowCommands(upstreams, kit);
+  const operation = operationCommands(upstreams, kit);
+  addShowCommands(operation);
   addAddCommand(upstreams, kit);
   addImportCommand(upstreams, kit);
-  const remove = upstreams
-    .command('remove')
-    .description('disconnect an upstream and remove its tools')
-    .argument('<name>');
-  kit.asking(remove, async ({ layer, caller, print }, [name]) => {
-    const answer = await layer.ask('upstreams.remove', { name: String(name) }, caller);
-    if (print.json) print.value(answer);
-    else print.line(`Removed ${answer.name} and ${answer.removed_tools.length} tools`);
-    return EXIT.ok;
+  operation('upstreams.remove', {
+    command: 'remove',
+    print: ({ name, removed_tools }, print) => print.line(`Removed ${name} and ${removed_tools.length} tools`),
   });
-  addRunCommands(upstreams, kit);
-  addQuarantineCommands(upstreams, kit);
+  for (const command of ['disable', 'enable', 'restart'] as const)
+    operation(`upstreams.${command}`, {
+      command,
+      print: ({ upstream }, print) => print.line(`${upstream.name}: ${upstream.state}`),
+    });
+  addLogsCommand(upstreams, kit);
+  addExportCommand(upstreams, kit);
+  addQuarantineCommands(operation);
 }

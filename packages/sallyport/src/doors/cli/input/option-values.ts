@@ -23,6 +23,17 @@ export function count(text: string): number {
   return Number(text);
 }
 
+/** A number within bounds. */
+export function numberIn(minimum: number, maximum?: number): (text: string) => number {
+  const bounds = maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`;
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !(value >= minimum && value <= (maximum ?? value)))
+      throw new InvalidArgumentError(`Write a number ${bounds}.`);
+    return value;
+  };
+}
+
 /** For an option that may come several times. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];

@@ -8,11 +8,7 @@ const CHANGES_SHOWN = 10;
 const UNCHANGED_SHOWN_MAX = 20;
 
 /** Says what an import did: a row for each tool, what changed of those that did, and a line that counts. */
-export function printImport(print: Printer, report: ImportReport): void {
-  if (print.json) {
-    print.value(report);
-    return;
-  }
+export function printImport(report: ImportReport, print: Printer): void {
   const { registrations, skipped, missing } = report;
   const quiet = registrations.length > UNCHANGED_SHOWN_MAX;
   const shown = quiet ? registrations.filter(({ outcome }) => outcome !== 'unchanged') : registrations;

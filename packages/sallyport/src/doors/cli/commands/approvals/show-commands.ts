@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import type { Approval, ApprovalDetail } from '../../../../../api/schemas/calls/approvals.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../../command-kit.ts';
-import { count } from '../../input/option-values.ts';
+import { flag, operationCommands } from '../../operation/operation-command.ts';
 import type { Printer } from '../../output/printer.ts';
+import { list } from '../../output/templates.ts';
 
 /** Time between two looks while watching, in ms. */
 const WATCH_MS = 2000;
@@ -13,32 +14,24 @@ const PAGE_MAX = 200;
 
 /** `approvals list|show|watch`. */
 export function addShowCommands(approvals: Command, kit: CommandKit): void {
-  interface ListOptions {
-    readonly decided?: boolean;
-    readonly page?: number;
-  }
-  const list = approvals
-    .command('list')
-    .description('the calls that wait for a person, the oldest first')
-    .option('--decided', 'those that are over instead, the latest first')
-    .option('--page <number>', 'which page', count);
-  kit.asking<ListOptions>(list, async ({ layer, caller, print }, _args, { decided, page }) => {
-    const state = decided === true ? ('decided' as const) : ('pending' as const);
-    const answer = await layer.ask('approvals.list', { state, ...(page === undefined ? {} : { page }) }, caller);
-    if (print.json) print.value(answer);
-    else if (answer.approvals.length === 0) print.note(decided === true ? 'Nothing was decided.' : 'Nothing waits.');
-    else print.table(['APPROVAL', 'STATE', 'TOOL', 'AGENT', 'REASON', 'UNTIL', 'BY'], answer.approvals.map(rowOf));
-    return EXIT.ok;
+  const operation = operationCommands(approvals, kit);
+  operation('approvals.list', {
+    command: 'list',
+    help: 'the calls that wait for a person, the oldest first',
+    members: { state: false },
+    own: { decided: flag('--decided', 'those that are over instead, the latest first') },
+    input: ({ decided, ...given }) => ({ ...given, state: decided === true ? 'decided' : 'pending' }),
+    print: (answer, print, { decided }) =>
+      list<typeof answer>({
+        head: ['APPROVAL', 'STATE', 'TOOL', 'AGENT', 'REASON', 'UNTIL', 'BY'],
+        rows: (found) => found.approvals.map(rowOf),
+        empty: decided === true ? 'Nothing was decided.' : 'Nothing waits.',
+      })(answer, print),
   });
-  const show = approvals
-    .command('show')
-    .description('one approval, with its arguments and what a yes is bound to')
-    .argument('<approval-id>');
-  kit.asking(show, async ({ layer, caller, print }, [id]) => {
-    const answer = await layer.ask('approvals.show', { approval_id: String(id) }, caller);
-    if (print.json) print.value(answer);
-    else tellApproval(answer, print);
-    return EXIT.ok;
+  operation('approvals.show', {
+    command: 'show',
+    help: 'one approval, with its arguments and what a yes is bound to',
+    print: tellApproval,
   });
   const watch = approvals.command('watch').description('show each call that begins to wait, until stopped');
   kit.asking(watch, async (work) => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ToolStatusResponse, ToolWatchResponse } from '../../../../../api/schemas/invocation.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../../command-kit.ts';
-import { seconds } from '../../input/option-values.ts';
+import { operationCommands } from '../../operation/operation-command.ts';
 import type { Printer } from '../../output/printer.ts';
 import { addListCommand } from './list-command.ts';
 
@@ -12,48 +12,30 @@ const WAIT_SECONDS = 15;
 /** `calls list|show|watch|cancel|extend`: calls of the tenant, and one of them by its id. */
 export function addCallsCommands(program: Command, kit: CommandKit): void {
   const calls = program.command('calls').description('look at calls that run or wait, and end them');
-  addListCommand(calls, kit);
-  const show = calls.command('show').description('what a call is at, and what became of it').argument('<id>');
-  kit.asking(show, async ({ layer, caller, print }, [id]) => {
-    const status = await layer.ask('tool.status', { invocation_id: String(id) }, caller);
-    if (print.json) print.value(status);
-    else tellStatus(status, print);
-    return EXIT.ok;
-  });
+  const operation = operationCommands(calls, kit);
+  addListCommand(operation);
+  operation('tool.status', { command: 'show', help: 'what a call is at, and what became of it', print: tellStatus });
   const watch = calls
     .command('watch')
     .description('print each state and step of a call until it is over; 1 when it did not succeed')
-    .argument('<id>');
+    .argument('<invocation-id>');
   kit.asking(watch, (work, [id]) => follow(work, String(id)));
-  addEndCommands(calls, kit);
+  operation('tool.cancel', {
+    command: 'cancel',
+    help: 'end a call, whichever instance runs it',
+    succeeded: ({ cancelled }) => cancelled,
+    print: tellMessage,
+  });
+  operation('tool.extend', {
+    command: 'extend',
+    help: 'give an asynchronous call that runs more time',
+    args: ['invocation_id', 'extend_seconds'],
+    succeeded: ({ extended }) => extended,
+    print: tellMessage,
+  });
 }
 
-function addEndCommands(calls: Command, kit: CommandKit): void {
-  const cancel = calls
-    .command('cancel')
-    .description('end a call, whichever instance runs it')
-    .argument('<id>')
-    .option('--reason <text>', 'why; told to its caller');
-  kit.asking<{ readonly reason?: string }>(cancel, async ({ layer, caller, print }, [id], { reason }) => {
-    const input = { invocation_id: String(id), ...(reason === undefined ? {} : { reason }) };
-    const { cancelled, message, ...more } = await layer.ask('tool.cancel', input, caller);
-    if (print.json) print.value({ cancelled, message, ...more });
-    else print.line(message);
-    return cancelled ? EXIT.ok : EXIT.refused;
-  });
-  const extend = calls
-    .command('extend')
-    .description('give an asynchronous call that runs more time')
-    .argument('<id>')
-    .argument('<duration>', 'on top of what it has, for example 10m', seconds);
-  kit.asking(extend, async ({ layer, caller, print }, [id, lasting]) => {
-    const input = { invocation_id: String(id), extend_seconds: Number(lasting) };
-    const answer = await layer.ask('tool.extend', input, caller);
-    if (print.json) print.value(answer);
-    else print.line(answer.message);
-    return answer.extended ? EXIT.ok : EXIT.refused;
-  });
-}
+const tellMessage = ({ message }: { readonly message: string }, print: Printer): void => print.line(message);
 
 async function follow({ layer, caller, print, parts }: CommandWork, invocation_id: string): Promise<number> {
   const { signal } = parts.io;

@@ -1,44 +1,30 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { CallListRequest, ListedCall } from '../../../../../api/schemas/calls/call-list.ts';
 import { LifecycleState } from '../../../../../api/schemas/invocation.ts';
-import { EXIT } from '../../cli-parts.ts';
-import type { CommandKit } from '../../command-kit.ts';
-import { count, seconds } from '../../input/option-values.ts';
-
-interface ListOptions {
-  readonly state?: CallListRequest['state'];
-  readonly tool?: string;
-  readonly agent?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly cursor?: string;
-  readonly limit?: number;
-}
+import { seconds } from '../../input/option-values.ts';
+import type { AddOperation } from '../../operation/operation-command.ts';
+import { list } from '../../output/templates.ts';
 
 /** `calls list`: the calls on record, the last accepted first. */
-export function addListCommand(calls: Command, kit: CommandKit): void {
-  const list = calls
-    .command('list')
-    .description('calls on record, the last first')
-    .option('--state <state,...>', `only in these states: ${LifecycleState.enum.join(', ')}`, states)
-    .option('--tool <id>', 'of one tool')
-    .option('--agent <did>', 'of one agent')
-    .option('--since <time>', 'accepted at this time or later: 1h (ago), or 2026-01-31T12:00:00Z', time)
-    .option('--until <time>', 'accepted before this time', time)
-    .option('--cursor <cursor>', 'the last call of the previous page, as that page said it')
-    .option('--limit <n>', 'how many, 50 when absent, 200 at most', count);
-  kit.asking<ListOptions>(list, async ({ layer, caller, print }, _args, options) => {
-    const { state, tool: tool_id, agent: agent_did, since, until, cursor, limit } = options;
-    const given = { state, tool_id, agent_did, since, until, cursor, limit };
-    const said = Object.entries(given).filter(([, value]) => value !== undefined);
-    const { invocations, next } = await layer.ask('calls.list', Object.fromEntries(said), caller);
-    if (print.json) print.value({ invocations, ...(next === undefined ? {} : { next }) });
-    else if (invocations.length === 0) print.note('No call is on record that fits.');
-    else {
-      print.table(['CALL', 'TOOL', 'STATE', 'ERROR', 'AGENT', 'ACCEPTED', 'MS'], invocations.map(rowOf));
-      if (next !== undefined) print.note(`More: --cursor ${next}`);
-    }
-    return EXIT.ok;
+export function addListCommand(operation: AddOperation): void {
+  operation('calls.list', {
+    command: 'list',
+    help: 'calls on record, the last first',
+    members: {
+      state: {
+        flags: '--state <state,...>',
+        help: `only in these states: ${LifecycleState.enum.join(', ')}`,
+        parse: states,
+      },
+      since: { help: 'accepted at this time or later: 1h (ago), or 2026-01-31T12:00:00Z', parse: time },
+      until: { parse: time },
+    },
+    print: list({
+      head: ['CALL', 'TOOL', 'STATE', 'ERROR', 'AGENT', 'ACCEPTED', 'MS'],
+      rows: ({ invocations }) => invocations.map(rowOf),
+      empty: 'No call is on record that fits.',
+      more: '--cursor',
+    }),
   });
 }
 

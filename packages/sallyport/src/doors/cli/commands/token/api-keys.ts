@@ -1,46 +1,43 @@
 import type { Command } from 'commander';
+import type { ApiKey } from '../../../../../api/schemas/identity/api-key.ts';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
 import { seconds } from '../../input/option-values.ts';
+import { operationCommands } from '../../operation/operation-command.ts';
+import { list } from '../../output/templates.ts';
 import { type GrantOptions, requestOf, withGrantOptions } from './grant-options.ts';
 
 /** `api-keys list|create|revoke`. */
 export function addApiKeysCommands(program: Command, kit: CommandKit): void {
   const keys = program.command('api-keys').description('see, make and revoke API keys');
-  const list = keys.command('list').description('the keys of the tenant, the newest first');
-  kit.asking(list, async ({ layer, caller, print }) => {
-    const answer = await layer.ask('api_keys.list', {}, caller);
-    if (print.json) print.value(answer);
-    else if (answer.keys.length === 0) print.note('There are no API keys.');
-    else {
-      print.table(
-        ['KEY', 'NAME', 'BEGINS', 'STATE', 'AGENT', 'ROLES', 'EXPIRES', 'LAST USED'],
-        answer.keys.map((key) => [
-          key.key_id,
-          key.name,
-          key.prefix,
-          key.state,
-          key.agent_did,
-          key.roles.join(' '),
-          key.expires_at ?? '',
-          key.last_used_at ?? '',
-        ]),
-      );
-    }
-    return EXIT.ok;
+  const operation = operationCommands(keys, kit);
+  operation('api_keys.list', {
+    command: 'list',
+    help: 'the keys of the tenant, the newest first',
+    print: list({
+      head: ['KEY', 'NAME', 'BEGINS', 'STATE', 'AGENT', 'ROLES', 'EXPIRES', 'LAST USED'],
+      rows: (answer) => answer.keys.map(rowOf),
+      empty: 'There are no API keys.',
+    }),
   });
   addCreateCommand(keys, kit);
-  const revoke = keys
-    .command('revoke')
-    .description('revoke a key')
-    .argument('<key>', 'its id, as api-keys list shows it');
-  kit.asking(revoke, async ({ layer, caller, print }, [id]) => {
-    const answer = await layer.ask('api_keys.revoke', { key_id: String(id) }, caller);
-    if (print.json) print.value(answer);
-    else print.line(`Revoked ${answer.name} (${answer.prefix}…)`);
-    return EXIT.ok;
+  operation('api_keys.revoke', {
+    command: 'revoke',
+    members: { key_id: { help: 'its id, as api-keys list shows it' } },
+    print: ({ name, prefix }, print) => print.line(`Revoked ${name} (${prefix}…)`),
   });
 }
+
+const rowOf = ({
+  key_id,
+  name,
+  prefix,
+  state,
+  agent_did,
+  roles,
+  expires_at = '',
+  last_used_at = '',
+}: ApiKey): string[] => [key_id, name, prefix, state, agent_did, roles.join(' '), expires_at, last_used_at];
 
 function addCreateCommand(keys: Command, kit: CommandKit): void {
   const create = withGrantOptions(

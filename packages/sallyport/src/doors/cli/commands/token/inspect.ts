@@ -1,21 +1,24 @@
-import type { Command } from 'commander';
 import type { TokenExplanation } from '../../../../../api/schemas/capability-token.ts';
-import { EXIT } from '../../cli-parts.ts';
-import type { CommandKit } from '../../command-kit.ts';
+import type { AddOperation } from '../../operation/operation-command.ts';
 import type { Printer } from '../../output/printer.ts';
+import { wordsOf } from '../../output/templates.ts';
 import { readCredential } from './read-credential.ts';
 
 /** `token inspect`: 0 when the token is accepted, 1 when it is not. */
-export function addInspectCommand(token: Command, kit: CommandKit): void {
-  const inspect = token
-    .command('inspect')
-    .description('explain a token or API key claim by claim, and why it would be refused')
-    .argument('[token]', 'the token; standard input when absent or -, which keeps it out of the list of processes');
-  kit.asking(inspect, async ({ layer, caller, print, parts }, [given]) => {
-    const explanation = await layer.ask('token.explain', { token: await readCredential(given, parts.io) }, caller);
-    if (print.json) print.value(explanation);
-    else tell(explanation, print);
-    return explanation.accepted ? EXIT.ok : EXIT.refused;
+export function addInspectCommand(operation: AddOperation): void {
+  operation('token.explain', {
+    command: 'inspect',
+    help: 'explain a token or API key claim by claim, and why it would be refused',
+    args: ['token'],
+    members: {
+      token: {
+        required: false,
+        help: 'the token; standard input when absent or -, which keeps it out of the list of processes',
+      },
+    },
+    input: async ({ token }, { parts }) => ({ token: await readCredential(token, parts.io) }),
+    succeeded: ({ accepted }) => accepted,
+    print: tell,
   });
 }
 
@@ -49,5 +52,5 @@ const SECOND_MAX = 8.64e12;
 function shown(name: string, value: unknown): string {
   if (TIMES.has(name) && typeof value === 'number' && Math.abs(value) <= SECOND_MAX)
     return new Date(value * 1000).toISOString();
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return wordsOf(value);
 }

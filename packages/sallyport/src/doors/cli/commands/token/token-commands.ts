@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
 import { seconds } from '../../input/option-values.ts';
+import { operationCommands } from '../../operation/operation-command.ts';
 import { addApiKeysCommands } from './api-keys.ts';
 import { type GrantOptions, requestOf, withGrantOptions } from './grant-options.ts';
 import { addInspectCommand } from './inspect.ts';
@@ -12,8 +13,9 @@ import { addRevokeCommands } from './revoke.ts';
 export function addTokenCommands(program: Command, kit: CommandKit): void {
   const token = program.command('token').description('make, explain and revoke capability tokens');
   addMintCommand(token, kit);
-  addInspectCommand(token, kit);
-  addRevokeCommands(token, kit);
+  const operation = operationCommands(token, kit);
+  addInspectCommand(operation);
+  addRevokeCommands(operation);
   addApiKeysCommands(program, kit);
   addKeysCommands(program, kit);
 }

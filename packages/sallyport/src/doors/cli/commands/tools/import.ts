@@ -1,127 +1,82 @@
-import type { Command } from 'commander';
 import type { ImportReport, LangChainImport } from '../../../../../api/schemas/imports.ts';
 import { isObject } from '../../../../domain/shape/is-object.ts';
 import { readWireText } from '../../../wire-json.ts';
-import { EXIT } from '../../cli-parts.ts';
-import type { AskingRun, CommandKit, CommandWork } from '../../command-kit.ts';
-import { collect, oneOf } from '../../input/option-values.ts';
 import { readFolder } from '../../input/read-folder.ts';
 import { readSource } from '../../input/read-source.ts';
 import { usageError } from '../../input/usage-error.ts';
+import type { AddOperation } from '../../operation/operation-command.ts';
 import { printImport } from '../../output/import-report.ts';
 
-/** Options of every import. */
-interface ImportOptions {
-  readonly name?: string;
-  readonly bump?: boolean;
-  readonly dryRun?: boolean;
-}
-
-const USER_FROM = ['agent', 'tenant'] as const;
-
-interface ComposioOptions extends ImportOptions {
-  readonly tool?: readonly string[];
-  readonly search?: string;
-  readonly baseUrl?: string;
-  readonly secret?: string;
-  readonly connectedAccount?: string;
-  readonly user?: string;
-  readonly userFrom?: (typeof USER_FROM)[number];
-}
+/** What all imports have in common. */
+const IMPORT = {
+  whenAbsent: 'make',
+  succeeded: ({ registrations }: ImportReport) => registrations.every(({ outcome }) => outcome !== 'refused'),
+  print: printImport,
+} as const;
 
 /** `tools import openapi|langchain|skill|composio`. */
-export function addToolsImportCommands(tools: Command, kit: CommandKit): void {
-  const group = tools.command('import').description('register tools from a document or a folder');
-
-  const openapi = importCommand(group, 'openapi', 'register each operation of an OpenAPI document')
-    .argument('<source>', 'file, http(s) address, or - for standard input')
-    .option('--base-url <url>', 'address of the service, instead of those in the document');
-  importing<ImportOptions & { baseUrl?: string }>(kit, openapi, async (work, [source], options) => {
-    const document = await readSource(String(source), work.parts.io);
-    const { baseUrl } = options;
-    const address = baseUrl === undefined ? {} : { base_url: baseUrl };
-    const input = { document, source: String(source), ...address, ...inputOf(options) };
-    return ended(work, await work.layer.ask('tools.import-openapi', input, work.caller));
+export function addToolsImportCommands(operation: AddOperation): void {
+  operation('tools.import-openapi', {
+    ...IMPORT,
+    command: 'openapi',
+    args: ['document'],
+    members: {
+      document: { flags: 'source', help: 'file, http(s) address, or - for standard input' },
+      source: false,
+    },
+    input: async ({ document: source, ...given }, { parts }) => ({
+      ...given,
+      document: await readSource(source, parts.io),
+      source,
+    }),
   });
-
-  const langchain = importCommand(group, 'langchain', 'register serialised LangChain tools')
-    .argument('<source>', 'JSON, or one JSON object a line: file, http(s) address, or - for standard input')
-    .option('--tool-version <version>', 'version of tools that name none; 1.0.0 when absent');
-  importing<ImportOptions & { toolVersion?: string }>(kit, langchain, async (work, [source], options) => {
-    const text = await readSource(String(source), work.parts.io);
-    const { toolVersion } = options;
-    const version = toolVersion === undefined ? {} : { version: toolVersion };
-    const name = source === '-' ? 'Standard input' : String(source);
-    const input = { tools: toolsIn(name, text), ...version, ...inputOf(options) };
-    return ended(work, await work.layer.ask('tools.import-langchain', input, work.caller));
+  operation('tools.import-langchain', {
+    ...IMPORT,
+    command: 'langchain',
+    args: ['tools'],
+    members: {
+      tools: {
+        flags: 'source',
+        help: 'JSON, or one JSON object a line: file, http(s) address, or - for standard input',
+        parse: String,
+      },
+      version: '--tool-version <version>',
+    },
+    input: async ({ tools, ...given }, { parts }) => {
+      const source = String(tools);
+      const text = await readSource(source, parts.io);
+      return { ...given, tools: toolsIn(source === '-' ? 'Standard input' : source, text) };
+    },
   });
-
-  const skill = importCommand(group, 'skill', 'register the skill of a folder, or each skill in its folders').argument(
-    '<folder>',
-    'folder with SKILL.md, or with folders that have one; links are refused',
-  );
-  importing<ImportOptions>(kit, skill, async (work, [folder], options) => {
-    const files = await readFolder(String(folder), work.parts.io);
-    if (files.length === 0) throw usageError(`${String(folder)} is empty. Name the folder that SKILL.md stands in.`);
-    const input = { files, ...inputOf(options) };
-    return ended(work, await work.layer.ask('tools.import-skill', input, work.caller));
+  operation('tools.import-skill', {
+    ...IMPORT,
+    command: 'skill',
+    help: 'register the skill of a folder, or each skill in its folders',
+    args: ['files'],
+    members: {
+      files: {
+        flags: 'folder',
+        help: 'folder with SKILL.md, or with folders that have one; links are refused',
+        parse: String,
+      },
+    },
+    input: async ({ files: folder, ...given }, { parts }) => {
+      const files = await readFolder(String(folder), parts.io);
+      if (files.length === 0) throw usageError(`${String(folder)} is empty. Name the folder that SKILL.md stands in.`);
+      return { ...given, files };
+    },
   });
-  addComposio(group, kit);
-}
-
-/** The key is named, never typed: it stays in the layer's secret store. */
-function addComposio(group: Command, kit: CommandKit): void {
-  const composio = importCommand(group, 'composio', 'register tools of Composio')
-    .argument('[toolkit]', 'only its tools, as github; all that the project has when absent')
-    .option('--tool <slug>', 'only this tool; may come several times', collect)
-    .option('--search <words>', 'only tools that are found by these words')
-    .option('--base-url <url>', "address of the API, instead of Composio's own")
-    .option('--secret <name>', "name of the secret that is the project's API key; composio_api_key when absent")
-    .option('--connected-account <id>', 'account that the tools use')
-    .option('--user <id>', 'one user for all callers')
-    .option('--user-from <whom>', 'the user is who calls: agent (when nothing is said) or tenant', oneOf(USER_FROM));
-  importing<ComposioOptions>(kit, composio, async (work, [toolkit], options) => {
-    const { tool, search, baseUrl, secret, connectedAccount, user, userFrom } = options;
-    const input = {
-      ...(toolkit === undefined ? {} : { toolkit: String(toolkit) }),
-      ...(tool === undefined ? {} : { tools: [...tool] }),
-      ...(search === undefined ? {} : { search }),
-      ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
-      ...(secret === undefined ? {} : { secret }),
-      ...(connectedAccount === undefined ? {} : { connected_account_id: connectedAccount }),
-      ...(user === undefined ? {} : { user_id: user }),
-      ...(userFrom === undefined ? {} : { user_from: userFrom }),
-      ...inputOf(options),
-    };
-    return ended(work, await work.layer.ask('tools.import-composio', input, work.caller));
+  // The key is named, never typed: it stays in the layer's secret store.
+  operation('tools.import-composio', {
+    ...IMPORT,
+    command: 'composio',
+    help: 'register tools of Composio',
+    args: ['toolkit'],
+    members: {
+      toolkit: { help: 'only its tools, as github; all that the project has when absent' },
+      tools: { flags: '--tool <slug>', help: 'only this tool; may come several times' },
+    },
   });
-}
-
-function importCommand(group: Command, name: string, description: string): Command {
-  return group
-    .command(name)
-    .description(description)
-    .option('--name <name>', 'prefix of the tool ids')
-    .option('--bump', 'register what changed under the next version instead of refusing it')
-    .option('--dry-run', 'say what would happen; nothing is written');
-}
-
-/** What would be registered can be said without a data folder; nothing is made for it. */
-function importing<O extends ImportOptions>(kit: CommandKit, command: Command, run: AskingRun<O>): void {
-  kit.adding<O>(command, run, ({ dryRun }) => (dryRun === true ? 'borrow' : 'make'));
-}
-
-function inputOf({ name, bump, dryRun }: ImportOptions): { name?: string; bump?: boolean; dry_run?: boolean } {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(bump === undefined ? {} : { bump }),
-    ...(dryRun === undefined ? {} : { dry_run: dryRun }),
-  };
-}
-
-function ended({ print }: CommandWork, report: ImportReport): number {
-  printImport(print, report);
-  return report.registrations.some(({ outcome }) => outcome === 'refused') ? EXIT.refused : EXIT.ok;
 }
 
 /** One JSON value, or JSON Lines: whichever the text is. */

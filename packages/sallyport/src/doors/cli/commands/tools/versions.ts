@@ -4,34 +4,23 @@ import type { ComplianceReport, ManifestCheckResponse } from '../../../../../api
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit, CommandWork } from '../../command-kit.ts';
 import { readManifests } from '../../input/read-json.ts';
+import { operationCommands } from '../../operation/operation-command.ts';
 import { HISTORY_HEAD, historyRow } from '../../output/history.ts';
 import type { Printer } from '../../output/printer.ts';
 
 /** `tools history|diff|check|compliance`. */
 export function addToolsVersionCommands(tools: Command, kit: CommandKit): void {
-  const history = tools
-    .command('history')
-    .description('every version of a tool, with its state, its dates and who moved it')
-    .argument('<tool>', 'id of the tool');
-  kit.asking(history, async ({ layer, caller, print }, [tool]) => {
-    const answer = await layer.ask('tools.history', { tool_id: String(tool) }, caller);
-    if (print.json) print.value(answer);
-    else print.table(HISTORY_HEAD, answer.versions.map(historyRow));
-    return EXIT.ok;
+  const operation = operationCommands(tools, kit);
+  operation('tools.history', {
+    command: 'history',
+    print: ({ versions }, print) => print.table(HISTORY_HEAD, versions.map(historyRow)),
   });
-
-  const diff = tools
-    .command('diff')
-    .description('what changed between two versions, and whether it breaks callers')
-    .argument('<tool>', 'id of the tool')
-    .argument('<from>', 'version or SemVer range')
-    .argument('[to]', 'version or SemVer range; the newest when absent');
-  kit.asking(diff, async ({ layer, caller, print }, [tool, from, to]) => {
-    const input = { tool_id: String(tool), from: String(from), ...(to === undefined ? {} : { to: String(to) }) };
-    showDiff(await layer.ask('tools.diff', input, caller), print);
-    return EXIT.ok;
+  operation('tools.diff', {
+    command: 'diff',
+    args: ['tool_id', 'from', 'to'],
+    members: { to: { help: 'version or SemVer range; the newest when absent' } },
+    print: showDiff,
   });
-
   const check = tools
     .command('check')
     .description('judge manifest files without registering them')
@@ -41,26 +30,14 @@ export function addToolsVersionCommands(tools: Command, kit: CommandKit): void {
     async (work, [files]) => checkFiles(work, files as string[]),
     () => 'borrow',
   );
-
-  const compliance = tools
-    .command('compliance')
-    .description('what the schemas of a registered tool lack')
-    .argument('<tool>', 'id of the tool')
-    .option('--version <range>', 'version or SemVer range');
-  kit.asking<{ version?: string }>(compliance, async ({ layer, caller, print }, [tool], { version }) => {
-    const input = { tool_id: String(tool), ...(version === undefined ? {} : { version }) };
-    const answer = await layer.ask('tools.compliance', input, caller);
-    if (print.json) print.value(answer);
-    else showCompliance(`${answer.tool_id} ${answer.version}`, answer.compliance, print);
-    return EXIT.ok;
+  operation('tools.compliance', {
+    command: 'compliance',
+    help: 'what the schemas of a registered tool lack',
+    print: ({ tool_id, version, compliance }, print) => showCompliance(`${tool_id} ${version}`, compliance, print),
   });
 }
 
 function showDiff(answer: ToolDiffResponse, print: Printer): void {
-  if (print.json) {
-    print.value(answer);
-    return;
-  }
   const { tool_id, from, to, step, changes } = answer;
   const verdict = answer.breaking ? 'breaks callers' : 'breaks nobody';
   print.line(`${tool_id} ${from} → ${to} (${step}): ${verdict}`, answer.breaking ? 'bad' : 'good');

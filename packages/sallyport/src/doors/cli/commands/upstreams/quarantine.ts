@@ -1,81 +1,67 @@
-import type { Command } from 'commander';
-import type { DefinitionChange, QuarantinedTool } from '../../../../../api/schemas/registry/quarantine.ts';
-import { EXIT } from '../../cli-parts.ts';
-import type { CommandKit } from '../../command-kit.ts';
+import type {
+  DefinitionChange,
+  QuarantineDecision,
+  QuarantinedTool,
+  QuarantineListResponse,
+} from '../../../../../api/schemas/registry/quarantine.ts';
 import { usageError } from '../../input/usage-error.ts';
+import type { AddOperation } from '../../operation/operation-command.ts';
 import type { Printer } from '../../output/printer.ts';
 import { printRegistrations } from '../../output/registrations.ts';
 
-interface DecisionOptions {
-  readonly all?: boolean;
-  readonly hash?: string;
-}
+/** Of what is decided on, and how: one tool, or all of an upstream. */
+const DECISION = {
+  args: ['name', 'tool'],
+  members: {
+    all: { help: 'every tool of it that waits' },
+    content_hash: { flags: '--hash <hash>', help: 'only if this definition is still what is served' },
+  },
+  input: (given: QuarantineDecision): QuarantineDecision => {
+    if ((given.tool === undefined) === (given.all === undefined)) throw usageError('Name one tool, or give --all.');
+    return given;
+  },
+} as const;
 
 /** `upstreams quarantine|accept|reject`. */
-export function addQuarantineCommands(upstreams: Command, kit: CommandKit): void {
-  const list = upstreams
-    .command('quarantine')
-    .description('show the tools that wait for you, with what their server changed')
-    .argument('[name]', 'of one upstream')
-    .argument('[tool]', 'one tool, by its id or by its name');
-  kit.asking(list, async ({ layer, caller, print }, [name, tool]) => {
-    const input = {
-      ...(name === undefined ? {} : { name: String(name) }),
-      ...(tool === undefined ? {} : { tool: String(tool) }),
-    };
-    const answer = await layer.ask('upstreams.quarantine', input, caller);
-    if (print.json) print.value(answer);
-    else tell(answer.quarantined, answer.pagination.total_count, print);
-    return EXIT.ok;
+export function addQuarantineCommands(operation: AddOperation): void {
+  operation('upstreams.quarantine', {
+    command: 'quarantine',
+    help: 'show the tools that wait for you, with what their server changed',
+    args: ['name', 'tool'],
+    members: { page: false },
+    print: tell,
   });
-  const accept = decision(upstreams, 'accept', 'accept what a server serves now, as a new version');
-  kit.asking<DecisionOptions>(accept, async ({ layer, caller, print }, args, options) => {
-    const answer = await layer.ask('upstreams.accept', decisionOf(args, options), caller);
-    const { registrations, left_out } = answer;
-    if (print.json) print.value(answer);
-    else if (registrations.length > 0) printRegistrations(print, registrations);
-    else print.line('Nothing was accepted.');
-    if (left_out.length > 0 && !print.json) {
-      print.note(`left out, since something in them is suspicious: ${left_out.join(', ')}. Name each to accept it.`);
-    }
-    return registrations.some(({ outcome }) => outcome === 'refused') ? EXIT.refused : EXIT.ok;
+  operation('upstreams.accept', {
+    ...DECISION,
+    command: 'accept',
+    help: 'accept what a server serves now, as a new version',
+    succeeded: ({ registrations }) => registrations.every(({ outcome }) => outcome !== 'refused'),
+    print: ({ registrations, left_out }, print) => {
+      if (registrations.length > 0) printRegistrations(print, registrations);
+      else print.line('Nothing was accepted.');
+      if (left_out.length > 0)
+        print.note(`left out, since something in them is suspicious: ${left_out.join(', ')}. Name each to accept it.`);
+    },
   });
-  const reject = decision(upstreams, 'reject', 'refuse what a server serves now');
-  kit.asking<DecisionOptions>(reject, async ({ layer, caller, print }, args, options) => {
-    const answer = await layer.ask('upstreams.reject', decisionOf(args, options), caller);
-    if (print.json) print.value(answer);
-    else if (answer.rejected.length === 0) print.line('Nothing was rejected.');
-    else for (const toolId of answer.rejected) print.line(`rejected ${toolId}`);
-    return EXIT.ok;
+  operation('upstreams.reject', {
+    ...DECISION,
+    command: 'reject',
+    help: 'refuse what a server serves now',
+    print: ({ rejected }, print) => {
+      if (rejected.length === 0) print.line('Nothing was rejected.');
+      for (const toolId of rejected) print.line(`rejected ${toolId}`);
+    },
   });
 }
 
-function decision(upstreams: Command, name: string, description: string): Command {
-  return upstreams
-    .command(name)
-    .description(description)
-    .argument('<name>', 'the upstream')
-    .argument('[tool]', 'the tool, by its id or by its name')
-    .option('--all', 'every tool of it that waits')
-    .option('--hash <hash>', 'only if this definition is still what is served');
-}
-
-function decisionOf([name, tool]: readonly unknown[], { all, hash }: DecisionOptions) {
-  if ((tool === undefined) === (all === undefined)) throw usageError('Name one tool, or give --all.');
-  return {
-    name: String(name),
-    ...(tool === undefined ? { all: true as const } : { tool: String(tool) }),
-    ...(hash === undefined ? {} : { content_hash: hash }),
-  };
-}
-
-function tell(tools: readonly QuarantinedTool[], total: number, print: Printer): void {
+function tell({ quarantined: tools, pagination }: QuarantineListResponse, print: Printer): void {
   if (tools.length === 0) print.line('Nothing waits in quarantine.');
   for (const [index, tool] of tools.entries()) {
     if (index > 0) print.line('');
     tellTool(tool, print);
   }
-  if (total > tools.length) print.note(`${total - tools.length} more; name an upstream to see fewer.`);
+  const more = pagination.total_count - tools.length;
+  if (more > 0) print.note(`${more} more; name an upstream to see fewer.`);
 }
 
 const WHY: Readonly<Record<QuarantinedTool['reason'], string>> = {

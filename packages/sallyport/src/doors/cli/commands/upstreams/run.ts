@@ -6,29 +6,8 @@ import type { CommandKit } from '../../command-kit.ts';
 /** Between two looks at what a server wrote. */
 const FOLLOW_PAUSE_MS = 500;
 
-const SWITCHES = {
-  disable: 'stop an upstream until it is enabled again; its tools stay registered',
-  enable: 'start an upstream that was disabled',
-  restart: 'end an upstream and start it anew',
-} as const;
-
-/** `upstreams disable|enable|restart|logs|export`. */
-export function addRunCommands(upstreams: Command, kit: CommandKit): void {
-  for (const [word, description] of Object.entries(SWITCHES)) {
-    const command = upstreams.command(word).description(description).argument('<name>');
-    kit.asking(command, async ({ layer, caller, print }, [name]) => {
-      const operation = `upstreams.${word as keyof typeof SWITCHES}` as const;
-      const answer = await layer.ask(operation, { name: String(name) }, caller);
-      if (print.json) print.value(answer);
-      else print.line(`${answer.upstream.name}: ${answer.upstream.state}`);
-      return EXIT.ok;
-    });
-  }
-  addLogsCommand(upstreams, kit);
-  addExportCommand(upstreams, kit);
-}
-
-function addLogsCommand(upstreams: Command, kit: CommandKit): void {
+/** `upstreams logs`. */
+export function addLogsCommand(upstreams: Command, kit: CommandKit): void {
   const logs = upstreams
     .command('logs')
     .description('show what an upstream wrote on its standard error')
@@ -51,7 +30,8 @@ function addLogsCommand(upstreams: Command, kit: CommandKit): void {
   });
 }
 
-function addExportCommand(upstreams: Command, kit: CommandKit): void {
+/** `upstreams export`. */
+export function addExportCommand(upstreams: Command, kit: CommandKit): void {
   const exportAll = upstreams
     .command('export')
     .description("print the upstreams as a desktop client's mcpServers JSON, without values of secrets")

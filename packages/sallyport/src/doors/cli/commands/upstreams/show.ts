@@ -1,27 +1,21 @@
-import type { Command } from 'commander';
 import type { UpstreamDetail, UpstreamStatus } from '../../../../../api/schemas/upstream.ts';
-import { EXIT } from '../../cli-parts.ts';
-import type { CommandKit } from '../../command-kit.ts';
+import type { AddOperation } from '../../operation/operation-command.ts';
 import type { Printer } from '../../output/printer.ts';
+import { list } from '../../output/templates.ts';
 
 /** `upstreams list|show`. */
-export function addShowCommands(upstreams: Command, kit: CommandKit): void {
-  const list = upstreams.command('list').description('list the upstreams');
-  kit.asking(list, async ({ layer, caller, print }) => {
-    const answer = await layer.ask('upstreams.list', {}, caller);
-    if (print.json) print.value(answer);
-    else print.table(['NAME', 'STATE', 'TRANSPORT', 'TOOLS', 'QUARANTINED', 'SERVER'], answer.upstreams.map(rowOf));
-    return EXIT.ok;
+export function addShowCommands(operation: AddOperation): void {
+  operation('upstreams.list', {
+    command: 'list',
+    print: list({
+      head: ['NAME', 'STATE', 'TRANSPORT', 'TOOLS', 'QUARANTINED', 'SERVER'],
+      rows: ({ upstreams }) => upstreams.map(rowOf),
+    }),
   });
-  const show = upstreams
-    .command('show')
-    .description('show one upstream: its state, what it offers, what is wrong with it')
-    .argument('<name>');
-  kit.asking(show, async ({ layer, caller, print }, [name]) => {
-    const answer = await layer.ask('upstreams.get', { name: String(name) }, caller);
-    if (print.json) print.value(answer);
-    else tell(answer, print);
-    return EXIT.ok;
+  operation('upstreams.get', {
+    command: 'show',
+    help: 'show one upstream: its state, what it offers, what is wrong with it',
+    print: tell,
   });
 }
 

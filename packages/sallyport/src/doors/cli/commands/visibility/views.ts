@@ -3,52 +3,37 @@ import type { ToolView, ViewDetail } from '../../../../../api/schemas/visibility
 import { EXIT } from '../../cli-parts.ts';
 import type { CommandKit } from '../../command-kit.ts';
 import { readObjects } from '../../input/read-json.ts';
+import { operationCommands } from '../../operation/operation-command.ts';
 import type { Printer } from '../../output/printer.ts';
+import { list } from '../../output/templates.ts';
 
 /** `views list|show|put|remove`. */
 export function addViewsCommands(program: Command, kit: CommandKit): void {
-  const views = program.command('views').description('see and change curated sets of tools for agents');
-  addListCommand(views, kit);
-  const show = views
-    .command('show')
-    .description('one view, with the tools that it shows and those that it dropped')
-    .argument('<name>');
-  kit.asking(show, async ({ layer, caller, print }, [name]) => {
-    const detail = await layer.ask('views.get', { name: String(name) }, caller);
-    if (print.json) print.value(detail);
-    else tell(detail, print);
-    return EXIT.ok;
-  });
-  addPutCommand(views, kit);
-  const remove = views.command('remove').description('remove a view').argument('<name>');
-  kit.asking(remove, async ({ layer, caller, print }, [name]) => {
-    const answer = await layer.ask('views.remove', { name: String(name) }, caller);
-    if (print.json) print.value(answer);
-    else if (answer.removed) print.line(`Removed the view ${answer.name}`);
-    else print.note(`There is no view ${answer.name}.`);
-    return answer.removed ? EXIT.ok : EXIT.refused;
-  });
-}
-
-function addListCommand(views: Command, kit: CommandKit): void {
-  const list = views.command('list').description('the views');
-  kit.asking(list, async ({ layer, caller, print }) => {
-    const answer = await layer.ask('views.list', {}, caller);
-    if (print.json) print.value(answer);
-    else if (answer.views.length === 0) print.note('There are no views: agents see every tool that they may use.');
-    else {
-      print.table(
-        ['VIEW', 'TOOLS', 'DROPPED', 'CONFLICT', 'AGENTS'],
-        answer.views.map((view) => [
-          view.name,
-          String(view.tool_count),
-          String(view.dropped_count),
-          view.conflict,
-          view.agents.join(' '),
+  const group = program.command('views').description('see and change curated sets of tools for agents');
+  const operation = operationCommands(group, kit);
+  operation('views.list', {
+    command: 'list',
+    help: 'the views',
+    print: list({
+      head: ['VIEW', 'TOOLS', 'DROPPED', 'CONFLICT', 'AGENTS'],
+      rows: ({ views }) =>
+        views.map(({ name, tool_count, dropped_count, conflict, agents }) => [
+          name,
+          String(tool_count),
+          String(dropped_count),
+          conflict,
+          agents.join(' '),
         ]),
-      );
-    }
-    return EXIT.ok;
+      empty: 'There are no views: agents see every tool that they may use.',
+    }),
+  });
+  operation('views.get', { command: 'show', print: tell });
+  addPutCommand(group, kit);
+  operation('views.remove', {
+    command: 'remove',
+    succeeded: ({ removed }) => removed,
+    print: ({ removed, name }, print) =>
+      removed ? print.line(`Removed the view ${name}`) : print.note(`There is no view ${name}.`),
   });
 }
 
