@@ -37,22 +37,22 @@ const ofTool = ({ tool, oldTool, upstream }: Names) => [
 
 /** One entry for each operation there is; a new operation without one does not compile, and fails the test. */
 export const ATTACKS: Attacks = {
-  'tool.invoke': invocations,
-  'tool.dry_run': invocations,
-  'calls.list': ({ agent, tool }) => [{}, { agent_did: agent }, { tool_id: tool }, { limit: 200 }],
-  'tool.status': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
-  'tool.cancel': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
-  'tool.watch': ({ invocation, running }) => [
+  'tools.invoke': invocations,
+  'tools.dry-run': invocations,
+  'invocations.list': ({ agent, tool }) => [{}, { agent_did: agent }, { tool_id: tool }, { limit: 200 }],
+  'invocations.get': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
+  'invocations.cancel': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
+  'invocations.watch': ({ invocation, running }) => [
     { invocation_id: invocation },
     { invocation_id: running },
     { invocation_id: running, after: 'x', wait_seconds: 0.01 },
   ],
-  'tool.extend': ({ invocation, running }) => [
+  'invocations.extend': ({ invocation, running }) => [
     { invocation_id: invocation, extend_seconds: 60 },
     { invocation_id: running, extend_seconds: 60 },
   ],
   'approvals.list': () => [{}, { state: 'decided' }, { page_size: 200 }],
-  'approvals.show': ({ approval, decided }) => [{ approval_id: approval }, { approval_id: decided }],
+  'approvals.get': ({ approval, decided }) => [{ approval_id: approval }, { approval_id: decided }],
   'approvals.approve': ({ approval, decided }) => [
     { approval_id: approval },
     { approval_id: approval, parameters: { q: 'x' } },
@@ -72,7 +72,7 @@ export const ATTACKS: Attacks = {
     { delegation_id: delegation },
     { delegation_id: approval },
   ],
-  'tool.verify': ({ invocation, running, token }) => [
+  'invocations.verify': ({ invocation, running, token }) => [
     { invocation_id: invocation, parameters: { q: 'x' } },
     { invocation_id: running },
     { invocation_id: invocation, capability_token: token },
@@ -95,7 +95,7 @@ export const ATTACKS: Attacks = {
     { invocation_ids: [running, invocation], continue_on_failure: true },
     { turn_group_id: 'turn-1' },
   ],
-  'tool.list': ({ words }) => [{}, { page_size: 200 }, { capability_query: words }, { executor: 'mcp' }],
+  'tools.list': ({ words }) => [{}, { page_size: 200 }, { capability_query: words }, { executor: 'mcp' }],
   'tools.search': ({ words, tool }) => [
     { query: words, threshold: 0 },
     { query: tool, tier: 'catalog' },
@@ -152,7 +152,7 @@ export const ATTACKS: Attacks = {
     { name: upstream, tool: 'changed' },
   ],
   'circuits.list': ({ circuit }) => [{}, { limit: 200 }, { state: 'closed' }, { after: circuit.slice(0, -1) }],
-  'circuits.show': ({ circuit }) => [{ name: circuit }],
+  'circuits.get': ({ circuit }) => [{ name: circuit }],
   'circuits.set': ({ circuit }) => [
     { name: circuit, state: 'forced_open' },
     { name: circuit, state: 'disabled', reason: 'mine' },
@@ -179,14 +179,14 @@ export const ATTACKS: Attacks = {
     { view: { name: view, agents: ['*'], conflict: 'manual', sources: [{ source: upstream }] } },
   ],
   'views.remove': ({ view }) => [{ name: view }],
-  'token.mint': ({ tenant, agent }) => [
+  'tokens.mint': ({ tenant, agent }) => [
     { tenant_id: tenant },
     { tenant_id: tenant, roles: ['admin'] },
     { agent_did: agent },
   ],
-  'token.inspect': () => [{}],
-  'token.explain': ({ token, apiKey }) => [{ token }, { token: apiKey }],
-  'token.revoke': ({ token, apiKey, jti, agent }) => [
+  'tokens.inspect': () => [{}],
+  'tokens.explain': ({ token, apiKey }) => [{ token }, { token: apiKey }],
+  'tokens.revoke': ({ token, apiKey, jti, agent }) => [
     { token },
     { token: apiKey },
     { jti },
@@ -198,16 +198,16 @@ export const ATTACKS: Attacks = {
   'keys.list': () => [{}],
   'keys.rotate': () => [{ overlap_seconds: 0 }],
   'keys.published': () => [{}],
-  'api_keys.create': ({ tenant, agent, tool }) => [
+  'api-keys.create': ({ tenant, agent, tool }) => [
     { name: 'mine', tenant_id: tenant },
     { name: 'mine', agent_did: agent, tool_id: tool },
   ],
-  'api_keys.list': () => [{}],
-  'api_keys.revoke': ({ keyId, revocationId }) => [{ key_id: keyId }, { key_id: revocationId }],
-  'policy.list': () => [{}, { text: true }],
-  'policy.reload': () => [{}],
-  'policy.test': () => [{}],
-  'policy.why': ({ invocation, running, tenant, agent, tool }) => [
+  'api-keys.list': () => [{}],
+  'api-keys.revoke': ({ keyId, revocationId }) => [{ key_id: keyId }, { key_id: revocationId }],
+  'policies.list': () => [{}, { text: true }],
+  'policies.reload': () => [{}],
+  'policies.test': () => [{}],
+  'policies.why': ({ invocation, running, tenant, agent, tool }) => [
     { invocation_id: invocation },
     { invocation_id: running },
     { question: { principal: { tenant_id: tenant, agent_did: agent }, tool: { tool_id: tool } } },

@@ -22,7 +22,7 @@ export function addPolicyCommands(program: Command, kit: CommandKit): void {
     .command('reload')
     .description('put the policy files in force now, and forget earlier decisions');
   kit.asking(reload, async ({ layer, caller, print }) => {
-    const answer = await layer.ask('policy.reload', {}, caller);
+    const answer = await layer.ask('policies.reload', {}, caller);
     if (print.json) print.value(answer);
     else {
       print.line(answer.changed ? 'The policies changed and are in force.' : 'The policies are as they were.');
@@ -40,7 +40,7 @@ function addListCommand(policy: Command, kit: CommandKit): void {
     .description('the engines and their policies; exit code 1 when the newest files are not in force')
     .option('--text', 'with the text of each policy');
   kit.asking<{ readonly text?: boolean }>(list, async ({ layer, caller, print }, _args, { text = false }) => {
-    const { engines } = await layer.ask('policy.list', text ? { text } : {}, caller);
+    const { engines } = await layer.ask('policies.list', text ? { text } : {}, caller);
     if (print.json) print.value({ engines });
     else {
       const rules = engines.flatMap((state) => state.policies.map((rule) => ({ ...rule, engine: state.engine })));
@@ -82,7 +82,7 @@ function addTestCommand(policy: Command, kit: CommandKit): void {
   const run: AskingRun<TestOptions> = async ({ layer, caller, print, parts }, [tests], { policies }) => {
     const named = Array.isArray(tests) ? tests : [];
     const answer = await layer.ask(
-      'policy.test',
+      'policies.test',
       {
         ...(named.length === 0 ? {} : { tests: await readPolicyFiles(named, /\.test\.(?:toml|json)$/, parts.io) }),
         ...(policies === undefined
@@ -125,7 +125,7 @@ function addWhyCommand(policy: Command, kit: CommandKit): void {
         ? { invocation_id: String(id) }
         : // Whether it is well formed is for the layer to say.
           { question: (await readArguments(question, parts.io)) as unknown as PolicyQuestionBody };
-    const answer = await layer.ask('policy.why', asked, caller);
+    const answer = await layer.ask('policies.why', asked, caller);
     if (print.json) print.value(answer);
     else tellWhy(answer, print);
     return EXIT.ok;

@@ -115,10 +115,10 @@ const verification = {
 };
 
 const ROWS: readonly Row[] = [
-  row('invoke t {} --token agent', { 'tool.invoke': { ...call, warnings } }, { isText: true }),
-  row('invoke t {} --token agent', { 'tool.invoke': { ...call, status: 'error', warnings, error } }),
+  row('invoke t {} --token agent', { 'tools.invoke': { ...call, warnings } }, { isText: true }),
+  row('invoke t {} --token agent', { 'tools.invoke': { ...call, status: 'error', warnings, error } }),
   row('invoke t {} --token agent --dry-run', {
-    'tool.dry_run': {
+    'tools.dry-run': {
       would: 'refuse',
       stages: [{ stage: F, outcome: F, takes: F }],
       error,
@@ -128,24 +128,24 @@ const ROWS: readonly Row[] = [
     },
   }),
   row('calls list', {
-    'calls.list': {
+    'invocations.list': {
       invocations: [{ ...call, agent_did: F, user_did: F, e_code: F, accepted_at: AT, duration_ms: 1 }],
       next: F,
     },
   }),
-  row('calls show i', { 'tool.status': call }, { isText: true }),
+  row('calls show i', { 'invocations.get': call }, { isText: true }),
   row(
     'calls watch i',
-    { 'tool.watch': { changed: true, over: true, event_id: '1', invocation: call } },
+    { 'invocations.watch': { changed: true, over: true, event_id: '1', invocation: call } },
     { isText: true },
   ),
-  row('calls cancel i', { 'tool.cancel': { cancelled: true, message: F } }),
-  row('calls extend i 1m', { 'tool.extend': { extended: true, message: F } }),
+  row('calls cancel i', { 'invocations.cancel': { cancelled: true, message: F } }),
+  row('calls extend i 1m', { 'invocations.extend': { extended: true, message: F } }),
   row('approvals list', { 'approvals.list': { approvals: [approval] } }),
-  row('approvals show a', { 'approvals.show': shownApproval }),
+  row('approvals show a', { 'approvals.get': shownApproval }),
   row('approvals watch', {
     'approvals.list': { approvals: [{ ...approval, approval_id: 'a' }] },
-    'approvals.show': shownApproval,
+    'approvals.get': shownApproval,
   }),
   row('approvals approve a', { 'approvals.approve': { ...decided, state: 'approved' } }),
   row('approvals edit a {}', { 'approvals.approve': decided }),
@@ -156,7 +156,7 @@ const ROWS: readonly Row[] = [
   row('approvals delegate did:a --for 1d', { 'approvals.delegate': delegation }),
   row('approvals delegations', { 'approvals.delegations': { delegations: [delegation] } }),
   row('approvals end-delegation d', { 'approvals.end-delegation': delegation }),
-  row('tools list', { 'tool.list': { tools: [summary], ...pages } }),
+  row('tools list', { 'tools.list': { tools: [summary], ...pages } }),
   row('tools search x', { 'tools.search': { results: [{ tool: summary }], warnings, ...pages } }),
   row('tools show t', {
     'tools.get': {
@@ -210,7 +210,7 @@ const ROWS: readonly Row[] = [
   row('upstreams accept u --all', { 'upstreams.accept': { registrations: [registration], left_out: [F] } }),
   row('upstreams reject u --all', { 'upstreams.reject': { rejected: [F] } }),
   row('circuits list', { 'circuits.list': { circuits: [circuit], next: F } }),
-  row('circuits show c', { 'circuits.show': circuit }),
+  row('circuits show c', { 'circuits.get': circuit }),
   ...['open', 'close', 'disable'].map((verb) => row(`circuits ${verb} c`, { 'circuits.set': circuit })),
   row('outcomes list', { 'outcomes.list': { outcomes: [outcome] } }),
   row('outcomes show i', { 'outcomes.get': outcome }),
@@ -233,16 +233,16 @@ const ROWS: readonly Row[] = [
   row('views show v', { 'views.get': view }),
   row('views put view.json', { 'views.put': view }),
   row('views remove v', { 'views.remove': { name: F, removed: true } }),
-  row('token mint', { 'token.mint': minted }),
-  row('token inspect x', { 'token.explain': explanation }),
-  row('token revoke x', { 'token.revoke': revocation }),
+  row('token mint', { 'tokens.mint': minted }),
+  row('token inspect x', { 'tokens.explain': explanation }),
+  row('token revoke x', { 'tokens.revoke': revocation }),
   row('token revocations', { 'revocations.list': { revocations: [revocation] } }),
   row('token restore r', { 'revocations.lift': revocation }),
   row('keys list', { 'keys.list': { own: [key], foreign: [key], problems: [F] } }),
   row('keys rotate', { 'keys.rotate': { kid: F, replaced_kid: F, accepted_until: AT } }),
-  row('api-keys list', { 'api_keys.list': { api_keys: [apiKey], keys: [apiKey] } }),
-  row('api-keys create k', { 'api_keys.create': { api_key: F, key: apiKey } }),
-  row('api-keys revoke k', { 'api_keys.revoke': apiKey }),
+  row('api-keys list', { 'api-keys.list': { api_keys: [apiKey], keys: [apiKey] } }),
+  row('api-keys create k', { 'api-keys.create': { api_key: F, key: apiKey } }),
+  row('api-keys revoke k', { 'api-keys.revoke': apiKey }),
   row('check injection', {}, { stdin: JSON.stringify({ [F]: '<script>alert(1)</script>' }) }),
   row('check secrets --redact', {}, { stdin: F, isText: true }),
   row('check command', {}, { stdin: `rm -rf / ${F}` }),
@@ -255,10 +255,10 @@ const ROWS: readonly Row[] = [
   }),
   row('audit verify', { 'audit.verify': verification }),
   row('audit anchor', { 'audit.anchor': { anchors: [{ chain_id: F }] } }),
-  row('policy list --text', { 'policy.list': { engines: [engine] } }),
-  row('policy reload', { 'policy.reload': { changed: true, engines: [engine] } }),
+  row('policy list --text', { 'policies.list': { engines: [engine] } }),
+  row('policy reload', { 'policies.reload': { changed: true, engines: [engine] } }),
   row('policy test', {
-    'policy.test': {
+    'policies.test': {
       passed: 0,
       failed: 1,
       faults: [{ message: F }],
@@ -266,7 +266,7 @@ const ROWS: readonly Row[] = [
     },
   }),
   row('policy why i', {
-    'policy.why': {
+    'policies.why': {
       ...{ tool_id: F, allowed: false, still_so: false, assumed: [F], engines: [engine] },
       recorded: { policies: [F], engine: F, shadow: { allowed: false, policies: [F] } },
     },

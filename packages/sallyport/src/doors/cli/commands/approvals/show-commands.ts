@@ -35,7 +35,7 @@ export function addShowCommands(approvals: Command, kit: CommandKit): void {
     .description('one approval, with its arguments and what a yes is bound to')
     .argument('<approval-id>');
   kit.asking(show, async ({ layer, caller, print }, [id]) => {
-    const answer = await layer.ask('approvals.show', { approval_id: String(id) }, caller);
+    const answer = await layer.ask('approvals.get', { approval_id: String(id) }, caller);
     if (print.json) print.value(answer);
     else tellApproval(answer, print);
     return EXIT.ok;
@@ -65,7 +65,7 @@ async function follow({ layer, caller, print, parts }: CommandWork): Promise<voi
   while (signal?.aborted !== true) {
     const { approvals } = await layer.ask('approvals.list', { page_size: PAGE_MAX }, asking);
     for (const { approval_id: id } of approvals.filter((each) => !known.has(each.approval_id))) {
-      const shown = await layer.ask('approvals.show', { approval_id: id }, asking);
+      const shown = await layer.ask('approvals.get', { approval_id: id }, asking);
       if (print.json) print.valueLine(shown);
       else tellApproval(shown, print);
     }

@@ -15,7 +15,7 @@ export function addCallsCommands(program: Command, kit: CommandKit): void {
   addListCommand(calls, kit);
   const show = calls.command('show').description('what a call is at, and what became of it').argument('<id>');
   kit.asking(show, async ({ layer, caller, print }, [id]) => {
-    const status = await layer.ask('tool.status', { invocation_id: String(id) }, caller);
+    const status = await layer.ask('invocations.get', { invocation_id: String(id) }, caller);
     if (print.json) print.value(status);
     else tellStatus(status, print);
     return EXIT.ok;
@@ -36,7 +36,7 @@ function addEndCommands(calls: Command, kit: CommandKit): void {
     .option('--reason <text>', 'why; told to its caller');
   kit.asking<{ readonly reason?: string }>(cancel, async ({ layer, caller, print }, [id], { reason }) => {
     const input = { invocation_id: String(id), ...(reason === undefined ? {} : { reason }) };
-    const { cancelled, message, ...more } = await layer.ask('tool.cancel', input, caller);
+    const { cancelled, message, ...more } = await layer.ask('invocations.cancel', input, caller);
     if (print.json) print.value({ cancelled, message, ...more });
     else print.line(message);
     return cancelled ? EXIT.ok : EXIT.refused;
@@ -48,7 +48,7 @@ function addEndCommands(calls: Command, kit: CommandKit): void {
     .argument('<duration>', 'on top of what it has, for example 10m', seconds);
   kit.asking(extend, async ({ layer, caller, print }, [id, lasting]) => {
     const input = { invocation_id: String(id), extend_seconds: Number(lasting) };
-    const answer = await layer.ask('tool.extend', input, caller);
+    const answer = await layer.ask('invocations.extend', input, caller);
     if (print.json) print.value(answer);
     else print.line(answer.message);
     return answer.extended ? EXIT.ok : EXIT.refused;
@@ -61,7 +61,7 @@ async function follow({ layer, caller, print, parts }: CommandWork, invocation_i
   for (;;) {
     const input = { invocation_id, wait_seconds: WAIT_SECONDS, ...(after === undefined ? {} : { after }) };
     // Whoever stops watching is answered with what there is: the call goes on.
-    const asked = layer.ask('tool.watch', input, caller).catch((thrown: unknown) => {
+    const asked = layer.ask('invocations.watch', input, caller).catch((thrown: unknown) => {
       if (signal?.aborted === true) return undefined;
       throw thrown;
     });

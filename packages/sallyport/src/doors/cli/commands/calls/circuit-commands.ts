@@ -11,7 +11,7 @@ export function addCircuitsCommands(program: Command, kit: CommandKit): void {
   addListCommand(circuits, kit);
   const show = circuits.command('show').description('one circuit, with its configuration').argument('<name>');
   kit.asking(show, async ({ layer, caller, print }, [name]) => {
-    tell(await layer.ask('circuits.show', { name: String(name) }, caller), print);
+    tell(await layer.ask('circuits.get', { name: String(name) }, caller), print);
     return EXIT.ok;
   });
   addSetCommand(circuits, kit, 'open', 'forced_open', 'let no call through until it is closed again');

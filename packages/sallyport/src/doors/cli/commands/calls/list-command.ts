@@ -31,7 +31,7 @@ export function addListCommand(calls: Command, kit: CommandKit): void {
     const { state, tool: tool_id, agent: agent_did, since, until, cursor, limit } = options;
     const given = { state, tool_id, agent_did, since, until, cursor, limit };
     const said = Object.entries(given).filter(([, value]) => value !== undefined);
-    const { invocations, next } = await layer.ask('calls.list', Object.fromEntries(said), caller);
+    const { invocations, next } = await layer.ask('invocations.list', Object.fromEntries(said), caller);
     if (print.json) print.value({ invocations, ...(next === undefined ? {} : { next }) });
     else if (invocations.length === 0) print.note('No call is on record that fits.');
     else {

@@ -9,7 +9,7 @@ export function addApiKeysCommands(program: Command, kit: CommandKit): void {
   const keys = program.command('api-keys').description('see, make and revoke API keys');
   const list = keys.command('list').description('the keys of the tenant, the newest first');
   kit.asking(list, async ({ layer, caller, print }) => {
-    const answer = await layer.ask('api_keys.list', {}, caller);
+    const answer = await layer.ask('api-keys.list', {}, caller);
     if (print.json) print.value(answer);
     else if (answer.keys.length === 0) print.note('There are no API keys.');
     else {
@@ -35,7 +35,7 @@ export function addApiKeysCommands(program: Command, kit: CommandKit): void {
     .description('revoke a key')
     .argument('<key>', 'its id, as api-keys list shows it');
   kit.asking(revoke, async ({ layer, caller, print }, [id]) => {
-    const answer = await layer.ask('api_keys.revoke', { key_id: String(id) }, caller);
+    const answer = await layer.ask('api-keys.revoke', { key_id: String(id) }, caller);
     if (print.json) print.value(answer);
     else print.line(`Revoked ${answer.name} (${answer.prefix}…)`);
     return EXIT.ok;
@@ -48,7 +48,7 @@ function addCreateCommand(keys: Command, kit: CommandKit): void {
   ).option('--expires <duration>', 'how long it is good, for example 90d; without end when absent', seconds);
   kit.adding<GrantOptions>(create, async ({ layer, caller, print, parts }, [name], options) => {
     const request = { ...requestOf(options, parts.io.cwd), name: String(name) };
-    const answer = await layer.ask('api_keys.create', request, caller);
+    const answer = await layer.ask('api-keys.create', request, caller);
     if (print.json) print.value(answer);
     else {
       print.line(answer.api_key);

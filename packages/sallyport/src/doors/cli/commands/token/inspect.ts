@@ -12,7 +12,7 @@ export function addInspectCommand(token: Command, kit: CommandKit): void {
     .description('explain a token or API key claim by claim, and why it would be refused')
     .argument('[token]', 'the token; standard input when absent or -, which keeps it out of the list of processes');
   kit.asking(inspect, async ({ layer, caller, print, parts }, [given]) => {
-    const explanation = await layer.ask('token.explain', { token: await readCredential(given, parts.io) }, caller);
+    const explanation = await layer.ask('tokens.explain', { token: await readCredential(given, parts.io) }, caller);
     if (print.json) print.value(explanation);
     else tell(explanation, print);
     return explanation.accepted ? EXIT.ok : EXIT.refused;

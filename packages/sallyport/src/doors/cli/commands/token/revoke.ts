@@ -63,7 +63,7 @@ function addRevokeCommand(token: Command, kit: CommandKit): void {
       issued_before: issuedBefore,
       reason,
     };
-    const answer = await layer.ask('token.revoke', withoutAbsent(request), caller);
+    const answer = await layer.ask('tokens.revoke', withoutAbsent(request), caller);
     if (print.json) print.value(answer);
     else print.line(`Revoked ${said(answer)} (${answer.revocation_id})`);
     return EXIT.ok;
