@@ -1,4 +1,8 @@
-import type { OperationInput, OperationName } from '../../../packages/sallyport/src/operations/catalogue.ts';
+import {
+  OPERATIONS,
+  type OperationInput,
+  type OperationName,
+} from '../../../packages/sallyport/src/operations/catalogue.ts';
 import type { CallNames } from './planted.ts';
 
 /** What another user of the same client asks who knows these names, for each operation. */
@@ -29,8 +33,8 @@ const invocations = ({ key, turnGroup, paid, running, waiting }: CallNames) => [
 const byCall = (names: CallNames) => eachCall(names);
 const byApproval = ({ approval }: CallNames) => [{ approval_id: approval }];
 
-/** One entry for each operation there is; a new operation without one does not compile. */
-export const ATTACKS: Attacks = {
+/** One entry for each operation that an agent may ask, and for what concerns calls; a test finds out which has none. */
+export const OWN: Partial<Attacks> = {
   'tools.invoke': invocations,
   'tools.dry-run': invocations,
   'invocations.list': ({ agent }) => [{}, { limit: 1 }, { agent_did: agent }, { state: ['EXECUTING'] }, { limit: 200 }],
@@ -83,54 +87,13 @@ export const ATTACKS: Attacks = {
   'tokens.revoke': ({ token, agent }) => [{ token }, { agent_did: agent }],
   'api-keys.create': ({ agent }) => [{ name: 'mine', agent_did: agent }],
   'revocations.list': () => [{}],
-  'revocations.lift': NOTHING,
-  'keys.list': NOTHING,
-  'keys.rotate': NOTHING,
-  'keys.published': NOTHING,
-  'api-keys.list': NOTHING,
-  'api-keys.revoke': NOTHING,
-  'tools.register': NOTHING,
-  'tools.remove': NOTHING,
-  'tools.deprecate': NOTHING,
-  'tools.sunset': NOTHING,
-  'tools.restore': NOTHING,
-  'tools.history': NOTHING,
   'tools.diff': NOTHING,
   'tools.compliance': NOTHING,
-  'tools.check': NOTHING,
-  'tools.import-openapi': NOTHING,
-  'tools.import-langchain': NOTHING,
-  'tools.import-skill': NOTHING,
-  'tools.import-composio': NOTHING,
-  'upstreams.import': NOTHING,
-  'upstreams.list': NOTHING,
-  'upstreams.get': NOTHING,
-  'upstreams.add': NOTHING,
-  'upstreams.remove': NOTHING,
-  'upstreams.disable': NOTHING,
-  'upstreams.enable': NOTHING,
-  'upstreams.restart': NOTHING,
-  'upstreams.logs': NOTHING,
-  'upstreams.export': NOTHING,
-  'upstreams.quarantine': NOTHING,
-  'upstreams.accept': NOTHING,
-  'upstreams.reject': NOTHING,
-  'circuits.list': NOTHING,
-  'circuits.get': NOTHING,
-  'circuits.set': NOTHING,
-  'availability.list': NOTHING,
-  'availability.set': NOTHING,
-  'views.list': NOTHING,
-  'views.get': NOTHING,
-  'views.put': NOTHING,
-  'views.remove': NOTHING,
-  'policies.list': NOTHING,
-  'policies.reload': NOTHING,
-  'policies.test': NOTHING,
-  'audit.verify': NOTHING,
-  'audit.anchor': NOTHING,
-  'audit.verify-anchors': NOTHING,
-  health: NOTHING,
 };
+
+/** The attacks on each operation there is. What takes a role and has no entry names no call. */
+export const ATTACKS = Object.fromEntries(
+  Object.keys(OPERATIONS).map((name) => [name, OWN[name as OperationName] ?? NOTHING]),
+) as Attacks;
 
 const of = (user: string | undefined) => (user === undefined ? {} : { user_did: user });
