@@ -28,7 +28,7 @@ test('the lifecycle table says what may follow', () => {
 });
 
 test('the operations table marks members that may be left out', () => {
-  const row = rowsOf(operationsDocument()).find((line) => line.includes('`tool.cancel`'));
+  const row = rowsOf(operationsDocument()).find((line) => line.includes('`invocations.cancel`'));
   expect(row).toContain('| `invocation_id`, [`agent_context`], [`reason`] |');
 });
 

@@ -45,7 +45,7 @@ export function lifecycleDocument(): string {
   return document(
     'Lifecycle of an invocation',
     'packages/sallyport/src/domain/invocation/lifecycle.ts',
-    'Each invocation is in one of these states and moves only as the table says; every move is an audited event. *Status* is what\n`tool.status` shows for a state; where a failure ended the call, its code decides between `error`, `timeout`, `cancelled`,\n`permission_denied` and `pending_approval`.',
+    'Each invocation is in one of these states and moves only as the table says; every move is an audited event. *Status* is what\n`invocations.get` shows for a state; where a failure ended the call, its code decides between `error`, `timeout`, `cancelled`,\n`permission_denied` and `pending_approval`.',
     ['State', 'May be followed by', 'Final', 'Status'],
     states.map((state) => [state, TRANSITIONS[state].join(', '), yes(isFinal(state)), `\`${statusOf(state)}\``]),
   );
@@ -63,8 +63,8 @@ export function operationsDocument(): string {
   ]);
   return document(
     'Operations',
-    'packages/sallyport/src/operations/catalogue.ts',
-    'Every door offers these operations and nothing else. *Access*: open to anyone; any valid token; or a token with that\nrole or a greater one. Layer-wide: of the tenants that the layer is run by ([roles](tokens.md#roles)). Members of the input that may\nbe left out are in brackets.',
+    'the files that packages/sallyport/src/operations/catalogue.ts lists',
+    'Every door offers these operations and nothing else. *Access*: open to anyone; any valid token; or a token with that\nrole or a greater one. Layer-wide: of the tenants that the layer is run by ([roles](tokens.md#roles)). Members of the input that may\nbe left out are in brackets.\n\nNames: `<plural noun>.<verb or noun>` in kebab-case (`audit`, `availability`, `visibility` and `health` have no plural). Routes: plural nouns,\nat most one id, and what is made of it as a noun: `POST /v1/upstreams/{name}/acceptance`. A test holds both.',
     ['Operation', 'HTTP', 'Status', 'Access', 'What it does', 'Input'],
     rows,
   );

@@ -3,10 +3,10 @@ import { OPERATIONS, type OperationEntry } from '../packages/sallyport/src/opera
 
 // What clients are written against. A change here changes the contract and gets a line in the changelog; new lines are free.
 const PINNED = `
-tool.invoke POST /v1/invocations 200 token
-tool.status GET /v1/invocations/{invocation_id} 200 token
-tool.cancel DELETE /v1/invocations/{invocation_id} 200 token
-tool.list GET /v1/tools 200 token
+tools.invoke POST /v1/invocations 200 token
+invocations.get GET /v1/invocations/{invocation_id} 200 token
+invocations.cancel DELETE /v1/invocations/{invocation_id} 200 token
+tools.list GET /v1/tools 200 token
 tools.get GET /v1/tools/{tool_id} 200 token
 tools.manifests GET /v1/manifests 200 token
 tools.register POST /v1/tools 201 operator
@@ -16,7 +16,7 @@ upstreams.list GET /v1/upstreams 200 viewer
 upstreams.add POST /v1/upstreams 201 operator
 upstreams.import POST /v1/imports/mcp-servers 200 operator
 upstreams.remove DELETE /v1/upstreams/{name} 200 operator
-token.mint POST /v1/tokens 201 operator
+tokens.mint POST /v1/tokens 201 operator
 audit.query GET /v1/audit 200 viewer
 audit.verify GET /v1/audit/verification 200 viewer
 health GET /healthz 200 open
@@ -29,6 +29,43 @@ test('the operations stay where clients look for them', () => {
     [name, method, path, status, access].join(' '),
   );
   expect(lines).toEqual(expect.arrayContaining(PINNED.trim().split('\n')));
+});
+
+// The rule is told in docs/operations.md. Nouns without a plural, and what has its address from elsewhere:
+const NAME = /^(?:(?:[a-z]+(?:-[a-z]+)*s|audit|availability|visibility)\.[a-z]+(?:-[a-z]+)*|health)$/;
+const ROUTE = /^\/v1(?:\/[a-z]+(?:-[a-z]+)*)+(?:\/\{[a-z_]+\}(?:\/[a-z]+(?:-[a-z]+)*)?)?$/;
+const ELSEWHERE: readonly string[] = ['health', 'keys.published'];
+/** What is read under a noun of its own: it belongs to many, or has ids of its own. */
+const OWN_NOUN: Readonly<Record<string, string>> = {
+  'approvals.rules': 'approval-rules',
+  'approvals.revoke-rule': 'approval-rules',
+  'approvals.delegations': 'approval-delegations',
+  'approvals.end-delegation': 'approval-delegations',
+  'tools.manifests': 'manifests',
+  'upstreams.quarantine': 'quarantine',
+};
+/** Verbs of operations that are nouns too. */
+const NOUNS_TOO: readonly string[] = ['reload', 'restart', 'sunset', 'test'];
+
+test('each operation is called by a plural noun and what is done with it, in kebab-case', () => {
+  expect(ENTRIES.map(([name]) => name).filter((name) => !NAME.test(name))).toEqual([]);
+});
+
+test('each route is plural nouns, at most one id, and a noun for what is made of it', () => {
+  const others = ENTRIES.filter(([name]) => !ELSEWHERE.includes(name));
+  expect(others.filter(([, { path }]) => !ROUTE.test(path))).toEqual([]);
+  const verbs = others.filter(([name, { method, path }]) => {
+    const [verb, last] = [name.split('.')[1] ?? '', path.split('/').at(-1) ?? ''];
+    return method === 'POST' && verb === last && !NOUNS_TOO.includes(verb);
+  });
+  expect(verbs).toEqual([]);
+});
+
+test('what is read or deleted stands under the noun of its operation', () => {
+  for (const [name, { method, path }] of ENTRIES) {
+    if (method === 'POST' || ELSEWHERE.includes(name)) continue;
+    expect(path.split('/')[2], name).toBe(OWN_NOUN[name] ?? name.split('.')[0]);
+  }
 });
 
 test('no two operations share method and path', () => {

@@ -32,20 +32,21 @@ export async function laterLayer(dataFolder: string): Promise<LaterLayer> {
   return {
     async throughToTheEnd(toolId, number) {
       const later = { ...request(toolId, number), execution_options: { async_mode: true } };
-      const { invocation_id, error } = await layer.ask('tool.invoke', later, caller);
+      const { invocation_id, error } = await layer.ask('tools.invoke', later, caller);
       if (error !== undefined) throw new Error(`the call was refused: ${error.message}`);
       await done(layer, caller, invocation_id, number);
       last = invocation_id;
     },
     async status() {
-      await layer.ask('tool.status', { invocation_id: last }, caller);
+      await layer.ask('invocations.get', { invocation_id: last }, caller);
     },
     async startHeld() {
       const later = { ...request(HELD_TOOL.tool_id, 1), execution_options: { async_mode: true } };
-      const { invocation_id } = await layer.ask('tool.invoke', later, caller);
-      while ((await layer.ask('tool.status', { invocation_id }, caller)).state !== 'EXECUTING') await sleep(POLL_MS);
+      const { invocation_id } = await layer.ask('tools.invoke', later, caller);
+      while ((await layer.ask('invocations.get', { invocation_id }, caller)).state !== 'EXECUTING')
+        await sleep(POLL_MS);
       return async () => {
-        const { cancelled } = await layer.ask('tool.cancel', { invocation_id }, caller);
+        const { cancelled } = await layer.ask('invocations.cancel', { invocation_id }, caller);
         if (!cancelled) throw new Error('the call was not cancelled');
       };
     },
@@ -61,7 +62,7 @@ async function done(
 ): Promise<void> {
   for (let after: string | undefined; ; ) {
     const known = after === undefined ? {} : { after };
-    const seen = await layer.ask('tool.watch', { invocation_id, wait_seconds: WAIT_SECONDS, ...known }, caller);
+    const seen = await layer.ask('invocations.watch', { invocation_id, wait_seconds: WAIT_SECONDS, ...known }, caller);
     if (seen.over) {
       const { status, result, error } = seen.invocation;
       if (status === 'success' && (result as { readonly sum?: number }).sum === number + 1) return;

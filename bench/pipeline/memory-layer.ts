@@ -64,7 +64,7 @@ export async function memoryLayer(
 
 /** The operation as `ask` runs it: its input checked, then the pipeline. */
 function invocation(runCall: RunCall, schemas: SchemaValidator, token: string): MeasuredLayer['call'] {
-  const shape = schemas.compile({ ...OPERATIONS['tool.invoke'].input });
+  const shape = schemas.compile({ ...OPERATIONS['tools.invoke'].input });
   if (!('check' in shape)) throw new Error('the schema of the operation does not compile');
   const invoke = invokeTool.run({ runCall });
   const caller = { door: 'library', token } as const;

@@ -11,7 +11,7 @@ export async function postgresLayer(dataFolder: string): Promise<MeasuredLayer> 
   const caller = { door: 'library', token } as const;
   return {
     async call(toolId, number) {
-      checkSum(await layer.ask('tool.invoke', request(toolId, number), caller), number);
+      checkSum(await layer.ask('tools.invoke', request(toolId, number), caller), number);
     },
     close: layer.close,
   };

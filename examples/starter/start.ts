@@ -32,7 +32,7 @@ const textOf = (name: string): Promise<string> => readFile(here(name), 'utf8');
  * it answers as it did the last time, the tools are there already.
  */
 async function addWeather(layer: EmbeddedToolLayer): Promise<AsyncDisposable> {
-  const { tools } = await layer.ask('tool.list', { page_size: 200 }, LOCAL_CALLER);
+  const { tools } = await layer.ask('tools.list', { page_size: 200 }, LOCAL_CALLER);
   const known = tools.filter(({ tool_id }) => tool_id.startsWith('weather__'));
   const api = await weatherApi(known[0]?.versions[0]?.split('.')[2]);
   const version = `1.0.${api.port}`;
@@ -112,7 +112,7 @@ async function tell(layer: EmbeddedToolLayer, url: string): Promise<void> {
     ports: [0],
     expires_in_seconds: TOKEN_HOURS * 3600,
   });
-  const { pagination } = await layer.ask('tool.list', {}, LOCAL_CALLER);
+  const { pagination } = await layer.ask('tools.list', {}, LOCAL_CALLER);
   const folder = values['data-folder'];
   const at = folder === undefined ? '' : ` --data-folder ${JSON.stringify(resolve(folder))}`;
   console.log(`Sallyport is ready at ${url} (${pagination.total_count} tools)

@@ -92,7 +92,7 @@ async function recordsOf(
   const found = await Promise.all(
     calls.map(({ invocation_id }) =>
       Promise.all([
-        layer.ask('tool.status', { invocation_id }, { door: 'library', token }),
+        layer.ask('invocations.get', { invocation_id }, { door: 'library', token }),
         layer.ask('audit.query', { invocation_id, limit: 1000 }, LOCAL_CALLER),
       ]),
     ),

@@ -99,11 +99,11 @@ describe('tenants whose names look alike', () => {
     const caller = { door: 'cli' } as const;
     const { names } = planted;
     for (const [asked, input] of [
-      ['tool.list', {}],
+      ['tools.list', {}],
       ['tools.manifests', {}],
       ['upstreams.list', {}],
       ['views.list', {}],
-      ['api_keys.list', {}],
+      ['api-keys.list', {}],
       ['revocations.list', {}],
       ['activations.list', {}],
       ['audit.query', { limit: 1000 }],
@@ -112,9 +112,9 @@ describe('tenants whose names look alike', () => {
     }
     for (const [asked, input] of [
       ['tools.get', { tool_id: names.tool }],
-      ['tool.status', { invocation_id: names.invocation }],
-      ['tool.cancel', { invocation_id: names.running }],
-      ['api_keys.revoke', { key_id: names.keyId }],
+      ['invocations.get', { invocation_id: names.invocation }],
+      ['invocations.cancel', { invocation_id: names.running }],
+      ['api-keys.revoke', { key_id: names.keyId }],
     ] as const) {
       await expect(remote.ask(asked, input, caller), asked).rejects.toBeInstanceOf(Error);
     }

@@ -41,7 +41,7 @@ async function elsewhere(): Promise<Names> {
     tenant_id: nobody.tenant,
   });
   const caller = { door: 'library', local: true, tenantId: nobody.tenant } as const;
-  const { api_key: apiKey } = await open.layer.ask('api_keys.create', { name: 'nobody', ...bounds }, caller);
+  const { api_key: apiKey } = await open.layer.ask('api-keys.create', { name: 'nobody', ...bounds }, caller);
   return { ...nobody, token, apiKey };
 }
 
@@ -149,7 +149,7 @@ test('PRM-10 after all that the data of the tenant are what they were, and its c
   const call = { tool_id: tool, parameters: {} };
   expect(await open.layer.invoke(call, { token })).toMatchObject({ status: 'success' });
   expect(await open.layer.invoke(call, { token: apiKey })).toMatchObject({ status: 'success' });
-  expect(JSON.parse((await ask('tool.status', { invocation_id: running }, token)).body)).toMatchObject({
+  expect(JSON.parse((await ask('invocations.get', { invocation_id: running }, token)).body)).toMatchObject({
     state: 'EXECUTING',
   });
 });

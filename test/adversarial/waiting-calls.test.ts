@@ -122,7 +122,7 @@ describe('approvers', () => {
     const { approvalId, invocationId } = await desk.waits('transfer', 1);
     const lost = await desk.token({ ...ALICE, user_did: 'did:user:lost' });
     expect((await approve(approvalId, lost)).body).toMatchObject({ state: 'pending', votes: 1 });
-    await desk.layer.ask('token.revoke', { token: lost, reason: 'left the company' }, LOCAL_CALLER);
+    await desk.layer.ask('tokens.revoke', { token: lost, reason: 'left the company' }, LOCAL_CALLER);
     expect((await approve(approvalId, lost)).status).toBe(401);
     expect((await approve(approvalId, await desk.token(BOB))).body).toMatchObject({ state: 'pending', votes: 1 });
     expect(await desk.status(invocationId)).toMatchObject({ status: 'pending_approval' });

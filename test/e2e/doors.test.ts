@@ -25,7 +25,7 @@ describe('the doors of one layer', () => {
       const request = { tool_id: 'double', parameters };
       const own = await layer.invoke({ ...request, capability_token: token });
       const rest = await post(open, '/v1/invocations', JSON.stringify(request));
-      const far = await remote.ask('tool.invoke', request, { door: 'cli', token });
+      const far = await remote.ask('tools.invoke', request, { door: 'cli', token });
       const { status, result, error } = own;
       for (const answer of [rest.body, far]) {
         expect(answer).toMatchObject({ status, ...(error === undefined ? { result } : { error }) });
@@ -70,18 +70,18 @@ describe('the doors of one layer', () => {
     const { layer } = open;
     const minted = await layer.mintToken({ tool_id: 'dou*', agent_did: 'did:agent:other', tenant_id: 'default' });
     const caller = { door: 'rest' as const, token: minted.capability_token };
-    const { tools } = await layer.ask('tool.list', {}, caller);
+    const { tools } = await layer.ask('tools.list', {}, caller);
     expect(tools.map(({ tool_id }) => tool_id)).toEqual(['double']);
     await expect(layer.ask('tools.get', { tool_id: 'slow' }, caller)).rejects.toMatchObject({ code: 'E3001' });
-    await expect(layer.ask('tool.status', { invocation_id: 'to-cancel' }, caller)).rejects.toMatchObject({
+    await expect(layer.ask('invocations.get', { invocation_id: 'to-cancel' }, caller)).rejects.toMatchObject({
       code: 'E3809',
     });
     await expect(layer.ask('upstreams.list', {}, caller)).rejects.toMatchObject({ code: 'E3213' });
-    await expect(layer.ask('token.mint', {}, caller)).rejects.toMatchObject({ code: 'E3213' });
+    await expect(layer.ask('tokens.mint', {}, caller)).rejects.toMatchObject({ code: 'E3213' });
     const foreign = await layer.mintToken({ tenant_id: 'another' });
     const elsewhere = { door: 'rest' as const, token: foreign.capability_token };
-    expect((await layer.ask('tool.list', {}, elsewhere)).tools).toEqual([]);
-    await expect(layer.ask('tool.status', { invocation_id: 'to-cancel' }, elsewhere)).rejects.toMatchObject({
+    expect((await layer.ask('tools.list', {}, elsewhere)).tools).toEqual([]);
+    await expect(layer.ask('invocations.get', { invocation_id: 'to-cancel' }, elsewhere)).rejects.toMatchObject({
       code: 'E3809',
     });
   });
@@ -92,8 +92,8 @@ describe('the doors of one layer', () => {
       door: 'rest' as const,
       token: (await layer.mintToken({ roles: ['operator'] })).capability_token,
     };
-    await expect(layer.ask('token.mint', { tenant_id: 'another' }, operator)).rejects.toMatchObject({ code: 'E3213' });
-    const own = await layer.ask('token.mint', { tenant_id: 'default' }, operator);
+    await expect(layer.ask('tokens.mint', { tenant_id: 'another' }, operator)).rejects.toMatchObject({ code: 'E3213' });
+    const own = await layer.ask('tokens.mint', { tenant_id: 'default' }, operator);
     expect(own.claims.tenant_id).toBe('default');
   });
 });

@@ -15,26 +15,26 @@ const write = (name: string, text: string) => writeFile(join(open.folder, 'polic
 const call = () => open.layer.invoke({ tool_id: 'double', parameters: { n: 4 } }, { token: open.token });
 const ENOUGH_MS = 10_000;
 
-test('PRM-05 a policy file that changes is in force without a restart, and policy.why says what it did', async () => {
+test('PRM-05 a policy file that changes is in force without a restart, and policies.why says what it did', async () => {
   expect(await call()).toMatchObject({ status: 'success' });
   await write('own.cedar', '@id("closed")\nforbid (principal, action, resource) when { resource.id == "double" };');
   await vi.waitFor(async () => expect(await call()).toMatchObject({ error: { e_code: 'E3210' } }), ENOUGH_MS);
   const { invocation_id } = await call();
-  const why = await open.layer.ask('policy.why', { invocation_id }, LOCAL);
+  const why = await open.layer.ask('policies.why', { invocation_id }, LOCAL);
   expect(why).toMatchObject({ tool_id: 'double', allowed: false });
   expect(why.engines[0]?.decided).toMatchObject([
     { name: 'own.cedar:closed', effect: 'deny', file: 'own.cedar', line: 1, held: ['resource.id == "double"'] },
   ]);
   await write('own.cedar', 'forbid (');
   await vi.waitFor(async () => {
-    const { engines } = await open.layer.ask('policy.list', {}, LOCAL);
+    const { engines } = await open.layer.ask('policies.list', {}, LOCAL);
     expect(engines[0]?.fault).toMatchObject({ file: 'own.cedar', line: 1 });
   }, ENOUGH_MS);
   expect(await call()).toMatchObject({ error: { e_code: 'E3210' } });
-  await expect(open.layer.ask('policy.reload', {}, LOCAL)).rejects.toMatchObject({ code: 'E3214' });
+  await expect(open.layer.ask('policies.reload', {}, LOCAL)).rejects.toMatchObject({ code: 'E3214' });
   await write('own.cedar', '');
   // Who watches the folder may have been faster.
-  expect(await open.layer.ask('policy.reload', {}, LOCAL)).toMatchObject({
+  expect(await open.layer.ask('policies.reload', {}, LOCAL)).toMatchObject({
     engines: [{ engine: 'cedar', policies: 1 }],
   });
   expect(await call()).toMatchObject({ status: 'success' });
@@ -53,12 +53,12 @@ test('AUD-01 every change of the policies is on record: what came into force, wh
     }));
   };
   const before = await changes();
-  const [{ version } = { version: '' }] = (await open.layer.ask('policy.list', {}, LOCAL)).engines;
+  const [{ version } = { version: '' }] = (await open.layer.ask('policies.list', {}, LOCAL)).engines;
   // Both ways of reading see a change; whichever is first tells of it, once.
   await write('own.cedar', '@id("audited")\nforbid (principal, action, resource) when { resource.id == "never" };');
-  await open.layer.ask('policy.reload', {}, { door: 'rest', token });
+  await open.layer.ask('policies.reload', {}, { door: 'rest', token });
   await write('own.cedar', 'forbid (');
-  await expect(open.layer.ask('policy.reload', {}, { door: 'rest', token })).rejects.toMatchObject({ code: 'E3214' });
+  await expect(open.layer.ask('policies.reload', {}, { door: 'rest', token })).rejects.toMatchObject({ code: 'E3214' });
   const [taken, refused, ...more] = (await changes()).slice(before.length) as Record<string, unknown>[];
   expect(more).toEqual([]);
   expect(taken).toMatchObject({
@@ -80,7 +80,7 @@ test('AUD-01 every change of the policies is on record: what came into force, wh
   });
   for (const each of [taken, refused]) expect(['did:sallyport:layer', 'did:example:keeper']).toContain(each?.['by']);
   await write('own.cedar', '');
-  await open.layer.ask('policy.reload', {}, LOCAL);
+  await open.layer.ask('policies.reload', {}, LOCAL);
   expect(await open.layer.ask('audit.verify', {}, LOCAL)).toMatchObject({ whole: true });
 });
 
@@ -88,29 +88,31 @@ test('policies can be tested before they are in force', async () => {
   const tests = [
     { name: 'a.test.toml', text: '[[cases]]\nname = "double runs"\nexpect = "allow"\ntool.tool_id = "double"\n' },
   ];
-  const own = await open.layer.ask('policy.test', { tests }, LOCAL);
+  const own = await open.layer.ask('policies.test', { tests }, LOCAL);
   expect(own).toMatchObject({ passed: 1, failed: 0, faults: [] });
   const policies = [{ name: 'x.cedar', text: 'forbid (principal, action, resource);' }];
-  expect(await open.layer.ask('policy.test', { tests, policies }, LOCAL)).toMatchObject({ passed: 0, failed: 1 });
+  expect(await open.layer.ask('policies.test', { tests, policies }, LOCAL)).toMatchObject({ passed: 0, failed: 1 });
   const broken = [{ name: 'x.cedar', text: 'forbid' }];
-  const answer = await open.layer.ask('policy.test', { tests, policies: broken }, LOCAL);
+  const answer = await open.layer.ask('policies.test', { tests, policies: broken }, LOCAL);
   expect(answer.faults).toMatchObject([{ file: 'x.cedar', line: 1 }]);
   expect(await call()).toMatchObject({ status: 'success' });
 });
 
 test('a question about a call that nobody made is filled in from the registry', async () => {
-  const why = await open.layer.ask('policy.why', { question: { tool: { tool_id: 'double' } } }, LOCAL);
+  const why = await open.layer.ask('policies.why', { question: { tool: { tool_id: 'double' } } }, LOCAL);
   expect(why).toMatchObject({ allowed: true, assumed: [], engines: [{ engine: 'cedar', allowed: true }] });
-  await expect(open.layer.ask('policy.why', {}, LOCAL)).rejects.toMatchObject({ code: 'E3801' });
-  await expect(open.layer.ask('policy.why', { invocation_id: 'none' }, LOCAL)).rejects.toMatchObject({ code: 'E3809' });
+  await expect(open.layer.ask('policies.why', {}, LOCAL)).rejects.toMatchObject({ code: 'E3801' });
+  await expect(open.layer.ask('policies.why', { invocation_id: 'none' }, LOCAL)).rejects.toMatchObject({
+    code: 'E3809',
+  });
 });
 
 test('the policies are shown to nobody of another tenant, nor are its calls explained', async () => {
   const { capability_token: token } = await open.layer.mintToken({ tenant_id: 'other', roles: ['operator'] });
   const other = { door: 'rest', token } as const;
-  for (const operation of ['policy.list', 'policy.reload', 'policy.test'] as const)
+  for (const operation of ['policies.list', 'policies.reload', 'policies.test'] as const)
     await expect(open.layer.ask(operation, {}, other), operation).rejects.toMatchObject({ code: 'E3213' });
   const { invocation_id } = await call();
-  await expect(open.layer.ask('policy.why', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
+  await expect(open.layer.ask('policies.why', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
   expect(await readFile(join(open.folder, 'policies', 'default.cedar'), 'utf8')).toContain('permit (');
 });

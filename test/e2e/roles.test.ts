@@ -21,13 +21,13 @@ const MAY_USE: Readonly<Record<string, readonly Role[]>> = {
 };
 /** They change nothing though they travel as POST, or are for agents: who has no capability, and no call, has no use of them. */
 const HARMLESS: readonly string[] = [
-  'tool.dry_run',
+  'tools.dry-run',
   'tools.search',
-  'policy.why',
-  'tool.invoke',
-  'tool.cancel',
-  'tool.extend',
-  'tool.verify',
+  'policies.why',
+  'tools.invoke',
+  'invocations.cancel',
+  'invocations.extend',
+  'invocations.verify',
   'audit.verify-anchors',
   'side-effects.compensate',
   'side-effects.compensate-all',
@@ -94,11 +94,11 @@ describe('roles', () => {
     const { invocation_id } = await open.layer.invoke({ tool_id: 'double', parameters: { n: 1 } }, { token });
     const other = { agent_did: 'did:example:other' };
     const viewer = await as(['viewer'], other);
-    expect(await open.layer.ask('tool.status', { invocation_id }, viewer)).toMatchObject({ state: 'COMPLETED' });
+    expect(await open.layer.ask('invocations.get', { invocation_id }, viewer)).toMatchObject({ state: 'COMPLETED' });
     const refused = { code: 'E3809' };
-    await expect(open.layer.ask('tool.cancel', { invocation_id }, viewer)).rejects.toMatchObject(refused);
+    await expect(open.layer.ask('invocations.cancel', { invocation_id }, viewer)).rejects.toMatchObject(refused);
     const agent = await as(['agent'], other);
-    await expect(open.layer.ask('tool.status', { invocation_id }, agent)).rejects.toMatchObject(refused);
+    await expect(open.layer.ask('invocations.get', { invocation_id }, agent)).rejects.toMatchObject(refused);
   });
 });
 
@@ -106,8 +106,8 @@ describe('nobody makes a credential that is more than their own', () => {
   const refused = { code: 'E3213' };
   const make = async (who: Parameters<typeof as>, asked: object) => {
     const caller = await as(...who);
-    const minted = open.layer.ask('token.mint', asked, caller);
-    const created = open.layer.ask('api_keys.create', { name: 'k', ...asked }, caller);
+    const minted = open.layer.ask('tokens.mint', asked, caller);
+    const created = open.layer.ask('api-keys.create', { name: 'k', ...asked }, caller);
     return Promise.allSettled([minted.then(({ claims }) => claims), created.then(({ key }) => key)]);
   };
 

@@ -49,9 +49,9 @@ describe('the search of a whole layer', () => {
   });
 
   test('REG-05 tool.list answers a capability query by the same search', async () => {
-    const { tools } = await open.layer.ask('tool.list', { capability_query: RAIN }, LOCAL_CALLER);
+    const { tools } = await open.layer.ask('tools.list', { capability_query: RAIN }, LOCAL_CALLER);
     expect(tools[0]?.tool_id).toBe('forecast');
-    const all = await open.layer.ask('tool.list', {}, LOCAL_CALLER);
+    const all = await open.layer.ask('tools.list', {}, LOCAL_CALLER);
     expect(all.tools.map(({ tool_id }) => tool_id)).toEqual(['forecast', 'mailer']);
   });
 

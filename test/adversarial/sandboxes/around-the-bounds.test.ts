@@ -105,7 +105,7 @@ isTried(
     const own = await open({ 'agent.mounts': [`${home}:rw`], 'shell.snapshot_folder': join(home, 'snapshots') });
     await own.ask('tools.register', { manifest: failing(join(home, 'project')) }, LOCAL_CALLER);
     const { capability_token: token } = await own.mintToken({ paths: ['/'], mode: 'rw' });
-    const answer = await own.ask('tool.invoke', { tool_id: 'fails', parameters: {} }, { door: 'library', token });
+    const answer = await own.ask('tools.invoke', { tool_id: 'fails', parameters: {} }, { door: 'library', token });
     expect(answer).toMatchObject({ status: 'error', error: { e_code: 'E3110' } });
     expect(JSON.stringify(answer)).toContain("the layer's own");
   },

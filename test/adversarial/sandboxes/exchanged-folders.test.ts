@@ -173,6 +173,6 @@ async function register(
 
 /** All that a caller is told. */
 async function call(tool_id: string, parameters: Record<string, unknown> = {}): Promise<string> {
-  const answer = await layer.ask('tool.invoke', { tool_id, parameters }, { door: 'library', token });
+  const answer = await layer.ask('tools.invoke', { tool_id, parameters }, { door: 'library', token });
   return JSON.stringify(answer);
 }

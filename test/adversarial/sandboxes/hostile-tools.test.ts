@@ -133,7 +133,7 @@ async function warmUp(tool: HostileTool): Promise<void> {
 async function call(request: ToolInvokeRequest): Promise<Told> {
   const answer = await layer.invoke(request, { token });
   const { invocation_id } = answer;
-  return { answer, record: await layer.ask('tool.status', { invocation_id }, { door: 'library', token }) };
+  return { answer, record: await layer.ask('invocations.get', { invocation_id }, { door: 'library', token }) };
 }
 
 for (const { driver, isolation, every } of DRIVERS) {
@@ -242,7 +242,7 @@ describe('what else a hostile tool is told', () => {
     const running = call({ tool_id: 'busy', invocation_id, parameters: { script } });
     while (sandboxesSince(before).length < 2) await sleep(20);
     await sleep(200);
-    await layer.ask('tool.cancel', { invocation_id }, { door: 'library', token });
+    await layer.ask('invocations.cancel', { invocation_id }, { door: 'library', token });
     const { answer, record } = await running;
     expect([answer.status, record.state]).toEqual(['cancelled', 'ABORTED']);
     expect(await leftSince(before, isPostgres)).toEqual([]);
@@ -272,7 +272,7 @@ describe('what else a hostile tool is told', () => {
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
       expect(told.error).toMatchObject({ e_code: 'E3106', code: 'resource_exhausted', retryable: true });
       const { invocation_id } = told;
-      const record = await layer.ask('tool.status', { invocation_id }, { door: 'library', token });
+      const record = await layer.ask('invocations.get', { invocation_id }, { door: 'library', token });
       expect(record).toMatchObject({ status: told.status, error: { e_code: 'E3106' } });
       const { capability_token: other } = await layer.mintToken({
         agent_did: 'did:web:example.org:other',
@@ -281,7 +281,7 @@ describe('what else a hostile tool is told', () => {
       });
       expect((await invoke(other, scriptIn(scripts, 'exit 0'))).status).toBe(200);
     } finally {
-      for (const id of ids) await layer.ask('tool.cancel', { invocation_id: id }, { door: 'library', token });
+      for (const id of ids) await layer.ask('invocations.cancel', { invocation_id: id }, { door: 'library', token });
       await Promise.all(holding);
     }
     expect((await invoke(token, scriptIn(scripts, 'exit 0'))).status).toBe(200);

@@ -71,10 +71,10 @@ test('PRM-10 no file of a layer that is served holds a key of its API, and the o
   expect(statSync(data).mode & 0o022).toBe(0);
 
   const opened = await openLayer({ dataFolder: data }, { environment: {} });
-  const minted = await opened.layer.ask('token.mint', { roles: ['operator', 'approver', 'admin'] }, opened.caller);
+  const minted = await opened.layer.ask('tokens.mint', { roles: ['operator', 'approver', 'admin'] }, opened.caller);
   const admin = { door: 'cli', token: minted.capability_token } as const;
-  expect((await opened.layer.ask('token.inspect', {}, admin)).roles).toEqual(['operator', 'approver', 'admin']);
-  const called = await opened.layer.ask('tool.invoke', { tool_id: 'x' }, opened.caller);
+  expect((await opened.layer.ask('tokens.inspect', {}, admin)).roles).toEqual(['operator', 'approver', 'admin']);
+  const called = await opened.layer.ask('tools.invoke', { tool_id: 'x' }, opened.caller);
   expect(called).toMatchObject({ status: 'permission_denied', error: { e_code: 'E3212' } });
   await opened.close();
 

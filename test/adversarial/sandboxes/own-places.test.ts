@@ -146,7 +146,7 @@ async function register(id: string, command: string[], filesystem: FilesystemPer
 }
 
 function call(tool_id: string, parameters: Record<string, unknown>) {
-  return layer.ask('tool.invoke', { tool_id, parameters }, { door: 'library', token });
+  return layer.ask('tools.invoke', { tool_id, parameters }, { door: 'library', token });
 }
 
 function filesBelow(folder: string): readonly string[] {

@@ -65,12 +65,12 @@ test('SBX-01 a tool that was registered while its tenant was named does not run 
   let own = await open({ 'tenant.may_run_programs': ['stranger'] });
   let stranger = await operatorOf(own, 'stranger');
   await own.ask('tools.register', { manifest: echo }, stranger);
-  expect(await own.ask('tool.invoke', { tool_id: 'echoes', parameters: {} }, stranger)).toMatchObject({
+  expect(await own.ask('tools.invoke', { tool_id: 'echoes', parameters: {} }, stranger)).toMatchObject({
     status: 'success',
   });
   own = await open();
   stranger = await operatorOf(own, 'stranger');
-  expect(await own.ask('tool.invoke', { tool_id: 'echoes', parameters: {} }, stranger)).toMatchObject({
+  expect(await own.ask('tools.invoke', { tool_id: 'echoes', parameters: {} }, stranger)).toMatchObject({
     status: 'permission_denied',
     error: { e_code: 'E3210' },
   });
@@ -136,7 +136,7 @@ test('SBX-01 a tool over HTTP of a tenant that runs nothing does not reach the m
     });
     const caller = { door: 'library', token } as const;
     await own.ask('tools.register', { manifest }, caller);
-    expect(await own.ask('tool.invoke', { tool_id: 'echoes', parameters: {} }, caller)).toMatchObject({
+    expect(await own.ask('tools.invoke', { tool_id: 'echoes', parameters: {} }, caller)).toMatchObject({
       error: { e_code: code },
     });
   }
@@ -148,7 +148,7 @@ test('SBX-01 without a word of the operator a tool is granted the folder that th
   const grant = async (path: string, version: string): Promise<unknown> => {
     const manifest = { ...echo, version, permissions: { filesystem: [{ path, mode: 'ro' as const }] } };
     await own.ask('tools.register', { manifest }, await operatorOf(own, 'default'));
-    return own.ask('tool.invoke', { tool_id: 'echoes', parameters: {} }, { door: 'library', token });
+    return own.ask('tools.invoke', { tool_id: 'echoes', parameters: {} }, { door: 'library', token });
   };
   expect(await grant(join(process.cwd(), 'docs'), '1.0.0')).toMatchObject({ status: 'success' });
   expect(await grant(dirname(process.cwd()), '1.0.1')).toMatchObject({ error: { e_code: 'E3105' } });

@@ -1,8 +1,60 @@
-import type { OperationInput, OperationName } from '../../../packages/sallyport/src/operations/catalogue.ts';
+import {
+  OPERATIONS,
+  type OperationEntry,
+  type OperationInput,
+  type OperationName,
+} from '../../../packages/sallyport/src/operations/catalogue.ts';
 import type { Names } from './planted.ts';
 
+type Attack<N extends OperationName> = (names: Names) => readonly OperationInput<N>[];
 /** What somebody of another tenant asks who knows these names, for each operation. */
-export type Attacks = { readonly [N in OperationName]: (names: Names) => readonly OperationInput<N>[] };
+type Attacks = { readonly [N in OperationName]: Attack<N> };
+
+/** Names of the tenant that stand in routes, by the noun before them. */
+const IN_ROUTES: Readonly<Record<string, (names: Names) => readonly string[]>> = {
+  activations: ({ tool }) => [tool],
+  'api-keys': ({ keyId, revocationId }) => [keyId, revocationId],
+  'approval-delegations': ({ delegation, approval }) => [delegation, approval],
+  'approval-rules': ({ approvalRule, approval }) => [approvalRule, approval],
+  approvals: ({ approval, decided }) => [approval, decided],
+  circuits: ({ circuit }) => [circuit],
+  invocations: ({ invocation, running }) => [invocation, running],
+  outcomes: ({ invocation, running }) => [invocation, running],
+  revocations: ({ revocationId, keyId }) => [revocationId, keyId],
+  'side-effects': ({ invocation, running }) => [invocation, running],
+  tools: ({ tool, oldTool, upstream }) => [tool, oldTool, `${upstream}__changed`],
+  upstreams: ({ upstream }) => [upstream],
+  views: ({ view }) => [view],
+};
+
+interface NamedInRoute {
+  readonly approval_id: string;
+  readonly delegation_id: string;
+  readonly invocation_id: string;
+  readonly key_id: string;
+  readonly name: string;
+  readonly revocation_id: string;
+  readonly rule_id: string;
+  readonly tool_id: string;
+}
+
+/** Operations that want more than a name of their route: what that is, nobody can say but their attack. */
+type Demanding = {
+  [N in OperationName]: [NamedInRoute] extends [OperationInput<N>]
+    ? never
+    : [Record<never, never>] extends [OperationInput<N>]
+      ? never
+      : N;
+}[OperationName];
+type OwnAttacks = { readonly [N in Demanding]: Attack<N> } & { readonly [N in OperationName]?: Attack<N> };
+
+/** What follows from the row: each name in its route, or nothing where nothing is wanted. */
+function derived({ path, input }: OperationEntry, names: Names): readonly object[] {
+  const { required = [] } = input as { required?: readonly string[] };
+  const [, noun = '', member = ''] = /^\/v1\/([a-z-]+)\/\{([a-z_]+)\}/.exec(path) ?? [];
+  if (required.some((wanted) => wanted !== member)) return [];
+  return member === '' ? [{}] : (IN_ROUTES[noun]?.(names) ?? []).map((name) => ({ [member]: name }));
+}
 
 const manifestOf = (tool_id: string, more: object = {}) => ({
   tool_id,
@@ -35,57 +87,44 @@ const ofTool = ({ tool, oldTool, upstream }: Names) => [
   { tool_id: `${upstream}__changed` },
 ];
 
-/** One entry for each operation there is; a new operation without one does not compile, and fails the test. */
-export const ATTACKS: Attacks = {
-  'tool.invoke': invocations,
-  'tool.dry_run': invocations,
-  'calls.list': ({ agent, tool }) => [{}, { agent_did: agent }, { tool_id: tool }, { limit: 200 }],
-  'tool.status': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
-  'tool.cancel': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
-  'tool.watch': ({ invocation, running }) => [
+/** Other attacks than the row says. A new operation of whose row none follows does not compile without one here, or fails the test. */
+const OWN: OwnAttacks = {
+  'tools.invoke': invocations,
+  'tools.dry-run': invocations,
+  'invocations.list': ({ agent, tool }) => [{}, { agent_did: agent }, { tool_id: tool }, { limit: 200 }],
+  'invocations.watch': ({ invocation, running }) => [
     { invocation_id: invocation },
     { invocation_id: running },
     { invocation_id: running, after: 'x', wait_seconds: 0.01 },
   ],
-  'tool.extend': ({ invocation, running }) => [
+  'invocations.extend': ({ invocation, running }) => [
     { invocation_id: invocation, extend_seconds: 60 },
     { invocation_id: running, extend_seconds: 60 },
   ],
   'approvals.list': () => [{}, { state: 'decided' }, { page_size: 200 }],
-  'approvals.show': ({ approval, decided }) => [{ approval_id: approval }, { approval_id: decided }],
   'approvals.approve': ({ approval, decided }) => [
     { approval_id: approval },
     { approval_id: approval, parameters: { q: 'x' } },
     { approval_id: approval, remember: { scope: 'tool', for_seconds: 60 } },
     { approval_id: decided },
   ],
-  'approvals.deny': ({ approval, decided }) => [{ approval_id: approval }, { approval_id: decided }],
   'approvals.answer': ({ approval }) => [
     { answer_token: `spa_${'A'.repeat(43)}`, decision: 'approve' },
     { answer_token: approval, decision: 'deny' },
   ],
-  'approvals.rules': () => [{}],
-  'approvals.revoke-rule': ({ approvalRule, approval }) => [{ rule_id: approvalRule }, { rule_id: approval }],
   'approvals.delegate': ({ agent }) => [{ to: agent, for_seconds: 60 }],
-  'approvals.delegations': () => [{}],
-  'approvals.end-delegation': ({ delegation, approval }) => [
-    { delegation_id: delegation },
-    { delegation_id: approval },
-  ],
-  'tool.verify': ({ invocation, running, token }) => [
+  'invocations.verify': ({ invocation, running, token }) => [
     { invocation_id: invocation, parameters: { q: 'x' } },
     { invocation_id: running },
     { invocation_id: invocation, capability_token: token },
   ],
   'outcomes.list': ({ invocation }) => [{}, { settled: true }, { after: invocation }],
-  'outcomes.get': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
   'outcomes.settle': ({ invocation }) => [{ invocation_id: invocation, outcome: 'happened', note: 'mine' }],
   'outcomes.reconcile': ({ invocation, tool, token }) => [
     { invocation_id: invocation, tool_id: tool },
     { invocation_id: invocation, tool_id: tool, capability_token: token },
   ],
   'side-effects.list': ({ agent }) => [{}, { agent_did: agent }, { turn_group_id: 'turn-1' }, { limit: 200 }],
-  'side-effects.get': ({ invocation, running }) => [{ invocation_id: invocation }, { invocation_id: running }],
   'side-effects.compensate': ({ invocation, running }) => [
     { invocation_id: invocation },
     { invocation_id: running, arguments: { q: 'x' } },
@@ -95,7 +134,7 @@ export const ATTACKS: Attacks = {
     { invocation_ids: [running, invocation], continue_on_failure: true },
     { turn_group_id: 'turn-1' },
   ],
-  'tool.list': ({ words }) => [{}, { page_size: 200 }, { capability_query: words }, { executor: 'mcp' }],
+  'tools.list': ({ words }) => [{}, { page_size: 200 }, { capability_query: words }, { executor: 'mcp' }],
   'tools.search': ({ words, tool }) => [
     { query: words, threshold: 0 },
     { query: tool, tier: 'catalog' },
@@ -110,12 +149,8 @@ export const ATTACKS: Attacks = {
     { manifest: manifestOf('needing', { dependencies: { requires: [tool] } }) },
   ],
   'tools.remove': (names) => ofTool(names).map((input) => ({ ...input, force: true })),
-  'tools.deprecate': (names) => ofTool(names),
-  'tools.sunset': (names) => ofTool(names),
   'tools.restore': (names) => ofTool(names).map((input) => ({ ...input, version: '1.0.0' })),
-  'tools.history': (names) => ofTool(names),
   'tools.diff': (names) => ofTool(names).map((input) => ({ ...input, from: '1.0.0' })),
-  'tools.compliance': (names) => ofTool(names),
   'tools.check': ({ tool }) => [{ manifest: manifestOf(tool) }],
   'tools.import-openapi': ({ upstream }) => [
     { name: upstream, document: '{"openapi":"3.1.0","info":{"title":"x","version":"1"},"paths":{}}' },
@@ -133,14 +168,7 @@ export const ATTACKS: Attacks = {
   'upstreams.import': ({ upstream }) => [
     { configuration: JSON.stringify({ mcpServers: { [upstream]: { url: 'http://127.0.0.1:1/mcp' } } }) },
   ],
-  'upstreams.list': () => [{}],
-  'upstreams.get': ({ upstream }) => [{ name: upstream }],
   'upstreams.add': ({ upstream }) => [{ upstream: upstreamOf(upstream) }],
-  'upstreams.remove': ({ upstream }) => [{ name: upstream }],
-  'upstreams.disable': ({ upstream }) => [{ name: upstream }],
-  'upstreams.enable': ({ upstream }) => [{ name: upstream }],
-  'upstreams.restart': ({ upstream }) => [{ name: upstream }],
-  'upstreams.logs': ({ upstream }) => [{ name: upstream }],
   'upstreams.export': ({ upstream }) => [{}, { names: [upstream] }],
   'upstreams.quarantine': ({ upstream }) => [{}, { name: upstream }, { tool: 'changed' }],
   'upstreams.accept': ({ upstream }) => [
@@ -152,7 +180,6 @@ export const ATTACKS: Attacks = {
     { name: upstream, tool: 'changed' },
   ],
   'circuits.list': ({ circuit }) => [{}, { limit: 200 }, { state: 'closed' }, { after: circuit.slice(0, -1) }],
-  'circuits.show': ({ circuit }) => [{ name: circuit }],
   'circuits.set': ({ circuit }) => [
     { name: circuit, state: 'forced_open' },
     { name: circuit, state: 'disabled', reason: 'mine' },
@@ -164,7 +191,6 @@ export const ATTACKS: Attacks = {
     { list: 'agent-enabled', agent_did: agent },
     { list: 'agent-unavailable', agent_did: agent },
   ],
-  'availability.list': () => [{}],
   'availability.set': ({ tool, oldTool }) => [
     { tool_id: tool, available: false },
     { tool_id: oldTool, available: true },
@@ -172,21 +198,17 @@ export const ATTACKS: Attacks = {
   'activations.list': ({ agent, tool }) => [{}, { agent_did: agent }, { tool_id: tool }],
   'activations.set': ({ agent, tool }) => [{ agent_did: agent, tool_id: tool, enabled: false }],
   'activations.remove': ({ agent, tool }) => [{ agent_did: agent, tool_id: tool }],
-  'views.list': () => [{}],
-  'views.get': ({ view }) => [{ name: view }],
   'views.put': ({ view, agent, tool, upstream }) => [
     { view: { name: view, agents: [agent, '*'], conflict: 'manual', sources: [{ source: 'local', allow: [tool] }] } },
     { view: { name: view, agents: ['*'], conflict: 'manual', sources: [{ source: upstream }] } },
   ],
-  'views.remove': ({ view }) => [{ name: view }],
-  'token.mint': ({ tenant, agent }) => [
+  'tokens.mint': ({ tenant, agent }) => [
     { tenant_id: tenant },
     { tenant_id: tenant, roles: ['admin'] },
     { agent_did: agent },
   ],
-  'token.inspect': () => [{}],
-  'token.explain': ({ token, apiKey }) => [{ token }, { token: apiKey }],
-  'token.revoke': ({ token, apiKey, jti, agent }) => [
+  'tokens.explain': ({ token, apiKey }) => [{ token }, { token: apiKey }],
+  'tokens.revoke': ({ token, apiKey, jti, agent }) => [
     { token },
     { token: apiKey },
     { jti },
@@ -194,20 +216,13 @@ export const ATTACKS: Attacks = {
     { whole_tenant: true },
   ],
   'revocations.list': () => [{}, { page_size: 200 }],
-  'revocations.lift': ({ revocationId, keyId }) => [{ revocation_id: revocationId }, { revocation_id: keyId }],
-  'keys.list': () => [{}],
   'keys.rotate': () => [{ overlap_seconds: 0 }],
-  'keys.published': () => [{}],
-  'api_keys.create': ({ tenant, agent, tool }) => [
+  'api-keys.create': ({ tenant, agent, tool }) => [
     { name: 'mine', tenant_id: tenant },
     { name: 'mine', agent_did: agent, tool_id: tool },
   ],
-  'api_keys.list': () => [{}],
-  'api_keys.revoke': ({ keyId, revocationId }) => [{ key_id: keyId }, { key_id: revocationId }],
-  'policy.list': () => [{}, { text: true }],
-  'policy.reload': () => [{}],
-  'policy.test': () => [{}],
-  'policy.why': ({ invocation, running, tenant, agent, tool }) => [
+  'policies.list': () => [{}, { text: true }],
+  'policies.why': ({ invocation, running, tenant, agent, tool }) => [
     { invocation_id: invocation },
     { invocation_id: running },
     { question: { principal: { tenant_id: tenant, agent_did: agent }, tool: { tool_id: tool } } },
@@ -220,8 +235,13 @@ export const ATTACKS: Attacks = {
     { tool_id: tool },
     { agent_did: agent },
   ],
-  'audit.verify': () => [{}],
-  'audit.anchor': () => [{}],
   'audit.verify-anchors': () => [{ anchors: [] }, { anchors: [ANCHOR] }],
-  health: () => [{}],
 };
+
+const attacksOf = ([name, entry]: [string, OperationEntry]): [string, (names: Names) => readonly object[]] => [
+  name,
+  OWN[name as OperationName] ?? ((names) => derived(entry, names)),
+];
+
+/** The attacks on each operation there is. */
+export const ATTACKS = Object.fromEntries(Object.entries(OPERATIONS).map(attacksOf)) as Attacks;

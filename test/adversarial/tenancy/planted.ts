@@ -133,7 +133,7 @@ export async function plant(layer: EmbeddedToolLayer): Promise<Planted> {
   const long = { tool_id: names.tool, parameters: { q: 'wait' }, invocation_id: names.running };
   const finished = layer.invoke(long, caller);
   await vi.waitFor(async () => {
-    const status = await layer.ask('tool.status', { invocation_id: names.running }, LOCAL);
+    const status = await layer.ask('invocations.get', { invocation_id: names.running }, LOCAL);
     expect(status).toMatchObject({ state: 'EXECUTING' });
   }, WAITING);
   return {
@@ -203,8 +203,8 @@ async function plantApprovals(layer: EmbeddedToolLayer, { tool, agent }: Names, 
 
 async function plantIdentities(layer: EmbeddedToolLayer, { agent, jti, tool }: Names, marked: Marked) {
   const request = { name: marked('keyname'), agent_did: agent, tool_id: tool };
-  const { api_key: apiKey, key } = await layer.ask('api_keys.create', request, LOCAL);
-  const revocation = await layer.ask('token.revoke', { jti, reason: marked('revoked') }, LOCAL);
+  const { api_key: apiKey, key } = await layer.ask('api-keys.create', request, LOCAL);
+  const revocation = await layer.ask('tokens.revoke', { jti, reason: marked('revoked') }, LOCAL);
   const { capability_token: token } = await layer.mintToken({ agent_did: agent, session_id: SESSION });
   return { apiKey, keyId: key.key_id, revocationId: revocation.revocation_id, token };
 }

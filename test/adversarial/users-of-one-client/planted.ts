@@ -148,7 +148,7 @@ export async function stateOf(layer: EmbeddedToolLayer, names: CallNames): Promi
   const states: Record<string, string> = {};
   for (const name of ['paid', 'inTurn', 'looked', 'unknown', 'running', 'waiting'] as const) {
     const asked = { invocation_id: names[name] };
-    const { state } = await layer.ask('tool.status', asked, LOCAL);
+    const { state } = await layer.ask('invocations.get', asked, LOCAL);
     const effect = await layer.ask('side-effects.get', asked, LOCAL).catch(() => undefined);
     states[name] = effect === undefined ? state : `${state} ${effect.status}`;
   }

@@ -43,7 +43,7 @@ test('AUD-04 what callers, tools and operators say in passing stays out of rows,
   const retire = { tool_id: 'fails', version: '1.0.0', reason: `asked for by ${MAIL}` };
   await layer.ask('tools.deprecate', retire, LOCAL_CALLER);
   const rows = await Promise.all(
-    [unknown, failed].map(({ invocation_id }) => layer.ask('tool.status', { invocation_id }, LOCAL_CALLER)),
+    [unknown, failed].map(({ invocation_id }) => layer.ask('invocations.get', { invocation_id }, LOCAL_CALLER)),
   );
   const { events } = await layer.ask('audit.query', { limit: 1000 }, LOCAL_CALLER);
   const verified = await layer.ask('audit.verify', {}, LOCAL_CALLER);
@@ -107,7 +107,7 @@ test('AUD-04 what a tool says of its failure reaches its caller without secrets 
     const { body } = await post(opened, '/v1/invocations', JSON.stringify(call));
     const own = await layer.invoke({ ...call, capability_token: token });
     const mcp = await client.callTool({ name: tool_id, arguments: {} });
-    const record = await layer.ask('tool.status', { invocation_id: String(body['invocation_id']) }, LOCAL_CALLER);
+    const record = await layer.ask('invocations.get', { invocation_id: String(body['invocation_id']) }, LOCAL_CALLER);
     for (const [door, answer] of Object.entries({ body, own, mcp, record })) {
       const text = JSON.stringify(answer);
       for (const planted of [MAIL, TOKEN, PASSWORD, 'Badge 7'])
@@ -132,17 +132,18 @@ test('an agent and a user who are called by their address keep their calls, and 
   const call = { tool_id: 'waits', parameters: {} };
   const { invocation_id } = await layer.invoke({ ...call, execution_options: { async_mode: true } }, alice);
   await vi.waitFor(
-    async () => expect(await layer.ask('tool.status', { invocation_id }, alice)).toMatchObject({ state: 'COMPLETED' }),
+    async () =>
+      expect(await layer.ask('invocations.get', { invocation_id }, alice)).toMatchObject({ state: 'COMPLETED' }),
     10_000,
   );
   // Whose addresses look alike once they are taken out is still somebody else.
   const other = { door: 'rest', token: carol } as const;
-  await expect(layer.ask('tool.status', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
+  await expect(layer.ask('invocations.get', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
   const { events } = await layer.ask('audit.query', { agent_did: 'alice@example.com' }, LOCAL_CALLER);
   const calls = events.flatMap(({ data }) => data['invocation_id'] ?? []);
   expect(calls.length).toBeGreaterThan(3);
   expect(new Set(calls)).toEqual(new Set([invocation_id]));
-  const why = await layer.ask('policy.why', { invocation_id }, LOCAL_CALLER);
+  const why = await layer.ask('policies.why', { invocation_id }, LOCAL_CALLER);
   expect(why.still_so).toBe(true);
   const file = await auditFile();
   for (const text of [JSON.stringify(events), file]) {

@@ -89,11 +89,11 @@ describe('approval over REST', () => {
     expect([tooMuch.status, tooMuch.body['e_code']]).toEqual([400, 'E3509']);
     const file = join(desk.folder, 'policies', 'closed.cedar');
     await writeFile(file, '@id("closed")\nforbid (principal, action, resource) when { resource.id == "pay" };');
-    await desk.layer.ask('policy.reload', {}, LOCAL_CALLER);
+    await desk.layer.ask('policies.reload', {}, LOCAL_CALLER);
     const forbidden = await approve(approvalId, alice, { parameters: { n: 5 } });
     expect(forbidden).toMatchObject({ status: 403, body: { e_code: 'E3210' } });
     await rm(file);
-    await desk.layer.ask('policy.reload', {}, LOCAL_CALLER);
+    await desk.layer.ask('policies.reload', {}, LOCAL_CALLER);
     expect(await desk.status(invocationId)).toMatchObject({ status: 'pending_approval' });
     expect(await approve(approvalId, alice, { parameters: { n: 5 } })).toMatchObject({ body: { state: 'approved' } });
     expect(await desk.reaches(invocationId, 'COMPLETED')).toMatchObject({ result: { done: 5 } });

@@ -257,7 +257,7 @@ describe('circuits elsewhere', () => {
         return error?.e_code;
       }, WAITING)
       .toBe('E3401');
-    expect(await layer.ask('circuits.show', { name: 'mcp:frail' }, LOCAL_CALLER)).toMatchObject({ state: 'open' });
+    expect(await layer.ask('circuits.get', { name: 'mcp:frail' }, LOCAL_CALLER)).toMatchObject({ state: 'open' });
     const opened = (await circuitEvents()).filter(({ subject }) => subject === 'mcp:frail');
     expect(opened).toMatchObject([{ type: 'ai.agent.circuit.opened', data: { tool_id: 'frail__echo' } }]);
   });

@@ -188,7 +188,7 @@ async function deskOver(
   const invoke: Desk['invoke'] = (tool_id, n, more = {}, bearer = own) =>
     rest('POST', '/v1/invocations', bearer, { tool_id, parameters: { n }, ...more });
   const status = async (invocation_id: string): Promise<Json> =>
-    layer.ask('tool.status', { invocation_id }, LOCAL_CALLER) as unknown as Promise<Json>;
+    layer.ask('invocations.get', { invocation_id }, LOCAL_CALLER) as unknown as Promise<Json>;
   return {
     layer,
     server,

@@ -87,9 +87,9 @@ test('ORC-03 ORC-06 a call that waits outlives kill -9, is approved afterwards, 
   const before = await opened();
   await before.layer.ask('tools.register', { manifest: payTool(port) }, before.caller);
   const mint = { agent_did: 'did:agent:a', user_did: 'did:user:u', hosts: ['127.0.0.1'], ports: [port] };
-  const { capability_token: token } = await before.layer.ask('token.mint', mint, before.caller);
+  const { capability_token: token } = await before.layer.ask('tokens.mint', mint, before.caller);
   const call = (n: number) =>
-    before.layer.ask('tool.invoke', { tool_id: 'pay', parameters: { n } }, { ...before.caller, token });
+    before.layer.ask('tools.invoke', { tool_id: 'pay', parameters: { n } }, { ...before.caller, token });
   const [yes, no] = [await call(1), await call(2)];
   expect([yes.status, no.status]).toEqual(['pending_approval', 'pending_approval']);
   await end('SIGKILL');
@@ -101,7 +101,7 @@ test('ORC-03 ORC-06 a call that waits outlives kill -9, is approved afterwards, 
   const [first, second] = approvals.map(({ approval_id }) => ({ approval_id }));
   await after.layer.ask('approvals.approve', first ?? { approval_id: '' }, after.caller);
   const stateOf = async ({ invocation_id }: typeof yes) =>
-    (await after.layer.ask('tool.status', { invocation_id }, after.caller)).state;
+    (await after.layer.ask('invocations.get', { invocation_id }, after.caller)).state;
   await expect.poll(() => stateOf(yes), { timeout: 20_000 }).toBe('COMPLETED');
   expect(paid).toEqual(['/payments?n=1']);
 
@@ -110,7 +110,7 @@ test('ORC-03 ORC-06 a call that waits outlives kill -9, is approved afterwards, 
   await end('SIGKILL');
   layer = await start();
   const last = await opened();
-  const status = await last.layer.ask('tool.status', { invocation_id: no.invocation_id }, last.caller);
+  const status = await last.layer.ask('invocations.get', { invocation_id: no.invocation_id }, last.caller);
   expect(status).toMatchObject({ state: 'DENIED', error: { e_code: 'E3807' } });
   expect(await last.layer.ask('audit.verify', {}, last.caller)).toMatchObject({ whole: true });
   expect(paid).toEqual(['/payments?n=1']);
@@ -123,7 +123,7 @@ test('AUD-02 AUD-03 PIPE-13 a call that kill -9 cuts off at its first moment has
   const tool = payTool(port, { tool_id: 'pay-now', tool_name: 'Pay now', execution_config: {} });
   await before.layer.ask('tools.register', { manifest: tool }, before.caller);
   const mint = { agent_did: 'did:agent:a', user_did: 'did:user:u', hosts: ['127.0.0.1'], ports: [port] };
-  const { capability_token: token } = await before.layer.ask('token.mint', mint, before.caller);
+  const { capability_token: token } = await before.layer.ask('tokens.mint', mint, before.caller);
   const invocation_id = 'cut-off-at-once';
   const cut = fetch(`${url}/v1/invocations`, {
     method: 'POST',
@@ -134,7 +134,7 @@ test('AUD-02 AUD-03 PIPE-13 a call that kill -9 cuts off at its first moment has
 
   layer = await start();
   const after = await opened();
-  const status = await after.layer.ask('tool.status', { invocation_id }, after.caller);
+  const status = await after.layer.ask('invocations.get', { invocation_id }, after.caller);
   expect(status).toMatchObject({ state: 'ABORTED', error: { e_code: 'E3804' } });
   const { events } = await after.layer.ask('audit.query', { invocation_id }, after.caller);
   const states = events.map(({ data }) => (data as Record<string, unknown>)['state']).filter(Boolean);

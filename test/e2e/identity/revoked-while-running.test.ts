@@ -70,15 +70,15 @@ async function callThat(runner: OpenLayer, token: string, revoke: () => Promise<
 describe('what runs under a credential that is revoked', () => {
   test('PRM-01 PIPE-06 a call ends as cancelled with its token', async () => {
     const { capability_token: token } = await one.layer.mintToken({});
-    const ended = await callThat(one, token, () => one.layer.ask('token.revoke', { token }, LOCAL_CALLER));
+    const ended = await callThat(one, token, () => one.layer.ask('tokens.revoke', { token }, LOCAL_CALLER));
     expect(ended).toMatchObject(CANCELLED);
   });
 
   test.each([
-    ['its API key', (key_id: string) => one.layer.ask('api_keys.revoke', { key_id }, LOCAL_CALLER)],
-    ['its agent', () => one.layer.ask('token.revoke', { agent_did: AGENT }, LOCAL_CALLER)],
+    ['its API key', (key_id: string) => one.layer.ask('api-keys.revoke', { key_id }, LOCAL_CALLER)],
+    ['its agent', () => one.layer.ask('tokens.revoke', { agent_did: AGENT }, LOCAL_CALLER)],
   ])('PRM-01 PIPE-06 a call in another instance ends as cancelled with %s', async (_, revoke) => {
-    const { api_key, key } = await one.layer.ask('api_keys.create', { name: 'one', agent_did: AGENT }, LOCAL_CALLER);
+    const { api_key, key } = await one.layer.ask('api-keys.create', { name: 'one', agent_did: AGENT }, LOCAL_CALLER);
     // Its follower knows the new key within a second.
     while ((await post({ ...two, token: api_key }, '/v1/invocations', '{"tool_id":"none"}')).status === 401)
       await sleep(50);
@@ -86,13 +86,13 @@ describe('what runs under a credential that is revoked', () => {
   });
 
   test('PRM-10 PIPE-12 so do calls that run later, by an API key, and those of an agent', async () => {
-    const { api_key, key } = await one.layer.ask('api_keys.create', { name: 'one' }, LOCAL_CALLER);
+    const { api_key, key } = await one.layer.ask('api-keys.create', { name: 'one' }, LOCAL_CALLER);
     const later = { tool_id: 'waits', parameters: PARAMETERS, execution_options: { async_mode: true } };
     let accepted: Awaited<ReturnType<typeof post>> | undefined;
     await started(async () => {
       accepted = await post({ ...one, token: api_key }, '/v1/invocations', JSON.stringify(later));
     });
-    await one.layer.ask('api_keys.revoke', { key_id: key.key_id }, LOCAL_CALLER);
+    await one.layer.ask('api-keys.revoke', { key_id: key.key_id }, LOCAL_CALLER);
     for (;;) {
       const { invocation_id } = (accepted?.body ?? {}) as { readonly invocation_id?: string };
       // The call may have begun before its acceptance was answered.
@@ -100,7 +100,7 @@ describe('what runs under a credential that is revoked', () => {
         await sleep(5);
         continue;
       }
-      const now = await one.layer.ask('tool.status', { invocation_id }, LOCAL_CALLER);
+      const now = await one.layer.ask('invocations.get', { invocation_id }, LOCAL_CALLER);
       if (now.status === 'cancelled') break;
       expect(now.status).toMatch(/pending|running/);
       await sleep(20);
@@ -170,18 +170,18 @@ describe('what is open under a credential that is revoked at another instance', 
     const reading = stays.text().finally(() => {
       isOver = true;
     });
-    await one.layer.ask('token.revoke', { token }, LOCAL_CALLER);
+    await one.layer.ask('tokens.revoke', { token }, LOCAL_CALLER);
     // Reads to the end of the stream.
     await ends.text();
     expect(isOver).toBe(false);
-    await one.layer.ask('token.revoke', { token: other }, LOCAL_CALLER);
+    await one.layer.ask('tokens.revoke', { token: other }, LOCAL_CALLER);
     await reading;
   });
 
   test('PRM-01 API-03 its session takes no answer, no cancellation and no end from it', async () => {
     const { capability_token: token } = await two.layer.mintToken({});
     const session = await sessionOf(token);
-    await two.layer.ask('token.revoke', { token }, LOCAL_CALLER);
+    await two.layer.ask('tokens.revoke', { token }, LOCAL_CALLER);
     const statuses = [
       await mcp(token, 'POST', { id: 'asked', result: { action: 'accept' } }, session),
       await mcp(token, 'POST', { method: 'notifications/cancelled', params: { requestId: 1 } }, session),
@@ -228,7 +228,7 @@ test.skipIf(!works)('SBX-04 a tunnel of a running tool ends with the token of it
   const connected = await Promise.race([once(http, 'connection').then(() => 'connected'), answer]);
   expect(connected).toBe('connected');
   const closed = once(sockets[0] as (typeof sockets)[number], 'close');
-  await own.layer.ask('token.revoke', { token }, LOCAL_CALLER);
+  await own.layer.ask('tokens.revoke', { token }, LOCAL_CALLER);
   await closed;
   expect((await answer).body).toMatchObject({ status: 'cancelled', error: { e_code: 'E3805' } });
   http.close();

@@ -60,14 +60,14 @@ describe('revocation', () => {
   test('PRM-01 a revoked token is refused at once, also one that was used before', async () => {
     const token = await mint();
     expect(await call(token)).toBe('success');
-    await layer.ask('token.revoke', { token }, LOCAL);
+    await layer.ask('tokens.revoke', { token }, LOCAL);
     expect(await call(token)).toBe('E3208');
     expect(await call(await mint())).toBe('success');
   });
 
   test('PRM-01 an agent is revoked as a whole, until it is taken back', async () => {
     const token = await mint({ agent_did: 'did:example:bad' });
-    const { revocation_id } = await layer.ask('token.revoke', { agent_did: 'did:example:bad' }, LOCAL);
+    const { revocation_id } = await layer.ask('tokens.revoke', { agent_did: 'did:example:bad' }, LOCAL);
     expect(await call(token)).toBe('E3208');
     await expect(mint({ agent_did: 'did:example:bad' })).rejects.toMatchObject({ code: 'E3208' });
     await layer.ask('revocations.lift', { revocation_id }, LOCAL);
@@ -77,7 +77,7 @@ describe('revocation', () => {
   test('PRM-01 a tenant revokes what was issued before; what is minted afterwards counts', async () => {
     const tenant = { ...LOCAL, tenantId: 'acme' };
     const before = await mint({ tenant_id: 'acme' });
-    await layer.ask('token.revoke', { whole_tenant: true, reason: 'leaked' }, tenant);
+    await layer.ask('tokens.revoke', { whole_tenant: true, reason: 'leaked' }, tenant);
     expect(await status(before, '/v1/tokens/current')).toBe(401);
     expect(await status(await mint({ tenant_id: 'acme' }), '/v1/tokens/current')).toBe(200);
     expect(await call(await mint())).toBe('success');
@@ -90,10 +90,10 @@ describe('revocation', () => {
     const other = await createToolLayer({ settings, log: silentLog, environment: {} });
     try {
       const token = (await other.mintToken({})).capability_token;
-      await other.ask('token.inspect', {}, { door: 'library', token });
-      await layer.ask('token.revoke', { token }, LOCAL);
+      await other.ask('tokens.inspect', {}, { door: 'library', token });
+      await layer.ask('tokens.revoke', { token }, LOCAL);
       await expect
-        .poll(() => other.ask('token.inspect', {}, { door: 'library', token }).catch(({ code }) => code), {
+        .poll(() => other.ask('tokens.inspect', {}, { door: 'library', token }).catch(({ code }) => code), {
           timeout: 1_000,
           interval: 50,
         })
@@ -105,7 +105,9 @@ describe('revocation', () => {
 
   test('an operator revokes in its own tenant alone', async () => {
     const operator = { door: 'rest', token: await mint({ tenant_id: 'globex', roles: ['operator'] }) } as const;
-    await expect(layer.ask('token.revoke', { token: await mint() }, operator)).rejects.toMatchObject({ code: 'E3213' });
+    await expect(layer.ask('tokens.revoke', { token: await mint() }, operator)).rejects.toMatchObject({
+      code: 'E3213',
+    });
     const listed = await layer.ask('revocations.list', {}, operator);
     expect(listed.total).toBe(0);
   });
@@ -116,7 +118,7 @@ describe('revocation', () => {
     ['a time for one token', { jti: 'a', issued_before: '2026-01-01T00:00:00Z' }],
     ['rubbish', { token: 'rubbish' }],
   ])('a revocation of %s is refused', async (_name, request) => {
-    await expect(layer.ask('token.revoke', request, LOCAL)).rejects.toMatchObject({ code: 'E3801' });
+    await expect(layer.ask('tokens.revoke', request, LOCAL)).rejects.toMatchObject({ code: 'E3801' });
   });
 });
 
@@ -155,9 +157,9 @@ describe('API keys', () => {
   test('PRM-10 a key is an identity with roles and bounds, until it is revoked', async () => {
     const roles = ['viewer' as const, 'agent' as const];
     const request = { name: 'build', tool_id: 'dou*', roles, agent_did: 'did:example:ci' };
-    const { api_key, key } = await layer.ask('api_keys.create', request, LOCAL);
+    const { api_key, key } = await layer.ask('api-keys.create', request, LOCAL);
     expect(api_key).toMatch(/^sp_[\w-]{43}$/);
-    expect(await layer.ask('token.inspect', {}, { door: 'rest', token: api_key })).toMatchObject({
+    expect(await layer.ask('tokens.inspect', {}, { door: 'rest', token: api_key })).toMatchObject({
       agent_did: 'did:example:ci',
       roles,
     });
@@ -166,9 +168,9 @@ describe('API keys', () => {
     expect((await fetch(`${opened.server.url}/v1/tokens/current`, { headers })).status).toBe(200);
     expect(await status(api_key, '/v1/api-keys')).toBe(200);
     expect(await status(api_key, `/v1/api-keys/${key.key_id}`, 'DELETE')).toBe(403);
-    await layer.ask('api_keys.revoke', { key_id: key.key_id }, LOCAL);
+    await layer.ask('api-keys.revoke', { key_id: key.key_id }, LOCAL);
     expect(await call(api_key)).toBe('E3208');
-    const { keys } = await layer.ask('api_keys.list', {}, LOCAL);
+    const { keys } = await layer.ask('api-keys.list', {}, LOCAL);
     expect(keys).toMatchObject([{ name: 'build', state: 'revoked', prefix: api_key.slice(0, 9) }]);
     expect(JSON.stringify(keys)).not.toContain(api_key.slice(9));
   });
@@ -176,20 +178,20 @@ describe('API keys', () => {
   test('nobody gives away a role that they do not have', async () => {
     const operator = { door: 'rest', token: await mint({ roles: ['operator'] }) } as const;
     for (const role of ['admin', 'approver'] as const) {
-      const create = layer.ask('api_keys.create', { name: 'x', roles: [role] }, operator);
+      const create = layer.ask('api-keys.create', { name: 'x', roles: [role] }, operator);
       await expect(create).rejects.toMatchObject({ code: 'E3213' });
-      await expect(layer.ask('token.mint', { roles: [role] }, operator)).rejects.toMatchObject({ code: 'E3213' });
+      await expect(layer.ask('tokens.mint', { roles: [role] }, operator)).rejects.toMatchObject({ code: 'E3213' });
     }
-    await layer.ask('api_keys.create', { name: 'x', roles: ['operator', 'viewer', 'agent'] }, operator);
-    const elsewhere = layer.ask('api_keys.create', { name: 'x', tenant_id: 'globex' }, operator);
+    await layer.ask('api-keys.create', { name: 'x', roles: ['operator', 'viewer', 'agent'] }, operator);
+    const elsewhere = layer.ask('api-keys.create', { name: 'x', tenant_id: 'globex' }, operator);
     await expect(elsewhere).rejects.toMatchObject({ code: 'E3213' });
   });
 
   test('no credential enters the record', async () => {
-    const { api_key } = await layer.ask('api_keys.create', { name: 'secret' }, LOCAL);
+    const { api_key } = await layer.ask('api-keys.create', { name: 'secret' }, LOCAL);
     const token = await mint();
-    await layer.ask('token.revoke', { token }, LOCAL);
-    await layer.ask('token.revoke', { token: api_key }, LOCAL);
+    await layer.ask('tokens.revoke', { token }, LOCAL);
+    await layer.ask('tokens.revoke', { token: api_key }, LOCAL);
     const page = await layer.ask('audit.query', {}, LOCAL);
     const text = JSON.stringify(page);
     expect(text).toContain('api-key-created');
@@ -207,7 +209,7 @@ describe('access tokens', () => {
     const agent = await oauth.sign({ scope: 'tools:call other' });
     expect(await call(agent)).toBe('success');
     expect(await status(agent, '/v1/api-keys')).toBe(403);
-    expect(await layer.ask('token.inspect', {}, { door: 'rest', token: agent })).toMatchObject({
+    expect(await layer.ask('tokens.inspect', {}, { door: 'rest', token: agent })).toMatchObject({
       agent_did: 'oauth:desk',
       user_did: 'oauth:ada',
       tenant_id: 'default',
@@ -228,7 +230,7 @@ describe('access tokens', () => {
   test('PRM-01 an access token is revoked like any other', async () => {
     const token = await oauth.sign({ scope: 'tools:call', jti: 'gone' });
     expect(await call(token)).toBe('success');
-    await layer.ask('token.revoke', { jti: 'gone' }, LOCAL);
+    await layer.ask('tokens.revoke', { jti: 'gone' }, LOCAL);
     expect(await call(token)).toBe('E3208');
   });
 });

@@ -114,7 +114,7 @@ describe('challenges', () => {
 describe('where a credential may stand', () => {
   test.each(ROUTES)('%s takes it from the headers, once, and never from the address', async (route) => {
     const { capability_token: token } = await plain.layer.mintToken({ roles: ['agent', 'viewer'] });
-    const { api_key: key } = await plain.layer.ask('api_keys.create', { name: 'k' }, { door: 'library', local: true });
+    const { api_key: key } = await plain.layer.ask('api-keys.create', { name: 'k' }, { door: 'library', local: true });
     for (const headers of [bearer(token), bearer(key), { 'x-api-key': key }])
       expect((await ask(plain, route, headers)).status).toBe(200);
     for (const name of ['access_token', 'ACCESS-TOKEN', 'token', 'api_key', 'capability_token', 'access%5ftoken']) {
@@ -165,7 +165,7 @@ test('PRM-11 the credential of a caller is never passed on to an upstream', asyn
   const transport = { type: 'http' as const, url: far.url, headers };
   await plain.layer.ask('upstreams.add', { upstream: { name: 'far', transport } }, local);
   const { capability_token: token } = await plain.layer.mintToken({});
-  const { api_key: key } = await plain.layer.ask('api_keys.create', { name: 'k' }, local);
+  const { api_key: key } = await plain.layer.ask('api-keys.create', { name: 'k' }, local);
   const call = { tool_id: 'far__echo', parameters: {} };
   const asked: readonly (readonly [Record<string, string>, object])[] = [
     [bearer(token), call],

@@ -124,13 +124,13 @@ test.each([
     const twice = await readFile(file, 'utf8');
     const masked = (one: string) => one.replaceAll(/ey[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN');
     expect(masked(twice)).toBe(masked(once));
-    expect(await open.layer.ask('token.explain', { token }, { door: 'library', local: true })).toMatchObject({
+    expect(await open.layer.ask('tokens.explain', { token }, { door: 'library', local: true })).toMatchObject({
       accepted: false,
     });
 
     expect((await connect(client, '--undo', '--file', file)).code).toBe(0);
     const second = /ey[\w-]+\.[\w-]+\.[\w-]+/.exec(twice)?.[0] ?? '';
-    expect(await open.layer.ask('token.explain', { token: second }, { door: 'library', local: true })).toMatchObject({
+    expect(await open.layer.ask('tokens.explain', { token: second }, { door: 'library', local: true })).toMatchObject({
       accepted: false,
     });
     if (text === undefined) await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' });
@@ -166,7 +166,7 @@ test("API-05 connect writes the client's documented file, through a link, and wa
   const { code, err } = await connect('claude-code', '--write', '--expires', 'never');
   expect([code, err]).toEqual([0, expect.stringContaining('chmod 600')]);
   expect(JSON.parse(await readFile(real, 'utf8')).mcpServers.sallyport.type).toBe('stdio');
-  const { keys } = await open.layer.ask('api_keys.list', {}, { door: 'library', local: true });
+  const { keys } = await open.layer.ask('api-keys.list', {}, { door: 'library', local: true });
   expect(keys).toMatchObject([
     { name: 'connect claude-code', agent_did: 'did:sallyport:claude-code', state: 'active' },
   ]);

@@ -163,7 +163,7 @@ test('OPS-03 a layer that is told to stop says so, refuses new calls on kept con
   await exited;
   await client.close();
   await using again = await openAgain();
-  const record = await again.ask('tool.status', { invocation_id: 'rest-1' }, { ...LOCAL_CALLER, token });
+  const record = await again.ask('invocations.get', { invocation_id: 'rest-1' }, { ...LOCAL_CALLER, token });
   expect(record).toMatchObject({ state: 'COMPLETED' });
 }, 120_000);
 
@@ -186,7 +186,8 @@ test('OPS-03 what outlives the grace of its layer is cut with E3811, recorded an
   expect(JSON.stringify(cutOverMcp)).toContain('E3811');
   await client.close();
   await using again = await openAgain();
-  const statusOf = (n: number) => again.ask('tool.status', { invocation_id: `rest-${n}` }, { ...LOCAL_CALLER, token });
+  const statusOf = (n: number) =>
+    again.ask('invocations.get', { invocation_id: `rest-${n}` }, { ...LOCAL_CALLER, token });
   expect(await statusOf(1)).toMatchObject({ error: outcomeUnknown });
   expect(await statusOf(2)).toMatchObject({ error: { e_code: 'E3811' } });
 }, 120_000);

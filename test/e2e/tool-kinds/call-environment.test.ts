@@ -49,13 +49,13 @@ describe.skipIf(!works)(`variables of a call${works ? '' : `, skipped: ${problem
     const { body } = await invoke('show_asked', { environment: { PROJECT: 'gemini' } });
     const { approval_id } = body['approval'] as { approval_id: string };
     const asApprover = { door: 'rest', token: approver } as const;
-    const shown = await open.layer.ask('approvals.show', { approval_id }, asApprover);
+    const shown = await open.layer.ask('approvals.get', { approval_id }, asApprover);
     expect(shown).toMatchObject({ environment: { PROJECT: 'gemini' } });
     await open.layer.ask('approvals.approve', { approval_id }, asApprover);
     const ended = { invocation_id: String(body['invocation_id']) };
     const caller = { door: 'rest', token: open.token } as const;
     await expect
-      .poll(() => open.layer.ask('tool.status', ended, caller), { timeout: 20_000 })
+      .poll(() => open.layer.ask('invocations.get', ended, caller), { timeout: 20_000 })
       .toMatchObject({ status: 'success', result: expect.stringContaining('PROJECT=gemini') });
   });
 
@@ -63,9 +63,9 @@ describe.skipIf(!works)(`variables of a call${works ? '' : `, skipped: ${problem
     const { body } = await invoke('show', { environment: { PROJECT: 'apollo' } });
     const asked = { invocation_id: String(body['invocation_id']), parameters: {} };
     const caller = { door: 'rest', token: open.token } as const;
-    const same = await open.layer.ask('tool.verify', { ...asked, environment: { PROJECT: 'apollo' } }, caller);
+    const same = await open.layer.ask('invocations.verify', { ...asked, environment: { PROJECT: 'apollo' } }, caller);
     expect(same).toMatchObject({ same: true });
-    await expect(open.layer.ask('tool.verify', asked, caller)).rejects.toMatchObject({ code: 'E3801' });
+    await expect(open.layer.ask('invocations.verify', asked, caller)).rejects.toMatchObject({ code: 'E3801' });
   });
 });
 
@@ -85,7 +85,7 @@ test.each([
   expect(refused).toMatchObject({ status: 400, body: { error: { e_code: 'E3801' } } });
   expect(JSON.stringify(refused.body)).not.toContain('the value');
   const request = { tool_id: 'show', parameters: {}, execution_options: { environment } };
-  const dry = await open.layer.ask('tool.dry_run', request, { door: 'rest', token: open.token });
+  const dry = await open.layer.ask('tools.dry-run', request, { door: 'rest', token: open.token });
   expect(dry).toMatchObject({ would: 'refuse', error: { e_code: 'E3801' } });
 });
 

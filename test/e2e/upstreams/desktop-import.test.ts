@@ -157,7 +157,7 @@ test('API-05 an upstream is disabled for good, enabled, and leaves as a desktop 
     },
   });
   const operator = (await open.layer.mintToken({ roles: ['operator'] })).capability_token;
-  const on = await post({ ...open, token: operator }, '/v1/upstreams/lone/enable', '{}');
+  const on = await post({ ...open, token: operator }, '/v1/upstreams/lone/activation', '{}');
   expect(on).toMatchObject({ status: 200, body: { upstream: { name: 'lone' } } });
   await until(async () => (await stateOf('lone')) === 'ready');
   expect((await invoke('lone__say')).status).toBe('success');

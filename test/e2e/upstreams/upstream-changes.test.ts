@@ -95,7 +95,7 @@ async function codeOf(layer: EmbeddedToolLayer, toolId: string, range?: string):
 
 async function listed(layer: EmbeddedToolLayer): Promise<string[]> {
   const capability_token = (await layer.mintToken({})).capability_token;
-  const { tools } = await layer.ask('tool.list', {}, { door: 'rest', token: capability_token });
+  const { tools } = await layer.ask('tools.list', {}, { door: 'rest', token: capability_token });
   return tools.map(({ tool_id }) => tool_id).filter((id) => !id.endsWith('__control'));
 }
 

@@ -48,7 +48,7 @@ export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDispos
   readonly log: Log;
   /** How to reach the embedded database, for its owner; absent with a database of the user's own. */
   readonly embeddedDatabase?: SocketConnection;
-  /** `ask('tool.invoke')` as this program; needs a capability token like every call. */
+  /** `ask('tools.invoke')` as this program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
   /** What the MCP gateways of `serve` and `sallyport mcp` stand on beside the operations; not for programs. */
   readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf' | 'stateKey' | 'upstreamQuestions'>;
@@ -135,9 +135,9 @@ function embedded(
     ...(assembled.embeddedDatabase === undefined ? {} : { embeddedDatabase: assembled.embeddedDatabase }),
     forGateway: assembled,
     forServer: assembled,
-    invoke: (request, caller) => layer.ask('tool.invoke', request, { door: 'library', ...caller }),
+    invoke: (request, caller) => layer.ask('tools.invoke', request, { door: 'library', ...caller }),
     ...functionTools(layer, native, LOCAL_CALLER, () => assembled.parts.callWorkers?.lookAgain()),
-    mintToken: (request) => layer.ask('token.mint', request, LOCAL_CALLER),
+    mintToken: (request) => layer.ask('tokens.mint', request, LOCAL_CALLER),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -36,7 +36,7 @@ export function createLayerDouble(): LayerDouble {
     checkToken(
       operation,
       caller,
-      operation === 'tool.invoke' ? (input as ToolInvokeRequest).capability_token : undefined,
+      operation === 'tools.invoke' ? (input as ToolInvokeRequest).capability_token : undefined,
     );
     const answer = answers.get(operation);
     if (answer === undefined) throw new ToolLayerError('E3901', `The double has no answer for ${operation}.`);
@@ -87,7 +87,7 @@ function checkInput(operation: OperationName, input: unknown): void {
 function checkToken(operation: OperationName, caller: Caller, inBody?: string): void {
   const { access } = OPERATIONS[operation];
   const token = caller.token ?? inBody;
-  if (access === 'open' || (operation !== 'tool.invoke' && caller.local === true)) return;
+  if (access === 'open' || (operation !== 'tools.invoke' && caller.local === true)) return;
   if (token === undefined) throw new ToolLayerError('E3212', 'The request carries no capability token.');
   if (token === 'expired') throw new ToolLayerError('E3202', 'The capability token has expired.');
   if (!/^(?:agent|operator)(?:-|$)/.test(token)) throw new ToolLayerError('E3201', 'The token is not valid.');
@@ -99,15 +99,15 @@ type Answers = Record<string, (input: Record<string, unknown>, caller: Caller) =
 function standardAnswers(tools: LayerDouble['tools']): Answers {
   return {
     health: () => ({ status: 'ready', ready: true, version: '0.1.0', uptime_seconds: 1, parts: {} }),
-    'token.inspect': (_input, { token }) => ({
+    'tokens.inspect': (_input, { token }) => ({
       tenant_id: token?.endsWith('-elsewhere') === true ? 'globex' : 'acme',
       agent_did: 'did:example:a',
       roles: [token?.startsWith('operator') ? 'operator' : 'agent'],
     }),
     'tools.manifests': (input) => manifestPage(tools, input),
     'tools.get': (input) => detailOf(tools, String(input['tool_id'])),
-    'tool.list': (input) => listPage(tools, input),
-    'tool.invoke': (input, caller) => invoke(tools, input as ToolInvokeRequest, caller),
+    'tools.list': (input) => listPage(tools, input),
+    'tools.invoke': (input, caller) => invoke(tools, input as ToolInvokeRequest, caller),
     'tools.remove': (input) => ({ tool_id: input['tool_id'], removed: ['1.0.0'] }),
     'tools.register': (input) => {
       const manifest = input['manifest'] as ToolManifest;

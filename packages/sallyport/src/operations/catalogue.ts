@@ -2,13 +2,13 @@ import type { Static } from 'typebox';
 import { answerApproval, approveCall, denyCall } from './approvals/decide-call.ts';
 import { delegateApprovals, endDelegation, listDelegations } from './approvals/delegations.ts';
 import { listApprovalRules, revokeApprovalRule } from './approvals/rules.ts';
-import { listApprovals, showApproval } from './approvals/show-approvals.ts';
+import { getApproval, listApprovals } from './approvals/show-approvals.ts';
 import { anchorAudit, verifyAuditAnchors } from './audit/anchor-audit.ts';
 import { queryAudit } from './audit/query-audit.ts';
 import { verifyAudit } from './audit/verify-audit.ts';
 import { getHealth } from './health/get-health.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from './identity/api-keys.ts';
-import { explainCredential } from './identity/explain-token.ts';
+import { explainToken } from './identity/explain-token.ts';
 import { inspectToken } from './identity/inspect-token.ts';
 import { listKeys, publishKeys, rotateKeys } from './identity/keys.ts';
 import { mintToken } from './identity/mint-token.ts';
@@ -18,21 +18,21 @@ import { importLangChain } from './imports/import-langchain.ts';
 import { importOpenApi } from './imports/import-openapi.ts';
 import { importSkill } from './imports/import-skill.ts';
 import { importUpstreams } from './imports/import-upstreams.ts';
-import { cancelTool } from './invocations/cancel-tool.ts';
+import { cancelInvocation } from './invocations/cancel-invocation.ts';
 import { dryRun } from './invocations/dry-run.ts';
-import { extendTool } from './invocations/extend-tool.ts';
+import { extendInvocation } from './invocations/extend-invocation.ts';
+import { getInvocation } from './invocations/get-invocation.ts';
 import { invokeTool } from './invocations/invoke-tool.ts';
-import { listCalls } from './invocations/list-calls.ts';
-import { toolStatus } from './invocations/tool-status.ts';
-import { watchTool } from './invocations/watch-tool.ts';
+import { listInvocations } from './invocations/list-invocations.ts';
+import { verifyInvocation } from './invocations/verify-invocation.ts';
+import { watchInvocation } from './invocations/watch-invocation.ts';
 import { getOutcome, listOutcomes } from './outcomes/list-outcomes.ts';
 import { reconcileOutcome } from './outcomes/reconcile-outcome.ts';
 import { settleOutcome } from './outcomes/settle-outcome.ts';
-import { verifyCall } from './outcomes/verify-call.ts';
-import { explainPolicy } from './policy/explain-policy.ts';
-import { listPolicies } from './policy/list-policies.ts';
-import { reloadPolicies } from './policy/reload-policies.ts';
-import { testPolicies } from './policy/test-policies.ts';
+import { explainPolicy } from './policies/explain-policy.ts';
+import { listPolicies } from './policies/list-policies.ts';
+import { reloadPolicies } from './policies/reload-policies.ts';
+import { testPolicies } from './policies/test-policies.ts';
 import { compensateMany, compensateOne } from './side-effects/compensate-side-effects.ts';
 import { getSideEffect, listSideEffects } from './side-effects/list-side-effects.ts';
 import { checkManifest } from './tools/check-manifest.ts';
@@ -65,18 +65,18 @@ export type { OperationEntry } from './operation.ts';
 const ALL = [
   invokeTool,
   dryRun,
-  listCalls,
-  toolStatus,
-  cancelTool,
-  watchTool,
-  extendTool,
+  listInvocations,
+  getInvocation,
+  cancelInvocation,
+  watchInvocation,
+  extendInvocation,
+  verifyInvocation,
   listOutcomes,
   getOutcome,
   settleOutcome,
   reconcileOutcome,
-  verifyCall,
   listApprovals,
-  showApproval,
+  getApproval,
   approveCall,
   denyCall,
   answerApproval,
@@ -134,7 +134,7 @@ const ALL = [
   removeView,
   mintToken,
   inspectToken,
-  explainCredential,
+  explainToken,
   revokeToken,
   listRevocations,
   liftRevocation,

@@ -15,7 +15,7 @@ import type { OperationParts } from './parts.ts';
 import type { ToolLayer } from './tool-layer.ts';
 
 /** A tool call finds out who asks in its own pipeline, where a refusal is put on record. */
-const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tool.invoke', 'tool.dry_run']);
+const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tools.invoke', 'tools.dry-run']);
 
 /** The layer in this process: checks input and access in one place, then does what was asked. */
 export function createOperations(parts: OperationParts): ToolLayer {

@@ -72,7 +72,7 @@ function operationOf(name: string, entry: OperationEntry, components: Map<string
 
 /** Answers of the operation's own shape with another status than its happy one. */
 const MORE_ANSWERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'tool.invoke': {
+  'tools.invoke': {
     202: 'The call was accepted and goes on, or waits for an approval.',
     '4XX': 'The call was refused; `error` says why. Requests that are no call at all answer with a problem.',
     '5XX': 'The call failed; `error` says why.',

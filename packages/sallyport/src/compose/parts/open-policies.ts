@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { PolicyFileBody } from '../../../api/schemas/policy.ts';
 import type { DoctorFinding } from '../../doors/cli/cli-parts.ts';
-import { createPolicyRecord, type PolicyRecord } from '../../operations/policy/policy-record.ts';
+import { createPolicyRecord, type PolicyRecord } from '../../operations/policies/policy-record.ts';
 import { combineEngines } from '../../permission/policies/combine-engines.ts';
 import {
   createPolicyAdministration,

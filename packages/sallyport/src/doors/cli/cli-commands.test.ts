@@ -41,7 +41,7 @@ describe('tools', () => {
 
   it('list asks for every page', async () => {
     for (let i = 0; i < 450; i += 1) bench.layer.addTool(manifestOf(`tool${i}`), () => 0);
-    bench.layer.answers.set('tool.list', (input) => {
+    bench.layer.answers.set('tools.list', (input) => {
       const all = Array.from({ length: 450 }, (_, i) => ({ tool_id: `tool${i}`, tags: [] }));
       const { page, page_size } = input as { page: number; page_size: number };
       return { tools: all.slice((page - 1) * page_size, page * page_size), pagination: { total_count: 450 } };
@@ -208,7 +208,7 @@ describe('upstreams', () => {
 describe('token', () => {
   it('API-05 mint prints the token alone on standard output', async () => {
     const claims = { tool_id: 'add', agent_did: 'did:a', exp: 0 };
-    bench.layer.answers.set('token.mint', () => ({ capability_token: 'eyJ', claims }));
+    bench.layer.answers.set('tokens.mint', () => ({ capability_token: 'eyJ', claims }));
     const argv = ['token', 'mint', '--tool', 'add', '--agent', 'did:a', '--tenant', 't', '--path', 'x', '--mode', 'rw'];
     const more = [
       '--user',

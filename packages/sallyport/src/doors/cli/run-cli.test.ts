@@ -10,7 +10,7 @@ beforeEach(async () => {
   bench.layer.addTool(manifestOf('add', { description: 'Adds two numbers. '.repeat(10) }), ({ a, b }) => ({
     sum: Number(a) + Number(b),
   }));
-  bench.layer.answers.set('token.mint', (input) => ({
+  bench.layer.answers.set('tokens.mint', (input) => ({
     capability_token: 'agent',
     claims: { tool_id: input['tool_id'] ?? '*', agent_did: 'did:a', exp: 0 },
   }));
@@ -26,7 +26,7 @@ const inputOf = (operation: string) => bench.layer.asked.find((asked) => asked.o
 describe('invoke', () => {
   it('PRM-09 says phase and claimed source as they were given, and refuses a phase that there is not', async () => {
     await bench.run(['invoke', 'add', '--phase', 'planner', '--claim-source', 'a web page']);
-    expect(inputOf('tool.invoke')).toMatchObject({
+    expect(inputOf('tools.invoke')).toMatchObject({
       execution_options: { phase: 'planner', claim_source: 'a web page' },
     });
     const odd = await bench.run(['invoke', 'add', '--phase', 'night']);
@@ -35,7 +35,7 @@ describe('invoke', () => {
 
   it('EXE-10 says the variables and the trust of the call, and refuses what is no pair and no level', async () => {
     await bench.run(['invoke', 'add', '--env', 'PROJECT=demo=1', '--env', 'REGION=', '--trust', 'provisional']);
-    expect(inputOf('tool.invoke')).toMatchObject({
+    expect(inputOf('tools.invoke')).toMatchObject({
       execution_options: { environment: { PROJECT: 'demo=1', REGION: '' }, trust_level: 'provisional' },
     });
     expect(await bench.run(['invoke', 'add', '--env', 'PROJECT'])).toMatchObject({ code: 2 });
@@ -51,7 +51,7 @@ describe('invoke', () => {
     bench.layer.addTool(manifestOf('shop', { parameters_schema: { type: 'object', properties } }), () => 'done');
     const words = ['text=12', 'n=12', 'any=a=b', 'list=["x"]', 'maybe=null', 'other=', 'constructor="x"'];
     expect(await bench.run(['invoke', 'shop', ...words])).toMatchObject({ code: 0 });
-    expect(inputOf('tool.invoke')).toMatchObject({
+    expect(inputOf('tools.invoke')).toMatchObject({
       parameters: { text: '12', n: 12, any: 'a=b', list: ['x'], maybe: null, other: '', constructor: '"x"' },
     });
     for (const [odd, said] of [
@@ -73,7 +73,7 @@ describe('invoke', () => {
       { stage: 'reuse', outcome: 'not_taken', takes: 'the key' },
     ];
     const policy_decision = { engine: 'e', version: '1', allowed: true, policies: ['a', 'b'] };
-    bench.layer.answers.set('tool.dry_run', () => ({ would: 'run', tool_id: 'add', stages, policy_decision }));
+    bench.layer.answers.set('tools.dry-run', () => ({ would: 'run', tool_id: 'add', stages, policy_decision }));
     const run = await bench.run(['invoke', 'add', '{}', '--dry-run']);
     expect(run).toMatchObject({ code: 0, err: '' });
     expect(run.out.split('\n')).toEqual([
@@ -84,7 +84,7 @@ describe('invoke', () => {
       'policies: a, b',
       '',
     ]);
-    expect(inputOf('tool.invoke')).toBeUndefined();
+    expect(inputOf('tools.invoke')).toBeUndefined();
     const error = {
       code: 'policy_blocked',
       e_code: 'E3210',
@@ -92,7 +92,7 @@ describe('invoke', () => {
       message: 'No.',
       retryable: false,
     };
-    bench.layer.answers.set('tool.dry_run', () => ({ would: 'refuse', tool_id: 'add', stages, error }));
+    bench.layer.answers.set('tools.dry-run', () => ({ would: 'refuse', tool_id: 'add', stages, error }));
     const refused = await bench.run(['invoke', 'add', '{}', '--dry-run']);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('E3210') });
     expect(refused.out).toContain('be refused');
@@ -116,7 +116,7 @@ describe('invoke', () => {
       out: 'Hello, Ada\n',
       err: '',
     });
-    expect(inputOf('token.mint')).toEqual({
+    expect(inputOf('tokens.mint')).toEqual({
       tool_id: 'greet',
       expires_in_seconds: 120,
       paths: ['/data', '/out'],
@@ -125,7 +125,7 @@ describe('invoke', () => {
       ports: [443],
       secrets: ['KEY'],
     });
-    expect(inputOf('tool.invoke')).toMatchObject({ tool_id: 'greet', resource_limits: { timeout_seconds: 60 } });
+    expect(inputOf('tools.invoke')).toMatchObject({ tool_id: 'greet', resource_limits: { timeout_seconds: 60 } });
   });
 
   it('takes the arguments from a file or from standard input', async () => {
@@ -137,7 +137,7 @@ describe('invoke', () => {
 
   it('passes token, version and idempotency key on', async () => {
     await bench.run(['invoke', 'add', '--token', 'operator', '--version', '^1', '--idempotency-key', 'k']);
-    expect(inputOf('token.mint')).toBeUndefined();
+    expect(inputOf('tokens.mint')).toBeUndefined();
     expect(bench.layer.asked.at(-1)).toMatchObject({
       input: { tool_version: '^1', execution_options: { idempotency_key: 'k' } },
       caller: { token: 'operator', door: 'cli' },
@@ -276,7 +276,7 @@ describe('what does not work', () => {
   });
 
   it('a layer that went away during the command ends with 3', async () => {
-    bench.layer.answers.set('tool.list', () => {
+    bench.layer.answers.set('tools.list', () => {
       throw new ToolLayerError('E3310', 'No layer answers.', { details: { layer: 'unreachable' } });
     });
     expect((await bench.run(['tools', 'list'])).code).toBe(3);

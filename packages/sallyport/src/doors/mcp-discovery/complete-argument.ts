@@ -17,7 +17,7 @@ const NOTHING: Completion = { values: [], hasMore: false };
 
 /** Values that begin with what was typed, as far as the token may know them; nothing for arguments without a list. */
 export async function completions(layer: ToolLayer, name: string, typed: string, caller: Caller): Promise<Completion> {
-  const holder = await layer.ask('token.inspect', {}, caller);
+  const holder = await layer.ask('tokens.inspect', {}, caller);
   if (name === 'tool_id') return toolNames(layer, typed, caller);
   const own = name === 'tenant_id' ? holder.tenant_id : name === 'agent_did' ? holder.agent_did : undefined;
   return own?.startsWith(typed) === true ? { values: [own], hasMore: false } : NOTHING;

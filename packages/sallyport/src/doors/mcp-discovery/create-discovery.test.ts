@@ -27,7 +27,7 @@ describe('read only', () => {
       const response = await wire.modern(method, { name: 'mail' }, { 'mcp-name': 'mail' });
       expect(response.status).toBe(404);
       expect(await response.json()).toMatchObject({ error: { code: -32601 } });
-      expect(server.layer.asked.map(({ operation }) => operation)).not.toContain('tool.invoke');
+      expect(server.layer.asked.map(({ operation }) => operation)).not.toContain('tools.invoke');
     },
   );
 

@@ -36,7 +36,7 @@ export function createDiscovery({ layer, log, version, settings: given }: Discov
   const settings = { ...DISCOVERY_DEFAULTS, ...given };
   const identity = { name: 'sallyport-discovery', title: 'Sallyport tool discovery', version };
   const read = createReadResource(layer, settings.toolsPageSize);
-  const inspect = (caller: Caller) => layer.ask('token.inspect', {}, caller);
+  const inspect = (caller: Caller) => layer.ask('tokens.inspect', {}, caller);
   const holderOf = async (caller: Caller) => holderIn(await inspect(caller));
   const watches = createWatches({ fingerprint: createFingerprint(layer, read), holderOf, settings, log });
   const bell = createChangeBell(layer, settings.changesTogetherMs, () => {});

@@ -93,7 +93,7 @@ export async function startDiscovery(
 function answerFrom(world: World, layer: LayerDouble): void {
   const holderOf = ({ token }: Caller) => HOLDERS[token as Token];
   const toolsOf = (caller: Caller) => world.get(holderOf(caller).tenant_id) ?? new Map();
-  layer.answers.set('token.inspect', (_input, caller) => holderOf(caller));
+  layer.answers.set('tokens.inspect', (_input, caller) => holderOf(caller));
   layer.answers.set('visibility.list', (input, caller) => {
     const { list, agent_did, page = 1, page_size = 200 } = input as VisibilityListRequest;
     const { agent_did: own, roles } = holderOf(caller);

@@ -46,7 +46,7 @@ export async function listResources(
 }
 
 async function ownLists(layer: ToolLayer, caller: Caller): Promise<Listed[]> {
-  const { tenant_id: tenantId, agent_did: agentDid } = await layer.ask('token.inspect', {}, caller);
+  const { tenant_id: tenantId, agent_did: agentDid } = await layer.ask('tokens.inspect', {}, caller);
   const addresses: Address[] = [
     { kind: 'tenant-available', tenantId, page: 1 },
     { kind: 'agent-enabled', agentDid, page: 1 },

@@ -53,7 +53,7 @@ describe.each([
       completions: {},
     });
     await expect(client.request({ method: 'tools/call', params: { name: 'mail' } })).rejects.toThrow();
-    expect(server.layer.asked.map(({ operation }) => operation)).not.toContain('tool.invoke');
+    expect(server.layer.asked.map(({ operation }) => operation)).not.toContain('tools.invoke');
   });
 
   it('VIS-07 lists the own lists and each tool, in pages, and the templates', async () => {

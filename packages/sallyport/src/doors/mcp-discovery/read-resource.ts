@@ -19,7 +19,7 @@ export function createReadResource(layer: ToolLayer, pageSize: number): ReadReso
   return async (uri, caller) => {
     const address = addressOf(uri);
     // Who may ask is settled first, so that a bad token gets one answer whatever it names.
-    const holder = await layer.ask('token.inspect', {}, caller);
+    const holder = await layer.ask('tokens.inspect', {}, caller);
     if (address === undefined) return undefined;
     try {
       if (address.kind === 'tool') return await readTool(layer, address, caller);

@@ -34,7 +34,7 @@ export function resourceMethods(parts: ResourceMethodParts): readonly (readonly 
   };
 
   const templates: Method = async ({ id }, { caller }) => {
-    await layer.ask('token.inspect', {}, caller);
+    await layer.ask('tokens.inspect', {}, caller);
     const resourceTemplates = TEMPLATES.map((template) => ({ ...template, mimeType: MIME_TYPE }));
     return resultAnswer(id, JSON.stringify({ resourceTemplates, ...cacheable }));
   };

@@ -112,7 +112,7 @@ function serverFor(
     return metaMethods({ ...parts, mode, tools, inner: toolMethods({ ...parts, modelNames: true }), ...settings });
   };
   // Whoever sees all tools needs their list next anyway; for the others a token that is good is enough.
-  const inspect = (caller: Caller) => layer.ask('token.inspect', {}, caller);
+  const inspect = (caller: Caller) => layer.ask('tokens.inspect', {}, caller);
   const admit = (caller: Caller): Promise<unknown> => (mode === 'meta' ? inspect(caller) : shelf.list(caller));
   return createMcpServer({
     log,

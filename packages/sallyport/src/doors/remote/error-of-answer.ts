@@ -12,7 +12,7 @@ export interface Answer {
 
 /** A tool call that was accepted answers in its own shape, whatever became of it. */
 export function isInvocation(name: OperationName, answer: Answer, body: unknown): boolean {
-  return name === 'tool.invoke' && !isProblem(answer) && isObject(body) && typeof body['invocation_id'] === 'string';
+  return name === 'tools.invoke' && !isProblem(answer) && isObject(body) && typeof body['invocation_id'] === 'string';
 }
 
 /** The layer's error in problem details, as it was thrown there; undefined for anything else. */

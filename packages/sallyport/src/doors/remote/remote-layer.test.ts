@@ -28,7 +28,7 @@ const AGENT: Caller = { door: 'library', token: 'agent' };
 /** What a layer answers, or the error it ends with, without what differs between two calls. */
 async function outcome(layer: ToolLayer, [name, input, caller]: Question): Promise<unknown> {
   try {
-    return await layer.ask(name as 'tool.invoke', input as never, caller);
+    return await layer.ask(name as 'tools.invoke', input as never, caller);
   } catch (thrown) {
     const { cause: _cause, ...failed } = failureOf(thrown);
     return failed;
@@ -39,14 +39,14 @@ type Question = readonly [name: string, input: object, caller: Caller];
 
 describe('two doors asked the same thing give the same answer', () => {
   it.each<Question>([
-    ['tool.invoke', { tool_id: 'greet', invocation_id: 'one' }, AGENT],
-    ['tool.invoke', { tool_id: 'refuse', invocation_id: 'two' }, AGENT],
-    ['tool.invoke', { tool_id: 'nope', invocation_id: 'three' }, AGENT],
-    ['tool.invoke', { tool_id: 'greet', capability_token: 'agent', invocation_id: 'four' }, AGENT],
-    ['tool.invoke', { tool_id: 'greet' }, { door: 'library', token: 'expired' }],
-    ['tool.invoke', { tool_id: 'not a tool id' }, AGENT],
-    ['tool.list', { page: 1, page_size: 10, tags: ['a', 'b'] }, AGENT],
-    ['tool.list', { page: 0 }, AGENT],
+    ['tools.invoke', { tool_id: 'greet', invocation_id: 'one' }, AGENT],
+    ['tools.invoke', { tool_id: 'refuse', invocation_id: 'two' }, AGENT],
+    ['tools.invoke', { tool_id: 'nope', invocation_id: 'three' }, AGENT],
+    ['tools.invoke', { tool_id: 'greet', capability_token: 'agent', invocation_id: 'four' }, AGENT],
+    ['tools.invoke', { tool_id: 'greet' }, { door: 'library', token: 'expired' }],
+    ['tools.invoke', { tool_id: 'not a tool id' }, AGENT],
+    ['tools.list', { page: 1, page_size: 10, tags: ['a', 'b'] }, AGENT],
+    ['tools.list', { page: 0 }, AGENT],
     ['tools.get', { tool_id: 'greet', version: '^1.0.0 || 2' }, AGENT],
     ['tools.get', { tool_id: 'nope' }, AGENT],
     ['tools.manifests', {}, AGENT],
@@ -65,7 +65,7 @@ describe('two doors asked the same thing give the same answer', () => {
 });
 
 it('asks with its own token when the caller has none, with the trace of the caller', async () => {
-  await remote.ask('tool.list', {}, { door: 'cli', local: true, traceparent: '00-a-b-01' });
+  await remote.ask('tools.list', {}, { door: 'cli', local: true, traceparent: '00-a-b-01' });
   expect(running.layer.asked[0]?.caller).toMatchObject({ door: 'rest', token: 'operator', traceparent: '00-a-b-01' });
 });
 
@@ -78,7 +78,7 @@ it('a call whose caller goes away is cancelled there', async () => {
     ended.resolve();
   });
   const gone = new AbortController();
-  const call = remote.ask('tool.invoke', { tool_id: 'wait' }, { ...AGENT, signal: gone.signal });
+  const call = remote.ask('tools.invoke', { tool_id: 'wait' }, { ...AGENT, signal: gone.signal });
   await started.promise;
   gone.abort();
   await expect(call).rejects.toMatchObject({ code: 'E3805' });
@@ -114,14 +114,14 @@ describe('what answers is no layer', () => {
     ['an endless answer', 200, 'application/json', 'x'.repeat(1_000)],
   ])('%s is E3308', async (_what, status, type, body) => {
     const strange = await serve(status, type, body);
-    await expect(strange.ask('tool.list', {}, AGENT)).rejects.toMatchObject({ code: 'E3308' });
+    await expect(strange.ask('tools.list', {}, AGENT)).rejects.toMatchObject({ code: 'E3308' });
   });
 
   it('nothing at all is E3310 with what to start', async () => {
     const silent = await serve(200, 'text/plain', '');
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-    await expect(silent.ask('tool.list', {}, AGENT)).rejects.toMatchObject({
+    await expect(silent.ask('tools.list', {}, AGENT)).rejects.toMatchObject({
       code: 'E3310',
       message: expect.stringContaining('sallyport serve'),
       failure: { details: { layer: 'unreachable' } },

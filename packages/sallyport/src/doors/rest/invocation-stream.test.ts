@@ -11,7 +11,7 @@ afterEach(() => running?.door.close());
 async function streaming(states: readonly string[], settings: Partial<RestSettings> = {}): Promise<RunningDoor> {
   const made = await startRestDoor(settings);
   running = made;
-  made.layer.answers.set('tool.watch', (input) => {
+  made.layer.answers.set('invocations.watch', (input) => {
     if (input['invocation_id'] !== 'mine') throw new ToolLayerError('E3809', 'There is no such invocation.');
     const at = states.indexOf(String(input['after'])) + 1;
     const state = states[Math.min(at, states.length - 1)] ?? '';
@@ -63,7 +63,7 @@ describe('the stream of an invocation', () => {
 
   test('PIPE-07 one more of a holder ends its oldest, one of another holder is refused; all end with the door', async () => {
     const { ask, layer, door } = await streaming(ALL, { streamsMax: 1, closeGraceMs: 20_000 });
-    layer.answers.set('tool.watch', async (input, { signal }) => {
+    layer.answers.set('invocations.watch', async (input, { signal }) => {
       const waits = Number(input['wait_seconds']) > 0;
       if (waits) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
       const invocation = { invocation_id: 'mine', tool_id: 't', state: 'EXECUTING', status: 'running' };

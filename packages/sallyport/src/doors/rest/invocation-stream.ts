@@ -10,7 +10,7 @@ import { STREAM_HEADERS } from '../http-answer.ts';
 import { callerOf } from './operation-routes.ts';
 import type { RestSettings } from './settings.ts';
 
-/** Where the states and the progress of one call are streamed; no operation of its own, but `tool.watch` again and again. */
+/** Where the states and the progress of one call are streamed; no operation of its own, but `invocations.watch` again and again. */
 export const STREAM_PATH = '/v1/invocations/:invocation_id/events';
 
 /** Longest wait for something new, in seconds; then a comment keeps the connection alive. */
@@ -54,13 +54,13 @@ export function addInvocationStream(
     const given = request.headers['last-event-id'];
     const after = typeof given === 'string' && given !== '' ? given.slice(0, EVENT_ID_MAX) : undefined;
     // Whoever may not see it gets the same refusal as everywhere, before a stream begins.
-    const first = await layer.ask('tool.watch', watch(invocation_id, after, 0), caller);
+    const first = await layer.ask('invocations.watch', watch(invocation_id, after, 0), caller);
     if (first.over && !first.changed) {
       reply.hijack();
       reply.raw.writeHead(204, STREAM_HEADERS).end();
       return;
     }
-    const inspect = () => layer.ask('token.inspect', {}, caller);
+    const inspect = () => layer.ask('tokens.inspect', {}, caller);
     const holder = holderIn(await inspect());
     const entry = register.add(holder, () => replaced.abort());
     if (isFailure(entry)) throw ToolLayerError.of(entry);
@@ -99,7 +99,7 @@ async function stream(
     await write(sink, seen.changed ? eventOf(seen) : ': still the same\n\n');
     if (seen.over || sink.destroyed || caller.signal?.aborted === true || performance.now() >= endsAt) return;
     try {
-      seen = await layer.ask('tool.watch', watch(invocationId, seen.event_id, WAIT_SECONDS), caller);
+      seen = await layer.ask('invocations.watch', watch(invocationId, seen.event_id, WAIT_SECONDS), caller);
     } catch (thrown) {
       // A credential may end, or the layer stop, while a stream is open: the client comes again and is told.
       if (thrown instanceof ToolLayerError) return;

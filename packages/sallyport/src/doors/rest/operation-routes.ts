@@ -35,8 +35,8 @@ const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
  */
 const TOKEN_IN_BODY: ReadonlySet<string> = new Set(
   [
-    OPERATIONS['tool.invoke'],
-    OPERATIONS['tool.dry_run'],
+    OPERATIONS['tools.invoke'],
+    OPERATIONS['tools.dry-run'],
     ...Object.values<OperationEntry>(OPERATIONS).filter(({ access }) => access === 'open'),
   ].map(({ path }) => routeOf(path)),
 );
@@ -59,7 +59,7 @@ export function addOperationRoutes(
     return readJson(payload, {
       bytesMax: request.is404 ? Math.min(bytesMax, UNKNOWN_BODY_BYTES_MAX) : bytesMax,
       budget,
-      admit: () => layer.ask('token.inspect', {}, caller),
+      admit: () => layer.ask('tokens.inspect', {}, caller),
       admitFirst: !request.is404 && !isKnown && !(url !== undefined && TOKEN_IN_BODY.has(url)),
     });
   });
@@ -76,7 +76,7 @@ function addRoute(app: FastifyInstance, layer: ToolLayer, resource: ProtectedRes
     // The operation checks the input itself: whatever came in is passed on as it is.
     const answer = await layer.ask(name, input as OperationInput<typeof name>, callerOf(request.raw, reply.raw));
     reply.hijack();
-    if (name === 'tool.invoke') sendInvocation(reply.raw, answer as ToolInvokeResponse, resource);
+    if (name === 'tools.invoke') sendInvocation(reply.raw, answer as ToolInvokeResponse, resource);
     else sendJson(reply.raw, statusOf(entry, answer), answer);
   };
   app.route({ method: entry.method, url: routeOf(entry.path), handler, exposeHeadRoute: entry.method === 'GET' });
@@ -100,15 +100,15 @@ export function addDirectInvocation(
   refuse: RefuseThrown,
   budget: BodyBudget,
 ): void {
-  const entry = OPERATIONS['tool.invoke'];
+  const entry = OPERATIONS['tools.invoke'];
   const reader = createInputReader(entry);
   direct.add(entry.path, async (request, response) => {
     try {
       const caller = callerOf(request, response);
-      const admit = () => layer.ask('token.inspect', {}, caller);
+      const admit = () => layer.ask('tokens.inspect', {}, caller);
       const body = await readJson(request, { bytesMax: bodyBytesMax, budget, admit });
-      const input = reader.fromBody({}, body) as OperationInput<'tool.invoke'>;
-      sendInvocation(response, await layer.ask('tool.invoke', input, caller), resource);
+      const input = reader.fromBody({}, body) as OperationInput<'tools.invoke'>;
+      sendInvocation(response, await layer.ask('tools.invoke', input, caller), resource);
     } catch (thrown) {
       refuse(thrown, request, response, entry.path);
     }

@@ -25,7 +25,7 @@ describe('operations', () => {
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await response.json()).toMatchObject({ status: 'success', result: { sum: 3 } });
     expect(running.layer.asked[0]).toMatchObject({
-      operation: 'tool.invoke',
+      operation: 'tools.invoke',
       input: call,
       caller: { door: 'rest', token: 'agent', traceparent: '00-aa-bb-01' },
     });
@@ -37,9 +37,9 @@ describe('operations', () => {
       'tools.import-openapi': { document: '{}' },
       'upstreams.add': { upstream: { name: 'u', transport: { type: 'http', url: 'http://localhost:1' } } },
       'upstreams.import': { configuration: '{}' },
-      'tool.invoke': { tool_id: 'add' },
-      'tool.dry_run': { tool_id: 'add' },
-      'tool.extend': { extend_seconds: 60 },
+      'tools.invoke': { tool_id: 'add' },
+      'tools.dry-run': { tool_id: 'add' },
+      'invocations.extend': { extend_seconds: 60 },
       'audit.verify-anchors': { anchors: [] },
       'circuits.set': { state: 'closed' },
       'outcomes.settle': { outcome: 'happened', note: 'It is there.' },
@@ -56,9 +56,9 @@ describe('operations', () => {
       'tools.diff': { from: '1.0.0' },
       'tools.check': { manifest: manifestOf('x') },
       'tools.import-langchain': { tools: [{ name: 'x', url: 'http://localhost:1' }] },
-      'token.explain': { token: 'a.b.c' },
-      'token.revoke': { jti: 'j' },
-      'api_keys.create': { name: 'k' },
+      'tokens.explain': { token: 'a.b.c' },
+      'tokens.revoke': { jti: 'j' },
+      'api-keys.create': { name: 'k' },
       'tools.import-skill': { files: [{ path: 'SKILL.md', content: '' }] },
       'tools.import-composio': { toolkit: 'github', tools: ['GITHUB_LIST'], user_from: 'tenant' },
     };
@@ -92,7 +92,7 @@ describe('operations', () => {
     await running.ask('GET', '/v1/tools?page=2&tags=a&tags=b&capability_query=x%20y');
     expect(running.layer.asked[0]?.input).toEqual({ page: 2, tags: ['a', 'b'], capability_query: 'x y' });
     const context = { agent_did: 'did:x', tenant_id: 't' };
-    running.layer.answers.set('tool.status', () => ({}));
+    running.layer.answers.set('invocations.get', () => ({}));
     await running.ask('GET', `/v1/invocations/call-1?agent_context=${encodeURIComponent(JSON.stringify(context))}`);
     expect(running.layer.asked[1]?.input).toEqual({ invocation_id: 'call-1', agent_context: context });
     running.layer.answers.set('audit.query', () => ({ events: [], next: 0 }));
@@ -126,7 +126,7 @@ describe('errors', () => {
     for (const code of Object.keys(ERRORS) as ErrorCode[]) {
       const thrown = new ToolLayerError(code, `It was ${code}.`, { retryAfterMs: 1_500 });
       running.layer.addTool(manifestOf('fails'), () => Promise.reject(thrown));
-      running.layer.answers.set('tool.list', () => Promise.reject(thrown));
+      running.layer.answers.set('tools.list', () => Promise.reject(thrown));
       const { http, wire, category, retryable } = ERRORS[code];
       const called = await running.ask('POST', '/v1/invocations', { tool_id: 'fails' });
       expect([code, called.status]).toEqual([code, http]);
@@ -142,7 +142,7 @@ describe('errors', () => {
   });
 
   it('a fault of our own keeps its cause for the log and says nothing of it', async () => {
-    running.layer.answers.set('tool.list', () => Promise.reject(new TypeError('password is hunter2')));
+    running.layer.answers.set('tools.list', () => Promise.reject(new TypeError('password is hunter2')));
     const response = await running.ask('GET', '/v1/tools');
     expect(response.status).toBe(500);
     const body = await response.text();
@@ -160,7 +160,7 @@ describe('errors', () => {
   });
 
   it('an asynchronous call that was accepted answers with 202', async () => {
-    running.layer.answers.set('tool.invoke', () => ({ invocation_id: 'a', status: 'pending' }));
+    running.layer.answers.set('tools.invoke', () => ({ invocation_id: 'a', status: 'pending' }));
     expect((await running.ask('POST', '/v1/invocations', { tool_id: 'add' })).status).toBe(202);
   });
 });

@@ -46,7 +46,7 @@ async function endOf(
   for (;;) {
     const leftMs = Math.max(0, until - performance.now());
     const watched = await layer.ask(
-      'tool.watch',
+      'invocations.watch',
       {
         invocation_id: invocationId,
         wait_seconds: Math.min(WATCH_SECONDS_MAX, leftMs / 1000),

@@ -35,7 +35,7 @@ async function run(
 ): Promise<ToolResult> {
   const context: ToolErrorContext = metadata?.isSafeToRetry === true ? { safeToRepeat: true } : {};
   try {
-    const response = await parts.layer.ask('tool.invoke', requestOf(planned, turnGroupId), parts.caller);
+    const response = await parts.layer.ask('tools.invoke', requestOf(planned, turnGroupId), parts.caller);
     return resultOf(planned, response, context);
   } catch (thrown) {
     return errorResult(planned.toolName, failureOf(thrown), context);

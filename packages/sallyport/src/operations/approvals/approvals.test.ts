@@ -35,7 +35,7 @@ test('ORC-03 what waits is listed and shown with its arguments and what a yes is
   const { approvalId: approval_id } = questionOf(waiting);
   const { approvals } = (await made.ask('approvals.list', {})) as { approvals: Record<string, unknown>[] };
   expect(approvals).toMatchObject([{ approval_id, tool_id: 'pay', state: 'pending', approvers: ['role:approver'] }]);
-  const shown = await made.ask('approvals.show', { approval_id });
+  const shown = await made.ask('approvals.get', { approval_id });
   expect(shown).toMatchObject({ parameters: { n: 7 }, votes: [] });
   const binding_digest = String(approvals[0]?.['binding_digest']);
   expect(await made.ask('approvals.approve', { approval_id, binding_digest })).toMatchObject({ state: 'approved' });
@@ -44,7 +44,7 @@ test('ORC-03 what waits is listed and shown with its arguments and what a yes is
   expect(await made.ask('approvals.list', { state: 'decided' })).toMatchObject({
     approvals: [{ approval_id, state: 'approved', decided_by: 'did:user:alice' }],
   });
-  expect(await made.ask('approvals.show', { approval_id })).toMatchObject({ votes: [{ approver: 'did:user:alice' }] });
+  expect(await made.ask('approvals.get', { approval_id })).toMatchObject({ votes: [{ approver: 'did:user:alice' }] });
 });
 
 test('pages of what waits follow one another', async () => {

@@ -33,8 +33,8 @@ export const listApprovals = operation({
 });
 
 /** One approval with all that an approver has to see. */
-export const showApproval = operation({
-  name: 'approvals.show',
+export const getApproval = operation({
+  name: 'approvals.get',
   summary: 'One approval, with the arguments and who has said yes so far',
   method: 'GET',
   path: '/v1/approvals/{approval_id}',

@@ -92,7 +92,7 @@ test('VAL-01 a faulty input is refused with every fault and its place, a good on
   const check = inputChecks(schemas);
   const refusalOf = (input: unknown) => {
     try {
-      check('tool.list', input);
+      check('tools.list', input);
       return undefined;
     } catch (thrown) {
       return failureOf(thrown);
@@ -100,13 +100,13 @@ test('VAL-01 a faulty input is refused with every fault and its place, a good on
   };
   expect(refusalOf({ page: 1 })).toBeUndefined();
   expect(refusalOf({ page: 0 })).toMatchObject({
-    message: 'The request for tool.list is not well formed: /page Must be >= 1.',
+    message: 'The request for tools.list is not well formed: /page Must be >= 1.',
     details: { faults: [{ path: '/page' }] },
   });
   for (const _ of ['first', 'again'])
     expect(refusalOf({ page: 0, page_size: 'x', tags: [5], extra: 1 })).toMatchObject({
       code: 'E3801',
-      message: expect.stringMatching(/^The request for tool\.list is not well formed: .*, and 1 more\.$/),
+      message: expect.stringMatching(/^The request for tools\.list is not well formed: .*, and 1 more\.$/),
       details: {
         faults: ['/extra', '/tags/0', '/page', '/page_size'].map((path) => expect.objectContaining({ path })),
       },

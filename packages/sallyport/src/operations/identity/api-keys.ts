@@ -16,9 +16,9 @@ import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
 
 type Parts = Pick<OperationParts, 'apiKeys' | 'ledger' | 'clock' | 'defaultAgent'>;
 
-/** Makes a key with the rules of `token.mint`: for the asker's own tenant, with no role that the asker lacks. */
+/** Makes a key with the rules of `tokens.mint`: for the asker's own tenant, with no role that the asker lacks. */
 export const createApiKey = operation({
-  name: 'api_keys.create',
+  name: 'api-keys.create',
   summary: 'Make an API key (PRM-10)',
   method: 'POST',
   path: '/v1/api-keys',
@@ -55,7 +55,7 @@ export const createApiKey = operation({
 
 /** The keys of the asker's tenant, the newest first. */
 export const listApiKeys = operation({
-  name: 'api_keys.list',
+  name: 'api-keys.list',
   summary: 'List the API keys of the tenant',
   method: 'GET',
   path: '/v1/api-keys',
@@ -73,7 +73,7 @@ export const listApiKeys = operation({
 
 /** Revokes a key of the asker's tenant; known at once here, elsewhere in a second. */
 export const revokeApiKey = operation({
-  name: 'api_keys.revoke',
+  name: 'api-keys.revoke',
   summary: 'Revoke an API key',
   method: 'DELETE',
   path: '/v1/api-keys/{key_id}',

@@ -6,8 +6,8 @@ import type { OperationParts } from '../parts.ts';
  * All there is to say of a token or API key. Whether one of another tenant is revoked or known stays between that tenant
  * and the layer: its asker may read what it says, and is told no more.
  */
-export const explainCredential = operation({
-  name: 'token.explain',
+export const explainToken = operation({
+  name: 'tokens.explain',
   summary: 'Explain a token claim by claim, and why it would be refused',
   method: 'POST',
   path: '/v1/tokens/explanation',

@@ -4,7 +4,7 @@ import { operation } from '../operation.ts';
 
 /** Whom the asker's token speaks for: what a client, or a door, must know to name its own things. */
 export const inspectToken = operation({
-  name: 'token.inspect',
+  name: 'tokens.inspect',
   summary: "Say whom the caller's token speaks for",
   method: 'GET',
   path: '/v1/tokens/current',

@@ -9,7 +9,7 @@ import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
  * the record. Only who sits at the machine may act for another tenant: anybody else is refused, with E3213.
  */
 export const mintToken = operation({
-  name: 'token.mint',
+  name: 'tokens.mint',
   summary: 'Sign a capability token',
   method: 'POST',
   path: '/v1/tokens',

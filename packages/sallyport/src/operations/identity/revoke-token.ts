@@ -22,7 +22,7 @@ const PAGE_SIZE = 50;
 
 /** Revokes one token, or those of an agent or of the asker's tenant (PRM-01); known at once here, elsewhere in a second. */
 export const revokeToken = operation({
-  name: 'token.revoke',
+  name: 'tokens.revoke',
   summary: 'Revoke one token, or the tokens of an agent or of the tenant (PRM-01)',
   method: 'POST',
   path: '/v1/revocations',

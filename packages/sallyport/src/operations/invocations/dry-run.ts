@@ -5,7 +5,7 @@ import type { OperationParts } from '../parts.ts';
 
 /** Says what would become of a call, and why; nothing is run or taken (PIPE-15). */
 export const dryRun = operation({
-  name: 'tool.dry_run',
+  name: 'tools.dry-run',
   summary: 'Say what would become of an invocation, and why; nothing is run or taken',
   method: 'POST',
   path: '/v1/dry-runs',

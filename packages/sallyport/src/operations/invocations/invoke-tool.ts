@@ -7,7 +7,7 @@ import type { OperationParts } from '../parts.ts';
 
 /** BC-2 tool.invoke(): takes the call through the pipeline; whatever became of it is the answer. */
 export const invokeTool = operation({
-  name: 'tool.invoke',
+  name: 'tools.invoke',
   summary: 'Invoke a tool (BC-2)',
   method: 'POST',
   path: '/v1/invocations',

@@ -6,11 +6,11 @@ import type { NativeCallContext } from '../../executors/native/native-executor.t
 import { instance, LATER, over, sharedMemory, until } from '../../orchestration/workers/workers.fixture.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { cancelTool } from './cancel-tool.ts';
-import { extendTool } from './extend-tool.ts';
+import { cancelInvocation } from './cancel-invocation.ts';
+import { extendInvocation } from './extend-invocation.ts';
+import { getInvocation } from './get-invocation.ts';
 import { invokeTool } from './invoke-tool.ts';
-import { toolStatus } from './tool-status.ts';
-import { watchTool } from './watch-tool.ts';
+import { watchInvocation } from './watch-invocation.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -43,10 +43,10 @@ async function start(shared = sharedMemory()) {
   return {
     ...made,
     shared,
-    status: toolStatus.run(operations),
-    cancel: cancelTool.run(operations),
-    extend: extendTool.run(operations),
-    watch: watchTool.run(operations),
+    status: getInvocation.run(operations),
+    cancel: cancelInvocation.run(operations),
+    extend: extendInvocation.run(operations),
+    watch: watchInvocation.run(operations),
     invoke: invokeTool.run(operations),
   };
 }

@@ -5,11 +5,11 @@ import { memoryLedgerStore } from '../../../test/stores/memory-ledger-store.ts';
 import { memoryOutcomeStore } from '../../../test/stores/outcomes/memory-outcome-store.ts';
 import type { NativeFunction } from '../../executors/native/native-executor.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
+import { verifyInvocation } from '../invocations/verify-invocation.ts';
 import type { Asker } from '../operation.ts';
 import { getOutcome, listOutcomes } from './list-outcomes.ts';
 import { reconcileOutcome } from './reconcile-outcome.ts';
 import { settleOutcome } from './settle-outcome.ts';
-import { verifyCall } from './verify-call.ts';
 
 const cutOff: NativeFunction = () => {
   throw new ToolLayerError('E3107', 'The connection broke.', { details: { reached: true } });
@@ -105,7 +105,7 @@ describe('a call that is verified', () => {
     await add(manifest('double', { deterministic: true }), ({ n }) => Number(n) * 2 + offset);
     const { invocationId } = await call({ tool_id: 'double', parameters: { n: 4 } });
     const verify = (n: number) =>
-      ended(verifyCall.run(parts)({ invocation_id: invocationId, parameters: { n } }, asker('did:agent:a')));
+      ended(verifyInvocation.run(parts)({ invocation_id: invocationId, parameters: { n } }, asker('did:agent:a')));
     expect(await verify(4)).toMatchObject({ invocation_id: invocationId, same: true });
     offset = 1;
     expect(await verify(4)).toMatchObject({ same: false });
@@ -124,7 +124,7 @@ describe('a call that is verified', () => {
     const { invocationId } = await call({ tool_id: 'double', parameters: { n: '4' } });
     const silent = await call({ tool_id: 'silent', parameters: { n: 4 } });
     const verify = (invocation_id: string, who = 'did:agent:a') =>
-      ended(verifyCall.run(parts)({ invocation_id }, asker(who)));
+      ended(verifyInvocation.run(parts)({ invocation_id }, asker(who)));
     expect(await verify(invocationId)).toMatchObject({ same: true });
     expect(await verify(invocationId)).toMatchObject({ same: false });
     expect(asked).toEqual([4, 4, 4, 4]);
@@ -138,7 +138,7 @@ describe('a call that is verified', () => {
     await add(manifest('write', { side_effect_policy: 'idempotent' }), () => 1);
     const { invocationId } = await call({ tool_id: 'write', parameters: { n: 1 } });
     const verify = (invocation_id: string, who: string) =>
-      ended(verifyCall.run(parts)({ invocation_id, parameters: { n: 1 } }, asker(who)));
+      ended(verifyInvocation.run(parts)({ invocation_id, parameters: { n: 1 } }, asker(who)));
     expect(await verify(invocationId, 'did:agent:a')).toBe('E3901');
     expect(await verify(await unknown(), 'did:agent:a')).toBe('E3901');
     expect(await verify(invocationId, 'did:agent:b')).toBe('E3809');

@@ -4,7 +4,7 @@ import { type FindingParts, findSeen } from './find-seen.ts';
 
 /** BC-2 tool.list(): what the asker may see, by name, in pages; with a query what answers it, best first. */
 export const listTools = operation({
-  name: 'tool.list',
+  name: 'tools.list',
   summary: 'List the tools that the caller may see (BC-2)',
   method: 'GET',
   path: '/v1/tools',

@@ -43,7 +43,7 @@ export const listCircuits = operation({
 
 /** One circuit of the asker's tenant. */
 export const getCircuit = operation({
-  name: 'circuits.show',
+  name: 'circuits.get',
   summary: 'One circuit: its state, how calls went, when it is tried again',
   method: 'GET',
   path: '/v1/circuits/{name}',

@@ -139,5 +139,5 @@ const graceOf = (settings: Settings) => ({ closeGraceMs: settings['shutdown.grac
 
 async function mintFor(layer: ToolLayer, caller: Caller): Promise<string> {
   const request = { agent_did: 'did:sallyport:mcp-client', expires_in_seconds: STDIO_TOKEN_SECONDS };
-  return (await layer.ask('token.mint', request, caller)).capability_token;
+  return (await layer.ask('tokens.mint', request, caller)).capability_token;
 }

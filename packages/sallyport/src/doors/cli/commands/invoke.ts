@@ -72,8 +72,8 @@ export function addInvokeCommand(program: Command, kit: CommandKit): void {
     const request = requestOf(String(tool), parameters, options);
     const token = options.token ?? work.parts.io.env['SALLYPORT_TOKEN'] ?? (await mintFor(work, request, options));
     const caller = { ...work.caller, token };
-    if (options.dryRun === true) return foretell(await work.layer.ask('tool.dry_run', request, caller), work.print);
-    const response = await work.layer.ask('tool.invoke', request, caller);
+    if (options.dryRun === true) return foretell(await work.layer.ask('tools.dry-run', request, caller), work.print);
+    const response = await work.layer.ask('tools.invoke', request, caller);
     return tell(response, work.print);
   };
   kit.adding(invoke, run, ({ dryRun }) => (dryRun === true ? 'borrow' : 'make'));
@@ -122,7 +122,7 @@ async function mintFor(work: CommandWork, request: ToolInvokeRequest, options: I
   const { manifest } = await layer.ask('tools.get', { tool_id: request.tool_id, ...range }, caller);
   const lives = Math.ceil((options.timeout ?? TIMEOUT_SECONDS) + TOKEN_SECONDS);
   const minted = await layer.ask(
-    'token.mint',
+    'tokens.mint',
     { tool_id: request.tool_id, expires_in_seconds: lives, ...permissionsOf(manifest) },
     caller,
   );

@@ -11,18 +11,18 @@ const RULE = { name: 'a.cedar:no', effect: 'deny', mode: 'enforce', file: 'a.ced
 const STATE = { engine: 'cedar', mode: 'enforce', version: 'v1', left_out: [], policies: [RULE] };
 
 test('policy list shows the policies, and ends with 1 while the newest files are not in force', async () => {
-  bench.layer.answers.set('policy.list', () => ({ engines: [STATE] }));
+  bench.layer.answers.set('policies.list', () => ({ engines: [STATE] }));
   const fine = await bench.run(['policy', 'list']);
   expect(fine).toMatchObject({ code: 0, out: expect.stringMatching(/cedar +enforce +deny +a\.cedar:no +3/) });
   const fault = { message: 'Policy file a.cedar, line 3: rubbish.', since: '2026-01-01T00:00:00Z' };
-  bench.layer.answers.set('policy.list', () => ({ engines: [{ ...STATE, fault }] }));
+  bench.layer.answers.set('policies.list', () => ({ engines: [{ ...STATE, fault }] }));
   const faulty = await bench.run(['policy', 'list', '--text']);
   expect(bench.layer.asked.at(-1)?.input).toEqual({ text: true });
   expect(faulty).toMatchObject({ code: 1, err: expect.stringContaining('line 3: rubbish') });
 });
 
 test('policy reload says whether anything changed', async () => {
-  bench.layer.answers.set('policy.reload', () => ({
+  bench.layer.answers.set('policies.reload', () => ({
     changed: true,
     engines: [{ engine: 'cedar', mode: 'enforce', version: 'v2', policies: 2 }],
   }));
@@ -42,7 +42,7 @@ test('policy test sends files and folders, prints failures and ends with 1', asy
     by: [],
     message: 'expected deny.',
   };
-  bench.layer.answers.set('policy.test', () => ({ passed: 1, failed: 1, faults: [], cases: [failed] }));
+  bench.layer.answers.set('policies.test', () => ({ passed: 1, failed: 1, faults: [], cases: [failed] }));
   await bench.file('x.test.toml', 'tests');
   await bench.file('p.cedar', 'policies');
   const { code, out } = await bench.run(['policy', 'test', 'x.test.toml', '--policies', '.']);
@@ -52,17 +52,17 @@ test('policy test sends files and folders, prints failures and ends with 1', asy
     tests: [{ name: 'x.test.toml', text: 'tests' }],
     policies: [{ name: 'p.cedar', text: 'policies' }],
   });
-  bench.layer.answers.set('policy.test', () => ({ passed: 1, failed: 0, faults: [], cases: [] }));
+  bench.layer.answers.set('policies.test', () => ({ passed: 1, failed: 0, faults: [], cases: [] }));
   expect(await bench.run(['policy', 'test'])).toMatchObject({ code: 0 });
   expect(bench.layer.asked.at(-1)?.input).toEqual({});
-  bench.layer.answers.set('policy.test', () => ({ passed: 1, failed: 0, faults: [{ message: 'bad' }], cases: [] }));
+  bench.layer.answers.set('policies.test', () => ({ passed: 1, failed: 0, faults: [{ message: 'bad' }], cases: [] }));
   expect(await bench.run(['policy', 'test'])).toMatchObject({ code: 1 });
   expect(await bench.run(['policy', 'test', 'nowhere.test.toml'])).toMatchObject({ code: 2 });
 });
 
 test('policy why takes an invocation or a question, not both', async () => {
   const explained = { ...RULE, text: 'forbid (principal, action, resource);', held: [], unmet: [] };
-  bench.layer.answers.set('policy.why', () => ({
+  bench.layer.answers.set('policies.why', () => ({
     tool_id: 'x',
     allowed: false,
     recorded: { engine: 'cedar', version: 'v0', allowed: false, policies: ['a.cedar:no'] },

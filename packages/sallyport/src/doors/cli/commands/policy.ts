@@ -19,13 +19,13 @@ import type { Printer } from '../output/printer.ts';
 export function addPolicyCommands(program: Command, kit: CommandKit): void {
   const policy = program.command('policy').description('see, test and explain what policies decide');
   const operation = operationCommands(policy, kit);
-  operation('policy.list', {
+  operation('policies.list', {
     command: 'list',
     help: 'the engines and their policies; exit code 1 when the newest files are not in force',
     succeeded: ({ engines }) => engines.every(({ fault }) => fault === undefined),
     print: tellEngines,
   });
-  operation('policy.reload', {
+  operation('policies.reload', {
     command: 'reload',
     help: 'put the policy files in force now, and forget earlier decisions',
     print: ({ changed, engines }, print) => {
@@ -34,7 +34,7 @@ export function addPolicyCommands(program: Command, kit: CommandKit): void {
     },
   });
   addTestCommand(policy, kit);
-  operation('policy.why', {
+  operation('policies.why', {
     command: 'why',
     help: 'which policies decided on a call, and what would have to change',
     args: ['invocation_id'],
@@ -87,7 +87,7 @@ function addTestCommand(policy: Command, kit: CommandKit): void {
   const run: AskingRun<TestOptions> = async ({ layer, caller, print, parts }, [tests], { policies }) => {
     const named = Array.isArray(tests) ? tests : [];
     const answer = await layer.ask(
-      'policy.test',
+      'policies.test',
       {
         ...(named.length === 0 ? {} : { tests: await readPolicyFiles(named, /\.test\.(?:toml|json)$/, parts.io) }),
         ...(policies === undefined

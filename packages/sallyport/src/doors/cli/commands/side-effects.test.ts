@@ -38,7 +38,7 @@ test('VIS-03 side-effects compensate takes one call back with a token for its to
   bench.layer.answers.set('side-effects.get', () => RECORD);
   bench.layer.answers.set('side-effects.list', () => ({ side_effects: [RECORD] }));
   bench.layer.answers.set('tools.get', () => ({ manifest: { permissions: { credentials: ['shop'] } } }));
-  bench.layer.answers.set('token.mint', (input) => {
+  bench.layer.answers.set('tokens.mint', (input) => {
     minted.push(input);
     return { capability_token: 'operator-made' };
   });

@@ -112,7 +112,7 @@ async function mintFor(
   const [tool] = tools;
   if (tool === undefined) return undefined;
   const minted = await layer.ask(
-    'token.mint',
+    'tokens.mint',
     {
       // A token names one tool or a pattern; several have none in common.
       tool_id: tools.length === 1 ? tool : '*',

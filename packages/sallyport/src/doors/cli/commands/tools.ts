@@ -89,7 +89,7 @@ async function allTools({ layer, caller }: CommandWork, options: ListOptions): P
   } as ToolListRequest;
   const found: ToolSummary[] = [];
   for (let page = 1; ; page += 1) {
-    const answer = await layer.ask('tool.list', { ...wanted, page, page_size: PAGE_SIZE }, caller);
+    const answer = await layer.ask('tools.list', { ...wanted, page, page_size: PAGE_SIZE }, caller);
     found.push(...answer.tools);
     if (answer.tools.length === 0 || found.length >= answer.pagination.total_count) return found;
   }

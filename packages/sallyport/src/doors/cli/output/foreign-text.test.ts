@@ -50,11 +50,13 @@ const DERIVED: readonly Row[] = asking
   .map(([name, leaf]) => ({ name, argv: rightUse(leaf), answers: ASKED_AGAIN[name] ?? {} }));
 /** What those are told that judge by themselves, and answers that schemas do not tell apart. */
 const WRITTEN: readonly Row[] = [
-  row('invoke word --token agent', { answers: { 'tool.invoke': call } }),
-  row('invoke word --token agent', { answers: { 'tool.invoke': { ...call, status: 'error', error } } }),
+  row('invoke word --token agent', { answers: { 'tools.invoke': call } }),
+  row('invoke word --token agent', { answers: { 'tools.invoke': { ...call, status: 'error', error } } }),
   row('invoke word --token agent --dry-run'),
-  row('calls show i', { answers: { 'tool.status': call } }),
-  row('calls watch i', { answers: { 'tool.watch': { changed: true, over: true, event_id: '1', invocation: call } } }),
+  row('calls show i', { answers: { 'invocations.get': call } }),
+  row('calls watch i', {
+    answers: { 'invocations.watch': { changed: true, over: true, event_id: '1', invocation: call } },
+  }),
   row('tools add manifest.json', { answers: { 'tools.register': refused } }),
   row('policy list --text'),
   row('doctor'),

@@ -42,7 +42,7 @@ export function createConfirmCalls({ stateKey, ...parts }: ConfirmCallsParts): C
   return {
     settle: async (response, call) => {
       const { peer, input } = call;
-      const inspected = await layer.ask('token.inspect', {}, peer.caller).catch(() => undefined);
+      const inspected = await layer.ask('tokens.inspect', {}, peer.caller).catch(() => undefined);
       // The credential ended meanwhile: nobody comes with it again.
       if (inspected === undefined) return { response };
       const known = waiting.add({

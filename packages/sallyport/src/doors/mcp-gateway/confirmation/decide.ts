@@ -51,7 +51,7 @@ export async function decide(
 
 /** For whom the token of a client speaks. @throws ToolLayerError E32xx */
 export async function confirmerOf(layer: ToolLayer, { caller }: Peer): Promise<Confirmer> {
-  const { tenant_id, agent_did, user_did } = await layer.ask('token.inspect', {}, caller);
+  const { tenant_id, agent_did, user_did } = await layer.ask('tokens.inspect', {}, caller);
   return { tenantId: tenant_id, agentDid: agent_did, ...(user_did === undefined ? {} : { userDid: user_did }) };
 }
 

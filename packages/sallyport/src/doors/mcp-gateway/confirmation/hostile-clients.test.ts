@@ -75,7 +75,7 @@ const answer = (headers: Record<string, string>, id: unknown, result: unknown = 
   server.post({ jsonrpc: '2.0', id, result }, headers);
 /** The second token speaks for another agent. */
 const agentsDiffer = () =>
-  server.layer.answers.set('token.inspect', (_input, { token }) => ({
+  server.layer.answers.set('tokens.inspect', (_input, { token }) => ({
     tenant_id: 'acme',
     agent_did: token === 'agent' ? 'did:example:a' : 'did:example:b',
     roles: ['agent'],

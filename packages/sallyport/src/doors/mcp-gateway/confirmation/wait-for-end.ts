@@ -14,7 +14,7 @@ export async function answerOnRecord(
   invocationId: string,
 ): Promise<ToolInvokeResponse> {
   const { signal: _signal, onProgress: _onProgress, ...asking } = caller;
-  const found = await layer.ask('tool.status', { invocation_id: invocationId }, asking);
+  const found = await layer.ask('invocations.get', { invocation_id: invocationId }, asking);
   const { status, tool_id, tool_version, result, error, execution_metadata, approval } = found;
   return {
     invocation_id: invocationId,

@@ -79,7 +79,7 @@ export function waitingLayer(
 }
 
 function install({ layer, reasonOf, lifeMs, calls }: WaitingState): void {
-  layer().answers.set('tool.invoke', (input) => {
+  layer().answers.set('tools.invoke', (input) => {
     const request = input as ToolInvokeRequest;
     const expiresAt = Date.now() + lifeMs;
     const approval_id = `approval-${randomUUID()}`;
@@ -97,7 +97,7 @@ function install({ layer, reasonOf, lifeMs, calls }: WaitingState): void {
     calls.set(approval_id, { input: request, expiresAt, reason, response });
     return response;
   });
-  layer().answers.set('tool.status', ({ invocation_id }) => {
+  layer().answers.set('invocations.get', ({ invocation_id }) => {
     const call = [...calls.values()].find(({ response }) => response.invocation_id === invocation_id);
     if (call === undefined) throw new ToolLayerError('E3809', 'There is no such invocation.');
     const { warnings: _warnings, polling_info: _polling, ...shown } = call.response;

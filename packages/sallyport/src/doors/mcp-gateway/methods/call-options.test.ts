@@ -21,7 +21,7 @@ describe.each([
     const client = await server.client({ tools: mode });
     const _meta = { 'sallyport/phase': 'executor', 'sallyport/claim_source': 'a page' };
     await client.callTool({ ...call, _meta });
-    expect(asked('tool.invoke').at(-1)?.input).toMatchObject({
+    expect(asked('tools.invoke').at(-1)?.input).toMatchObject({
       tool_id: 'add',
       execution_options: { phase: 'executor', claim_source: 'a page' },
     });
@@ -30,7 +30,7 @@ describe.each([
   it('VIS-04 says the turn group in _meta, and it reaches the call', async () => {
     const client = await server.client({ tools: mode });
     await client.callTool({ ...call, _meta: { 'sallyport/turn_group_id': 't-1' } });
-    expect(asked('tool.invoke').at(-1)?.input).toMatchObject({ execution_options: { turn_group_id: 't-1' } });
+    expect(asked('tools.invoke').at(-1)?.input).toMatchObject({ execution_options: { turn_group_id: 't-1' } });
     await expect(client.callTool({ ...call, _meta: { 'sallyport/turn_group_id': 7 } })).rejects.toMatchObject({
       code: -32602,
     });
@@ -40,18 +40,18 @@ describe.each([
     const client = await server.client({ tools: mode });
     const _meta = { 'sallyport/environment': { PROJECT: 'demo' }, 'sallyport/trust_level': 'provisional' };
     await client.callTool({ ...call, _meta });
-    expect(asked('tool.invoke').at(-1)?.input).toMatchObject({
+    expect(asked('tools.invoke').at(-1)?.input).toMatchObject({
       execution_options: { environment: { PROJECT: 'demo' }, trust_level: 'provisional' },
     });
   });
 
   it('PIPE-15 asks for a dry run, which calls nothing', async () => {
     const told = { would: 'run', tool_id: 'add', stages: [] };
-    server.layer.answers.set('tool.dry_run', () => told);
+    server.layer.answers.set('tools.dry-run', () => told);
     const client = await server.client({ tools: mode });
     const result = await client.callTool({ ...call, _meta: { 'sallyport/dry_run': true } });
     expect(result).toMatchObject({ isError: true, _meta: { 'sallyport/dry_run': told } });
-    expect(asked('tool.invoke')).toEqual([]);
+    expect(asked('tools.invoke')).toEqual([]);
   });
 
   it('a fault in _meta is a protocol error, and calls nothing', async () => {
@@ -65,7 +65,7 @@ describe.each([
       { 'sallyport/trust_level': 'root' },
     ])
       await expect(client.callTool({ ...call, _meta })).rejects.toMatchObject({ code: -32602 });
-    expect([...asked('tool.invoke'), ...asked('tool.dry_run')]).toEqual([]);
+    expect([...asked('tools.invoke'), ...asked('tools.dry-run')]).toEqual([]);
   });
 });
 

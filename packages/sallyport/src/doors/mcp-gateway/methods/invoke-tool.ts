@@ -37,7 +37,7 @@ export function createInvoke(
     if (typeof asked === 'string') return errorAnswer(request.id, RPC.invalidParams, asked);
     try {
       if (asked.dryRun) {
-        const told = await layer.ask('tool.dry_run', asked.input, callingAs(request, peer));
+        const told = await layer.ask('tools.dry-run', asked.input, callingAs(request, peer));
         return dryRunAnswer(request.id, told, frame);
       }
       const call = { input: asked.input, params: request.params, peer };
@@ -56,7 +56,7 @@ export function createInvoke(
   }
 
   async function firstAnswer(call: AskedFor, caller: Caller): Promise<Settled> {
-    const response = await layer.ask('tool.invoke', call.input, caller);
+    const response = await layer.ask('tools.invoke', call.input, caller);
     return isOpen(response) ? confirmCalls.settle(response, call) : { response };
   }
 

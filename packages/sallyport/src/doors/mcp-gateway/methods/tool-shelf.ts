@@ -41,7 +41,7 @@ export function createToolShelf(layer: ToolLayer, settings: McpSettings): ToolSh
     const known = lists.get(key);
     if (known !== undefined) {
       // A token may have been revoked, or have expired, since the list was made.
-      await layer.ask('token.inspect', {}, caller);
+      await layer.ask('tokens.inspect', {}, caller);
       return known;
     }
     const loading = load(layer, caller, settings);

@@ -66,7 +66,7 @@ it('EXE-07 a call goes on from question to question, and its last request gets i
   expect(JSON.stringify(second.result?.['inputRequests'])).toContain('Who 1?');
   const last = await call({ times: 2 }, answering(second));
   expect(last.result).toMatchObject({ structuredContent: { answers: [{ content: { name: 'Ada' } }, {}] } });
-  expect(server.layer.asked.filter(({ operation }) => operation === 'tool.invoke')).toHaveLength(1);
+  expect(server.layer.asked.filter(({ operation }) => operation === 'tools.invoke')).toHaveLength(1);
   const again = await call({ times: 2 }, answering(second));
   expect(JSON.stringify(again)).toContain('E3801');
 });
@@ -74,7 +74,7 @@ it('EXE-07 a call goes on from question to question, and its last request gets i
 it('EXE-07 a state is for its own holder, its own call and one request at a time', async () => {
   const first = await call({});
   const next = answering(first);
-  server.layer.answers.set('token.inspect', (_input, { token }) => ({
+  server.layer.answers.set('tokens.inspect', (_input, { token }) => ({
     tenant_id: 'acme',
     agent_did: token === 'agent' ? 'did:example:a' : 'did:example:b',
     roles: ['agent'],

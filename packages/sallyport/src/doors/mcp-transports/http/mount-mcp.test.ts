@@ -251,9 +251,9 @@ describe('tokens', () => {
     await modern('tools/list');
     expect(listings()).toBe(asked);
     // The list is kept, not the trust in the token.
-    server.layer.answers.set('token.inspect', () => Promise.reject(new ToolLayerError('E3208', 'It was revoked.')));
+    server.layer.answers.set('tokens.inspect', () => Promise.reject(new ToolLayerError('E3208', 'It was revoked.')));
     expect((await modern('tools/list')).status).toBe(401);
-    server.layer.answers.delete('token.inspect');
+    server.layer.answers.delete('tokens.inspect');
     await modern('tools/list', {}, { authorization: 'Bearer operator' });
     expect(server.layer.asked.at(-1)).toMatchObject({ operation: 'tools.manifests', caller: { token: 'operator' } });
   });

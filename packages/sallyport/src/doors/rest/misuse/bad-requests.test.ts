@@ -81,7 +81,7 @@ describe('bodies', () => {
     );
     expect(status).toBe(413);
     // Nothing but who sends so much.
-    expect(running.layer.asked.filter(({ operation }) => operation !== 'token.inspect')).toEqual([]);
+    expect(running.layer.asked.filter(({ operation }) => operation !== 'tokens.inspect')).toEqual([]);
   });
 
   it('a member that says something else than the address is refused, not overridden', async () => {

@@ -57,14 +57,14 @@ it.each([
   expect(most).toBeLessThan(200 * MiB);
   // The connection may be cut while the client still sends; the answer is lost then.
   for (const answer of answers) expect(answer).toMatch(token === '' ? /^$|^HTTP\/1.1 401 / : /^$|^HTTP\/1.1 413 /);
-  expect(running.layer.asked.filter(({ operation }) => operation === 'tool.invoke')).toEqual([]);
+  expect(running.layer.asked.filter(({ operation }) => operation === 'tools.invoke')).toEqual([]);
 });
 
 it('API-01 the extensions of chunks count as well', async () => {
   const chunk = `1;ext=${'A'.repeat(200)}\r\n \r\n`;
   const answer = await send(head(CALL, 'transfer-encoding: chunked', 'agent') + chunk.repeat(100_000));
   expect(answer).toMatch(/^$|^HTTP\/1.1 4(?:00|13) /);
-  expect(running.layer.asked.filter(({ operation }) => operation === 'tool.invoke')).toEqual([]);
+  expect(running.layer.asked.filter(({ operation }) => operation === 'tools.invoke')).toEqual([]);
 });
 
 it('API-01 whoever brings no token, or a bad one, is answered before the body is there', async () => {

@@ -155,7 +155,7 @@ async function openLayer(): Promise<{ call(): Promise<string> } & AsyncDisposabl
   );
   return {
     async call() {
-      const answer = await layer.ask('tool.invoke', { tool_id: 'fails', parameters: {} }, { door: 'library', token });
+      const answer = await layer.ask('tools.invoke', { tool_id: 'fails', parameters: {} }, { door: 'library', token });
       return /E3\d{3}/.exec(JSON.stringify(answer))?.[0] ?? JSON.stringify(answer);
     },
     [Symbol.asyncDispose]: () => layer.close(),

@@ -34,7 +34,7 @@ test('ORC-03 approvals list shows what waits', async () => {
 
 test('approvals show prints the arguments, without what a terminal would obey', async () => {
   const parameters = { to: '\u001b[2Jdid:b', n: 7 };
-  bench.layer.answers.set('approvals.show', () => ({ approval: APPROVAL, parameters, votes: [] }));
+  bench.layer.answers.set('approvals.get', () => ({ approval: APPROVAL, parameters, votes: [] }));
   const { out } = await bench.run(['approvals', 'show', 'one'], { terminal: { columns: 80 } });
   expect(out).toContain('"n": 7');
   expect(out).toContain(`--digest ${DIGEST}`);
@@ -80,7 +80,7 @@ test('a lasting yes without an end is a wrong use', async () => {
 test('approvals watch shows each call once, until it is stopped', async () => {
   const stop = new AbortController();
   bench.layer.answers.set('approvals.list', () => ({ approvals: [APPROVAL] }));
-  bench.layer.answers.set('approvals.show', () => ({ approval: APPROVAL, parameters: {}, votes: [] }));
+  bench.layer.answers.set('approvals.get', () => ({ approval: APPROVAL, parameters: {}, votes: [] }));
   const onOut = (text: string) => {
     if (text.includes('one')) stop.abort();
   };

@@ -28,7 +28,7 @@ export function addShowCommands(approvals: Command, kit: CommandKit): void {
         empty: decided === true ? 'Nothing was decided.' : 'Nothing waits.',
       })(answer, print),
   });
-  operation('approvals.show', {
+  operation('approvals.get', {
     command: 'show',
     help: 'one approval, with its arguments and what a yes is bound to',
     print: tellApproval,
@@ -58,7 +58,7 @@ async function follow({ layer, caller, print, parts }: CommandWork): Promise<voi
   while (signal?.aborted !== true) {
     const { approvals } = await layer.ask('approvals.list', { page_size: PAGE_MAX }, asking);
     for (const { approval_id: id } of approvals.filter((each) => !known.has(each.approval_id))) {
-      const shown = await layer.ask('approvals.show', { approval_id: id }, asking);
+      const shown = await layer.ask('approvals.get', { approval_id: id }, asking);
       if (print.json) print.valueLine(shown);
       else tellApproval(shown, print);
     }

@@ -14,19 +14,23 @@ export function addCallsCommands(program: Command, kit: CommandKit): void {
   const calls = program.command('calls').description('look at calls that run or wait, and end them');
   const operation = operationCommands(calls, kit);
   addListCommand(operation);
-  operation('tool.status', { command: 'show', help: 'what a call is at, and what became of it', print: tellStatus });
+  operation('invocations.get', {
+    command: 'show',
+    help: 'what a call is at, and what became of it',
+    print: tellStatus,
+  });
   const watch = calls
     .command('watch')
     .description('print each state and step of a call until it is over; 1 when it did not succeed')
     .argument('<invocation-id>');
   kit.asking(watch, (work, [id]) => follow(work, String(id)));
-  operation('tool.cancel', {
+  operation('invocations.cancel', {
     command: 'cancel',
     help: 'end a call, whichever instance runs it',
     succeeded: ({ cancelled }) => cancelled,
     print: tellMessage,
   });
-  operation('tool.extend', {
+  operation('invocations.extend', {
     command: 'extend',
     help: 'give an asynchronous call that runs more time',
     args: ['invocation_id', 'extend_seconds'],
@@ -43,7 +47,7 @@ async function follow({ layer, caller, print, parts }: CommandWork, invocation_i
   for (;;) {
     const input = { invocation_id, wait_seconds: WAIT_SECONDS, ...(after === undefined ? {} : { after }) };
     // Whoever stops watching is answered with what there is: the call goes on.
-    const asked = layer.ask('tool.watch', input, caller).catch((thrown: unknown) => {
+    const asked = layer.ask('invocations.watch', input, caller).catch((thrown: unknown) => {
       if (signal?.aborted === true) return undefined;
       throw thrown;
     });

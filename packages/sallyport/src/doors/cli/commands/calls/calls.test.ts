@@ -14,7 +14,7 @@ const REFUSED = { e_code: 'E3807', code: 'approval_denied', message: 'Nobody wan
 
 /** Has the layer tell these states one after the other. */
 function states(...told: readonly object[]): void {
-  bench.layer.answers.set('tool.watch', ({ after }) => {
+  bench.layer.answers.set('invocations.watch', ({ after }) => {
     const at = after === undefined ? 0 : Math.min(Number(after) + 1, told.length - 1);
     return { event_id: String(at), changed: true, over: at === told.length - 1, invocation: told[at] };
   });
@@ -54,14 +54,14 @@ test('calls watch ends when it is stopped, though the call goes on', async () =>
 });
 
 test('calls show prints where a call stands', async () => {
-  bench.layer.answers.set('tool.status', () => DONE);
+  bench.layer.answers.set('invocations.get', () => DONE);
   const { out } = await bench.run(['calls', 'show', 'one']);
   expect(out).toContain('one: success\n  tool     report 1.0.0\n  state    COMPLETED\n');
   expect(JSON.parse((await bench.run(['calls', 'show', 'one', '--json'])).out)).toEqual(DONE);
 });
 
 test('calls cancel and extend send what was said; what changed nothing ends with 1', async () => {
-  bench.layer.answers.set('tool.cancel', ({ reason }) => ({
+  bench.layer.answers.set('invocations.cancel', ({ reason }) => ({
     invocation_id: 'one',
     cancelled: reason !== undefined,
     message: reason === undefined ? 'Already over: COMPLETED' : 'Cancellation in progress',
@@ -69,7 +69,11 @@ test('calls cancel and extend send what was said; what changed nothing ends with
   expect(await bench.run(['calls', 'cancel', 'one', '--reason', 'enough'])).toMatchObject({ code: 0 });
   expect(bench.layer.asked.at(-1)?.input).toEqual({ invocation_id: 'one', reason: 'enough' });
   expect(await bench.run(['calls', 'cancel', 'one'])).toMatchObject({ code: 1, out: 'Already over: COMPLETED\n' });
-  bench.layer.answers.set('tool.extend', () => ({ invocation_id: 'one', extended: true, message: 'It has more.' }));
+  bench.layer.answers.set('invocations.extend', () => ({
+    invocation_id: 'one',
+    extended: true,
+    message: 'It has more.',
+  }));
   expect(await bench.run(['calls', 'extend', 'one', '10m'])).toMatchObject({ code: 0, out: 'It has more.\n' });
   expect(bench.layer.asked.at(-1)?.input).toEqual({ invocation_id: 'one', extend_seconds: 600 });
   expect(await bench.run(['calls', 'extend', 'one', 'long'])).toMatchObject({ code: 2 });

@@ -27,7 +27,7 @@ export function addCircuitsCommands(program: Command, kit: CommandKit): void {
       more: '--after',
     }),
   });
-  operation('circuits.show', { command: 'show', help: 'one circuit, with its configuration', print: members });
+  operation('circuits.get', { command: 'show', help: 'one circuit, with its configuration', print: members });
   for (const [command, [state, help]] of Object.entries(VERBS))
     operation('circuits.set', {
       command,

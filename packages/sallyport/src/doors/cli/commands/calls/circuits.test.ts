@@ -21,7 +21,7 @@ const CIRCUIT = {
 
 test('API-05 CIR-01 circuits list passes its filters on and shows a row for each, show one of them', async () => {
   bench.layer.answers.set('circuits.list', () => ({ circuits: [CIRCUIT], next: 'api.example.com' }));
-  bench.layer.answers.set('circuits.show', () => CIRCUIT);
+  bench.layer.answers.set('circuits.get', () => CIRCUIT);
   const list = await bench.run(['circuits', 'list', '--state', 'open', '--after', 'a', '--limit', '1']);
   expect(bench.layer.asked.at(-1)?.input).toEqual({ state: 'open', after: 'a', limit: 1 });
   expect(list.out).toMatch(/api\.example\.com +open +20 +65% +0% +2026-01-05/);

@@ -7,7 +7,7 @@ import { list } from '../../output/templates.ts';
 
 /** `calls list`: the calls on record, the last accepted first. */
 export function addListCommand(operation: AddOperation): void {
-  operation('calls.list', {
+  operation('invocations.list', {
     command: 'list',
     help: 'calls on record, the last first',
     members: {

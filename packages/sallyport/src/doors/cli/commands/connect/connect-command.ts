@@ -173,12 +173,12 @@ async function credentialFor(work: CommandWork, client: string, options: Connect
   const request = { agent_did: `did:sallyport:${client}`, ...wide, ...requestOf(grants, parts.io.cwd) };
   const what = `${request.tool_id ?? 'every tool'} that ${request.agent_did} may see`;
   if (expires !== 'never' && expires <= TOKEN_SECONDS_MAX) {
-    const minted = await layer.ask('token.mint', { ...request, expires_in_seconds: expires }, caller);
+    const minted = await layer.ask('tokens.mint', { ...request, expires_in_seconds: expires }, caller);
     const until = new Date(minted.claims.exp * 1000).toISOString();
     return { secret: minted.capability_token, about: `Its token is good until ${until}, for ${what}.` };
   }
   const lives = expires === 'never' ? {} : { expires_in_seconds: expires };
-  const made = await layer.ask('api_keys.create', { ...request, ...lives, name: `connect ${client}` }, caller);
+  const made = await layer.ask('api-keys.create', { ...request, ...lives, name: `connect ${client}` }, caller);
   const until = made.key.expires_at === undefined ? 'until it is revoked' : `until ${made.key.expires_at}`;
   const about = `Its API key ${made.key.key_id} is good ${until} (sallyport api-keys revoke), for ${what}.`;
   return { secret: made.api_key, about };
@@ -197,7 +197,7 @@ function credentialOf(entry: unknown): string | undefined {
 async function revoke({ layer, caller, print }: CommandWork, token: string | undefined): Promise<boolean> {
   if (token === undefined) return false;
   try {
-    await layer.ask('token.revoke', { token, reason: 'taken out by sallyport connect' }, caller);
+    await layer.ask('tokens.revoke', { token, reason: 'taken out by sallyport connect' }, caller);
     return true;
   } catch (thrown) {
     print.note(failureOf(thrown).message);

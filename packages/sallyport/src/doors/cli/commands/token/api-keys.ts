@@ -11,7 +11,7 @@ import { type GrantOptions, requestOf, withGrantOptions } from './grant-options.
 export function addApiKeysCommands(program: Command, kit: CommandKit): void {
   const keys = program.command('api-keys').description('see, make and revoke API keys');
   const operation = operationCommands(keys, kit);
-  operation('api_keys.list', {
+  operation('api-keys.list', {
     command: 'list',
     help: 'the keys of the tenant, the newest first',
     print: list({
@@ -21,7 +21,7 @@ export function addApiKeysCommands(program: Command, kit: CommandKit): void {
     }),
   });
   addCreateCommand(keys, kit);
-  operation('api_keys.revoke', {
+  operation('api-keys.revoke', {
     command: 'revoke',
     members: { key_id: { help: 'its id, as api-keys list shows it' } },
     print: ({ name, prefix }, print) => print.line(`Revoked ${name} (${prefix}…)`),
@@ -45,7 +45,7 @@ function addCreateCommand(keys: Command, kit: CommandKit): void {
   ).option('--expires <duration>', 'how long it is good, for example 90d; without end when absent', seconds);
   kit.adding<GrantOptions>(create, async ({ layer, caller, print, parts }, [name], options) => {
     const request = { ...requestOf(options, parts.io.cwd), name: String(name) };
-    const answer = await layer.ask('api_keys.create', request, caller);
+    const answer = await layer.ask('api-keys.create', request, caller);
     if (print.json) print.value(answer);
     else {
       print.line(answer.api_key);

@@ -6,7 +6,7 @@ import { readCredential } from './read-credential.ts';
 
 /** `token inspect`: 0 when the token is accepted, 1 when it is not. */
 export function addInspectCommand(operation: AddOperation): void {
-  operation('token.explain', {
+  operation('tokens.explain', {
     command: 'inspect',
     help: 'explain a token or API key claim by claim, and why it would be refused',
     args: ['token'],

@@ -5,7 +5,7 @@ import { readCredential } from './read-credential.ts';
 
 /** `token revoke|revocations|restore`. */
 export function addRevokeCommands(operation: AddOperation): void {
-  operation('token.revoke', {
+  operation('tokens.revoke', {
     command: 'revoke',
     help: 'revoke one token or API key, or the tokens of an agent or of the tenant',
     args: ['token'],

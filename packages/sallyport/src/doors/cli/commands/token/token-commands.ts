@@ -27,7 +27,7 @@ function addMintCommand(token: Command, kit: CommandKit): void {
     seconds,
   );
   kit.adding<GrantOptions>(mint, async ({ layer, caller, print, parts }, _args, options) => {
-    const answer = await layer.ask('token.mint', requestOf(options, parts.io.cwd), caller);
+    const answer = await layer.ask('tokens.mint', requestOf(options, parts.io.cwd), caller);
     if (print.json) print.value(answer);
     else {
       print.line(answer.capability_token);

@@ -21,7 +21,7 @@ async function hitsOf(layer: ToolLayer, given: Params, caller: Caller): Promise<
   const { query, category, tags, limit = FOUND_DEFAULT } = given;
   const filter = { ...(category === undefined ? {} : { category }), ...(tags === undefined ? {} : { tags }) };
   const input = { ...filter, capability_query: query, page_size: limit } as ToolListRequest;
-  const { tools, pagination } = await layer.ask('tool.list', input, caller);
+  const { tools, pagination } = await layer.ask('tools.list', input, caller);
   return { names: tools.map(({ tool_id }) => tool_id), total: pagination.total_count };
 }
 

@@ -99,7 +99,7 @@ describe.each([
     const given = { name: 'add', arguments: { a: 1, b: 2 }, version: '^1.0.0' };
     const result = await client.callTool({ name: 'call_tool', arguments: given });
     expect(result).toMatchObject({ structuredContent: { sum: 3 }, _meta: { invocation_id: expect.any(String) } });
-    expect(inputs('tool.invoke')).toEqual([{ tool_id: 'add', parameters: { a: 1, b: 2 }, tool_version: '^1.0.0' }]);
+    expect(inputs('tools.invoke')).toEqual([{ tool_id: 'add', parameters: { a: 1, b: 2 }, tool_version: '^1.0.0' }]);
     expect(server.layer.asked.at(-1)?.caller).toMatchObject({ token: 'agent' });
   });
 
@@ -180,7 +180,7 @@ describe.each([
     expect(result).toMatchObject({ isError: true, _meta: { error: { e_code: 'E3509' } } });
     expect(textOf(result)).toContain("/a: is not an argument of this tool (Put the tool's own arguments into");
     expect(textOf(result)).toContain('/arguments: must be an object');
-    expect(inputs('tool.invoke')).toEqual([]);
+    expect(inputs('tools.invoke')).toEqual([]);
   });
 
   it('a tool that the client knows is called by its own name too', async () => {

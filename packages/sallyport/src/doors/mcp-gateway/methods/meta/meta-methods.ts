@@ -45,7 +45,7 @@ export function metaMethods(parts: MetaMethodParts): readonly (readonly [string,
   const listTools: Method = async (request, peer) => {
     if (!(await standsForAll(peer))) return tools.listTools(request, peer);
     // Asking with a token that is not good is refused here as everywhere.
-    if (mode === 'meta') await layer.ask('token.inspect', {}, peer.caller);
+    if (mode === 'meta') await layer.ask('tokens.inspect', {}, peer.caller);
     return resultAnswer(request.id, listing);
   };
   return [

@@ -12,7 +12,7 @@ const CASES_MAX = 10_000;
 
 /** Runs tests against policies that are not put in force; what cannot be read is told beside the results. */
 export const testPolicies = operation({
-  name: 'policy.test',
+  name: 'policies.test',
   summary: 'Run the tests of policies against policies that are not put in force',
   method: 'POST',
   path: '/v1/policies/test',

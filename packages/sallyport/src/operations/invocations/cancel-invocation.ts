@@ -4,8 +4,8 @@ import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { CancelEnd } from '../../orchestration/workers.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { noSuchCall } from './get-invocation.ts';
 import { mayReach } from './may-reach.ts';
-import { noSuchCall } from './tool-status.ts';
 
 type Parts = Pick<OperationParts, 'running' | 'records' | 'callWorkers'>;
 
@@ -19,8 +19,8 @@ const MESSAGES: Readonly<Record<CancelEnd, string>> = {
  * BC-2 tool.cancel(): idempotent; what is over stays as it is. A call that waits ends at once, one that runs here is told
  * at once, one that runs in another instance within a beat of that instance.
  */
-export const cancelTool = operation({
-  name: 'tool.cancel',
+export const cancelInvocation = operation({
+  name: 'invocations.cancel',
   summary: 'Cancel an invocation (BC-2)',
   method: 'DELETE',
   path: '/v1/invocations/{invocation_id}',

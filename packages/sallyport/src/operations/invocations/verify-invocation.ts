@@ -1,17 +1,17 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import { ToolVerifyRequest, ToolVerifyResponse } from '../../../api/schemas/calls/outcome.ts';
 import { isOwner } from '../../domain/invocation/call-owner.ts';
-import { noSuchCall } from '../invocations/tool-status.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { noSuchCall } from './get-invocation.ts';
 
 /**
  * Makes a call again and compares what it gives (PIPE-10). Of a tool that says it is deterministic the record holds what it
  * was called with; of others only a hash: then the caller brings the arguments, and they are refused when they are others.
  * Only pure tools are called again.
  */
-export const verifyCall = operation({
-  name: 'tool.verify',
+export const verifyInvocation = operation({
+  name: 'invocations.verify',
   summary: 'Make a call of a pure tool again, with the arguments that it had, and compare the results',
   method: 'POST',
   path: '/v1/invocations/{invocation_id}/verification',

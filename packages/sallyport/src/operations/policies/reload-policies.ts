@@ -6,7 +6,7 @@ import { mayKeepPolicies } from './owns-policies.ts';
 
 /** Puts the files as they are now in force; E3214 when they have a fault, and nothing changes. */
 export const reloadPolicies = operation({
-  name: 'policy.reload',
+  name: 'policies.reload',
   summary: 'Read the policies again and forget every decision made before (PRM-05)',
   method: 'POST',
   path: '/v1/policies/reload',

@@ -5,7 +5,7 @@ import { mayKeepPolicies } from './owns-policies.ts';
 
 /** The engines in the order in which they are asked, with what is in force and what was not taken. */
 export const listPolicies = operation({
-  name: 'policy.list',
+  name: 'policies.list',
   summary: 'List the policy engines with the policies in force and in shadow mode',
   method: 'GET',
   path: '/v1/policies',

@@ -12,8 +12,8 @@ import { reachesAll } from './may-reach.ts';
 const PAGE = 50;
 
 /** Calls on record, the last accepted first: the asker's own, or all of the tenant for one who reads it. */
-export const listCalls = operation({
-  name: 'calls.list',
+export const listInvocations = operation({
+  name: 'invocations.list',
   summary: 'List invocations: the own ones, or all of the tenant for who reads it',
   method: 'GET',
   path: '/v1/invocations',

@@ -12,8 +12,8 @@ import { responseOf } from './invoke-tool.ts';
 import { mayReach } from './may-reach.ts';
 
 /** BC-2 tool.status(): of a call that runs here, from memory; of any other, from the record and its lease. */
-export const toolStatus = operation({
-  name: 'tool.status',
+export const getInvocation = operation({
+  name: 'invocations.get',
   summary: 'Status of an invocation (BC-2)',
   method: 'GET',
   path: '/v1/invocations/{invocation_id}',

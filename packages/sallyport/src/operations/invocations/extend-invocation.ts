@@ -2,8 +2,8 @@ import { ToolExtendRequest, ToolExtendResponse } from '../../../api/schemas/invo
 import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
+import { noSuchCall } from './get-invocation.ts';
 import { mayReach } from './may-reach.ts';
-import { noSuchCall } from './tool-status.ts';
 
 type Parts = Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'clock' | 'limits'>;
 
@@ -11,8 +11,8 @@ type Parts = Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'clock
  * More time for a call that a worker runs, here or elsewhere (PIPE-12). No call gets more in all than any may have; one that
  * its caller waits for, or that does not run, gets none.
  */
-export const extendTool = operation({
-  name: 'tool.extend',
+export const extendInvocation = operation({
+  name: 'invocations.extend',
   summary: 'Give an asynchronous invocation that runs more time',
   method: 'POST',
   path: '/v1/invocations/{invocation_id}/extension',

@@ -24,10 +24,10 @@ const EVENTS_MAX = 100;
  * decision itself is read from the record where it is there; the reasons are those of the policies in force now.
  */
 export const explainPolicy = operation({
-  name: 'policy.why',
+  name: 'policies.why',
   summary: 'Say which policies decided on a call, and what would have to change',
   method: 'POST',
-  path: '/v1/policies/why',
+  path: '/v1/policies/explanation',
   status: 200,
   access: 'viewer',
   input: PolicyWhyRequest,

@@ -4,7 +4,7 @@ import { type ToolStatusResponse, ToolWatchRequest, ToolWatchResponse } from '..
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
-import { statusFor } from './tool-status.ts';
+import { statusFor } from './get-invocation.ts';
 
 /** How often a call that runs here is looked at, in ms: its memory costs nothing to read. */
 const HERE_MS = 100;
@@ -16,8 +16,8 @@ const RECORD_MS = 500;
  * runs in this instance cuts short. Reports of progress in between are passed over: however often a tool reports, a watcher
  * sees ten states a second at most.
  */
-export const watchTool = operation({
-  name: 'tool.watch',
+export const watchInvocation = operation({
+  name: 'invocations.watch',
   summary: 'Status of an invocation once it is another than the caller knows',
   method: 'GET',
   path: '/v1/invocations/{invocation_id}/changes',
