@@ -1,3 +1,8 @@
+import { STOP_SETTINGS } from '../domain/settings/server-settings.ts';
+import { rowsOf, type Setting, variableOf } from '../domain/settings/setting.ts';
+import { EXECUTION_MAXIMA, EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../domain/tool/execution-settings.ts';
+import { WORKER_SETTINGS } from '../orchestration/workers/worker-limits.ts';
+import { CALL_SETTINGS } from '../pipeline/parts.ts';
 import { APPROVALS_SETTINGS } from './settings/approvals.ts';
 import { AUDIT_SETTINGS } from './settings/audit.ts';
 import { BOUNDS_SETTINGS } from './settings/bounds.ts';
@@ -12,17 +17,26 @@ import { REGISTRY_SETTINGS } from './settings/registry.ts';
 import { CIRCUIT_SETTINGS, RETRY_SETTINGS } from './settings/retry.ts';
 import { SANDBOX_SETTINGS } from './settings/sandbox.ts';
 import { SERVER_SETTINGS } from './settings/server.ts';
-import type { Setting } from './settings/setting.ts';
 import { SHELL_SETTINGS } from './settings/shell.ts';
 import { TRUST_SETTINGS } from './settings/trust.ts';
 import { VALIDATION_SETTINGS } from './settings/validation.ts';
 import { WEB_SETTINGS } from './settings/web.ts';
 import { WORKERS_SETTINGS } from './settings/workers.ts';
 
-export { type Setting, variableOf } from './settings/setting.ts';
+export { type Setting, variableOf };
 
-/** Everything that can be set. A list is written with commas in a variable. */
-export const SETTINGS = [
+/** What the components of the layer let an operator set. */
+const OF_COMPONENTS = rowsOf(
+  WORKER_SETTINGS,
+  CALL_SETTINGS,
+  STOP_SETTINGS,
+  EXECUTION_SETTINGS,
+  EXECUTION_MAXIMA,
+  UPSTREAM_TOOL_TIMES,
+);
+
+/** What is set of the layer as a whole: where it listens, what it is made from. */
+const OF_COMPOSITION = [
   ...SERVER_SETTINGS,
   ...REGISTRY_SETTINGS,
   ...IDENTITY_SETTINGS,
@@ -43,20 +57,18 @@ export const SETTINGS = [
   ...VALIDATION_SETTINGS,
   ...WORKERS_SETTINGS,
   ...WEB_SETTINGS,
-] as const satisfies readonly Setting[];
+];
+
+/** Everything that can be set, the keys of one table of the file beside each other. */
+export const SETTINGS = besideEachOther([...OF_COMPOSITION, ...OF_COMPONENTS]);
 
 type Row = (typeof SETTINGS)[number];
-type ValueOf<R extends Row> = R extends { readonly type: 'integer' | 'number' }
-  ? number
-  : R extends { readonly type: 'boolean' }
-    ? boolean
-    : R extends { readonly oneOf: readonly (infer One)[] }
-      ? R extends { readonly type: 'list' }
-        ? readonly One[]
-        : One
-      : R extends { readonly type: 'list' }
-        ? readonly string[]
-        : string;
 
 /** Values of all settings by key. */
-export type Settings = { readonly [R in Row as R['key']]: ValueOf<R> };
+export type Settings = { readonly [R in Row as R['key']]: R['default'] };
+
+function besideEachOther<R extends Setting>(rows: readonly R[]): readonly R[] {
+  return Object.values(Object.groupBy(rows, ({ key }) => key.slice(0, key.lastIndexOf('.')))).flatMap(
+    (group = []) => group,
+  );
+}

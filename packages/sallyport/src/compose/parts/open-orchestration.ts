@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isFailure } from '@sallyport/std/error/failure';
+import { valuesOf } from '../../domain/settings/setting.ts';
 import { type ApprovalOffice, createApprovalDesk } from '../../orchestration/approval-desk.ts';
 import { readApprovalTerms } from '../../orchestration/approval-terms-file.ts';
 import {
@@ -15,6 +16,7 @@ import { undoByCall } from '../../orchestration/side-effects/undo-by-call.ts';
 import {
   createWorkers,
   WORKER_DEFAULTS,
+  WORKER_SETTINGS,
   type WorkerLimits,
   type WorkerParts,
   type Workers,
@@ -207,16 +209,7 @@ function openQueue({ settings, log }: Ingredients, { connection, embedded }: Fou
   return shared ? openBullmqJobQueue({ connection: poolTarget(connection), log }) : Promise.resolve(memoryJobQueue());
 }
 
-function workerLimitsOf(settings: Settings): WorkerLimits {
-  return {
-    ...WORKER_DEFAULTS,
-    slots: settings['workers.slots'],
-    callsPerAgentMax: settings['calls.per_agent_max'],
-    queueMax: settings['workers.queue_max'],
-    waitMsMax: settings['workers.wait_seconds_max'] * 1000,
-    leaseMs: settings['workers.lease_seconds'] * 1000,
-    roomMsMax: settings['workers.timeout_seconds_max'] * 1000,
-    preemptionsMax: settings['workers.preemptions_max'],
-    graceMs: settings['shutdown.grace_seconds'] * 1000,
-  };
-}
+const workerLimitsOf = (settings: Settings): WorkerLimits => ({
+  ...WORKER_DEFAULTS,
+  ...valuesOf(WORKER_SETTINGS, settings),
+});

@@ -1,87 +1,62 @@
-import type { Setting } from './setting.ts';
+import { integer, number, oneOf, text } from '../../domain/settings/rows.ts';
 
 /** Which tools exist and how they are found and listed. */
 export const REGISTRY_SETTINGS = [
-  {
-    key: 'registry.max_versions_per_tool',
-    type: 'integer',
+  integer('registry.max_versions_per_tool', {
     unit: 'versions',
     minimum: 1,
     default: 5,
     sentence: 'Versions of one tool beside each other; more make the oldest leave that nobody uses.',
-  },
-  {
-    key: 'registry.deprecation_warning_days',
-    type: 'integer',
+  }),
+  integer('registry.deprecation_warning_days', {
     unit: 'days',
     minimum: 0,
     default: 90,
     sentence: 'Time between the deprecation of a version and its removal, unless it is forced.',
-  },
-  {
-    key: 'registry.in_use_days',
-    type: 'integer',
+  }),
+  integer('registry.in_use_days', {
     unit: 'days',
     minimum: 0,
     default: 30,
     sentence: 'A version that was called within this time is in use and not made to leave.',
-  },
-  {
-    key: 'mcp.tools',
-    type: 'string',
-    oneOf: ['all', 'meta', 'auto'],
+  }),
+  oneOf('mcp.tools', ['all', 'meta', 'auto'], {
     default: 'all',
     sentence:
       'What MCP clients that do not choose are shown. all: every tool. meta: three tools that find, describe and call the others. auto: meta for who sees many.',
-  },
-  {
-    key: 'mcp.auto_tools_max',
-    type: 'integer',
+  }),
+  integer('mcp.auto_tools_max', {
     unit: 'tools',
     minimum: 0,
     default: 100,
     sentence: 'Most tools that auto shows one by one.',
-  },
-  {
-    key: 'search.embedder',
-    type: 'string',
-    oneOf: ['local', 'ollama', 'openai', 'none'],
+  }),
+  oneOf('search.embedder', ['local', 'ollama', 'openai', 'none'], {
     default: 'local',
     sentence:
       'What finds tools by meaning. local: a model in this process, without network. openai: any server that speaks as OpenAI does; it reads all descriptions and queries. none: keywords only.',
-  },
-  {
-    key: 'search.embedder_url',
-    type: 'string',
+  }),
+  text('search.embedder_url', {
     default: '',
     sentence: "Address of that server; empty is http://127.0.0.1:11434 for ollama, and OpenAI's own for openai.",
-  },
-  {
-    key: 'search.embedder_model',
-    type: 'string',
+  }),
+  text('search.embedder_model', {
     default: '',
     sentence: 'Model of that server; empty is nomic-embed-text for ollama and text-embedding-3-small for openai.',
-  },
-  {
-    key: 'search.embedder_secret',
-    type: 'string',
+  }),
+  text('search.embedder_secret', {
     default: '',
     sentence: 'Name of the secret that holds the key for that server; empty sends none.',
-  },
-  {
-    key: 'search.threshold',
-    type: 'number',
+  }),
+  number('search.threshold', {
     unit: 'similarity, 0 to 1',
     minimum: 0,
     default: 0.7,
     sentence:
       'Least similarity of a tool that no word of the query occurs in; the same number means the same for every model.',
-  },
-  {
-    key: 'search.vector_index',
-    type: 'string',
-    oneOf: ['process', 'pgvector'],
+  }),
+  oneOf('search.vector_index', ['process', 'pgvector'], {
     default: 'process',
     sentence: 'Where vectors are compared: in this process, or in a PostgreSQL that has pgvector.',
-  },
-] as const satisfies readonly Setting[];
+  }),
+];
