@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { valuesOf } from '../domain/settings/setting.ts';
+import { TRANSPORT_SETTINGS } from '../doors/mcp-transports/settings.ts';
+import { REST_SETTINGS } from '../doors/rest/settings.ts';
 import type { EmbeddedToolLayer } from './create-tool-layer.ts';
 import { resourceOf } from './parts/from-settings/resource.ts';
 import { openGateway } from './parts/gateway/open-gateway.ts';
@@ -65,7 +68,7 @@ export async function serve(
     log,
     onStop: rest.onStop,
     bodies: rest.bodies,
-    settings: { ...streamBounds(settings), ...sessionBounds(settings) },
+    settings: valuesOf(TRANSPORT_SETTINGS, settings),
   };
   mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
@@ -96,23 +99,6 @@ export async function serve(
 }
 
 const restSettings = (settings: Settings) => ({
-  bodyBytesMax: settings['server.body_bytes_max'],
-  allowedHosts: settings['server.allowed_hosts'],
-  allowedOrigins: settings['server.allowed_origins'],
-  bodiesBytesMax: settings['server.bodies_bytes_max'],
+  ...valuesOf(REST_SETTINGS, settings),
   documentBytesMax: settings['server.body_bytes_max'] * 16,
-  closeGraceMs: settings['shutdown.grace_seconds'] * 1000,
-  ...streamBounds(settings),
-});
-
-const streamBounds = (settings: Settings) => ({
-  streamsMax: settings['server.streams_max'],
-  streamsPerTenantMax: settings['server.streams_per_tenant_max'],
-  streamsPerHolderMax: settings['server.streams_per_holder_max'],
-});
-
-const sessionBounds = (settings: Settings) => ({
-  sessionsMax: settings['server.sessions_max'],
-  sessionsPerTenantMax: settings['server.sessions_per_tenant_max'],
-  sessionsPerHolderMax: settings['server.sessions_per_holder_max'],
 });

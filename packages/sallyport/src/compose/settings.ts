@@ -1,6 +1,9 @@
-import { STOP_SETTINGS } from '../domain/settings/server-settings.ts';
+import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';
 import { rowsOf, type Setting, variableOf } from '../domain/settings/setting.ts';
 import { EXECUTION_MAXIMA, EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../domain/tool/execution-settings.ts';
+import { MCP_SETTINGS } from '../doors/mcp-gateway/settings.ts';
+import { TRANSPORT_SETTINGS } from '../doors/mcp-transports/settings.ts';
+import { REST_SETTINGS } from '../doors/rest/settings.ts';
 import { WORKER_SETTINGS } from '../orchestration/workers/worker-limits.ts';
 import { CALL_SETTINGS } from '../pipeline/parts.ts';
 import { APPROVALS_SETTINGS } from './settings/approvals.ts';
@@ -29,7 +32,11 @@ export { type Setting, variableOf };
 const OF_COMPONENTS = rowsOf(
   WORKER_SETTINGS,
   CALL_SETTINGS,
+  REST_SETTINGS,
+  MCP_SETTINGS,
+  TRANSPORT_SETTINGS,
   STOP_SETTINGS,
+  STREAM_SETTINGS,
   EXECUTION_SETTINGS,
   EXECUTION_MAXIMA,
   UPSTREAM_TOOL_TIMES,

@@ -2,21 +2,10 @@ import { boolean, integer, list, oneOf, someOf, text } from '../../domain/settin
 
 /** How people hear of approvals, and whether users confirm at their client. */
 export const NOTIFIER_SETTINGS = [
-  oneOf('approvals.elicitation', ['off', 'confirmations'], {
-    default: 'confirmations',
-    sentence:
-      'Whether the user at an MCP client is asked to confirm calls there, where the client can; approvals always need an approver.',
-  }),
   someOf('approvals.client_reasons', ['requires_confirmation', 'trust', 'policy', 'executor'], {
     default: ['requires_confirmation'],
     sentence:
       'Reasons for which the user whom the credential names may confirm a call at the own MCP client; for any other reason it waits for an approver.',
-  }),
-  integer('approvals.elicitation_wait_seconds', {
-    unit: 'seconds',
-    minimum: 1,
-    default: 300,
-    sentence: 'Longest wait for that user; the call goes on waiting for an approver after it.',
   }),
   list('notifiers.enabled', {
     default: ['log'],

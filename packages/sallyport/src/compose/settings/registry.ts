@@ -20,17 +20,6 @@ export const REGISTRY_SETTINGS = [
     default: 30,
     sentence: 'A version that was called within this time is in use and not made to leave.',
   }),
-  oneOf('mcp.tools', ['all', 'meta', 'auto'], {
-    default: 'all',
-    sentence:
-      'What MCP clients that do not choose are shown. all: every tool. meta: three tools that find, describe and call the others. auto: meta for who sees many.',
-  }),
-  integer('mcp.auto_tools_max', {
-    unit: 'tools',
-    minimum: 0,
-    default: 100,
-    sentence: 'Most tools that auto shows one by one.',
-  }),
   oneOf('search.embedder', ['local', 'ollama', 'openai', 'none'], {
     default: 'local',
     sentence:

@@ -1,4 +1,3 @@
-import { MiB } from '@sallyport/std/bytes';
 import { integer, list, number, oneOf, text } from '../../domain/settings/rows.ts';
 
 /** Where the layer listens, what it keeps and how it stops. */
@@ -16,66 +15,6 @@ export const SERVER_SETTINGS = [
     default: '',
     sentence:
       'Address that clients know, such as https://tools.example.com, told to OAuth clients and accepted in aud of access tokens; empty: the one that a request names, over http.',
-  }),
-  integer('server.body_bytes_max', {
-    unit: 'bytes',
-    minimum: 1024,
-    default: 1 * MiB,
-    sentence: 'Largest body of a request; imports of documents may be 16 times as large.',
-  }),
-  integer('server.bodies_bytes_max', {
-    unit: 'bytes',
-    minimum: 1 * MiB,
-    default: 64 * MiB,
-    sentence:
-      'Bodies of requests that are being read at once, together; a quarter is for senders whose credential was not looked at yet. Beyond it requests are refused with E3803 and Retry-After.',
-  }),
-  list('server.allowed_hosts', {
-    default: [],
-    sentence: 'Host names that requests may name beside the loopback ones.',
-  }),
-  list('server.allowed_origins', {
-    default: [],
-    sentence:
-      'Origins of browser pages whose requests the REST and MCP doors take, such as https://console.example.com. Pages of the layer itself always may.',
-  }),
-  integer('server.sessions_max', {
-    unit: 'sessions',
-    minimum: 1,
-    default: 10_000,
-    sentence:
-      'Sessions of one MCP endpoint at once. Where a bound is reached, the oldest of the same agent and user ends for a new one; who has none is refused.',
-  }),
-  integer('server.sessions_per_tenant_max', {
-    unit: 'sessions',
-    minimum: 1,
-    default: 5000,
-    sentence: 'The same for one tenant.',
-  }),
-  integer('server.sessions_per_holder_max', {
-    unit: 'sessions',
-    minimum: 1,
-    default: 500,
-    sentence: 'The same for one agent and user of a tenant.',
-  }),
-  integer('server.streams_max', {
-    unit: 'streams',
-    minimum: 1,
-    default: 1000,
-    sentence:
-      'Streams of events of one endpoint (REST, MCP gateway, MCP discovery) at once. Where a bound is reached, the oldest of the same agent and user ends for a new one; who has none is refused.',
-  }),
-  integer('server.streams_per_tenant_max', {
-    unit: 'streams',
-    minimum: 1,
-    default: 500,
-    sentence: 'The same for one tenant.',
-  }),
-  integer('server.streams_per_holder_max', {
-    unit: 'streams',
-    minimum: 1,
-    default: 100,
-    sentence: 'The same for one agent and user of a tenant.',
   }),
   text('database.url', {
     default: '',
