@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import { isFailure } from '@sallyport/std/error/failure';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import { type ApprovalOffice, createApprovalDesk } from '../../orchestration/approval-desk.ts';
+import { APPROVAL_SETTINGS } from '../../orchestration/approval-terms.ts';
 import { readApprovalTerms } from '../../orchestration/approval-terms-file.ts';
 import {
   type ClientConfirmations,
   createClientConfirmations,
 } from '../../orchestration/approvals/client-confirmations.ts';
+import { DESK_SETTINGS } from '../../orchestration/approvals/desk-state.ts';
 import { type CallIntake, createCallIntake } from '../../orchestration/call-intake.ts';
 import type { JobQueue } from '../../orchestration/job-queue.port.ts';
 import { openBullmqJobQueue } from '../../orchestration/job-queues/bullmq/bullmq-job-queue.ts';
@@ -28,8 +30,6 @@ import { poolTarget } from '../../storage/postgres/postgres-connection.ts';
 import type { Settings } from '../settings.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { openFoundation } from './open-foundation.ts';
-
-const DAY_MS = 86_400_000;
 
 type Foundation = Pick<Awaited<ReturnType<typeof openFoundation>>, 'storage' | 'identity' | 'instanceId' | 'ledger'>;
 
@@ -124,7 +124,8 @@ async function openDesk(
 ): Promise<ApprovalOffice> {
   const { settings, clock, log, redactor } = from;
   const file = settings['approvals.file'] || join(settings['data_folder'], 'approvals.toml');
-  const terms = await readApprovalTerms(file, { fourEyes: settings['approvals.four_eyes'] });
+  const { fourEyes, clientReasons } = valuesOf(APPROVAL_SETTINGS, settings);
+  const terms = await readApprovalTerms(file, { fourEyes });
   const { registry } = pipeline;
   const owners = (tenantId: string): readonly string[] => [tenantId, settings['tenant.catalog']];
   return createApprovalDesk({
@@ -146,16 +147,10 @@ async function openDesk(
     judgeEdit: (record, parameters) => createEditJudge(later.pipeline ?? pipeline)(record, parameters),
     resume: (tenantId, invocationId, approval) =>
       later.workers?.enqueue(tenantId, invocationId, approval) ?? Promise.resolve(),
-    clientReasons: settings['approvals.client_reasons'],
+    clientReasons,
     stillGood: (claims) => !identity.wasRevoked(claims),
     ...(settings['approvals.show_arguments'] ? { shownArguments: shownBy(redactor) } : {}),
-    limits: {
-      pendingMax: settings['approvals.pending_max'],
-      yesValidMs: settings['approvals.yes_valid_seconds'] * 1000,
-      sweepMs: settings['approvals.sweep_seconds'] * 1000,
-      rememberMsMax: settings['approvals.remember_days_max'] * DAY_MS,
-      delegationMsMax: settings['approvals.delegation_days_max'] * DAY_MS,
-    },
+    limits: valuesOf(DESK_SETTINGS, settings),
   });
 }
 

@@ -1,7 +1,7 @@
 import { boolean, number, text } from '../../domain/settings/rows.ts';
 
 /** What is written down, and where. */
-export const AUDIT_SETTINGS = [
+export const AUDIT_ROWS = [
   boolean('audit.jsonl', { default: true, sentence: 'Whether events also go to audit.jsonl in the data folder.' }),
   number('audit.checkpoint_seconds', {
     unit: 'seconds',

@@ -1,7 +1,7 @@
 import { number } from '../../domain/settings/rows.ts';
 
 /** Bounds of sandboxes that no manifest and no agent speaks of, and the share of the network. */
-export const BOUNDS_SETTINGS = [
+export const BOUNDS_ROWS = [
   number('agent.network_bandwidth_mbps', {
     unit: 'Mbit/s',
     minimum: 0,

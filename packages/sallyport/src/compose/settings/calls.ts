@@ -1,7 +1,7 @@
 import { list, number } from '../../domain/settings/rows.ts';
 
 /** Bounds of calls and of the agents that make them. */
-export const CALLS_SETTINGS = [
+export const CALLS_ROWS = [
   list('rate.apis', {
     default: [],
     sentence: 'Other bounds for services: HOST[:PORT]=PER_MINUTE/BURST, or mcp:UPSTREAM=PER_MINUTE/BURST.',

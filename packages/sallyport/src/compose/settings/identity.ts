@@ -1,7 +1,7 @@
 import { integer, list, oneOf, text } from '../../domain/settings/rows.ts';
 
 /** Who may ask: tokens and keys. */
-export const IDENTITY_SETTINGS = [
+export const IDENTITY_ROWS = [
   oneOf('tokens.mode', ['required', 'optional', 'development'], {
     default: 'required',
     sentence:

@@ -1,7 +1,7 @@
 import { list, text } from '../../domain/settings/rows.ts';
 
 /** An authorization server whose access tokens are accepted (OAuth 2.1). */
-export const OAUTH_SETTINGS = [
+export const OAUTH_ROWS = [
   text('oauth.issuer', {
     default: '',
     sentence: 'Issuer of accepted access tokens, exactly as in iss; empty: none are.',

@@ -1,7 +1,7 @@
 import { integer, list, number, text } from '../../domain/settings/rows.ts';
 
 /** Who decides whether a call may run, beside its token. */
-export const PERMISSION_SETTINGS = [
+export const PERMISSION_ROWS = [
   list('permission.engines', {
     default: ['cedar'],
     sentence:

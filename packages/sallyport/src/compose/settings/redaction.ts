@@ -2,7 +2,7 @@ import { DEFAULT_REDACTION_KINDS } from '@sallyport/guards';
 import { list } from '../../domain/settings/rows.ts';
 
 /** What is taken out of logs and audit before it is written. */
-export const REDACTION_SETTINGS = [
+export const REDACTION_ROWS = [
   list('redact.kinds', {
     default: DEFAULT_REDACTION_KINDS,
     sentence:

@@ -1,25 +1,7 @@
-import { integer, number, oneOf, text } from '../../domain/settings/rows.ts';
+import { number, oneOf, text } from '../../domain/settings/rows.ts';
 
 /** Which tools exist and how they are found and listed. */
-export const REGISTRY_SETTINGS = [
-  integer('registry.max_versions_per_tool', {
-    unit: 'versions',
-    minimum: 1,
-    default: 5,
-    sentence: 'Versions of one tool beside each other; more make the oldest leave that nobody uses.',
-  }),
-  integer('registry.deprecation_warning_days', {
-    unit: 'days',
-    minimum: 0,
-    default: 90,
-    sentence: 'Time between the deprecation of a version and its removal, unless it is forced.',
-  }),
-  integer('registry.in_use_days', {
-    unit: 'days',
-    minimum: 0,
-    default: 30,
-    sentence: 'A version that was called within this time is in use and not made to leave.',
-  }),
+export const REGISTRY_ROWS = [
   oneOf('search.embedder', ['local', 'ollama', 'openai', 'none'], {
     default: 'local',
     sentence:

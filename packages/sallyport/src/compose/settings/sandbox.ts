@@ -1,7 +1,7 @@
 import { boolean, integer, list, oneOf, text } from '../../domain/settings/rows.ts';
 
 /** What is kept ready for sandboxes (docs/sandboxes/warm-pool.md). */
-export const SANDBOX_SETTINGS = [
+export const SANDBOX_ROWS = [
   integer('sandbox.warm_max', {
     unit: 'sandboxes',
     minimum: 0,

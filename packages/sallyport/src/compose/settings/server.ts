@@ -1,7 +1,7 @@
 import { integer, list, number, oneOf, text } from '../../domain/settings/rows.ts';
 
 /** Where the layer listens, what it keeps and how it stops. */
-export const SERVER_SETTINGS = [
+export const SERVER_ROWS = [
   text('data_folder', {
     default: '.sallyport',
     sentence: 'Folder of the embedded database, the keys, the policies and the audit file.',

@@ -2,7 +2,7 @@ import { KiB } from '@sallyport/std/bytes';
 import { boolean, integer, list, oneOf, text } from '../../domain/settings/rows.ts';
 
 /** How far calls are trusted, how many a session may make, and who else judges them. */
-export const TRUST_SETTINGS = [
+export const TRUST_ROWS = [
   list('trust.sources', {
     default: [],
     sentence:

@@ -1,7 +1,7 @@
 import { boolean, oneOf } from '../../domain/settings/rows.ts';
 
 /** Calls that are accepted now and run later. */
-export const WORKERS_SETTINGS = [
+export const WORKERS_ROWS = [
   boolean('workers.enabled', {
     default: true,
     sentence: 'Whether calls may be asynchronous; they are refused with E3901 otherwise.',

@@ -1,5 +1,6 @@
 import { createSanitiser, patternsOf, type Redactor, type Sanitiser, scanOutputInTurns } from '@sallyport/guards';
-import type { ValueRules } from '../../../pipeline/stages/values/value-rules.ts';
+import { valuesOf } from '../../../domain/settings/setting.ts';
+import { VALUE_SETTINGS, type ValueRules } from '../../../pipeline/stages/values/value-rules.ts';
 import type { Settings } from '../../settings.ts';
 import { redactorOf } from './redactor.ts';
 
@@ -11,13 +12,8 @@ export function valueRulesOf(settings: Settings): ValueRules {
   const argumentSanitiser = sanitiserOf(settings, settings['sanitise.profile']);
   const resultSanitiser = sanitiserOf(settings, settings['sanitise.results_profile']);
   return {
-    coerceArguments: settings['validation.coerce_arguments'],
-    coerceResults: settings['validation.coerce_results'],
-    strict: settings['validation.strict_mode'],
-    resultSchemaRequired: settings['validation.result_schema_required'],
+    ...valuesOf(VALUE_SETTINGS, settings),
     judgeContent: settings['sanitise.content'] === 'judge',
-    controlCharacters: settings['validation.control_characters'],
-    markResultsOnly: settings['sanitise.mark_results_only'],
     ...(argumentSanitiser === undefined ? {} : { argumentSanitiser }),
     ...(resultSanitiser === undefined ? {} : { resultSanitiser }),
     ...(settings['redact.results'].length === 0 ? {} : { resultRedactor: resultRedactorOf(settings) }),
