@@ -8,11 +8,17 @@ import { REST_SETTINGS } from '../doors/rest/settings.ts';
 import { FILE_SETTINGS } from '../executors/file/settings.ts';
 import { COMMAND_SETTINGS, TRANSACTION_SETTINGS } from '../executors/shell/settings.ts';
 import { WEB_SETTINGS } from '../executors/web/settings.ts';
+import { KEY_SETTINGS } from '../identity/keys/key-settings.ts';
+import { TOKEN_SETTINGS } from '../identity/token/token-settings.ts';
 import { APPROVAL_SETTINGS } from '../orchestration/approval-terms.ts';
 import { DESK_SETTINGS } from '../orchestration/approvals/desk-state.ts';
 import { SMTP_SETTINGS } from '../orchestration/notifiers/smtp/settings.ts';
 import { APPROVAL_WEBHOOK_SETTINGS } from '../orchestration/notifiers/webhook/settings.ts';
 import { WORKER_SETTINGS } from '../orchestration/workers/worker-limits.ts';
+import { GATE_SETTINGS, QUOTA_SETTINGS, TRUST_SETTINGS } from '../permission/gates/gate-settings.ts';
+import { DECISION_SETTINGS, POLICY_SERVER_SETTINGS } from '../permission/policies/policy-settings.ts';
+import { ABAC_SETTINGS } from '../permission/policy-engines/abac/settings.ts';
+import { OPA_SETTINGS } from '../permission/policy-engines/opa/settings.ts';
 import { CALL_SETTINGS } from '../pipeline/parts.ts';
 import { RETRY_SETTINGS } from '../pipeline/stages/attempts/retry-rules.ts';
 import { VALUE_SETTINGS } from '../pipeline/stages/values/value-rules.ts';
@@ -41,6 +47,8 @@ export { type Setting, variableOf };
 
 /** What the components of the layer let an operator set. */
 const OF_COMPONENTS = rowsOf(
+  TOKEN_SETTINGS,
+  KEY_SETTINGS,
   DESK_SETTINGS,
   APPROVAL_SETTINGS,
   APPROVAL_WEBHOOK_SETTINGS,
@@ -56,6 +64,13 @@ const OF_COMPONENTS = rowsOf(
   WEB_SETTINGS,
   COMMAND_SETTINGS,
   TRANSACTION_SETTINGS,
+  POLICY_SERVER_SETTINGS,
+  DECISION_SETTINGS,
+  TRUST_SETTINGS,
+  QUOTA_SETTINGS,
+  GATE_SETTINGS,
+  ABAC_SETTINGS,
+  OPA_SETTINGS,
   COERCION_SETTINGS,
   RETENTION_SETTINGS,
   STOP_SETTINGS,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createRedactor } from '@sallyport/guards';
 import { systemClock } from '@sallyport/std/clock';
 import { expect, onTestFinished, test } from 'vitest';
-import { GATE_EXEMPT_TOOLS } from '../../permission/adversarial-gate.ts';
+import { GATE_EXEMPT_TOOLS } from '../../permission/gates/gate-settings.ts';
 import { memoryQuotaStore } from '../../storage/memory/calls/memory-quota-store.ts';
 import { readSettings } from '../read-settings.ts';
 import type { Settings } from '../settings.ts';

@@ -1,35 +1,7 @@
-import { KiB } from '@sallyport/std/bytes';
-import { boolean, integer, list, oneOf, text } from '../../domain/settings/rows.ts';
+import { boolean, list, text } from '../../domain/settings/rows.ts';
 
 /** How far calls are trusted, how many a session may make, and who else judges them. */
 export const TRUST_ROWS = [
-  list('trust.sources', {
-    default: [],
-    sentence:
-      'PREFIX=LEVEL for tools whose id begins so, for example github__=provisional; the longest prefix wins, * is every tool, others are trusted. A call is trusted the less of this and the token.',
-  }),
-  list('trust.unconfirmed', {
-    default: [],
-    sentence:
-      'LEVEL=EFFECT+EFFECT: what runs without confirmation, in place of untrusted=pure, provisional=pure+idempotent and trusted=pure+idempotent+compensatable+irreversible.',
-  }),
-  oneOf('trust.autonomous', ['refuse', 'allow'], {
-    default: 'refuse',
-    sentence:
-      'What becomes of a call in the phase "autonomous" that somebody would have to confirm, when nobody can be asked. Approvals stay needed either way.',
-  }),
-  integer('quota.calls_per_session', {
-    unit: 'calls',
-    minimum: 0,
-    default: 0,
-    sentence: 'Calls that a session of an agent may make, 0 for any number; a token can only lower it (E3211).',
-  }),
-  integer('quota.idle_seconds', {
-    unit: 'seconds',
-    minimum: 60,
-    default: 604_800,
-    sentence: 'A session that made no call for so long begins anew.',
-  }),
   text('model.url', {
     default: '',
     sentence: 'Address of a language model that speaks as OpenAI does, with or without its /v1; empty for none.',
@@ -51,21 +23,6 @@ export const TRUST_ROWS = [
   list('gate.policies', {
     default: [],
     sentence: 'Such policies, beside those of policies/adversarial.toml in the data folder.',
-  }),
-  boolean('gate.fail_open', {
-    default: false,
-    sentence: 'Whether a call runs that the model gave no usable answer about.',
-  }),
-  list('gate.exempt_tools', {
-    default: ['memory_save', 'memory_search', 'read_overflow', 'load_skill', 'schedule_deferred'],
-    sentence: 'Tools that it is not asked about, * for any run of characters.',
-  }),
-  integer('gate.timeout_ms', { unit: 'ms', minimum: 1, default: 10_000, sentence: 'Longest wait for its answer.' }),
-  integer('gate.argument_bytes_max', {
-    unit: 'bytes',
-    minimum: 1,
-    default: 32 * KiB,
-    sentence: 'Largest arguments that it is shown; a call with larger ones counts as not judged.',
   }),
   text('hooks.file', {
     default: '',
