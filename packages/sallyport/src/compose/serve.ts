@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { STOP_SETTINGS } from '../domain/settings/server-settings.ts';
 import { valuesOf } from '../domain/settings/setting.ts';
 import { TRANSPORT_SETTINGS } from '../doors/mcp-transports/settings.ts';
 import { REST_SETTINGS } from '../doors/rest/settings.ts';
@@ -80,7 +81,7 @@ export async function serve(
   let closing: Promise<void> | undefined;
   const shut = async (): Promise<void> => {
     const drained = layer.forServer.drain();
-    const noticeMs = settings['shutdown.notice_seconds'] * 1000;
+    const noticeMs = valuesOf(STOP_SETTINGS, settings).noticeMs;
     if (noticeMs > 0) await sleep(noticeMs);
     await rest.close();
     await socket.close();

@@ -24,86 +24,73 @@ import { RETRY_SETTINGS } from '../pipeline/stages/attempts/retry-rules.ts';
 import { VALUE_SETTINGS } from '../pipeline/stages/values/value-rules.ts';
 import { RETENTION_SETTINGS } from '../registry/versions/lifecycle/retention.ts';
 import { COERCION_SETTINGS } from '../validation/coerce/coercion-rules.ts';
-import { APPROVALS_ROWS } from './settings/approvals.ts';
-import { AUDIT_ROWS } from './settings/audit.ts';
-import { BOUNDS_ROWS } from './settings/bounds.ts';
-import { CALLS_ROWS } from './settings/calls.ts';
-import { IDENTITY_ROWS } from './settings/identity.ts';
-import { NOTIFIER_ROWS } from './settings/notifiers.ts';
-import { OAUTH_ROWS } from './settings/oauth.ts';
+import { AUDIT_ROWS, CHECKPOINT_SETTINGS } from './settings/audit.ts';
+import { CALL_ROWS } from './settings/calls.ts';
+import { REDACTION_ROWS, SANITISE_ACTIONS, SANITISE_ROWS } from './settings/guards.ts';
+import { IDENTITY_ROWS, OAUTH_ROWS } from './settings/identity.ts';
 import { PERMISSION_ROWS } from './settings/permission.ts';
-import { REDACTION_ROWS } from './settings/redaction.ts';
-import { REGISTRY_ROWS } from './settings/registry.ts';
-import { CIRCUIT_ROWS } from './settings/retry.ts';
-import { SANDBOX_ROWS } from './settings/sandbox.ts';
+import { SANDBOX_ROWS, WARM_POOL_SETTINGS } from './settings/sandbox.ts';
+import { SEARCH_ROWS } from './settings/search.ts';
 import { SERVER_ROWS } from './settings/server.ts';
-import { SHELL_ROWS } from './settings/shell.ts';
-import { TRUST_ROWS } from './settings/trust.ts';
-import { VALIDATION_ROWS } from './settings/validation.ts';
-import { WEB_ROWS } from './settings/web.ts';
-import { WORKERS_ROWS } from './settings/workers.ts';
+import { TOOL_ROWS } from './settings/tools.ts';
 
 export { type Setting, variableOf };
 
-/** What the components of the layer let an operator set. */
+/** What components let an operator set: each table stands in its component. */
 const OF_COMPONENTS = rowsOf(
-  TOKEN_SETTINGS,
-  KEY_SETTINGS,
-  DESK_SETTINGS,
-  APPROVAL_SETTINGS,
-  APPROVAL_WEBHOOK_SETTINGS,
-  SMTP_SETTINGS,
-  WORKER_SETTINGS,
-  RETRY_SETTINGS,
-  VALUE_SETTINGS,
-  CALL_SETTINGS,
-  REST_SETTINGS,
-  MCP_SETTINGS,
-  TRANSPORT_SETTINGS,
-  FILE_SETTINGS,
-  WEB_SETTINGS,
-  COMMAND_SETTINGS,
-  TRANSACTION_SETTINGS,
-  POLICY_SERVER_SETTINGS,
-  DECISION_SETTINGS,
-  TRUST_SETTINGS,
-  QUOTA_SETTINGS,
-  GATE_SETTINGS,
-  ABAC_SETTINGS,
-  OPA_SETTINGS,
-  COERCION_SETTINGS,
-  RETENTION_SETTINGS,
+  CIRCUIT_SETTINGS,
   STOP_SETTINGS,
   STREAM_SETTINGS,
-  CIRCUIT_SETTINGS,
-  EXECUTION_SETTINGS,
   EXECUTION_MAXIMA,
+  EXECUTION_SETTINGS,
   UPSTREAM_TOOL_TIMES,
+  MCP_SETTINGS,
+  TRANSPORT_SETTINGS,
+  REST_SETTINGS,
+  FILE_SETTINGS,
+  COMMAND_SETTINGS,
+  TRANSACTION_SETTINGS,
+  WEB_SETTINGS,
+  KEY_SETTINGS,
+  TOKEN_SETTINGS,
+  APPROVAL_SETTINGS,
+  DESK_SETTINGS,
+  SMTP_SETTINGS,
+  APPROVAL_WEBHOOK_SETTINGS,
+  WORKER_SETTINGS,
+  GATE_SETTINGS,
+  QUOTA_SETTINGS,
+  TRUST_SETTINGS,
+  DECISION_SETTINGS,
+  POLICY_SERVER_SETTINGS,
+  ABAC_SETTINGS,
+  OPA_SETTINGS,
+  CALL_SETTINGS,
+  RETRY_SETTINGS,
+  VALUE_SETTINGS,
+  RETENTION_SETTINGS,
+  COERCION_SETTINGS,
+  CHECKPOINT_SETTINGS,
+  SANITISE_ACTIONS,
+  WARM_POOL_SETTINGS,
 );
 
 /** What is set of the layer as a whole: where it listens, what it is made from. */
 const OF_COMPOSITION = [
   ...SERVER_ROWS,
-  ...REGISTRY_ROWS,
+  ...CALL_ROWS,
   ...IDENTITY_ROWS,
   ...OAUTH_ROWS,
   ...PERMISSION_ROWS,
-  ...TRUST_ROWS,
-  ...CALLS_ROWS,
-  ...BOUNDS_ROWS,
-  ...CIRCUIT_ROWS,
-  ...APPROVALS_ROWS,
-  ...NOTIFIER_ROWS,
-  ...SANDBOX_ROWS,
-  ...SHELL_ROWS,
+  ...SEARCH_ROWS,
+  ...TOOL_ROWS,
   ...AUDIT_ROWS,
   ...REDACTION_ROWS,
-  ...VALIDATION_ROWS,
-  ...WORKERS_ROWS,
-  ...WEB_ROWS,
+  ...SANITISE_ROWS,
+  ...SANDBOX_ROWS,
 ];
 
-/** Everything that can be set, the keys of one table of the file beside each other. */
+/** Everything that can be set; keys of one table of the file stand beside each other. */
 export const SETTINGS = besideEachOther([...OF_COMPOSITION, ...OF_COMPONENTS]);
 
 type Row = (typeof SETTINGS)[number];
@@ -112,7 +99,6 @@ type Row = (typeof SETTINGS)[number];
 export type Settings = { readonly [R in Row as R['key']]: R['default'] };
 
 function besideEachOther<R extends Setting>(rows: readonly R[]): readonly R[] {
-  return Object.values(Object.groupBy(rows, ({ key }) => key.slice(0, key.lastIndexOf('.')))).flatMap(
-    (group = []) => group,
-  );
+  const tables = Object.groupBy(rows, ({ key }) => key.slice(0, key.lastIndexOf('.')));
+  return Object.values(tables).flatMap((table = []) => table);
 }

@@ -10,6 +10,7 @@ import type { OutsideKnowledge } from '../../audit/verify-ledger.ts';
 import { valuesOf } from '../../domain/settings/setting.ts';
 import type { OperationParts } from '../../operations/parts.ts';
 import { CALL_SETTINGS } from '../../pipeline/parts.ts';
+import { CHECKPOINT_SETTINGS } from '../settings/audit.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { Storage } from './open-storage.ts';
 
@@ -36,7 +37,7 @@ export async function openAudit(
   const relay = startRelay({ store, chainId, sinks, log });
   opened.defer(() => relay.close());
   const ledger = await openLedger({ store, chainId, log, redactor, onCommitted: relay.offer });
-  const everyMs = settings['audit.checkpoint_seconds'] * 1000;
+  const { everyMs } = valuesOf(CHECKPOINT_SETTINGS, settings);
   const place = headsFile(join(folder, HEADS_FILE));
   const heads = createHeadsKeeper({ place, store, signer, chainId, clock });
   await heads.begin().catch((cause: unknown) => log.error('anchor-failed', { reason: String(cause) }));

@@ -1,7 +1,7 @@
-import { list, number } from '../../domain/settings/rows.ts';
+import { boolean, list, number, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** Bounds of calls and of the agents that make them. */
-export const CALLS_ROWS = [
+/** What holds for calls and agents as the layer is put together: read by `from-settings`, or by what chooses a part. */
+export const CALL_ROWS = [
   list('rate.apis', {
     default: [],
     sentence: 'Other bounds for services: HOST[:PORT]=PER_MINUTE/BURST, or mcp:UPSTREAM=PER_MINUTE/BURST.',
@@ -22,5 +22,39 @@ export const CALLS_ROWS = [
     default: ['.:rw'],
     sentence:
       'Paths, each with :ro or :rw, that tools of any agent may see, and upstreams with their code and folder; the token of a call narrows them further. `.` is the folder that the layer was started in; nothing where that is `/`.',
+  }),
+  number('agent.network_bandwidth_mbps', {
+    unit: 'Mbit/s',
+    minimum: 0,
+    default: 100,
+    sentence:
+      'Most that one sandboxed tool of any agent may move to and from the network, both together; 0 sets no bound.',
+  }),
+  boolean('circuits.enabled', { default: true, sentence: 'Whether calls to services go through circuits.' }),
+  oneOf('circuits.unknown_state', ['open', 'closed'], {
+    default: 'open',
+    sentence: 'What a circuit counts as whose state is not known: open refuses with E3402.',
+  }),
+  boolean('workers.enabled', {
+    default: true,
+    sentence: 'Whether calls may be asynchronous; they are refused with E3901 otherwise.',
+  }),
+  oneOf('workers.queue', ['auto', 'postgres', 'memory'], {
+    default: 'auto',
+    sentence:
+      'Where jobs stand that an instance has no room for. memory serves one instance; auto takes it with the embedded database, and postgres (BullMQ) with one of your own.',
+  }),
+  text('approvals.file', {
+    default: '',
+    sentence:
+      'TOML file that says who approves which tools, how many of them, and when others are asked; approvals.toml in the data folder when empty.',
+  }),
+  boolean('approvals.show_arguments', {
+    default: true,
+    sentence: 'Whether notices show the arguments, without secrets and personal data; the desk itself always does.',
+  }),
+  list('notifiers.enabled', {
+    default: ['log'],
+    sentence: 'How people hear of approvals: console, log, webhook, smtp.',
   }),
 ];

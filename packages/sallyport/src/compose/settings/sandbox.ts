@@ -1,26 +1,11 @@
-import { boolean, integer, list, oneOf, text } from '../../domain/settings/rows.ts';
+import { GVISOR_DEFAULTS } from '@sallyport/sandbox/gvisor/settings';
+import { KUBERNETES_DEFAULTS } from '@sallyport/sandbox/kubernetes/settings';
+import { QEMU_DEFAULTS } from '@sallyport/sandbox/microvm/settings';
+import { WARM_POOL_DEFAULTS } from '@sallyport/sandbox/warm-pool/settings';
+import { boolean, integer, list, minutes, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** What is kept ready for sandboxes (docs/sandboxes/warm-pool.md). */
+/** Which sandboxes there are, and how strong they have to be. */
 export const SANDBOX_ROWS = [
-  integer('sandbox.warm_max', {
-    unit: 'sandboxes',
-    minimum: 0,
-    default: 4,
-    sentence:
-      'Sandboxes that stand ready for calls at most, all kinds together; each holds some 3 MB, with a waiting Node some 18 MB. 0 keeps none.',
-  }),
-  integer('sandbox.warm_keep_minutes', {
-    unit: 'minutes',
-    minimum: 1,
-    default: 10,
-    sentence: 'How long after its last call something stands ready for calls of the same kind.',
-  }),
-  integer('sandbox.warm_age_minutes', {
-    unit: 'minutes',
-    minimum: 1,
-    default: 5,
-    sentence: 'Age at which a sandbox that stands ready is replaced by a fresh one.',
-  }),
   integer('sandbox.warm_launchers', {
     unit: 'processes',
     minimum: 0,
@@ -47,14 +32,14 @@ export const SANDBOX_ROWS = [
     sentence:
       'A bubblewrap or runsc with a known hole, also one that does not reach the sandboxes here, or with a version that nobody knows makes no sandbox; calls are then refused (E3101). sallyport doctor names them.',
   }),
-  text('sandbox.gvisor_program', { default: 'runsc', sentence: 'Name or absolute path of gVisor.' }),
+  text('sandbox.gvisor_program', { default: GVISOR_DEFAULTS.program, sentence: 'Name or absolute path of gVisor.' }),
   text('sandbox.microvm_folder', {
     default: '',
     sentence:
       'Folder with kernel and initrd of virtual machines, as scripts/machine/prepare-microvm.ts makes it; microvm in the data folder when empty.',
   }),
   oneOf('sandbox.qemu_accelerator', ['tcg', 'kvm'], {
-    default: 'tcg',
+    default: QEMU_DEFAULTS.accelerator,
     sentence: 'How QEMU runs its machines: tcg emulates the processor anywhere; kvm needs hardware that lets it.',
   }),
   text('sandbox.kubernetes_pool', {
@@ -70,7 +55,32 @@ export const SANDBOX_ROWS = [
     sentence: 'Path of a kubeconfig; the service account of the pod that the layer runs in when empty.',
   }),
   oneOf('sandbox.kubernetes_isolation', ['namespaces', 'user_kernel', 'microvm'], {
-    default: 'namespaces',
+    default: KUBERNETES_DEFAULTS.isolation,
     sentence: "What the pool's pods are at least; each is looked at before anything runs in it.",
   }),
 ];
+
+const MINUTE_MS = 60_000;
+
+/** What is kept ready for sandboxes (docs/sandboxes/warm-pool.md). */
+export const WARM_POOL_SETTINGS = {
+  standingMax: integer('sandbox.warm_max', {
+    unit: 'sandboxes',
+    minimum: 0,
+    default: WARM_POOL_DEFAULTS.standingMax,
+    sentence:
+      'Sandboxes that stand ready for calls at most, all kinds together; each holds some 3 MB, with a waiting Node some 18 MB. 0 keeps none.',
+  }),
+  keepMs: minutes('sandbox.warm_keep_minutes', {
+    whole: true,
+    minimum: 1,
+    default: WARM_POOL_DEFAULTS.keepMs / MINUTE_MS,
+    sentence: 'How long after its last call something stands ready for calls of the same kind.',
+  }),
+  ageMaxMs: minutes('sandbox.warm_age_minutes', {
+    whole: true,
+    minimum: 1,
+    default: WARM_POOL_DEFAULTS.ageMaxMs / MINUTE_MS,
+    sentence: 'Age at which a sandbox that stands ready is replaced by a fresh one.',
+  }),
+};

@@ -1,6 +1,6 @@
-import { integer, list, number, oneOf, text } from '../../domain/settings/rows.ts';
+import { integer, list, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** Where the layer listens, what it keeps and how it stops. */
+/** Where the layer listens, what it keeps, and for whom. */
 export const SERVER_ROWS = [
   text('data_folder', {
     default: '.sallyport',
@@ -47,11 +47,5 @@ export const SERVER_ROWS = [
   oneOf('log.level', ['debug', 'info', 'warn', 'error', 'silent'], {
     default: 'warn',
     sentence: 'Least level of the log lines on standard error.',
-  }),
-  number('shutdown.notice_seconds', {
-    unit: 'seconds',
-    minimum: 0,
-    default: 0,
-    sentence: 'How long the doors go on taking calls after readiness said no, so that load balancers notice first.',
   }),
 ];

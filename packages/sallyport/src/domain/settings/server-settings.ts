@@ -8,6 +8,11 @@ export const STOP_SETTINGS = {
     sentence:
       'How long running calls of every door may go on after the layer was told to stop. What runs longer ends with E3811.',
   }),
+  noticeMs: seconds('shutdown.notice_seconds', {
+    minimum: 0,
+    default: 0,
+    sentence: 'How long the doors go on taking calls after readiness said no, so that load balancers notice first.',
+  }),
 };
 
 /** Streams of events of one endpoint, of whichever door. */

@@ -1,6 +1,7 @@
 import { createSanitiser, patternsOf, type Redactor, type Sanitiser, scanOutputInTurns } from '@sallyport/guards';
 import { valuesOf } from '../../../domain/settings/setting.ts';
 import { VALUE_SETTINGS, type ValueRules } from '../../../pipeline/stages/values/value-rules.ts';
+import { SANITISE_ACTIONS } from '../../settings/guards.ts';
 import type { Settings } from '../../settings.ts';
 import { redactorOf } from './redactor.ts';
 
@@ -28,11 +29,7 @@ function sanitiserOf(settings: Settings, profile: Settings['sanitise.profile']):
   if (profile === 'off') return undefined;
   return createSanitiser({
     profile,
-    actions: {
-      sql_injection: settings['sanitise.sql_injection'],
-      xss: settings['sanitise.xss'],
-      command_injection: settings['sanitise.command_injection'],
-    },
+    actions: valuesOf(SANITISE_ACTIONS, settings),
     patterns: patternsOf(settings['sanitise.patterns']),
   });
 }

@@ -1,7 +1,7 @@
 import { text } from '../../domain/settings/rows.ts';
 
-/** Which commands of shell tools are refused, and which are taken back when they fail. */
-export const SHELL_ROWS = [
+/** Files and folders of the executors. */
+export const TOOL_ROWS = [
   text('shell.policy_file', {
     default: '',
     sentence:
@@ -11,5 +11,9 @@ export const SHELL_ROWS = [
     default: '',
     sentence:
       'Where snapshots are while their commands run; it must lie outside of what tools may see. Empty: snapshots in the data folder.',
+  }),
+  text('functions.folder', {
+    default: '',
+    sentence: 'Folder of JavaScript modules that manifests of kind native may name by path; none when empty.',
   }),
 ];

@@ -1,7 +1,7 @@
 import { number, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** Which tools exist and how they are found and listed. */
-export const REGISTRY_ROWS = [
+/** How tools are found. */
+export const SEARCH_ROWS = [
   oneOf('search.embedder', ['local', 'ollama', 'openai', 'none'], {
     default: 'local',
     sentence:
