@@ -11,7 +11,6 @@ import {
   type ApprovalDeskParts,
   type Approver,
   DESK_LIMITS,
-  type DeskLimits,
   type DeskState,
   inBackground,
 } from './approvals/desk-state.ts';
@@ -22,7 +21,7 @@ import { createStandingRules } from './approvals/standing-rules.ts';
 import { startSweeping, sweep } from './approvals/sweep.ts';
 import { tellAsked } from './approvals/tell.ts';
 
-export type { Answer, Approval, ApprovalDeskParts, Approver, Decided, Decision, DeskLimits, NewDelegation, Pending };
+export type { Answer, Approval, ApprovalDeskParts, Approver, Decided, Decision, NewDelegation, Pending };
 export { digestOf };
 
 /** How long the end of the desk waits for what is under way, in ms. */

@@ -49,14 +49,11 @@ export const CIRCUIT_SETTINGS = {
   }),
 };
 
-/** When a circuit opens, how long it stays open, and how it closes again. */
+/**
+ * When a circuit opens, how long it stays open, and how it closes again. A window forgets after so many calls or after so many
+ * seconds; a half-open circuit tries again with a growing share of the calls, or with as many as it may at once.
+ */
 export type CircuitTerms = ValuesOf<typeof CIRCUIT_SETTINGS>;
-
-/** How a window forgets: after so many calls, or after so many seconds. */
-export type WindowType = CircuitTerms['windowType'];
-
-/** How a half-open circuit tries again: with a growing share of the calls, or with as many as it may at once. */
-export type HalfOpenStrategy = CircuitTerms['halfOpenStrategy'];
 
 /** The defaults of 000 §3.3.5. */
 export const CIRCUIT_DEFAULTS: CircuitTerms = defaultsOf(CIRCUIT_SETTINGS);
