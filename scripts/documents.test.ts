@@ -1,5 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ERRORS } from '@sallyport/std/error/catalogue';
-import { expect, test } from 'vitest';
+import { Ajv } from 'ajv';
+import { parse, stringify } from 'smol-toml';
+import { expect, onTestFinished, test } from 'vitest';
+import { readSettings } from '../packages/sallyport/src/compose/read-settings.ts';
+import { SETTINGS } from '../packages/sallyport/src/compose/settings.ts';
 import {
   commandsDocument,
   errorsDocument,
@@ -7,6 +14,7 @@ import {
   operationsDocument,
   settingsDocument,
 } from './documents.ts';
+import { settingsSchema } from './settings-schema.ts';
 
 /** Rows of the table in a document, without its head. */
 const rowsOf = (markdown: string): string[] =>
@@ -54,4 +62,48 @@ test('the settings table shows defaults as they are written, and escapes what wo
     '| `a.b` | `SALLYPORT_A_B` | integer ≥ 1 | ms | `7070` | a \\| b |',
     '| `c` | `SALLYPORT_C` | `x`, `y` |  | `"x"` | d |',
   ]);
+});
+
+/** What the schema of the settings file says of some TOML: its faults, each with its place. */
+function schemaFaults(toml: string): string[] {
+  const validate = new Ajv({ strict: true, allErrors: true }).compile(settingsSchema(SETTINGS));
+  validate(parse(toml));
+  return (validate.errors ?? []).map(({ instancePath, keyword }) => `${instancePath} ${keyword}`);
+}
+
+/** A settings file with every setting at its default. */
+function everySetting(): string {
+  const file: Record<string, unknown> = {};
+  for (const { key, default: value } of SETTINGS) {
+    const [table, name] = key.split('.');
+    if (table === undefined || name === undefined) file[key] = value;
+    else file[table] = { ...(file[table] as object | undefined), [name]: value };
+  }
+  return stringify(file);
+}
+
+test('the schema of the settings file takes a file with every setting, which the layer takes too', () => {
+  const toml = everySetting();
+  expect(schemaFaults(toml)).toEqual([]);
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-schema-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'sallyport.toml');
+  writeFileSync(file, toml);
+  const defaults = Object.fromEntries(SETTINGS.map((row) => [row.key, row.default]));
+  expect(readSettings({ file, environment: {} })).toEqual(defaults);
+});
+
+test.each([
+  ['[server]\nprot = 1', '/server additionalProperties'],
+  ['[servr]\nport = 1', ' additionalProperties'],
+  ['data_foldr = "x"', ' additionalProperties'],
+  ['[server]\nport = "1"', '/server/port type'],
+  ['[server]\nport = 1.5', '/server/port type'],
+  ['[server]\nport = -1', '/server/port minimum'],
+  ['[log]\nlevel = "loud"', '/log/level enum'],
+  ['[audit]\njsonl = 1', '/audit/jsonl type'],
+  ['[tokens]\nissuers = "x"', '/tokens/issuers type'],
+  ['[approvals]\nclient_reasons = ["trust", "mood"]', '/approvals/client_reasons/1 enum'],
+])('the schema of the settings file refuses %j', (toml, fault) => {
+  expect(schemaFaults(toml)).toEqual([fault]);
 });

@@ -11,6 +11,7 @@ import {
   settingsDocument,
 } from './documents.ts';
 import { ROOT } from './project-files.ts';
+import { settingsSchema } from './settings-schema.ts';
 
 /** Paths of the generated documents that are missing or differ from what the code says. */
 export async function staleDocuments(): Promise<string[]> {
@@ -29,7 +30,11 @@ async function generatedDocuments(): Promise<Map<string, string>> {
   const settings = await moduleIfThere<{ SETTINGS: Readonly<Record<string, SettingRow>> | readonly SettingRow[] }>(
     'packages/sallyport/src/compose/settings.ts',
   );
-  if (settings !== undefined) documents.set('docs/settings.md', settingsDocument(Object.values(settings.SETTINGS)));
+  if (settings !== undefined) {
+    const rows = Object.values(settings.SETTINGS);
+    documents.set('docs/settings.md', settingsDocument(rows));
+    documents.set('docs/sallyport.schema.json', `${JSON.stringify(settingsSchema(rows), undefined, 2)}\n`);
+  }
   const openApi = await moduleIfThere<{ openApiDocument: () => object }>(
     'packages/sallyport/src/compose/openapi/openapi-document.ts',
   );

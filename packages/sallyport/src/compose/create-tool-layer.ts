@@ -20,6 +20,7 @@ import { ownPlaces } from './parts/from-settings/own-places.ts';
 import { redactFields, redactorOf } from './parts/from-settings/redactor.ts';
 import { readSettings, settingsFileOf } from './read-settings.ts';
 import { localSocketFolder } from './running-layer/local-socket.ts';
+import { unknownVariables } from './settings/unknown-variables.ts';
 import type { Settings } from './settings.ts';
 import { startDatabase } from './start-database.ts';
 
@@ -83,6 +84,8 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
   const fields = redactFields(redactor);
   const log =
     options.log === undefined ? createPinoLog(settings['log.level'], fields) : redactedLog(options.log, fields);
+  const unknown = unknownVariables(environment);
+  if (unknown.length > 0) log.warn('unknown-variables', { variables: unknown });
   const { server, waiting, socketFolders } = startDatabase(settings, log);
   // Most of the code is loaded while the database starts: that takes other processes, and longer.
   await waiting;

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { STOP_SETTINGS } from '../domain/settings/server-settings.ts';
+import { valuesOf } from '../domain/settings/setting.ts';
+import { TRANSPORT_SETTINGS } from '../doors/mcp-transports/settings.ts';
+import { REST_SETTINGS } from '../doors/rest/settings.ts';
 import type { EmbeddedToolLayer } from './create-tool-layer.ts';
 import { resourceOf } from './parts/from-settings/resource.ts';
 import { openGateway } from './parts/gateway/open-gateway.ts';
@@ -65,7 +69,7 @@ export async function serve(
     log,
     onStop: rest.onStop,
     bodies: rest.bodies,
-    settings: { ...streamBounds(settings), ...sessionBounds(settings) },
+    settings: valuesOf(TRANSPORT_SETTINGS, settings),
   };
   mountMcp(rest.app, { ...mcp, path: '/mcp', serverOf: gateway.serverOf, direct: rest.direct });
   mountMcp(rest.app, { ...mcp, path: '/mcp/discovery', serverOf: () => discovery.server });
@@ -77,7 +81,7 @@ export async function serve(
   let closing: Promise<void> | undefined;
   const shut = async (): Promise<void> => {
     const drained = layer.forServer.drain();
-    const noticeMs = settings['shutdown.notice_seconds'] * 1000;
+    const noticeMs = valuesOf(STOP_SETTINGS, settings).noticeMs;
     if (noticeMs > 0) await sleep(noticeMs);
     await rest.close();
     await socket.close();
@@ -96,23 +100,6 @@ export async function serve(
 }
 
 const restSettings = (settings: Settings) => ({
-  bodyBytesMax: settings['server.body_bytes_max'],
-  allowedHosts: settings['server.allowed_hosts'],
-  allowedOrigins: settings['server.allowed_origins'],
-  bodiesBytesMax: settings['server.bodies_bytes_max'],
+  ...valuesOf(REST_SETTINGS, settings),
   documentBytesMax: settings['server.body_bytes_max'] * 16,
-  closeGraceMs: settings['shutdown.grace_seconds'] * 1000,
-  ...streamBounds(settings),
-});
-
-const streamBounds = (settings: Settings) => ({
-  streamsMax: settings['server.streams_max'],
-  streamsPerTenantMax: settings['server.streams_per_tenant_max'],
-  streamsPerHolderMax: settings['server.streams_per_holder_max'],
-});
-
-const sessionBounds = (settings: Settings) => ({
-  sessionsMax: settings['server.sessions_max'],
-  sessionsPerTenantMax: settings['server.sessions_per_tenant_max'],
-  sessionsPerHolderMax: settings['server.sessions_per_holder_max'],
 });

@@ -1,62 +1,104 @@
-import { APPROVALS_SETTINGS } from './settings/approvals.ts';
-import { AUDIT_SETTINGS } from './settings/audit.ts';
-import { BOUNDS_SETTINGS } from './settings/bounds.ts';
-import { CALLS_SETTINGS } from './settings/calls.ts';
-import { FILE_SETTINGS } from './settings/file.ts';
-import { IDENTITY_SETTINGS } from './settings/identity.ts';
-import { NOTIFIER_SETTINGS } from './settings/notifiers.ts';
-import { OAUTH_SETTINGS } from './settings/oauth.ts';
-import { PERMISSION_SETTINGS } from './settings/permission.ts';
-import { REDACTION_SETTINGS } from './settings/redaction.ts';
-import { REGISTRY_SETTINGS } from './settings/registry.ts';
-import { CIRCUIT_SETTINGS, RETRY_SETTINGS } from './settings/retry.ts';
-import { SANDBOX_SETTINGS } from './settings/sandbox.ts';
-import { SERVER_SETTINGS } from './settings/server.ts';
-import type { Setting } from './settings/setting.ts';
-import { SHELL_SETTINGS } from './settings/shell.ts';
-import { TRUST_SETTINGS } from './settings/trust.ts';
-import { VALIDATION_SETTINGS } from './settings/validation.ts';
-import { WEB_SETTINGS } from './settings/web.ts';
-import { WORKERS_SETTINGS } from './settings/workers.ts';
+import { CIRCUIT_SETTINGS } from '../domain/circuit/circuit-terms.ts';
+import { STOP_SETTINGS, STREAM_SETTINGS } from '../domain/settings/server-settings.ts';
+import { rowsOf, type Setting, variableOf } from '../domain/settings/setting.ts';
+import { EXECUTION_MAXIMA, EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../domain/tool/execution-settings.ts';
+import { MCP_SETTINGS } from '../doors/mcp-gateway/settings.ts';
+import { TRANSPORT_SETTINGS } from '../doors/mcp-transports/settings.ts';
+import { REST_SETTINGS } from '../doors/rest/settings.ts';
+import { FILE_SETTINGS } from '../executors/file/settings.ts';
+import { COMMAND_SETTINGS, TRANSACTION_SETTINGS } from '../executors/shell/settings.ts';
+import { WEB_SETTINGS } from '../executors/web/settings.ts';
+import { KEY_SETTINGS } from '../identity/keys/key-settings.ts';
+import { TOKEN_SETTINGS } from '../identity/token/token-settings.ts';
+import { APPROVAL_SETTINGS } from '../orchestration/approval-terms.ts';
+import { DESK_SETTINGS } from '../orchestration/approvals/desk-state.ts';
+import { SMTP_SETTINGS } from '../orchestration/notifiers/smtp/settings.ts';
+import { APPROVAL_WEBHOOK_SETTINGS } from '../orchestration/notifiers/webhook/settings.ts';
+import { WORKER_SETTINGS } from '../orchestration/workers/worker-limits.ts';
+import { GATE_SETTINGS, QUOTA_SETTINGS, TRUST_SETTINGS } from '../permission/gates/gate-settings.ts';
+import { DECISION_SETTINGS, POLICY_SERVER_SETTINGS } from '../permission/policies/policy-settings.ts';
+import { ABAC_SETTINGS } from '../permission/policy-engines/abac/settings.ts';
+import { OPA_SETTINGS } from '../permission/policy-engines/opa/settings.ts';
+import { CALL_SETTINGS } from '../pipeline/parts.ts';
+import { RETRY_SETTINGS } from '../pipeline/stages/attempts/retry-rules.ts';
+import { VALUE_SETTINGS } from '../pipeline/stages/values/value-rules.ts';
+import { RETENTION_SETTINGS } from '../registry/versions/lifecycle/retention.ts';
+import { COERCION_SETTINGS } from '../validation/coerce/coercion-rules.ts';
+import { AUDIT_ROWS, CHECKPOINT_SETTINGS } from './settings/audit.ts';
+import { CALL_ROWS } from './settings/calls.ts';
+import { REDACTION_ROWS, SANITISE_ACTIONS, SANITISE_ROWS } from './settings/guards.ts';
+import { IDENTITY_ROWS, OAUTH_ROWS } from './settings/identity.ts';
+import { PERMISSION_ROWS } from './settings/permission.ts';
+import { SANDBOX_ROWS, WARM_POOL_SETTINGS } from './settings/sandbox.ts';
+import { SEARCH_ROWS } from './settings/search.ts';
+import { SERVER_ROWS } from './settings/server.ts';
+import { TOOL_ROWS } from './settings/tools.ts';
 
-export { type Setting, variableOf } from './settings/setting.ts';
+export { type Setting, variableOf };
 
-/** Everything that can be set. A list is written with commas in a variable. */
-export const SETTINGS = [
-  ...SERVER_SETTINGS,
-  ...REGISTRY_SETTINGS,
-  ...IDENTITY_SETTINGS,
-  ...OAUTH_SETTINGS,
-  ...PERMISSION_SETTINGS,
-  ...TRUST_SETTINGS,
-  ...CALLS_SETTINGS,
-  ...BOUNDS_SETTINGS,
-  ...RETRY_SETTINGS,
-  ...CIRCUIT_SETTINGS,
-  ...APPROVALS_SETTINGS,
-  ...NOTIFIER_SETTINGS,
-  ...SANDBOX_SETTINGS,
-  ...SHELL_SETTINGS,
-  ...FILE_SETTINGS,
-  ...AUDIT_SETTINGS,
-  ...REDACTION_SETTINGS,
-  ...VALIDATION_SETTINGS,
-  ...WORKERS_SETTINGS,
-  ...WEB_SETTINGS,
-] as const satisfies readonly Setting[];
+/** What components let an operator set: each table stands in its component. */
+const OF_COMPONENTS = rowsOf(
+  CIRCUIT_SETTINGS,
+  STOP_SETTINGS,
+  STREAM_SETTINGS,
+  EXECUTION_MAXIMA,
+  EXECUTION_SETTINGS,
+  UPSTREAM_TOOL_TIMES,
+  MCP_SETTINGS,
+  TRANSPORT_SETTINGS,
+  REST_SETTINGS,
+  FILE_SETTINGS,
+  COMMAND_SETTINGS,
+  TRANSACTION_SETTINGS,
+  WEB_SETTINGS,
+  KEY_SETTINGS,
+  TOKEN_SETTINGS,
+  APPROVAL_SETTINGS,
+  DESK_SETTINGS,
+  SMTP_SETTINGS,
+  APPROVAL_WEBHOOK_SETTINGS,
+  WORKER_SETTINGS,
+  GATE_SETTINGS,
+  QUOTA_SETTINGS,
+  TRUST_SETTINGS,
+  DECISION_SETTINGS,
+  POLICY_SERVER_SETTINGS,
+  ABAC_SETTINGS,
+  OPA_SETTINGS,
+  CALL_SETTINGS,
+  RETRY_SETTINGS,
+  VALUE_SETTINGS,
+  RETENTION_SETTINGS,
+  COERCION_SETTINGS,
+  CHECKPOINT_SETTINGS,
+  SANITISE_ACTIONS,
+  WARM_POOL_SETTINGS,
+);
+
+/** What is set of the layer as a whole: where it listens, what it is made from. */
+const OF_COMPOSITION = [
+  ...SERVER_ROWS,
+  ...CALL_ROWS,
+  ...IDENTITY_ROWS,
+  ...OAUTH_ROWS,
+  ...PERMISSION_ROWS,
+  ...SEARCH_ROWS,
+  ...TOOL_ROWS,
+  ...AUDIT_ROWS,
+  ...REDACTION_ROWS,
+  ...SANITISE_ROWS,
+  ...SANDBOX_ROWS,
+];
+
+/** Everything that can be set; keys of one table of the file stand beside each other. */
+export const SETTINGS = besideEachOther([...OF_COMPOSITION, ...OF_COMPONENTS]);
 
 type Row = (typeof SETTINGS)[number];
-type ValueOf<R extends Row> = R extends { readonly type: 'integer' | 'number' }
-  ? number
-  : R extends { readonly type: 'boolean' }
-    ? boolean
-    : R extends { readonly oneOf: readonly (infer One)[] }
-      ? R extends { readonly type: 'list' }
-        ? readonly One[]
-        : One
-      : R extends { readonly type: 'list' }
-        ? readonly string[]
-        : string;
 
 /** Values of all settings by key. */
-export type Settings = { readonly [R in Row as R['key']]: ValueOf<R> };
+export type Settings = { readonly [R in Row as R['key']]: R['default'] };
+
+function besideEachOther<R extends Setting>(rows: readonly R[]): readonly R[] {
+  const tables = Object.groupBy(rows, ({ key }) => key.slice(0, key.lastIndexOf('.')));
+  return Object.values(tables).flatMap((table = []) => table);
+}

@@ -3,6 +3,7 @@ import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
 import type { ApprovalDesk } from '../pipeline/approval-desk.port.ts';
 import type { HeldClosing, StoredDelegation, StoredRule, StoredVote } from './approval-store.port.ts';
+import { APPROVAL_SETTINGS } from './approval-terms.ts';
 import { ask, isAlwaysAllowed } from './approvals/ask.ts';
 import { type Approval, approve, type Decided, type Decision, deny, withdraw } from './approvals/decide.ts';
 import { type Answer, answer, delegate, endDelegation, type NewDelegation } from './approvals/delegate.ts';
@@ -10,8 +11,8 @@ import {
   type ApprovalDeskParts,
   type Approver,
   type AskingState,
+  DESK_LIMITS,
   type DecidingParts,
-  type DeskLimits,
   type DeskState,
   inBackground,
 } from './approvals/desk-state.ts';
@@ -22,19 +23,8 @@ import { createStandingRules } from './approvals/standing-rules.ts';
 import { startSweeping, sweep } from './approvals/sweep.ts';
 import { tellAsked } from './approvals/tell.ts';
 
-export type { Answer, Approval, ApprovalDeskParts, Approver, Decided, Decision, DeskLimits, NewDelegation, Pending };
+export type { Answer, Approval, ApprovalDeskParts, Approver, Decided, Decision, NewDelegation, Pending };
 export { digestOf };
-
-/** What holds where nobody says otherwise. */
-export const DESK_LIMITS: DeskLimits = {
-  sweepMs: 15_000,
-  pendingMax: 1000,
-  yesValidMs: 900_000,
-  rememberMsMax: 30 * 24 * 3_600_000,
-  delegationMsMax: 30 * 24 * 3_600_000,
-  followMs: 400,
-  leaseMs: 30_000,
-};
 
 /** How long the end of the desk waits for what is under way, in ms. */
 const CLOSE_MS = 10_000;
@@ -167,7 +157,7 @@ function stateOf(parts: ApprovalDeskParts): AskingState {
     notifiers: parts.notifiers ?? [],
     stillGood: parts.stillGood ?? (() => true),
     shownArguments: parts.shownArguments,
-    clientReasons: parts.clientReasons ?? ['requires_confirmation'],
+    clientReasons: parts.clientReasons ?? APPROVAL_SETTINGS.clientReasons.default,
     rules: createStandingRules({ store, clock, log, followMs: limits.followMs }),
     pendingCounts: new Map(),
     seen: new Map(),

@@ -1,7 +1,21 @@
 import { wildcardMatcher } from '@sallyport/std/text/wildcard';
 import type { SideEffectPolicy } from '../../api/schemas/tool-manifest.ts';
 import type { ConfirmationReason } from '../domain/invocation/waiting-call.ts';
+import { boolean, someOf } from '../domain/settings/rows.ts';
 import { sideEffectOf, type ToolVersion } from '../domain/tool/tool-version.ts';
+
+/** What holds of approvals where no rule of the file says otherwise. */
+export const APPROVAL_SETTINGS = {
+  fourEyes: boolean('approvals.four_eyes', {
+    default: true,
+    sentence: 'Whoever asked for a call cannot decide on it, where no rule of the file says otherwise.',
+  }),
+  clientReasons: someOf('approvals.client_reasons', ['requires_confirmation', 'trust', 'policy', 'executor'], {
+    default: ['requires_confirmation'],
+    sentence:
+      'Reasons for which the user whom the credential names may confirm a call at the own MCP client; for any other reason it waits for an approver.',
+  }),
+};
 
 /** Those who are asked from one time on. */
 export interface ApprovalLevel {
@@ -57,7 +71,7 @@ export const DEFAULT_TERMS: ApprovalTerms = {
   ],
   quorum: 1,
   expiresAfterMs: 24 * HOUR_MS,
-  fourEyes: true,
+  fourEyes: APPROVAL_SETTINGS.fourEyes.default,
   atClient: true,
   remember: 'tool',
 };

@@ -13,10 +13,10 @@ import { beat, shownProgress } from './workers/heartbeat.ts';
 import { isSafe } from './workers/held-call.ts';
 import { repeat } from './workers/repeat.ts';
 import { sweep } from './workers/sweep.ts';
-import { WORKER_DEFAULTS, type WorkerLimits } from './workers/worker-limits.ts';
+import { WORKER_DEFAULTS, WORKER_SETTINGS, type WorkerLimits } from './workers/worker-limits.ts';
 import type { WorkerParts } from './workers/worker-parts.ts';
 
-export { shownProgress, WORKER_DEFAULTS, type WorkerLimits, type WorkerParts };
+export { shownProgress, WORKER_DEFAULTS, WORKER_SETTINGS, type WorkerLimits, type WorkerParts };
 
 /** What became of the wish that a call should end. */
 export type CancelEnd =

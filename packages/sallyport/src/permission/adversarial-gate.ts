@@ -1,4 +1,3 @@
-import { KiB } from '@sallyport/std/bytes';
 import { type Clock, systemClock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
@@ -6,6 +5,8 @@ import { sha256 } from '@sallyport/std/sha256';
 import { wildcardMatcher } from '@sallyport/std/text/wildcard';
 import type { GateDecision } from '../domain/invocation/gate-decision.ts';
 import type { LanguageModel } from '../domain/language-model/language-model.port.ts';
+import type { ValuesOf } from '../domain/settings/setting.ts';
+import { GATE_SETTINGS } from './gates/gate-settings.ts';
 import type { GatePolicies } from './gates/policy-file.ts';
 import { type JudgedCall, promptOf } from './gates/prompt.ts';
 
@@ -13,17 +14,9 @@ export { type GatePolicies, readGatePolicies } from './gates/policy-file.ts';
 export type { JudgedCall } from './gates/prompt.ts';
 
 /** Which model judges by which policies, and what happens when it does not. */
-export interface AdversarialGateOptions {
+export interface AdversarialGateOptions extends Partial<ValuesOf<typeof GATE_SETTINGS>> {
   readonly model: LanguageModel;
   readonly policies: GatePolicies;
-  /** Whether a call goes on that was not judged; false when absent. */
-  readonly failOpen?: boolean;
-  /** Tools that are not judged, `*` for any run of characters; those of 002 when absent. */
-  readonly exemptTools?: readonly string[];
-  /** 10 000 when absent. */
-  readonly timeoutMs?: number;
-  /** Largest arguments that are shown to the model; what is larger counts as not judged. 32 KiB when absent. */
-  readonly argumentBytesMax?: number;
   /** Takes personal data and secrets out of what the model is shown. */
   readonly redact?: (value: unknown) => unknown;
   readonly clock?: Clock;
@@ -41,25 +34,14 @@ export interface AdversarialGate {
   judge(call: JudgedCall, signal: AbortSignal): Promise<GateDecision> | undefined;
 }
 
-/** Tools of agents' own upkeep, which policies about the world only get in the way of (002). */
-export const GATE_EXEMPT_TOOLS: readonly string[] = [
-  'memory_save',
-  'memory_search',
-  'read_overflow',
-  'load_skill',
-  'schedule_deferred',
-];
-
-const TIMEOUT_MS = 10_000;
-const ARGUMENT_BYTES_MAX = 32 * KiB;
 const VERSION_LENGTH = 12;
 
 type Verdict = Pick<GateDecision, 'answer' | 'because'>;
 
 /** A gate that fails closed unless it is told otherwise. */
 export function createAdversarialGate(options: AdversarialGateOptions): AdversarialGate {
-  const { model, policies, failOpen = false, clock = systemClock } = options;
-  const exempt = (options.exemptTools ?? GATE_EXEMPT_TOOLS).map(wildcardMatcher);
+  const { model, policies, failOpen = GATE_SETTINGS.failOpen.default, clock = systemClock } = options;
+  const exempt = (options.exemptTools ?? GATE_SETTINGS.exemptTools.default).map(wildcardMatcher);
   const ofPhase = remembering((phase: keyof GatePolicies['phases']) => {
     const texts = [...policies.always, ...(policies.phases[phase] ?? [])];
     return { texts, version: sha256(canonicalJson(texts)).slice(0, VERSION_LENGTH) };
@@ -84,7 +66,12 @@ export function createAdversarialGate(options: AdversarialGateOptions): Adversar
 }
 
 async function verdictOn(
-  { model, redact, timeoutMs = TIMEOUT_MS, argumentBytesMax = ARGUMENT_BYTES_MAX }: AdversarialGateOptions,
+  {
+    model,
+    redact,
+    timeoutMs = GATE_SETTINGS.timeoutMs.default,
+    argumentBytesMax = GATE_SETTINGS.argumentBytesMax.default,
+  }: AdversarialGateOptions,
   policies: readonly string[],
   call: JudgedCall,
   signal: AbortSignal,

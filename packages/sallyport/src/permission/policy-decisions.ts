@@ -7,23 +7,21 @@ import { LRUCache } from 'lru-cache';
 import type { RecordedDecision } from '../../api/schemas/policy.ts';
 import type { Grant } from '../domain/invocation/grant.ts';
 import type { Principal } from '../domain/principal/principal.ts';
+import type { ValuesOf } from '../domain/settings/setting.ts';
+import { DECISION_SETTINGS } from './policies/policy-settings.ts';
 import type { PolicyDecision, PolicyEngine, PolicyQuestion } from './policy-engine.port.ts';
 
 /** Decisions kept in memory. */
 const DECISIONS_MAX = 10_000;
-/** How long a decision is kept when neither engine nor setting say (PRM-05). */
-const TTL_SECONDS = 300;
 /** Longest time that an engine may ask for. */
 const TTL_SECONDS_MAX = 3600;
 
 /** The engine that is asked, and how much of it is remembered. */
-export interface PolicyDecisionsOptions {
+export interface PolicyDecisionsOptions extends Partial<ValuesOf<typeof DECISION_SETTINGS>> {
   readonly engine: PolicyEngine;
   readonly clock?: Clock;
   /** Default 10 000. */
   readonly decisionsMax?: number;
-  /** How long a decision is kept when the engine does not say; 300 s by default, 0 keeps none. */
-  readonly ttlSeconds?: number;
 }
 
 /** A decision with who made it. */
@@ -56,7 +54,12 @@ type Answer = MadeDecision | Failure;
 
 /** Puts a cache before a policy engine. The engine's `version` is asked each time, so a reload takes effect at once. */
 export function createPolicyDecisions(options: PolicyDecisionsOptions): PolicyDecisions {
-  const { engine, clock = systemClock, decisionsMax = DECISIONS_MAX, ttlSeconds = TTL_SECONDS } = options;
+  const {
+    engine,
+    clock = systemClock,
+    decisionsMax = DECISIONS_MAX,
+    ttlSeconds = DECISION_SETTINGS.ttlSeconds.default,
+  } = options;
   const remembered = new LRUCache<string, Remembered>({ max: decisionsMax });
   let pending = new Map<string, Promise<Answer>>();
   const remember = (key: string, version: string, decision: PolicyDecision): MadeDecision => {

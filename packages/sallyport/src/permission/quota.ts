@@ -6,15 +6,13 @@ import { LRUCache } from 'lru-cache';
 import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import { ownerKey } from '../domain/invocation/call-owner.ts';
 import type { Principal } from '../domain/principal/principal.ts';
+import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
+import { QUOTA_SETTINGS } from './gates/gate-settings.ts';
 import type { QuotaSession, QuotaStore } from './quota-store.port.ts';
 
 /** What the quota stands on. */
-export interface QuotaOptions {
+export interface QuotaOptions extends Partial<ValuesOf<typeof QUOTA_SETTINGS>> {
   readonly store: QuotaStore;
-  /** Calls that a session may make; 0 for no bound. A token's own claim can only lower it. */
-  readonly callsPerSession?: number;
-  /** A session that called nothing for so long begins anew; 7 days when absent. */
-  readonly idleSeconds?: number;
   readonly clock?: Clock;
 }
 
@@ -30,7 +28,6 @@ export interface Quota {
   knownSpent(principal: Principal, claims: CapabilityClaims): Failure | undefined;
 }
 
-const IDLE_SECONDS = 7 * 86_400;
 /** Sessions known to have nothing left; they need not be asked for again. */
 const SPENT_MAX = 10_000;
 /** For so long: then the store is asked again, since a bound may have been raised or the session be over. */
@@ -38,7 +35,7 @@ const SPENT_MS = 5_000;
 
 /** Counts in the store, so that restarts and other instances go on where this one is. */
 export function createQuota(options: QuotaOptions): Quota {
-  const { store, callsPerSession = 0, idleSeconds = IDLE_SECONDS, clock = systemClock } = options;
+  const { store, callsPerSession, idleSeconds, clock = systemClock } = { ...defaultsOf(QUOTA_SETTINGS), ...options };
   const spent = new LRUCache<string, number>({ max: SPENT_MAX });
   const refuse = (callsMax: number): Failure =>
     failure(

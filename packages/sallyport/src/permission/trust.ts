@@ -1,19 +1,14 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { TrustLevel } from '../../api/schemas/capability-token.ts';
 import { SideEffectPolicy, type ToolManifest } from '../../api/schemas/tool-manifest.ts';
-
-/** What becomes of an autonomous call that somebody would have to confirm: nobody can be asked. */
-export type AutonomousCalls = 'refuse' | 'allow';
+import { defaultsOf, type ValuesOf } from '../domain/settings/setting.ts';
+import { TRUST_SETTINGS } from './gates/gate-settings.ts';
 
 /** What an operator may say of trust; everything has a default. */
-export interface TrustSettings {
-  /** `PREFIX=LEVEL` for the tools whose id begins so; the longest prefix wins, `*` is every tool, others are trusted. */
-  readonly sources?: readonly string[];
-  /** `LEVEL=EFFECT+EFFECT`: what runs without confirmation at this level, in place of the default. */
-  readonly unconfirmed?: readonly string[];
-  /** `refuse` when absent. */
-  readonly autonomous?: AutonomousCalls;
-}
+export type TrustSettings = Partial<ValuesOf<typeof TRUST_SETTINGS>>;
+
+/** What becomes of an autonomous call that somebody would have to confirm: nobody can be asked. */
+export type AutonomousCalls = NonNullable<TrustSettings['autonomous']>;
 
 /** How far a call is trusted, and what runs without asking a person (PRM-06). */
 export interface TrustRules {
@@ -50,9 +45,9 @@ interface SourceRule {
  * @throws ToolLayerError E3801 naming the entry that cannot be read
  */
 export function createTrustRules(settings: TrustSettings = {}): TrustRules {
-  const { autonomous = 'refuse' } = settings;
-  const rules = sourceRules(settings.sources ?? []);
-  const table = unconfirmedTable(settings.unconfirmed ?? []);
+  const { sources, unconfirmed, autonomous } = { ...defaultsOf(TRUST_SETTINGS), ...settings };
+  const rules = sourceRules(sources);
+  const table = unconfirmedTable(unconfirmed);
   const known = new WeakMap<ToolManifest, TrustLevel>();
   const ofSource = (manifest: ToolManifest): TrustLevel => {
     let level = known.get(manifest);

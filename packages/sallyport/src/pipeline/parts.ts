@@ -1,4 +1,5 @@
 import type { Redactor } from '@sallyport/guards';
+import { MiB } from '@sallyport/std/bytes';
 import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
 import type { AgentSandboxContext } from '../../api/schemas/agent-sandbox-context.ts';
@@ -6,6 +7,9 @@ import type { ToolInvokeRequest } from '../../api/schemas/invocation.ts';
 import type { RateLimit } from '../../api/schemas/tool-manifest.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { LedgerStore } from '../audit/ledger-store.port.ts';
+import { integer, seconds } from '../domain/settings/rows.ts';
+import type { ValuesOf } from '../domain/settings/setting.ts';
+import { EXECUTION_MAXIMA } from '../domain/tool/execution-settings.ts';
 import type { CompositeExecutor } from '../executors/composite.ts';
 import type { RateLimiter } from '../external/rate-limiter.port.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
@@ -35,35 +39,92 @@ import type { VisibleTools } from './visible-tools.ts';
 /** How urgent a call is. */
 export type CallPriority = NonNullable<NonNullable<ToolInvokeRequest['execution_options']>['priority']>;
 
-/** Bounds of the pipeline; every one is a setting. */
-export interface PipelineLimits {
-  /**
-   * Calls under way in this instance; more are refused with E3803. Those that wait for a slot of their agent do not count; there
-   * are no more of them either, of all agents together.
-   */
-  readonly callsMax: number;
-  /** Calls of one agent that run at once in this instance; more wait for their turn. */
-  readonly callsPerAgentMax: number;
-  /** Calls of one agent that wait for their turn; more are refused with E3106. */
-  readonly callsWaitingPerAgentMax: number;
-  /** Nesting of arguments. */
-  readonly argumentDepthMax: number;
-  /** Size of arguments as JSON. */
-  readonly argumentBytesMax: number;
+/** What can be set of the pipeline. */
+export const CALL_SETTINGS = {
+  callsMax: integer('calls.max', {
+    unit: 'calls',
+    minimum: 1,
+    default: 1000,
+    sentence:
+      'Calls under way at once in an instance; more are refused with E3803. As many more may wait for a slot of their agent.',
+  }),
+  callsPerAgentMax: integer('calls.per_agent_max', {
+    unit: 'calls',
+    minimum: 1,
+    default: 8,
+    sentence:
+      'Calls of one agent that run at once in an instance. More wait for their turn, each as long as its own timeout, and end with E3106 when none has come by then.',
+  }),
+  callsWaitingPerAgentMax: integer('calls.per_agent_waiting_max', {
+    unit: 'calls',
+    minimum: 0,
+    default: 100,
+    sentence: 'Calls of one agent that wait for their turn in an instance; more are refused with E3106 at once.',
+  }),
+  argumentDepthMax: integer('calls.argument_depth_max', {
+    unit: 'levels',
+    minimum: 1,
+    default: 64,
+    sentence: 'Deepest nesting of arguments.',
+  }),
+  argumentBytesMax: integer('calls.argument_bytes_max', {
+    unit: 'bytes',
+    minimum: 1,
+    default: 1 * MiB,
+    sentence: 'Largest text within the arguments of a call.',
+  }),
+  timeoutMsMax: EXECUTION_MAXIMA.timeoutMs,
+  laterTimeoutMsMax: seconds('workers.timeout_seconds_max', {
+    minimum: 0.001,
+    default: 86_400,
+    sentence: 'Longest timeout of an asynchronous call, extensions included.',
+  }),
+  externalRate: {
+    per_minute: integer('rate.external_per_minute', {
+      unit: 'calls',
+      minimum: 1,
+      default: 60,
+      sentence: 'Calls a minute to an HTTP tool that names no rate limit.',
+    }),
+    burst: integer('rate.external_burst', {
+      unit: 'calls',
+      minimum: 1,
+      default: 10,
+      sentence: 'Size of that token bucket.',
+    }),
+  },
+  apiRate: {
+    per_minute: integer('rate.api_per_minute', {
+      unit: 'calls',
+      minimum: 1,
+      default: 300,
+      sentence: 'Calls a minute of a tenant to one host, with all HTTP tools together, that rate.apis does not name.',
+    }),
+    burst: integer('rate.api_burst', {
+      unit: 'calls',
+      minimum: 1,
+      default: 50,
+      sentence: 'Size of that token bucket.',
+    }),
+  },
+  idempotencyTtlMs: seconds('idempotency.ttl_seconds', {
+    whole: true,
+    minimum: 1,
+    default: 86_400,
+    sentence: 'How long an idempotency key stays taken.',
+  }),
+};
+
+/** Bounds of the pipeline. */
+export interface PipelineLimits extends Omit<ValuesOf<typeof CALL_SETTINGS>, 'laterTimeoutMsMax' | 'apiRate'> {
   /** What a call gets when nobody says, and what none exceeds. */
   readonly layer: LayerLimits;
-  /** Longest timeout of a synchronous call (BC-1: 15 minutes). */
-  readonly timeoutMsMax: number;
   /** Longest timeout of a call that a worker runs, extensions included; as of a synchronous one when absent (PIPE-12). */
   readonly laterTimeoutMsMax?: number;
-  /** Rate limit of a tool that calls an external service and says nothing itself (EXT-02). */
-  readonly externalRate: RateLimit;
   /** What all tools of a tenant share that call one host, where `apiRates` says nothing of it; no bound when absent. */
   readonly apiRate?: RateLimit;
   /** The same by host (with its port where that is not the usual one), and by `mcp:` and the name of an upstream. */
   readonly apiRates?: ReadonlyMap<string, RateLimit>;
-  /** How long an idempotency key stays taken. */
-  readonly idempotencyTtlMs: number;
 }
 
 /** Everything the stages and wrappers stand on. Each stage takes the few it needs. */

@@ -7,7 +7,10 @@ import { type Ledger, openLedger } from '../../audit/ledger.ts';
 import { startRelay } from '../../audit/relay.ts';
 import { openJsonlEventSink } from '../../audit/sinks/jsonl/jsonl-event-sink.ts';
 import type { OutsideKnowledge } from '../../audit/verify-ledger.ts';
+import { valuesOf } from '../../domain/settings/setting.ts';
 import type { OperationParts } from '../../operations/parts.ts';
+import { CALL_SETTINGS } from '../../pipeline/parts.ts';
+import { CHECKPOINT_SETTINGS } from '../settings/audit.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { Storage } from './open-storage.ts';
 
@@ -34,7 +37,7 @@ export async function openAudit(
   const relay = startRelay({ store, chainId, sinks, log });
   opened.defer(() => relay.close());
   const ledger = await openLedger({ store, chainId, log, redactor, onCommitted: relay.offer });
-  const everyMs = settings['audit.checkpoint_seconds'] * 1000;
+  const { everyMs } = valuesOf(CHECKPOINT_SETTINGS, settings);
   const place = headsFile(join(folder, HEADS_FILE));
   const heads = createHeadsKeeper({ place, store, signer, chainId, clock });
   await heads.begin().catch((cause: unknown) => log.error('anchor-failed', { reason: String(cause) }));
@@ -43,6 +46,6 @@ export async function openAudit(
   const checkpoints = startCheckpointTimer({ ledger, store, signer, chainId, everyMs, clock, log, outside });
   opened.defer(() => checkpoints.close());
   opened.defer(() => ledger.close());
-  const keys = { keys: database.claimedKeys, ttlMs: settings['idempotency.ttl_seconds'] * 1000 };
+  const keys = { keys: database.claimedKeys, ttlMs: valuesOf(CALL_SETTINGS, settings).idempotencyTtlMs };
   return { ledger, outside: { chainId, place, head: () => ledger.head(), everyMs, keys, now: () => clock.now() } };
 }

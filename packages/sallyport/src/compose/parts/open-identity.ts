@@ -2,15 +2,18 @@ import { join } from 'node:path';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { Health } from '../../../api/schemas/health.ts';
 import type { CheckpointSigner } from '../../audit/checkpoint.ts';
+import { valuesOf } from '../../domain/settings/setting.ts';
 import type { ApiKeyStore } from '../../identity/api-keys.port.ts';
 import { type ApiKeys, createApiKeys } from '../../identity/api-keys.ts';
 import { createAuthenticator } from '../../identity/authenticator.ts';
 import { createTokenVerifier } from '../../identity/capability-token.ts';
 import { openKeyRing } from '../../identity/key-ring.ts';
 import { combinedKeys, type KeySource } from '../../identity/key-source.ts';
+import { KEY_SETTINGS } from '../../identity/keys/key-settings.ts';
 import { createTokenMint } from '../../identity/mint-token.ts';
 import type { RevocationStore } from '../../identity/revocations.port.ts';
 import { createRevocations, type Revocations } from '../../identity/revocations.ts';
+import { TOKEN_SETTINGS } from '../../identity/token/token-settings.ts';
 import { type KeySourceOptions, openKeyFile, openKeyUrl } from '../../identity/verification-keys.ts';
 import type { IdentityOperationParts } from '../../operations/identity/identity-parts.ts';
 import {
@@ -63,15 +66,14 @@ export async function openIdentity(
   await using opened = new AsyncDisposableStack();
   const folder = join(settings['data_folder'], 'keys');
   const keyRing = opened.use(await openKeyRing({ folder, issuer: OWN_ISSUER, clock, log }));
-  const foreignKeys = await openForeignKeys(opened, settings, { ...keyTimes(settings), clock, log });
+  const foreignKeys = await openForeignKeys(opened, settings, { ...valuesOf(KEY_SETTINGS, settings), clock, log });
   const accessTokens = accessTokensOf(settings, foreignKeys.oauth);
   const trust = {
     keys: combinedKeys([keyRing, foreignKeys.capability]),
     issuers: [...new Set([OWN_ISSUER, ...settings['tokens.issuers']])],
     ownIssuer: OWN_ISSUER,
     algorithms: algorithmsOf(settings, 'tokens.algorithms'),
-    audiences: settings['tokens.audiences'],
-    clockSkewSeconds: settings['tokens.clock_skew_seconds'],
+    ...valuesOf(TOKEN_SETTINGS, settings),
     clock,
     ...(accessTokens === undefined ? {} : { accessTokens }),
   };
@@ -108,19 +110,13 @@ export async function openIdentity(
       apiKeys,
       keyRing,
       foreignKeys: everyForeignKey,
-      keyOverlapMs: settings['tokens.key_overlap_seconds'] * 1000,
+      keyOverlapMs: valuesOf(KEY_SETTINGS, settings).overlapMs,
       defaultAgent: DEFAULT_AGENT,
     },
     health: () => healthOf(settings, everyForeignKey, revocations, apiKeys),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
-
-const keyTimes = (settings: Settings) => ({
-  refreshMs: settings['tokens.jwks_refresh_seconds'] * 1000,
-  maxAgeMs: settings['tokens.jwks_max_age_seconds'] * 1000,
-  overlapMs: settings['tokens.key_overlap_seconds'] * 1000,
-});
 
 /** Each issuer's keys speak for that issuer alone. */
 async function openForeignKeys(

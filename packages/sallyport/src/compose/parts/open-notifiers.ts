@@ -1,10 +1,13 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { valuesOf } from '../../domain/settings/setting.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import { createNoticeQueue } from '../../orchestration/notices/notice-queue.ts';
 import type { Notifier } from '../../orchestration/notifier.port.ts';
 import { createConsoleNotifier } from '../../orchestration/notifiers/console/console-notifier.ts';
 import { createLogNotifier } from '../../orchestration/notifiers/log/log-notifier.ts';
+import { SMTP_SETTINGS } from '../../orchestration/notifiers/smtp/settings.ts';
 import { createSmtpNotifier } from '../../orchestration/notifiers/smtp/smtp-notifier.ts';
+import { APPROVAL_WEBHOOK_SETTINGS } from '../../orchestration/notifiers/webhook/settings.ts';
 import { createWebhookNotifier } from '../../orchestration/notifiers/webhook/webhook-notifier.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
@@ -23,28 +26,17 @@ const NOTIFIERS: Readonly<Record<string, Make>> = {
   log: ({ log }) => createLogNotifier(log),
   webhook(from) {
     const { settings } = from;
-    return createWebhookNotifier(
-      {
-        id: 'approvals',
-        url: needed(settings, 'notifiers.webhook_url'),
-        secret: needed(settings, 'notifiers.webhook_secret'),
-        answerTokens: settings['notifiers.webhook_answer_tokens'],
-      },
-      { secret: secretOf(from) },
-    );
+    demand(settings, 'notifiers.webhook_url', 'notifiers.webhook_secret');
+    const values = valuesOf(APPROVAL_WEBHOOK_SETTINGS, settings);
+    return createWebhookNotifier({ id: 'approvals', ...values }, { secret: secretOf(from) });
   },
   smtp(from) {
     const { settings } = from;
-    const userSecret = settings['notifiers.smtp_user_secret'];
-    const passwordSecret = settings['notifiers.smtp_password_secret'];
-    const answerUrl = settings['notifiers.answer_url'];
+    demand(settings, 'notifiers.smtp_host', 'notifiers.smtp_from');
+    const { userSecret, passwordSecret, answerUrl, ...values } = valuesOf(SMTP_SETTINGS, settings);
     return createSmtpNotifier(
       {
-        host: needed(settings, 'notifiers.smtp_host'),
-        port: settings['notifiers.smtp_port'],
-        security: settings['notifiers.smtp_security'],
-        from: needed(settings, 'notifiers.smtp_from'),
-        to: settings['notifiers.smtp_to'],
+        ...values,
         ...(userSecret === '' ? {} : { userSecret }),
         ...(passwordSecret === '' ? {} : { passwordSecret }),
         ...(answerUrl === '' ? {} : { answerUrl }),
@@ -71,10 +63,10 @@ export function openNotifiers(opened: AsyncDisposableStack, from: NotifierIngred
 
 type Needed = 'notifiers.webhook_url' | 'notifiers.webhook_secret' | 'notifiers.smtp_host' | 'notifiers.smtp_from';
 
-function needed(settings: Settings, key: Needed): string {
-  const value = settings[key];
-  if (value !== '') return value;
-  throw new ToolLayerError('E3801', `notifiers.enabled needs ${key}. Set it, or leave the notifier out.`);
+function demand(settings: Settings, ...keys: readonly Needed[]): void {
+  const absent = keys.find((key) => settings[key] === '');
+  if (absent === undefined) return;
+  throw new ToolLayerError('E3801', `notifiers.enabled needs ${absent}. Set it, or leave the notifier out.`);
 }
 
 const secretOf =

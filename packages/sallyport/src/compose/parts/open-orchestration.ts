@@ -1,15 +1,18 @@
 import { join } from 'node:path';
+import { valuesOf } from '../../domain/settings/setting.ts';
 import {
   type ApprovalDeskParts,
   type ApprovalOffice,
   type AskingDesk,
   createApprovalDesk,
 } from '../../orchestration/approval-desk.ts';
+import { APPROVAL_SETTINGS } from '../../orchestration/approval-terms.ts';
 import { readApprovalTerms } from '../../orchestration/approval-terms-file.ts';
 import {
   type ClientConfirmations,
   createClientConfirmations,
 } from '../../orchestration/approvals/client-confirmations.ts';
+import { DESK_SETTINGS } from '../../orchestration/approvals/desk-state.ts';
 import { type CallIntake, createCallIntake } from '../../orchestration/call-intake.ts';
 import type { JobQueue } from '../../orchestration/job-queue.port.ts';
 import { openBullmqJobQueue } from '../../orchestration/job-queues/bullmq/bullmq-job-queue.ts';
@@ -18,6 +21,7 @@ import type { Notifier } from '../../orchestration/notifier.port.ts';
 import {
   createWorkers,
   WORKER_DEFAULTS,
+  WORKER_SETTINGS,
   type WorkerLimits,
   type WorkerParts,
   type Workers,
@@ -30,8 +34,6 @@ import { poolTarget } from '../../storage/postgres/postgres-connection.ts';
 import type { Settings } from '../settings.ts';
 import type { Ingredients } from './ingredients.ts';
 import type { openFoundation } from './open-foundation.ts';
-
-const DAY_MS = 86_400_000;
 
 type Foundation = Pick<Awaited<ReturnType<typeof openFoundation>>, 'storage' | 'identity' | 'instanceId' | 'ledger'>;
 
@@ -115,7 +117,8 @@ async function deskParts({
 }: OrchestrationParts): Promise<ApprovalDeskParts> {
   const { settings, clock, log, redactor } = from;
   const file = settings['approvals.file'] || join(settings['data_folder'], 'approvals.toml');
-  const terms = await readApprovalTerms(file, { fourEyes: settings['approvals.four_eyes'] });
+  const { fourEyes, clientReasons } = valuesOf(APPROVAL_SETTINGS, settings);
+  const terms = await readApprovalTerms(file, { fourEyes });
   return {
     store: storage.database.approvalStore,
     records: storage.database.ledgerStore,
@@ -126,16 +129,10 @@ async function deskParts({
     terms,
     notifiers,
     toolOf: toolsOfTenants(registry, settings['tenant.catalog']),
-    clientReasons: settings['approvals.client_reasons'],
+    clientReasons,
     stillGood: (claims) => !identity.wasRevoked(claims),
     ...(settings['approvals.show_arguments'] ? { shownArguments: shownBy(redactor) } : {}),
-    limits: {
-      pendingMax: settings['approvals.pending_max'],
-      yesValidMs: settings['approvals.yes_valid_seconds'] * 1000,
-      sweepMs: settings['approvals.sweep_seconds'] * 1000,
-      rememberMsMax: settings['approvals.remember_days_max'] * DAY_MS,
-      delegationMsMax: settings['approvals.delegation_days_max'] * DAY_MS,
-    },
+    limits: valuesOf(DESK_SETTINGS, settings),
   };
 }
 
@@ -187,16 +184,7 @@ function openQueue({ settings, log }: Ingredients, { connection, embedded }: Fou
   return shared ? openBullmqJobQueue({ connection: poolTarget(connection), log }) : Promise.resolve(memoryJobQueue());
 }
 
-function workerLimitsOf(settings: Settings): WorkerLimits {
-  return {
-    ...WORKER_DEFAULTS,
-    slots: settings['workers.slots'],
-    callsPerAgentMax: settings['calls.per_agent_max'],
-    queueMax: settings['workers.queue_max'],
-    waitMsMax: settings['workers.wait_seconds_max'] * 1000,
-    leaseMs: settings['workers.lease_seconds'] * 1000,
-    roomMsMax: settings['workers.timeout_seconds_max'] * 1000,
-    preemptionsMax: settings['workers.preemptions_max'],
-    graceMs: settings['shutdown.grace_seconds'] * 1000,
-  };
-}
+const workerLimitsOf = (settings: Settings): WorkerLimits => ({
+  ...WORKER_DEFAULTS,
+  ...valuesOf(WORKER_SETTINGS, settings),
+});

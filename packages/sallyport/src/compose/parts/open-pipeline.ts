@@ -1,8 +1,12 @@
+import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
+import { valuesOf } from '../../domain/settings/setting.ts';
+import { EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../../domain/tool/execution-settings.ts';
 import type { CallIntake } from '../../orchestration/call-intake.ts';
 import { RunningCalls } from '../../pipeline/ongoing/running-calls.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { createLateEnds } from '../../pipeline/record/late-ends.ts';
 import { createCircuits } from '../../pipeline/stages/attempts/circuits/circuits.ts';
+import { RETRY_SETTINGS } from '../../pipeline/stages/attempts/retry-rules.ts';
 import { createOutputMemory } from '../../pipeline/stages/determinism/output-memory.ts';
 import { stateUndoer } from '../../pipeline/undo/state/state-undoer.ts';
 import { memoryCircuitStore } from '../../storage/memory/memory-circuit-store.ts';
@@ -38,7 +42,7 @@ export async function openPipeline(
   identity.onRevocations(() => running.stopRevoked(identity.wasRevoked));
   // Closed once no call runs any more.
   const lateEnds = opened.use(createLateEnds({ ledger, records: database.ledgerStore, log }));
-  opened.defer(() => running.drain(settings['shutdown.grace_seconds'] * 1000));
+  opened.defer(() => running.drain(valuesOf(STOP_SETTINGS, settings).graceMs));
   return {
     clock,
     log,
@@ -67,11 +71,7 @@ export async function openPipeline(
     state: { store: database.stateStore },
     outcomes: database.outcomeStore,
     outputs: createOutputMemory({ store: database.outputStore, clock, log }),
-    retries: {
-      jitter: settings['retry.jitter'],
-      attemptsMax: settings['retry.attempts_max'],
-      budgetMs: settings['retry.budget_seconds'] * 1000,
-    },
+    retries: valuesOf(RETRY_SETTINGS, settings),
     ...(intake === undefined ? {} : { workers: intake }),
     ...(from.onStage === undefined ? {} : { onStage: from.onStage }),
   };
@@ -88,8 +88,8 @@ function circuitsOf(
     store: memoryCircuitStore({ clock }),
     terms,
     unknownState: settings['circuits.unknown_state'],
-    timeoutMs: settings['calls.timeout_seconds'] * 1000,
-    upstreamTimeoutMs: settings['upstreams.timeout_seconds'] * 1000,
+    timeoutMs: valuesOf(EXECUTION_SETTINGS, settings).timeoutMs,
+    upstreamTimeoutMs: valuesOf(UPSTREAM_TOOL_TIMES, settings).timeoutMs,
     ledger,
     clock,
     log,

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { failureOf, ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { PolicyFileBody } from '../../../api/schemas/policy.ts';
+import { valuesOf } from '../../domain/settings/setting.ts';
 import type { DoctorFinding } from '../../doors/cli/cli-parts.ts';
 import { createPolicyRecord, type PolicyRecord } from '../../operations/policies/policy-record.ts';
 import { combineEngines } from '../../permission/policies/combine-engines.ts';
+import { DECISION_SETTINGS } from '../../permission/policies/policy-settings.ts';
 import {
   createPolicyAdministration,
   type PolicyAdministration,
@@ -16,8 +18,10 @@ import {
 import { createPolicyDecisions, type PolicyDecisions } from '../../permission/policy-decisions.ts';
 import type { PolicyEngine } from '../../permission/policy-engine.port.ts';
 import { createAbacPolicyEngine } from '../../permission/policy-engines/abac/abac-policy-engine.ts';
+import { ABAC_SETTINGS } from '../../permission/policy-engines/abac/settings.ts';
 import { createCedarPolicyEngine } from '../../permission/policy-engines/cedar/cedar-policy-engine.ts';
 import { createOpaPolicyEngine } from '../../permission/policy-engines/opa/opa-policy-engine.ts';
+import { OPA_SETTINGS } from '../../permission/policy-engines/opa/settings.ts';
 import { createRulesPolicyEngine } from '../../permission/policy-engines/rules/rules-policy-engine.ts';
 import { memoryPolicyUpdates } from '../../storage/memory/memory-policy-updates.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -35,8 +39,8 @@ export interface OpenPolicies extends AsyncDisposable {
 const ENGINES = {
   cedar: (settings: Settings) => createCedarPolicyEngine({ folder: folderOf(settings) }),
   rules: (settings: Settings) => createRulesPolicyEngine({ folder: folderOf(settings) }),
-  opa: async (settings: Settings) => createOpaPolicyEngine(serverOf(settings, settings['permission.opa_endpoint'])),
-  abac: async (settings: Settings) => createAbacPolicyEngine(serverOf(settings, settings['permission.abac_endpoint'])),
+  opa: async (settings: Settings) => createOpaPolicyEngine(valuesOf(OPA_SETTINGS, settings)),
+  abac: async (settings: Settings) => createAbacPolicyEngine(valuesOf(ABAC_SETTINGS, settings)),
 } as const satisfies Record<string, (settings: Settings) => Promise<PolicyEngine>>;
 
 type EngineName = keyof typeof ENGINES;
@@ -48,8 +52,7 @@ export async function openPolicies({ settings, clock, log }: Ingredients): Promi
     engines.filter(({ mode }) => mode === wanted).map(({ engine }) => engine);
   const engine = combineEngines({ enforced: ofMode('enforce'), shadow: ofMode('shadow') });
   for (const each of engines) warm(each.engine, log);
-  const ttlSeconds = settings['permission.cache_ttl_seconds'];
-  const decisions = createPolicyDecisions({ engine, clock, ttlSeconds });
+  const decisions = createPolicyDecisions({ engine, clock, ...valuesOf(DECISION_SETTINGS, settings) });
   const updates = memoryPolicyUpdates();
   const listening = updates.subscribe(() => decisions.clear());
   const folder = folderOf(settings);
@@ -87,8 +90,6 @@ const folderOf = (settings: Settings): string =>
   settings['permission.policies_folder'] === ''
     ? join(settings['data_folder'], 'policies')
     : settings['permission.policies_folder'];
-
-const serverOf = (settings: Settings, endpoint: string) => ({ endpoint, timeoutMs: settings['permission.timeout_ms'] });
 
 async function openEngines(settings: Settings): Promise<readonly RunningEngine[]> {
   const enforced = namesIn(settings, 'permission.engines');

@@ -13,6 +13,8 @@ import { createGvisorDriver } from '@sallyport/sandbox/gvisor';
 import { createKubernetesDriver } from '@sallyport/sandbox/kubernetes';
 import { createFirecrackerDriver, createQemuDriver } from '@sallyport/sandbox/microvm';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { valuesOf } from '../../domain/settings/setting.ts';
+import { WARM_POOL_SETTINGS } from '../settings/sandbox.ts';
 import type { Settings } from '../settings.ts';
 
 /** The drivers of a layer, one by one and as one. */
@@ -44,13 +46,7 @@ interface From {
 const DRIVERS: Readonly<Record<string, Open>> = {
   bubblewrap({ settings, gate, closed }, opened) {
     const driver = createBubblewrapDriver({ launchersReady: settings['sandbox.warm_launchers'], closed }, gate);
-    const pool = createWarmPool(driver, {
-      settings: {
-        standingMax: settings['sandbox.warm_max'],
-        keepMs: settings['sandbox.warm_keep_minutes'] * 60_000,
-        ageMaxMs: settings['sandbox.warm_age_minutes'] * 60_000,
-      },
-    });
+    const pool = createWarmPool(driver, { settings: valuesOf(WARM_POOL_SETTINGS, settings) });
     // Closes the driver too.
     opened.defer(() => pool.close());
     return { calls: pool, servers: driver };

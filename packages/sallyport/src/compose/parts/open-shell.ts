@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import type { CommandPolicy } from '@sallyport/guards';
 import type { SandboxDriver } from '@sallyport/sandbox';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import { valuesOf } from '../../domain/settings/setting.ts';
 import type { Executor } from '../../executors/executor.port.ts';
+import { COMMAND_SETTINGS, TRANSACTION_SETTINGS } from '../../executors/shell/settings.ts';
 import { createShellExecutor } from '../../executors/shell/shell-executor.ts';
 import { createShellPolicy, type ShellPolicy } from '../../executors/shell/shell-policy.ts';
 import { followShellPolicy } from '../../executors/shell/shell-policy-file.ts';
@@ -32,19 +34,11 @@ export async function openShell(
 }
 
 /** What the operator adds to the rules of the command screen. */
-const commandPolicyOf = (settings: Settings): CommandPolicy => ({
-  mode: settings['shell.mode'],
-  blocked: settings['shell.blocked'],
-  allowed: settings['shell.allowed'],
-  asked: settings['shell.asked'],
-});
+const commandPolicyOf = (settings: Settings): CommandPolicy => valuesOf(COMMAND_SETTINGS, settings);
 
 const transactionSettingsOf = (settings: Settings): TransactionSettings => ({
-  transactional: settings['shell.transactional'],
-  transactionScope: settings['shell.transaction_scope'],
+  ...valuesOf(TRANSACTION_SETTINGS, settings),
   autoRollbackExitCodes: settings['shell.auto_rollback_exit_codes'].map(exitCodeOf),
-  snapshotRequired: settings['shell.snapshot_required'],
-  maxSnapshotBytes: settings['shell.max_snapshot_bytes'],
 });
 
 function exitCodeOf(text: string): number {

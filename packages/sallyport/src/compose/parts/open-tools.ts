@@ -1,16 +1,17 @@
 import { join, resolve } from 'node:path';
 import { createWasmDriver } from '@sallyport/sandbox/wasm';
 import { circuitFaults } from '../../domain/circuit/circuit-config.ts';
+import { valuesOf } from '../../domain/settings/setting.ts';
 import { createComposioExecutor } from '../../executors/composio/composio-executor.ts';
 import { type CompositeExecutor, createCompositeExecutor } from '../../executors/composite.ts';
 import { createFileExecutor } from '../../executors/file/file-executor.ts';
-import type { FileSettings } from '../../executors/file/settings.ts';
+import { FILE_SETTINGS } from '../../executors/file/settings.ts';
 import { createHttpExecutor } from '../../executors/http/http-executor.ts';
 import { createMcpExecutor } from '../../executors/mcp/mcp-executor.ts';
 import { withModules } from '../../executors/native/module-executor.ts';
 import { createSkillExecutor } from '../../executors/skill/skill-executor.ts';
 import { createSkillFolders } from '../../executors/skill/skill-folders.ts';
-import type { WebSettings } from '../../executors/web/settings.ts';
+import { WEB_SETTINGS } from '../../executors/web/settings.ts';
 import { createWebExecutor } from '../../executors/web/web-executor.ts';
 import { createEgressGuard } from '../../external/egress-guard.ts';
 import { createOutboundHttp } from '../../external/outbound-http.ts';
@@ -26,6 +27,8 @@ import { createUpstreams, type Upstreams, type UpstreamsParts } from '../../mcp-
 import { pathMarkFaults } from '../../permission/check-path-arguments.ts';
 import { createRegistry, type Registry } from '../../registry/registry.ts';
 import type { SkillPackage } from '../../registry/skill-package.ts';
+import { RETENTION_SETTINGS } from '../../registry/versions/lifecycle/retention.ts';
+import { COERCION_SETTINGS } from '../../validation/coerce/coercion-rules.ts';
 import { createSchemaValidator, type SchemaValidator } from '../../validation/schema-validator.ts';
 import type { Settings } from '../settings.ts';
 import { VERSION } from '../version.ts';
@@ -43,7 +46,7 @@ export async function openTools(
   { database }: Storage,
   onElicitation: ElicitationDesk,
 ) {
-  const schemas = createSchemaValidator({ coercion: coercionOf(settings) });
+  const schemas = createSchemaValidator({ coercion: valuesOf(COERCION_SETTINGS, settings) });
   const secrets = await openSecrets(settings, environment, clock);
   const { driver, servers, drivers } = openSandboxes(opened, settings, closed);
   const bounds = machineBounds(settings);
@@ -71,7 +74,7 @@ export async function openTools(
     ...{ contents: database.skillContents, clock },
     namedBy: (tenantId) => skillHashes(registry, tenantId),
   });
-  const fileExecutor = createFileExecutor({ clock, settings: fileSettingsOf(settings), closed });
+  const fileExecutor = createFileExecutor({ clock, settings: valuesOf(FILE_SETTINGS, settings), closed });
   const executors = createCompositeExecutor(
     [
       withModules(native, {
@@ -83,7 +86,7 @@ export async function openTools(
       shell,
       opened.use(createHttpExecutor({ clock, outbound })),
       fileExecutor,
-      opened.use(createWebExecutor({ clock, outbound, settings: webSettingsOf(settings) })),
+      opened.use(createWebExecutor({ clock, outbound, settings: valuesOf(WEB_SETTINGS, settings) })),
       createMcpExecutor(upstreams),
       createSkillExecutor({ driver, files: skillFiles, screen: () => shellPolicy.screen() }),
       createComposioExecutor({ outbound, clock }),
@@ -153,11 +156,7 @@ function registryOf(settings: Settings, { clock, log, store, schemas, executors,
       ...circuitFaults(manifest),
     ],
     timeoutSecondsMax: settings['calls.timeout_seconds_max'],
-    retention: {
-      versionsPerToolMax: settings['registry.max_versions_per_tool'],
-      warningDays: settings['registry.deprecation_warning_days'],
-      inUseDays: settings['registry.in_use_days'],
-    },
+    retention: valuesOf(RETENTION_SETTINGS, settings),
   });
 }
 
@@ -186,22 +185,3 @@ async function skillHashes(registry: Registry, tenantId: string): Promise<Readon
   const files = versions.flatMap(({ manifest }) => (manifest.executor.config as SkillPackage | undefined)?.files ?? []);
   return new Set(files.map(({ sha256 }) => sha256));
 }
-
-const coercionOf = (settings: Settings) => ({
-  dates: settings['validation.coerce_dates'],
-  epochs: settings['validation.coerce_epochs'],
-});
-
-const fileSettingsOf = (settings: Settings): FileSettings => ({
-  denyRead: settings['file.deny_read'],
-  allowRead: settings['file.allow_read'],
-  denyWrite: settings['file.deny_write'],
-  allowWrite: settings['file.allow_write'],
-});
-
-const webSettingsOf = (settings: Settings): Partial<WebSettings> => ({
-  respectRobots: settings['web.respect_robots'],
-  robotsName: settings['web.robots_name'],
-  userAgent: settings['web.user_agent'],
-  cache: settings['web.cache'],
-});

@@ -5,7 +5,7 @@ import { createRedactor } from '@sallyport/guards';
 import { systemClock } from '@sallyport/std/clock';
 import { expect, onTestFinished, test } from 'vitest';
 import { memoryQuotaStore } from '../../../test/stores/calls/memory-quota-store.ts';
-import { GATE_EXEMPT_TOOLS } from '../../permission/adversarial-gate.ts';
+import { GATE_EXEMPT_TOOLS } from '../../permission/gates/gate-settings.ts';
 import { readSettings } from '../read-settings.ts';
 import type { Settings } from '../settings.ts';
 import { openTrust } from './open-trust.ts';

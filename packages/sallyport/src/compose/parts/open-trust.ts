@@ -3,6 +3,7 @@ import type { Redactor } from '@sallyport/guards';
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { LanguageModel } from '../../domain/language-model/language-model.port.ts';
+import { valuesOf } from '../../domain/settings/setting.ts';
 import { createOpenAiLanguageModel } from '../../external/language-models/openai/openai-language-model.ts';
 import type { SecretStore } from '../../external/secret-store.port.ts';
 import type { Hook } from '../../hooks/hook.ts';
@@ -10,6 +11,7 @@ import { createHooks } from '../../hooks/run-hooks.ts';
 import { readWebhooks } from '../../hooks/webhooks/read-webhooks.ts';
 import { createWebhookHook } from '../../hooks/webhooks/webhook-hook.ts';
 import { type AdversarialGate, createAdversarialGate, readGatePolicies } from '../../permission/adversarial-gate.ts';
+import { GATE_SETTINGS, QUOTA_SETTINGS, TRUST_SETTINGS } from '../../permission/gates/gate-settings.ts';
 import { createQuota } from '../../permission/quota.ts';
 import type { QuotaStore } from '../../permission/quota-store.port.ts';
 import { createTrustRules } from '../../permission/trust.ts';
@@ -40,17 +42,8 @@ export async function openTrust(
   const webhooks = await openWebhooks(from);
   const hooks = [...(from.hooks ?? []), ...webhooks];
   return {
-    trust: createTrustRules({
-      sources: settings['trust.sources'],
-      unconfirmed: settings['trust.unconfirmed'],
-      autonomous: settings['trust.autonomous'],
-    }),
-    quota: createQuota({
-      store: quotaStore,
-      callsPerSession: settings['quota.calls_per_session'],
-      idleSeconds: settings['quota.idle_seconds'],
-      clock,
-    }),
+    trust: createTrustRules(valuesOf(TRUST_SETTINGS, settings)),
+    quota: createQuota({ store: quotaStore, ...valuesOf(QUOTA_SETTINGS, settings), clock }),
     ...(gate === undefined ? {} : { gate }),
     ...(hooks.length === 0 ? {} : { hooks: createHooks(hooks, clock) }),
   };
@@ -70,10 +63,7 @@ async function openGate(from: TrustIngredients): Promise<AdversarialGate | undef
   return createAdversarialGate({
     model,
     policies,
-    failOpen: settings['gate.fail_open'],
-    exemptTools: settings['gate.exempt_tools'],
-    timeoutMs: settings['gate.timeout_ms'],
-    argumentBytesMax: settings['gate.argument_bytes_max'],
+    ...valuesOf(GATE_SETTINGS, settings),
     redact: (value) => redactor.value(value).value,
     clock,
   });

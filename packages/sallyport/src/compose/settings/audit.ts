@@ -1,26 +1,20 @@
-import type { Setting } from './setting.ts';
+import { boolean, seconds, text } from '../../domain/settings/rows.ts';
 
-/** What is written down, and where. */
-export const AUDIT_SETTINGS = [
-  {
-    key: 'audit.jsonl',
-    type: 'boolean',
-    default: true,
-    sentence: 'Whether events also go to audit.jsonl in the data folder.',
-  },
-  {
-    key: 'audit.checkpoint_seconds',
-    type: 'number',
-    unit: 'seconds',
-    minimum: 0.05,
-    default: 60,
-    sentence: 'How often the head of the hash chain is signed while there are new events.',
-  },
-  {
-    key: 'audit.anchor_file',
-    type: 'string',
+/** What is written down beside the ledger. */
+export const AUDIT_ROWS = [
+  boolean('audit.jsonl', { default: true, sentence: 'Whether events also go to audit.jsonl in the data folder.' }),
+  text('audit.anchor_file', {
     default: '',
     sentence:
       'File to which each signed head of the hash chain is appended; best where who runs the database cannot write. Empty for none.',
-  },
-] as const satisfies readonly Setting[];
+  }),
+];
+
+/** How the hash chain is signed. */
+export const CHECKPOINT_SETTINGS = {
+  everyMs: seconds('audit.checkpoint_seconds', {
+    minimum: 0.05,
+    default: 60,
+    sentence: 'How often the head of the hash chain is signed while there are new events.',
+  }),
+};

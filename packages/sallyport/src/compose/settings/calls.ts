@@ -1,191 +1,60 @@
-import { MiB } from '@sallyport/std/bytes';
-import type { Setting } from './setting.ts';
+import { boolean, list, number, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** Bounds of calls and of the agents that make them. */
-export const CALLS_SETTINGS = [
-  {
-    key: 'calls.max',
-    type: 'integer',
-    unit: 'calls',
-    minimum: 1,
-    default: 1000,
-    sentence:
-      'Calls under way at once in an instance; more are refused with E3803. As many more may wait for a slot of their agent.',
-  },
-  {
-    key: 'calls.per_agent_max',
-    type: 'integer',
-    unit: 'calls',
-    minimum: 1,
-    default: 8,
-    sentence:
-      'Calls of one agent that run at once in an instance. More wait for their turn, each as long as its own timeout, and end with E3106 when none has come by then.',
-  },
-  {
-    key: 'calls.per_agent_waiting_max',
-    type: 'integer',
-    unit: 'calls',
-    minimum: 0,
-    default: 100,
-    sentence: 'Calls of one agent that wait for their turn in an instance; more are refused with E3106 at once.',
-  },
-  {
-    key: 'calls.argument_depth_max',
-    type: 'integer',
-    unit: 'levels',
-    minimum: 1,
-    default: 64,
-    sentence: 'Deepest nesting of arguments.',
-  },
-  {
-    key: 'calls.argument_bytes_max',
-    type: 'integer',
-    unit: 'bytes',
-    minimum: 1,
-    default: 1 * MiB,
-    sentence: 'Largest text within the arguments of a call.',
-  },
-  {
-    key: 'calls.timeout_seconds',
-    type: 'number',
-    unit: 'seconds',
-    minimum: 0.001,
-    default: 30,
-    sentence: 'Timeout of a tool that names none and is none of an upstream.',
-  },
-  {
-    key: 'calls.timeout_seconds_max',
-    type: 'number',
-    unit: 'seconds',
-    minimum: 0.001,
-    default: 900,
-    sentence: 'Longest timeout of a synchronous call.',
-  },
-  {
-    key: 'upstreams.timeout_seconds',
-    type: 'number',
-    unit: 'seconds',
-    minimum: 0.001,
-    default: 120,
-    sentence:
-      'Timeout of a tool of an upstream that names none. Each report of progress, and a person whom the upstream asks, begin it anew.',
-  },
-  {
-    key: 'upstreams.timeout_seconds_max',
-    type: 'number',
-    unit: 'seconds',
-    minimum: 0.001,
-    default: 900,
-    sentence:
-      'Longest time of a call of such a tool, however much progress it reports; calls.timeout_seconds_max bounds it too.',
-  },
-  {
-    key: 'calls.cpu_millicores',
-    type: 'integer',
-    unit: 'millicores',
-    minimum: 1,
-    default: 500,
-    sentence: 'CPU of a tool that names no limit.',
-  },
-  {
-    key: 'calls.memory_mb',
-    type: 'integer',
-    unit: 'MB',
-    minimum: 1,
-    default: 1024,
-    sentence: 'Memory of a tool that names no limit.',
-  },
-  {
-    key: 'calls.output_bytes_max',
-    type: 'integer',
-    unit: 'bytes',
-    minimum: 1,
-    default: 1 * MiB,
-    sentence: 'A result is cut beyond this when its tool names no limit; counted as JSON, escapes included.',
-  },
-  {
-    key: 'rate.external_per_minute',
-    type: 'integer',
-    unit: 'calls',
-    minimum: 1,
-    default: 60,
-    sentence: 'Calls a minute to an HTTP tool that names no rate limit.',
-  },
-  {
-    key: 'rate.external_burst',
-    type: 'integer',
-    unit: 'calls',
-    minimum: 1,
-    default: 10,
-    sentence: 'Size of that token bucket.',
-  },
-  {
-    key: 'rate.api_per_minute',
-    type: 'integer',
-    unit: 'calls',
-    minimum: 1,
-    default: 300,
-    sentence: 'Calls a minute of a tenant to one host, with all HTTP tools together, that rate.apis does not name.',
-  },
-  {
-    key: 'rate.api_burst',
-    type: 'integer',
-    unit: 'calls',
-    minimum: 1,
-    default: 50,
-    sentence: 'Size of that token bucket.',
-  },
-  {
-    key: 'rate.apis',
-    type: 'list',
+/** What holds for calls and agents as the layer is put together: read by `from-settings`, or by what chooses a part. */
+export const CALL_ROWS = [
+  list('rate.apis', {
     default: [],
     sentence: 'Other bounds for services: HOST[:PORT]=PER_MINUTE/BURST, or mcp:UPSTREAM=PER_MINUTE/BURST.',
-  },
-  {
-    key: 'calls.result_retention_days',
-    type: 'number',
+  }),
+  number('calls.result_retention_days', {
     unit: 'days',
     minimum: 0,
     default: 90,
     sentence:
       'How long the result of a completed call is kept in its row, at least as long as idempotency.ttl_seconds; the row and its events stay. 0 keeps it for good.',
-  },
-  {
-    key: 'idempotency.ttl_seconds',
-    type: 'integer',
-    unit: 'seconds',
-    minimum: 1,
-    default: 86_400,
-    sentence: 'How long an idempotency key stays taken.',
-  },
-  {
-    key: 'agent.cpu_millicores',
-    type: 'integer',
-    unit: 'millicores',
-    minimum: 1,
-    default: 2000,
-    sentence: 'Most CPU that a tool of any agent may ask for.',
-  },
-  {
-    key: 'agent.memory_mb',
-    type: 'integer',
-    unit: 'MB',
-    minimum: 1,
-    default: 4096,
-    sentence: 'Most memory that a tool of any agent may ask for.',
-  },
-  {
-    key: 'agent.allowed_hosts',
-    type: 'list',
+  }),
+  list('agent.allowed_hosts', {
     default: ['*', 'localhost', '127.0.0.1', '::1'],
     sentence:
       'Hosts that tools of any agent and upstreams may reach; the token of a call narrows them further. `*` is every public host; addresses of this machine and its network have to be named, by themselves or in CIDR ranges, and are for tenants alone that may run programs.',
-  },
-  {
-    key: 'agent.mounts',
-    type: 'list',
+  }),
+  list('agent.mounts', {
     default: ['.:rw'],
     sentence:
       'Paths, each with :ro or :rw, that tools of any agent may see, and upstreams with their code and folder; the token of a call narrows them further. `.` is the folder that the layer was started in; nothing where that is `/`.',
-  },
-] as const satisfies readonly Setting[];
+  }),
+  number('agent.network_bandwidth_mbps', {
+    unit: 'Mbit/s',
+    minimum: 0,
+    default: 100,
+    sentence:
+      'Most that one sandboxed tool of any agent may move to and from the network, both together; 0 sets no bound.',
+  }),
+  boolean('circuits.enabled', { default: true, sentence: 'Whether calls to services go through circuits.' }),
+  oneOf('circuits.unknown_state', ['open', 'closed'], {
+    default: 'open',
+    sentence: 'What a circuit counts as whose state is not known: open refuses with E3402.',
+  }),
+  boolean('workers.enabled', {
+    default: true,
+    sentence: 'Whether calls may be asynchronous; they are refused with E3901 otherwise.',
+  }),
+  oneOf('workers.queue', ['auto', 'postgres', 'memory'], {
+    default: 'auto',
+    sentence:
+      'Where jobs stand that an instance has no room for. memory serves one instance; auto takes it with the embedded database, and postgres (BullMQ) with one of your own.',
+  }),
+  text('approvals.file', {
+    default: '',
+    sentence:
+      'TOML file that says who approves which tools, how many of them, and when others are asked; approvals.toml in the data folder when empty.',
+  }),
+  boolean('approvals.show_arguments', {
+    default: true,
+    sentence: 'Whether notices show the arguments, without secrets and personal data; the desk itself always does.',
+  }),
+  list('notifiers.enabled', {
+    default: ['log'],
+    sentence: 'How people hear of approvals: console, log, webhook, smtp.',
+  }),
+];

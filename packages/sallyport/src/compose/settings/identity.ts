@@ -1,82 +1,73 @@
-import type { Setting } from './setting.ts';
+import { list, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** Who may ask: tokens and keys. */
-export const IDENTITY_SETTINGS = [
-  {
-    key: 'tokens.mode',
-    type: 'string',
-    oneOf: ['required', 'optional', 'development'],
+/** Whose tokens and keys are accepted. */
+export const IDENTITY_ROWS = [
+  oneOf('tokens.mode', ['required', 'optional', 'development'], {
     default: 'required',
     sentence:
       'required: every call carries a token or API key. optional: calls without one are an untrusted agent that may touch nothing. development: they may do anything. The last two on loopback only, and loudly.',
-  },
-  {
-    key: 'tokens.issuers',
-    type: 'list',
+  }),
+  list('tokens.issuers', {
     default: ['sallyport'],
     sentence: "Issuers whose tokens are accepted. The layer's own are accepted in any case, by its own keys alone.",
-  },
-  {
-    key: 'tokens.algorithms',
-    type: 'list',
+  }),
+  list('tokens.algorithms', {
     default: ['RS256'],
     sentence: 'Signatures that are accepted: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA.',
-  },
-  {
-    key: 'tokens.audiences',
-    type: 'list',
-    default: [],
-    sentence: 'What this layer is called in aud. A capability token that has aud must name one of them.',
-  },
-  {
-    key: 'tokens.public_key_file',
-    type: 'string',
+  }),
+  text('tokens.public_key_file', {
     default: '',
     sentence: "PEM or JWKS file with the public keys of a foreign issuer, accepted beside the layer's own.",
-  },
-  {
-    key: 'tokens.jwks_url',
-    type: 'string',
+  }),
+  text('tokens.jwks_url', {
     default: '',
     sentence: 'Address of the JWKS of a foreign issuer: https, or http on this machine.',
-  },
-  {
-    key: 'tokens.jwks_refresh_seconds',
-    type: 'integer',
-    unit: 'seconds',
-    minimum: 1,
-    default: 300,
-    sentence: 'How often key files and key sets are read again; a token with an unknown key has it done sooner.',
-  },
-  {
-    key: 'tokens.jwks_max_age_seconds',
-    type: 'integer',
-    unit: 'seconds',
-    minimum: 1,
-    default: 86_400,
-    sentence: 'How long keys are accepted after their source was read last; then their tokens are refused with E3206.',
-  },
-  {
-    key: 'tokens.key_overlap_seconds',
-    type: 'integer',
-    unit: 'seconds',
-    minimum: 0,
-    default: 3600,
-    sentence: 'How long a key is accepted after it was replaced here, or vanished from its file or key set.',
-  },
-  {
-    key: 'tokens.clock_skew_seconds',
-    type: 'integer',
-    unit: 'seconds',
-    minimum: 0,
-    default: 5,
-    sentence: 'How far the clock of an issuer may be off; 300 at most.',
-  },
-  {
-    key: 'trust.default',
-    type: 'string',
-    oneOf: ['untrusted', 'provisional', 'trusted'],
+  }),
+  oneOf('trust.default', ['untrusted', 'provisional', 'trusted'], {
     default: 'trusted',
     sentence: 'Trust level of agents whose token names none.',
-  },
-] as const satisfies readonly Setting[];
+  }),
+];
+
+/** An authorization server whose access tokens are accepted (OAuth 2.1). */
+export const OAUTH_ROWS = [
+  text('oauth.issuer', {
+    default: '',
+    sentence: 'Issuer of accepted access tokens, exactly as in iss; empty: none are.',
+  }),
+  text('oauth.jwks_url', { default: '', sentence: 'Address of its JWKS: https, or http on this machine.' }),
+  list('oauth.audiences', {
+    default: [],
+    sentence: 'What this layer is called in aud, usually its address; an access token must name one of them.',
+  }),
+  list('oauth.algorithms', { default: ['RS256'], sentence: 'Signatures that are accepted, as in tokens.algorithms.' }),
+  list('oauth.token_types', {
+    default: ['at+jwt'],
+    sentence: 'Accepted typ. Add JWT for a server that does not follow RFC 9068.',
+  }),
+  list('oauth.scopes', {
+    default: [
+      'tools:call=agent',
+      'sallyport:viewer=viewer',
+      'sallyport:operator=operator',
+      'sallyport:approver=approver',
+      'sallyport:admin=admin',
+    ],
+    sentence:
+      'Role that a scope gives, each as scope=role. Tools are called with tools:call or a scope of oauth.tool_scopes, whatever the roles.',
+  }),
+  list('oauth.tool_scopes', {
+    default: [],
+    sentence:
+      'Scope that tools are called with in place of tools:call, each as scope=TOOL, with * for any run of characters; of several that fit a tool the longest counts.',
+  }),
+  text('oauth.tenant_claim', {
+    default: '',
+    sentence: 'Claim that names the tenant; empty: access tokens act for tenant.default.',
+  }),
+  text('oauth.exchange_file', {
+    default: '',
+    sentence:
+      "TOML file of credentials that are made from the caller's own token (RFC 8693): one table for each, named as the credential that tools ask for.",
+  }),
+];

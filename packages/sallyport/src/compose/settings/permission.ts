@@ -1,52 +1,45 @@
-import type { Setting } from './setting.ts';
+import { boolean, list, text } from '../../domain/settings/rows.ts';
 
 /** Who decides whether a call may run, beside its token. */
-export const PERMISSION_SETTINGS = [
-  {
-    key: 'permission.engines',
-    type: 'list',
+export const PERMISSION_ROWS = [
+  list('permission.engines', {
     default: ['cedar'],
     sentence:
       'Policy engines in the order in which they are asked, of cedar, rules, opa and abac. All must allow; the first that denies ends it.',
-  },
-  {
-    key: 'permission.shadow_engines',
-    type: 'list',
+  }),
+  list('permission.shadow_engines', {
     default: [],
     sentence: 'Engines that decide beside them on paper only: what would differ is put on record, nothing is enforced.',
-  },
-  {
-    key: 'permission.policies_folder',
-    type: 'string',
+  }),
+  text('permission.policies_folder', {
     default: '',
     sentence: 'Folder of policy files; policies in the data folder when empty.',
-  },
-  {
-    key: 'permission.opa_endpoint',
-    type: 'string',
-    default: 'http://localhost:8181/v1/data/tool_execution/allow',
-    sentence: 'Address of the decision of an Open Policy Agent.',
-  },
-  {
-    key: 'permission.abac_endpoint',
-    type: 'string',
+  }),
+  text('model.url', {
     default: '',
-    sentence: 'Base address of the ABAC endpoint; /api/v1/abac/check-permission is put behind it.',
-  },
-  {
-    key: 'permission.timeout_ms',
-    type: 'integer',
-    unit: 'ms',
-    minimum: 1,
-    default: 500,
-    sentence: 'How long a policy server may take; after that the call is denied with E3206.',
-  },
-  {
-    key: 'permission.cache_ttl_seconds',
-    type: 'number',
-    unit: 'seconds',
-    minimum: 0,
-    default: 300,
-    sentence: 'How long a decision is kept when its engine does not say; 0 keeps none.',
-  },
-] as const satisfies readonly Setting[];
+    sentence: 'Address of a language model that speaks as OpenAI does, with or without its /v1; empty for none.',
+  }),
+  text('model.name', { default: '', sentence: 'Model of that server.' }),
+  text('model.secret', {
+    default: '',
+    sentence: 'Name of the secret that holds the key for that server; empty sends none.',
+  }),
+  text('model.temperature', {
+    default: '0',
+    sentence: 'Temperature that is asked for; empty for models that take none.',
+  }),
+  boolean('gate.enabled', {
+    default: false,
+    sentence:
+      'Whether that model judges calls by policies in plain language before they run; needs model.url, model.name and policies.',
+  }),
+  list('gate.policies', {
+    default: [],
+    sentence: 'Such policies, beside those of policies/adversarial.toml in the data folder.',
+  }),
+  text('hooks.file', {
+    default: '',
+    sentence:
+      'TOML file with webhooks before and after calls; empty is hooks.toml in the data folder, when it is there.',
+  }),
+];

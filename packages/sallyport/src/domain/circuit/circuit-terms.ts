@@ -1,41 +1,62 @@
-/** How a window forgets: after so many calls, or after so many seconds. */
-export type WindowType = 'count_based' | 'time_based';
+import { integer, number, oneOf, seconds } from '../settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../settings/setting.ts';
 
-/** How a half-open circuit tries again: with a growing share of the calls, or with as many as it may at once. */
-export type HalfOpenStrategy = 'canary' | 'all_or_nothing';
+/** When a circuit opens, how long it stays open, and how it closes again (CIR-01, CIR-03), with the defaults of 000 §3.3.5. Bounds are judged together, so that E3403 names the key. */
+export const CIRCUIT_SETTINGS = {
+  failureRateThreshold: number('circuits.failure_rate_threshold', {
+    unit: 'percent',
+    default: 50,
+    sentence: 'A circuit opens when so many of the calls in its window failed; 0 to 100.',
+  }),
+  slowCallRateThreshold: number('circuits.slow_call_rate_threshold', {
+    unit: 'percent',
+    default: 100,
+    sentence: 'A circuit opens when so many of them were slow; 0 to 100.',
+  }),
+  slowCallMs: integer('circuits.slow_call_duration_threshold_ms', {
+    unit: 'ms',
+    default: 5000,
+    sentence:
+      'A call that takes longer is slow. Raise it where services take longer by nature; 86400000 turns this off.',
+  }),
+  windowType: oneOf('circuits.sliding_window_type', ['count_based', 'time_based'], {
+    default: 'count_based',
+    sentence: 'Whether the window holds the last calls or those of the last seconds.',
+  }),
+  windowSize: integer('circuits.sliding_window_size', {
+    unit: 'calls or seconds',
+    default: 100,
+    sentence: 'Size of the window; 1 to 10000.',
+  }),
+  callsMin: integer('circuits.minimum_number_of_calls', {
+    unit: 'calls',
+    default: 10,
+    sentence: 'With fewer calls in the window a circuit does not open.',
+  }),
+  waitMs: seconds('circuits.wait_duration_in_open_state_seconds', {
+    default: 60,
+    sentence: 'How long a circuit stays open before trial calls are let through; 0 to 86400.',
+  }),
+  trialCalls: integer('circuits.permitted_number_of_calls_in_half_open_state', {
+    unit: 'calls',
+    default: 10,
+    sentence: 'Trial calls before a circuit closes again; 1 to 1000.',
+  }),
+  halfOpenStrategy: oneOf('circuits.half_open_strategy', ['canary', 'all_or_nothing'], {
+    default: 'canary',
+    sentence:
+      'How trial calls are let through: as a share of 1, 10, 50 and 100 percent, or as many as there are at once.',
+  }),
+};
 
-/** When a circuit opens, how long it stays open, and how it closes again (CIR-01, CIR-03). */
-export interface CircuitTerms {
-  /** Percent of failed calls at which it opens, 0 to 100; at 0 the first failure does. */
-  readonly failureRateThreshold: number;
-  /** The same for slow calls. */
-  readonly slowCallRateThreshold: number;
-  /** A call that takes longer is slow. */
-  readonly slowCallMs: number;
-  readonly windowType: WindowType;
-  /** Calls or seconds, by the type. */
-  readonly windowSize: number;
-  /** With fewer calls in the window nothing is decided. */
-  readonly callsMin: number;
-  /** How long it stays open. */
-  readonly waitMs: number;
-  /** Trial calls that have to end before it closes. */
-  readonly trialCalls: number;
-  readonly halfOpenStrategy: HalfOpenStrategy;
-}
+/**
+ * When a circuit opens, how long it stays open, and how it closes again. A window forgets after so many calls or after so many
+ * seconds; a half-open circuit tries again with a growing share of the calls, or with as many as it may at once.
+ */
+export type CircuitTerms = ValuesOf<typeof CIRCUIT_SETTINGS>;
 
 /** The defaults of 000 §3.3.5. */
-export const CIRCUIT_DEFAULTS: CircuitTerms = {
-  failureRateThreshold: 50,
-  slowCallRateThreshold: 100,
-  slowCallMs: 5_000,
-  windowType: 'count_based',
-  windowSize: 100,
-  callsMin: 10,
-  waitMs: 60_000,
-  trialCalls: 10,
-  halfOpenStrategy: 'canary',
-};
+export const CIRCUIT_DEFAULTS: CircuitTerms = defaultsOf(CIRCUIT_SETTINGS);
 
 /** Whether two terms say the same. */
 export function isSameTerms(one: CircuitTerms, other: CircuitTerms): boolean {

@@ -1,5 +1,7 @@
 import type { EffectiveManifest } from '../../../api/schemas/registry.ts';
 import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
+import { defaultsOf } from '../settings/setting.ts';
+import { EXECUTION_SETTINGS } from './execution-settings.ts';
 import { sideEffectOf } from './tool-version.ts';
 
 /** What a call gets when its manifest says nothing (REG-01); the layer's settings may say otherwise. */
@@ -10,8 +12,10 @@ export interface ExecutionDefaults {
   readonly outputBytesMax?: number;
 }
 
+const { timeoutMs, cpuMillicores, memoryMb } = defaultsOf(EXECUTION_SETTINGS);
+
 /** The defaults of the manifest's contract: 30 s, half a core, 1 GB. */
-export const EXECUTION_DEFAULTS: ExecutionDefaults = { timeoutMs: 30_000, cpuMillicores: 500, memoryMb: 1024 };
+export const EXECUTION_DEFAULTS: ExecutionDefaults = { timeoutMs, cpuMillicores, memoryMb };
 
 /** How a failed call is repeated, where repeating is safe at all: attempts, and ms between them. */
 export const RETRY_DEFAULTS = { max_attempts: 3, base_delay_ms: 1000, max_delay_ms: 60_000 } as const;

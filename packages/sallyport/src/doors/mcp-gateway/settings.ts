@@ -1,3 +1,6 @@
+import { integer, oneOf, seconds } from '../../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
+
 /** How a client is shown the tools. */
 export const TOOLS_MODES = ['all', 'meta', 'auto'] as const;
 
@@ -8,11 +11,33 @@ export const TOOLS_MODES = ['all', 'meta', 'auto'] as const;
 export type ToolsMode = (typeof TOOLS_MODES)[number];
 
 /** What can be set of the MCP gateway. */
-export interface McpSettings {
-  /** For clients that do not choose. */
-  readonly toolsMode: ToolsMode;
-  /** In the mode `auto`: most tools shown one by one; with more, the meta-tools are shown. */
-  readonly autoToolsMax: number;
+export const MCP_SETTINGS = {
+  toolsMode: oneOf('mcp.tools', TOOLS_MODES, {
+    default: 'all',
+    sentence:
+      'What MCP clients that do not choose are shown. all: every tool. meta: three tools that find, describe and call the others. auto: meta for who sees many.',
+  }),
+  autoToolsMax: integer('mcp.auto_tools_max', {
+    unit: 'tools',
+    minimum: 0,
+    default: 100,
+    sentence: 'Most tools that auto shows one by one.',
+  }),
+  elicitation: oneOf('approvals.elicitation', ['off', 'confirmations'], {
+    default: 'confirmations',
+    sentence:
+      'Whether the user at an MCP client is asked to confirm calls there, where the client can; approvals always need an approver.',
+  }),
+  confirmationWaitMs: seconds('approvals.elicitation_wait_seconds', {
+    whole: true,
+    minimum: 1,
+    default: 300,
+    sentence: 'Longest wait for that user; the call goes on waiting for an approver after it.',
+  }),
+};
+
+/** How the MCP gateway behaves. */
+export interface McpSettings extends ValuesOf<typeof MCP_SETTINGS> {
   /** How long a list of tools is served before the layer is asked again, in ms; a change ends it at once. */
   readonly toolListTtlMs: number;
   /** Most lists kept, one per token. */
@@ -23,10 +48,6 @@ export interface McpSettings {
   readonly toolsPageSize: number;
   /** Changes of the tools within this time are told once, in ms. */
   readonly changesTogetherMs: number;
-  /** Whether the user at the client is asked to confirm a call; never for what needs an approver. */
-  readonly elicitation: 'off' | 'confirmations';
-  /** Longest wait for that user, in ms; the call goes on waiting after it. */
-  readonly confirmationWaitMs: number;
   /** Longest wait for the end of a call that was confirmed, in ms; the call goes on after it. */
   readonly confirmedWaitMs: number;
   /** Waiting calls that are remembered, so that a repeated request finds its own; beyond it the holder's oldest is forgotten. */
@@ -38,15 +59,12 @@ export interface McpSettings {
 }
 
 export const MCP_DEFAULTS: McpSettings = {
-  toolsMode: 'all',
-  autoToolsMax: 100,
+  ...defaultsOf(MCP_SETTINGS),
   toolListTtlMs: 30_000,
   toolListsMax: 256,
   toolsMax: 10_000,
   toolsPageSize: 200,
   changesTogetherMs: 50,
-  elicitation: 'confirmations',
-  confirmationWaitMs: 300_000,
   confirmedWaitMs: 300_000,
   waitingCallsMax: 10_000,
   waitingCallsPerHolderMax: 1_000,

@@ -1,23 +1,39 @@
 import { MiB } from '@sallyport/std/bytes';
+import { integer } from '../../domain/settings/rows.ts';
+import { STOP_SETTINGS, STREAM_SETTINGS } from '../../domain/settings/server-settings.ts';
+import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 
 /** What can be set of the transports of MCP. */
-export interface TransportSettings {
+export const TRANSPORT_SETTINGS = {
+  sessionsMax: integer('server.sessions_max', {
+    unit: 'sessions',
+    minimum: 1,
+    default: 10_000,
+    sentence:
+      'Sessions of one MCP endpoint at once. Where a bound is reached, the oldest of the same agent and user ends for a new one; who has none is refused.',
+  }),
+  sessionsPerTenantMax: integer('server.sessions_per_tenant_max', {
+    unit: 'sessions',
+    minimum: 1,
+    default: 5000,
+    sentence: 'The same for one tenant.',
+  }),
+  sessionsPerHolderMax: integer('server.sessions_per_holder_max', {
+    unit: 'sessions',
+    minimum: 1,
+    default: 500,
+    sentence: 'The same for one agent and user of a tenant.',
+  }),
+  ...STREAM_SETTINGS,
+  closeGraceMs: STOP_SETTINGS.graceMs,
+};
+
+/** How the transports of MCP behave. */
+export interface TransportSettings extends ValuesOf<typeof TRANSPORT_SETTINGS> {
   /** Largest message, in bytes. */
   readonly messageBytesMax: number;
-  /** Most sessions of the 2025 era of one endpoint; beyond it the holder's own that is idle longest ends. */
-  readonly sessionsMax: number;
-  /** The same for one agent and user of a tenant. */
-  readonly sessionsPerHolderMax: number;
-  /** The same for one tenant. */
-  readonly sessionsPerTenantMax: number;
   /** After this idle time a session may be ended to make room, in ms. */
   readonly sessionIdleMs: number;
-  /** Most open notification streams of one endpoint; beyond it the holder's own oldest ends. */
-  readonly streamsMax: number;
-  /** The same for one agent and user of a tenant. */
-  readonly streamsPerHolderMax: number;
-  /** The same for one tenant. */
-  readonly streamsPerTenantMax: number;
   /** Time between comments that keep an idle stream open, in ms. */
   readonly keepAliveMs: number;
   /**
@@ -29,21 +45,13 @@ export interface TransportSettings {
    * notifications that the endpoint has not taken yet among them.
    */
   readonly requestsMax: number;
-  /** How long running requests may go on once a stdio client has closed its end, or the layer stops, in ms. */
-  readonly closeGraceMs: number;
 }
 
 export const TRANSPORT_DEFAULTS: TransportSettings = {
+  ...defaultsOf(TRANSPORT_SETTINGS),
   messageBytesMax: 1 * MiB,
-  sessionsMax: 10_000,
-  sessionsPerHolderMax: 500,
-  sessionsPerTenantMax: 5_000,
   sessionIdleMs: 3_600_000,
-  streamsMax: 1_000,
-  streamsPerHolderMax: 100,
-  streamsPerTenantMax: 500,
   keepAliveMs: 25_000,
   credentialLookMs: 1_000,
   requestsMax: 256,
-  closeGraceMs: 5_000,
 };

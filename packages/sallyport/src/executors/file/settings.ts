@@ -1,24 +1,32 @@
 import { KiB, MiB } from '@sallyport/std/bytes';
+import { list } from '../../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 
-/** Which files the tools may touch within the roots of a call. What is denied wins over what is allowed. */
-export interface FileSettings {
-  /** Globs of paths that are never read, listed or searched. */
-  readonly denyRead: readonly string[];
-  /** When not empty, only files that fit one of these globs are read. */
-  readonly allowRead: readonly string[];
-  /** Globs of paths that are never written, beside those of `denyRead`. */
-  readonly denyWrite: readonly string[];
-  /** When not empty, only files that fit one of these globs are written. */
-  readonly allowWrite: readonly string[];
-}
-
-/** Used for every setting that is not given (seeds 002, "Per-Path File Read Sandbox"). */
-export const FILE_DEFAULTS: FileSettings = {
-  denyRead: ['**/.env', '**/secrets/**', '**/.git/config'],
-  allowRead: [],
-  denyWrite: ['**/.git/**'],
-  allowWrite: [],
+/** Which files the tools may touch within the roots of a call. What is denied wins over what is allowed (seeds 002, "Per-Path File Read Sandbox"). */
+export const FILE_SETTINGS = {
+  denyRead: list('file.deny_read', {
+    default: ['**/.env', '**/secrets/**', '**/.git/config'],
+    sentence: 'Globs over canonical paths that file tools never read, list or search. Asked before what is allowed.',
+  }),
+  allowRead: list('file.allow_read', {
+    default: [],
+    sentence: 'When not empty, file tools read only files that fit one of these globs.',
+  }),
+  denyWrite: list('file.deny_write', {
+    default: ['**/.git/**'],
+    sentence: 'Globs over canonical paths that file tools never write, beside those of file.deny_read.',
+  }),
+  allowWrite: list('file.allow_write', {
+    default: [],
+    sentence: 'When not empty, file tools write only files that fit one of these globs.',
+  }),
 };
+
+/** Which files the tools may touch. */
+export type FileSettings = ValuesOf<typeof FILE_SETTINGS>;
+
+/** Used for every setting that is not given. */
+export const FILE_DEFAULTS: FileSettings = defaultsOf(FILE_SETTINGS);
 
 /** What the file tools may take up. Tests narrow or widen them; nobody else does. */
 export interface FileBounds {

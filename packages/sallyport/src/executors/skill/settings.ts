@@ -1,13 +1,14 @@
 import { KiB } from '@sallyport/std/bytes';
+import { EXECUTION_SETTINGS } from '../../domain/tool/execution-settings.ts';
 
 /** Bounds of the skill executor. */
 export const SKILL_RUN_BOUNDS = {
   /** From SIGTERM to SIGKILL when a call is cancelled or its time is up. */
   termGraceMs: 500,
   /** Processes and threads of one script. */
-  processesMax: 64,
+  processesMax: EXECUTION_SETTINGS.processesMax.default,
   /** Scratch space of one script. */
-  diskMb: 64,
+  diskMb: EXECUTION_SETTINGS.diskMb.default,
   /** Arguments of a script, and the characters of each. */
   argumentsMax: 256,
   argumentCharsMax: 64 * KiB,

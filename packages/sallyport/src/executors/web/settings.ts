@@ -1,25 +1,34 @@
 import { KiB, MiB } from '@sallyport/std/bytes';
+import { boolean, text } from '../../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 import type { ConverterBounds } from './page/page-converter.ts';
 
+/** What can be set of the web executor. */
+export const WEB_SETTINGS = {
+  respectRobots: boolean('web.respect_robots', {
+    default: true,
+    sentence: "Whether pages that a site's robots.txt closes to web.robots_name are refused (RFC 9309).",
+  }),
+  robotsName: text('web.robots_name', {
+    default: 'sallyport',
+    sentence: 'Name by which robots.txt speaks of this layer.',
+  }),
+  userAgent: text('web.user_agent', {
+    default: 'sallyport',
+    sentence: 'User-Agent that sites are told; name a way to reach you in it.',
+  }),
+  cache: boolean('web.cache', {
+    default: true,
+    sentence: 'Whether answers are kept in memory and asked for again as their headers say.',
+  }),
+};
+
 /** What the web executor may be told. */
-export interface WebSettings {
-  /** Whether pages that a site's robots.txt closes to `robotsName` are refused (RFC 9309). */
-  readonly respectRobots: boolean;
-  /** Name by which robots.txt speaks of this program. */
-  readonly robotsName: string;
-  readonly userAgent: string;
+export interface WebSettings extends ValuesOf<typeof WEB_SETTINGS> {
   readonly acceptLanguage: string;
-  /** Whether answers are kept and asked for again as their headers say. */
-  readonly cache: boolean;
 }
 
-export const WEB_DEFAULTS: WebSettings = {
-  respectRobots: true,
-  robotsName: 'sallyport',
-  userAgent: 'sallyport',
-  acceptLanguage: 'en,*;q=0.5',
-  cache: true,
-};
+export const WEB_DEFAULTS: WebSettings = { ...defaultsOf(WEB_SETTINGS), acceptLanguage: 'en,*;q=0.5' };
 
 /** What one call may take up. Tests narrow them; nobody else does. */
 export interface WebBounds {

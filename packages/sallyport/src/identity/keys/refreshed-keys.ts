@@ -1,6 +1,8 @@
 import type { Clock } from '@sallyport/std/clock';
+import type { ValuesOf } from '../../domain/settings/setting.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { KeySource, VerificationKey } from '../key-source.ts';
+import type { KEY_SETTINGS } from './key-settings.ts';
 
 /** Longest time that one look for keys may take, in ms. */
 const LOAD_TIMEOUT_MS = 5_000;
@@ -10,18 +12,12 @@ const ENTRIES_MAX = 128;
 const RETRY_MS = 10_000;
 
 /** Where keys come from, and how long they count. */
-export interface RefreshOptions {
+export interface RefreshOptions extends ValuesOf<typeof KEY_SETTINGS> {
   readonly load: (signal: AbortSignal) => Promise<readonly VerificationKey[]>;
   /** What messages call the source. */
   readonly name: string;
   /** Issuers that the keys speak for; absent for each that is accepted. */
   readonly issuers?: readonly string[];
-  /** Time between two regular looks. */
-  readonly refreshMs: number;
-  /** How long a key that vanished from the source still counts. */
-  readonly overlapMs: number;
-  /** How long keys count after the last look that succeeded. */
-  readonly maxAgeMs: number;
   /** Default 10 000. */
   readonly retryMs?: number;
   /** Default 5 000. */

@@ -7,13 +7,12 @@ import { sha256 } from '@sallyport/std/sha256';
 import { LRUCache } from 'lru-cache';
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { VerificationKey } from '../key-source.ts';
+import { TOKEN_SETTINGS } from './token-settings.ts';
 
 /** Bytes of a token; the wire contract allows no more either. */
 export const TOKEN_BYTES_MAX = 16 * KiB;
 /** Verified tokens kept in memory. */
 const VERIFIED_MAX = 10_000;
-/** Seconds by which the issuer's clock may differ from ours. */
-const CLOCK_SKEW_SECONDS = 5;
 /** A larger configured skew would keep expired tokens alive. */
 const CLOCK_SKEW_SECONDS_MAX = 300;
 
@@ -66,7 +65,11 @@ export function verifiedTokens(read: TokenReader, options: CurrentOptions): Veri
 }
 
 /** Whether claims hold at this moment: time and revocation. */
-export function currentCheck({ clock, isRevoked, clockSkewSeconds = CLOCK_SKEW_SECONDS }: CurrentOptions) {
+export function currentCheck({
+  clock,
+  isRevoked,
+  clockSkewSeconds = TOKEN_SETTINGS.clockSkewSeconds.default,
+}: CurrentOptions) {
   const skew = Math.max(0, Math.min(clockSkewSeconds, CLOCK_SKEW_SECONDS_MAX));
   return (claims: CapabilityClaims): Failure | undefined => {
     const now = clock.now() / 1000;

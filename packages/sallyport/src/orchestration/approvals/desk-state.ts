@@ -5,6 +5,8 @@ import type { Ledger } from '../../audit/ledger.ts';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { ApprovalBinding, ConfirmationReason, GivenApproval } from '../../domain/invocation/waiting-call.ts';
+import { days, integer, seconds } from '../../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { ApprovalClosing, ApprovalStore } from '../approval-store.port.ts';
@@ -12,23 +14,48 @@ import type { ApprovalTerms } from '../approval-terms.ts';
 import type { Notifier } from '../notifier.port.ts';
 import type { StandingRules } from './standing-rules.ts';
 
-/** Bounds and times of the desk; every one is a setting or has a default. */
-export interface DeskLimits {
-  /** Between two looks at what waits: for expiry, escalation, and what a crash left undone. Default 15 000. */
-  readonly sweepMs: number;
-  /** Approvals of one tenant that wait at once; more are refused with E3803. Default 1 000. */
-  readonly pendingMax: number;
-  /** How long a yes is good for, from when it was given. Default 900 000. */
-  readonly yesValidMs: number;
-  /** Longest life of a standing rule. Default 30 days. */
-  readonly rememberMsMax: number;
-  /** Longest life of a delegation. Default 30 days. */
-  readonly delegationMsMax: number;
-  /** Between two looks for rules that other instances made. Default 400. */
+/** What can be set of the desk. */
+export const DESK_SETTINGS = {
+  sweepMs: seconds('approvals.sweep_seconds', {
+    minimum: 0.05,
+    default: 15,
+    sentence:
+      'How often each instance looks for approvals that expired, that others have to be asked for, or that a crash left.',
+  }),
+  pendingMax: integer('approvals.pending_max', {
+    unit: 'calls',
+    minimum: 1,
+    default: 1000,
+    sentence: 'Calls of one tenant that wait for a person at once; more are refused with E3803.',
+  }),
+  yesValidMs: seconds('approvals.yes_valid_seconds', {
+    whole: true,
+    minimum: 1,
+    default: 900,
+    sentence: 'How long a yes is good for when the call cannot go on at once; then it asks again.',
+  }),
+  rememberMsMax: days('approvals.remember_days_max', {
+    minimum: 0,
+    default: 30,
+    sentence: 'Longest life of a standing rule ("always allow"); 0 allows none.',
+  }),
+  delegationMsMax: days('approvals.delegation_days_max', {
+    minimum: 0,
+    default: 30,
+    sentence: 'Longest time for which an approver may let somebody else decide; 0 allows none.',
+  }),
+};
+
+/** Bounds and times of the desk. */
+export interface DeskLimits extends ValuesOf<typeof DESK_SETTINGS> {
+  /** Between two looks for rules that other instances made. */
   readonly followMs: number;
-  /** How long one instance may be silent in carrying out a decision before another one goes on. Default 30 000. */
+  /** How long one instance may be silent in carrying out a decision before another one goes on. */
   readonly leaseMs: number;
 }
+
+/** What holds where nobody says otherwise. */
+export const DESK_LIMITS: DeskLimits = { ...defaultsOf(DESK_SETTINGS), followMs: 400, leaseMs: 30_000 };
 
 /** Dependencies of the approval desk, as far as questions take them. */
 export interface ApprovalDeskParts {

@@ -1,11 +1,44 @@
+import { integer, seconds } from '../../domain/settings/rows.ts';
+import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
+import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
+import { CALL_SETTINGS } from '../../pipeline/parts.ts';
+
+/** What can be set of the workers of one instance. */
+export const WORKER_SETTINGS = {
+  slots: integer('workers.slots', {
+    unit: 'calls',
+    minimum: 1,
+    default: 64,
+    sentence: 'Asynchronous calls that this instance runs at once.',
+  }),
+  queueMax: integer('workers.queue_max', {
+    unit: 'calls',
+    minimum: 1,
+    default: 10_000,
+    sentence: 'Asynchronous calls that wait; more are refused with E3803.',
+  }),
+  waitMsMax: seconds('workers.wait_seconds_max', {
+    minimum: 1,
+    default: 600,
+    sentence: 'Estimated wait beyond which asynchronous calls are refused with E3803.',
+  }),
+  roomMsMax: CALL_SETTINGS.laterTimeoutMsMax,
+  leaseMs: seconds('workers.lease_seconds', {
+    minimum: 1,
+    default: 10,
+    sentence: 'After this time without a sign of life an instance loses its calls to the others.',
+  }),
+  preemptionsMax: integer('workers.preemptions_max', {
+    minimum: 0,
+    default: 2,
+    sentence: 'How often a call of low priority makes way for an urgent one at most.',
+  }),
+  callsPerAgentMax: CALL_SETTINGS.callsPerAgentMax,
+  graceMs: STOP_SETTINGS.graceMs,
+};
+
 /** Bounds of the workers of one instance. */
-export interface WorkerLimits {
-  /** Calls that workers of this instance run at once. */
-  readonly slots: number;
-  /** Calls of one agent under way at once in this instance, synchronous ones included. */
-  readonly callsPerAgentMax: number;
-  /** How long a lease lasts that is not renewed, in ms. */
-  readonly leaseMs: number;
+export interface WorkerLimits extends ValuesOf<typeof WORKER_SETTINGS> {
   /** How often leases are renewed and word from others is read, in ms. */
   readonly beatMs: number;
   /** How often calls are looked for that nobody attends to, in ms; each turn is moved by up to half of it. */
@@ -14,35 +47,18 @@ export interface WorkerLimits {
   readonly sweepMax: number;
   /** How long a call has waited that never had a worker, before a sweep takes it up, in ms. */
   readonly sweepIdleMs: number;
-  /** Calls that wait at most; more are refused with E3803. */
-  readonly queueMax: number;
-  /** Estimated wait beyond which calls are refused with E3803, in ms. */
-  readonly waitMsMax: number;
   /** Calls kept back in this instance because their agent's slots are taken; beyond, the sweep finds them again. */
   readonly parkedMax: number;
-  /** How long an accepted call waits for room that it does not find when its turn comes, from when it began to wait, in ms. */
-  readonly roomMsMax: number;
-  /** How often one call makes way for a more urgent one at most. */
-  readonly preemptionsMax: number;
   /** How long an urgent call looks for a free slot anywhere before another makes way for it, in ms. */
   readonly preemptAfterMs: number;
-  /** How long running calls may go on once the layer stops, in ms. */
-  readonly graceMs: number;
 }
 
 export const WORKER_DEFAULTS: WorkerLimits = {
-  slots: 64,
-  callsPerAgentMax: 4,
-  leaseMs: 10_000,
+  ...defaultsOf(WORKER_SETTINGS),
   beatMs: 1_000,
   sweepMs: 15_000,
   sweepMax: 1_000,
   sweepIdleMs: 30_000,
-  queueMax: 10_000,
-  waitMsMax: 600_000,
   parkedMax: 10_000,
-  roomMsMax: 86_400_000,
-  preemptionsMax: 2,
   preemptAfterMs: 50,
-  graceMs: 10_000,
 };

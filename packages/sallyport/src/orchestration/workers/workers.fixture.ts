@@ -36,7 +36,16 @@ export async function instance(
   limits: Partial<WorkerLimits> = {},
   more: { readonly parts?: Partial<PipelineParts>; readonly workers?: Partial<WorkerParts> } = {},
 ) {
-  const all = { ...WORKER_DEFAULTS, leaseMs: 400, beatMs: 40, sweepMs: 60, sweepIdleMs: 100, graceMs: 200, ...limits };
+  const all = {
+    ...WORKER_DEFAULTS,
+    callsPerAgentMax: 4,
+    leaseMs: 400,
+    beatMs: 40,
+    sweepMs: 60,
+    sweepIdleMs: 100,
+    graceMs: 200,
+    ...limits,
+  };
   const intake = createCallIntake(all);
   const ledger = await openLedger({ store: shared.store, chainId: id, log: silentLog });
   const made = await pipeline({ store: shared.store, ledger, instanceId: id, workers: intake, ...more.parts });

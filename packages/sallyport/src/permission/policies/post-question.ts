@@ -4,8 +4,6 @@ import { boundedBody } from '@sallyport/std/web/bounded-body';
 
 /** Largest answer that is read from a policy server. */
 const ANSWER_BYTES_MAX = 64 * KiB;
-/** How long a policy server may take when nobody says, in ms (000 §4.2.2). */
-export const TIMEOUT_MS = 500;
 
 /** A question to a policy server, whose address the operator chose. */
 export interface ServerQuestion {

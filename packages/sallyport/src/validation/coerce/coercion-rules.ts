@@ -1,10 +1,21 @@
+import { boolean } from '../../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
+
 /** What a coercion converts, beside what numbers, booleans and texts write alike. */
-export interface CoercionRules {
-  /** Texts that name one day or one instant in another spelling than `date` and `date-time` ask for. */
-  readonly dates: boolean;
-  /** Numbers that can only be Unix seconds or milliseconds, where a `date-time` is asked for. */
-  readonly epochs: boolean;
-}
+export const COERCION_SETTINGS = {
+  dates: boolean('validation.coerce_dates', {
+    default: true,
+    sentence:
+      'Such a conversion also rewrites dates in another spelling to ISO 8601, when they name one day or instant.',
+  }),
+  epochs: boolean('validation.coerce_epochs', {
+    default: false,
+    sentence: 'It also takes Unix seconds and milliseconds of 2001 to 2100 where a date-time is asked for.',
+  }),
+};
+
+/** What a coercion converts beside numbers and booleans. */
+export type CoercionRules = ValuesOf<typeof COERCION_SETTINGS>;
 
 /** Rules that hold when nothing else is said. */
-export const COERCION: CoercionRules = { dates: true, epochs: false };
+export const COERCION: CoercionRules = defaultsOf(COERCION_SETTINGS);

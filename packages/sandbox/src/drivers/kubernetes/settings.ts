@@ -26,7 +26,7 @@ export interface KubernetesSettings {
   readonly networkPolicy: 'template' | 'external';
 }
 
-export const KUBERNETES_DEFAULTS: Omit<KubernetesSettings, 'pool'> = {
+export const KUBERNETES_DEFAULTS = {
   isolation: 'namespaces',
   runtimeClasses: {
     gvisor: 'user_kernel',
@@ -37,7 +37,7 @@ export const KUBERNETES_DEFAULTS: Omit<KubernetesSettings, 'pool'> = {
   },
   owner: 'sallyport',
   networkPolicy: 'template',
-};
+} as const satisfies Omit<KubernetesSettings, 'pool'>;
 
 /** Bounds that nobody needs to choose. */
 export interface KubernetesBounds {

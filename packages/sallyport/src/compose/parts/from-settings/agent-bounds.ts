@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import { MiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { AgentSandboxContext } from '../../../../api/schemas/agent-sandbox-context.ts';
+import { valuesOf } from '../../../domain/settings/setting.ts';
+import { EXECUTION_MAXIMA, EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../../../domain/tool/execution-settings.ts';
 import type { LayerLimits } from '../../../permission/compute-grant.ts';
 import type { Settings } from '../../settings.ts';
 
@@ -34,24 +36,9 @@ function bandwidthOf(settings: Settings): { network_bandwidth_mbps?: number } {
 /** What a call gets when nobody says, and what none exceeds. */
 export function layerLimitsOf(settings: Settings): LayerLimits {
   return {
-    defaults: {
-      timeoutMs: settings['calls.timeout_seconds'] * 1000,
-      cpuMillicores: settings['calls.cpu_millicores'],
-      memoryMb: settings['calls.memory_mb'],
-      outputBytesMax: settings['calls.output_bytes_max'],
-      processesMax: settings['calls.processes_max'],
-      diskMb: settings['calls.disk_mb'],
-    },
-    maxima: {
-      timeoutMs: settings['calls.timeout_seconds_max'] * 1000,
-      cpuMillicores: settings['agent.cpu_millicores'],
-      memoryMb: settings['agent.memory_mb'],
-      outputBytesMax: OUTPUT_BYTES_CEILING,
-    },
-    upstreamTools: {
-      timeoutMs: settings['upstreams.timeout_seconds'] * 1000,
-      timeoutMsMax: settings['upstreams.timeout_seconds_max'] * 1000,
-    },
+    defaults: valuesOf(EXECUTION_SETTINGS, settings),
+    maxima: { ...valuesOf(EXECUTION_MAXIMA, settings), outputBytesMax: OUTPUT_BYTES_CEILING },
+    upstreamTools: valuesOf(UPSTREAM_TOOL_TIMES, settings),
   };
 }
 

@@ -1,5 +1,7 @@
 import { createSanitiser, patternsOf, type Redactor, type Sanitiser, scanOutputInTurns } from '@sallyport/guards';
-import type { ValueRules } from '../../../pipeline/stages/values/value-rules.ts';
+import { valuesOf } from '../../../domain/settings/setting.ts';
+import { VALUE_SETTINGS, type ValueRules } from '../../../pipeline/stages/values/value-rules.ts';
+import { SANITISE_ACTIONS } from '../../settings/guards.ts';
 import type { Settings } from '../../settings.ts';
 import { redactorOf } from './redactor.ts';
 
@@ -11,13 +13,8 @@ export function valueRulesOf(settings: Settings): ValueRules {
   const argumentSanitiser = sanitiserOf(settings, settings['sanitise.profile']);
   const resultSanitiser = sanitiserOf(settings, settings['sanitise.results_profile']);
   return {
-    coerceArguments: settings['validation.coerce_arguments'],
-    coerceResults: settings['validation.coerce_results'],
-    strict: settings['validation.strict_mode'],
-    resultSchemaRequired: settings['validation.result_schema_required'],
+    ...valuesOf(VALUE_SETTINGS, settings),
     judgeContent: settings['sanitise.content'] === 'judge',
-    controlCharacters: settings['validation.control_characters'],
-    markResultsOnly: settings['sanitise.mark_results_only'],
     ...(argumentSanitiser === undefined ? {} : { argumentSanitiser }),
     ...(resultSanitiser === undefined ? {} : { resultSanitiser }),
     ...(settings['redact.results'].length === 0 ? {} : { resultRedactor: resultRedactorOf(settings) }),
@@ -32,11 +29,7 @@ function sanitiserOf(settings: Settings, profile: Settings['sanitise.profile']):
   if (profile === 'off') return undefined;
   return createSanitiser({
     profile,
-    actions: {
-      sql_injection: settings['sanitise.sql_injection'],
-      xss: settings['sanitise.xss'],
-      command_injection: settings['sanitise.command_injection'],
-    },
+    actions: valuesOf(SANITISE_ACTIONS, settings),
     patterns: patternsOf(settings['sanitise.patterns']),
   });
 }

@@ -1,4 +1,6 @@
+import { valuesOf } from '../../../domain/settings/setting.ts';
 import type { Gateway } from '../../../doors/mcp-gateway/create-gateway.ts';
+import { MCP_SETTINGS } from '../../../doors/mcp-gateway/settings.ts';
 import type { EmbeddedToolLayer } from '../../create-tool-layer.ts';
 import { VERSION } from '../../version.ts';
 
@@ -18,12 +20,7 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
     signalOf,
     stateKey: stateKey(),
     ...(confirmations === undefined ? {} : { confirmations }),
-    settings: {
-      toolsMode: settings['mcp.tools'],
-      autoToolsMax: settings['mcp.auto_tools_max'],
-      elicitation: settings['approvals.elicitation'],
-      confirmationWaitMs: settings['approvals.elicitation_wait_seconds'] * 1000,
-    },
+    settings: valuesOf(MCP_SETTINGS, settings),
   });
   const asked = upstreamQuestions.answeredBy(gateway.upstreamDesk);
   return {

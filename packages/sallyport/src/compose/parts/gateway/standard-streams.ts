@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Caller } from '../../../domain/principal/principal.ts';
+import { valuesOf } from '../../../domain/settings/setting.ts';
 import { EXIT, type StdioOptions } from '../../../doors/cli/cli-parts.ts';
+import { TRANSPORT_SETTINGS } from '../../../doors/mcp-transports/settings.ts';
 import type { ToolLayer } from '../../../operations/tool-layer.ts';
 import { createPinoLog } from '../../../telemetry/pino-log.ts';
 import type { EmbeddedToolLayer } from '../../create-tool-layer.ts';
@@ -9,7 +11,7 @@ import { findLayer, settingsOf } from '../../open-layer.ts';
 import { readSettings } from '../../read-settings.ts';
 import { lastLayer } from '../../running-layer/last-layer.ts';
 import { isAlive, type RunningLayer } from '../../running-layer/running-layer-file.ts';
-import { SETTINGS, type Settings } from '../../settings.ts';
+import { SETTINGS } from '../../settings.ts';
 import { redactFields, redactorOf } from '../from-settings/redactor.ts';
 import { hasInstanceId } from '../instance-id.ts';
 
@@ -96,7 +98,7 @@ async function serve(layer: EmbeddedToolLayer, options: StdioOptions, streams: S
     server: gateway.serverIn(options.tools),
     log: layer.log,
     caller: { door: 'mcp', token },
-    settings: graceOf(layer.settings),
+    settings: valuesOf(TRANSPORT_SETTINGS, layer.settings),
     ...streams,
   });
 }
@@ -132,10 +134,8 @@ async function relay(
   const token = options.token ?? (await mintFor(layer, { door: 'cli' }));
   const endpoint = new URL(`${url}/mcp`);
   if (options.tools !== undefined) endpoint.searchParams.set('tools', options.tools);
-  await relayStdio({ url: endpoint, token, log, settings: graceOf(settings), ...streams });
+  await relayStdio({ url: endpoint, token, log, settings: valuesOf(TRANSPORT_SETTINGS, settings), ...streams });
 }
-
-const graceOf = (settings: Settings) => ({ closeGraceMs: settings['shutdown.grace_seconds'] * 1000 });
 
 async function mintFor(layer: ToolLayer, caller: Caller): Promise<string> {
   const request = { agent_did: 'did:sallyport:mcp-client', expires_in_seconds: STDIO_TOKEN_SECONDS };

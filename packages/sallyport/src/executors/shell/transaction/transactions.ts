@@ -1,23 +1,19 @@
 import { checkCommand } from '@sallyport/guards';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
+import type { ValuesOf } from '../../../domain/settings/setting.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import type { ExecutorCall } from '../../executor.port.ts';
+import { TRANSACTION_SETTINGS } from '../settings.ts';
 import type { RollbackCause, ShellConfig, TransactionConfig } from '../shell-config.ts';
 import { createScopeTurns, type ScopeTurns } from './scope-turns.ts';
 import { AnotherFolder, NotSecured } from './snapshot.ts';
 import type { KeptSnapshot, SnapshotFolder } from './snapshot-folder.ts';
 import { type HeldSnapshot, takeSnapshot } from './take-snapshot.ts';
 
-/** What holds where a manifest does not speak of transactions. */
-export interface TransactionSettings {
-  /** Whether tools whose manifest says nothing are transactions too. Default false. */
-  readonly transactional?: boolean;
-  readonly transactionScope?: readonly string[];
+/** What holds where a manifest does not speak of transactions. A manifest can lower a bound, and cannot lift what is required. */
+export interface TransactionSettings
+  extends Partial<Omit<ValuesOf<typeof TRANSACTION_SETTINGS>, 'autoRollbackExitCodes'>> {
   readonly autoRollbackExitCodes?: readonly number[];
-  /** A manifest can ask for it too, and cannot lift it. */
-  readonly snapshotRequired?: boolean;
-  /** 0: no bound. A manifest can lower it, and cannot raise it. */
-  readonly maxSnapshotBytes?: number;
 }
 
 /** What transactions stand on. */
@@ -60,7 +56,7 @@ interface Terms {
   readonly bytesMax: number;
 }
 
-const DEFAULT_CODES: readonly number[] = [1, 2];
+const DEFAULT_CODES: readonly number[] = TRANSACTION_SETTINGS.autoRollbackExitCodes.default.map(Number);
 const DEFAULT_CAUSES: readonly RollbackCause[] = ['timeout', 'cancel', 'violation', 'signal'];
 
 /** Makes transactions; those over the same files go one after the other. */
@@ -82,7 +78,7 @@ function termsOf(config: ShellConfig, settings: TransactionSettings): Terms | un
   const codes = given.auto_rollback_exit_codes ?? settings.autoRollbackExitCodes ?? DEFAULT_CODES;
   const successes = config.success_exit_codes ?? [0];
   return {
-    globs: given.transaction_scope ?? settings.transactionScope ?? ['**'],
+    globs: given.transaction_scope ?? settings.transactionScope ?? TRANSACTION_SETTINGS.transactionScope.default,
     ends: new Set<CommandEnd>([
       ...codes.filter((code) => !successes.includes(code)),
       ...(given.rollback_on ?? DEFAULT_CAUSES),

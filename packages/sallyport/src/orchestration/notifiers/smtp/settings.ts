@@ -1,16 +1,36 @@
+import { integer, list, oneOf, text } from '../../../domain/settings/rows.ts';
+import type { ValuesOf } from '../../../domain/settings/setting.ts';
+
 /** How mail about approvals is sent. */
-export interface SmtpSettings {
-  readonly host: string;
-  readonly port: number;
-  /** `tls` from the first byte; `starttls`, without which nothing is sent; `none` to a loopback address only. */
-  readonly security: 'tls' | 'starttls' | 'none';
-  /** Address that mail comes from. */
-  readonly from: string;
-  /** Addresses that get every notice, without answer tokens, beside the approvers whose id is a `mailto:` address. */
-  readonly to?: readonly string[];
-  /** Names of the secrets that hold user and password; absent: no sign-in. */
-  readonly userSecret?: string;
-  readonly passwordSecret?: string;
-  /** Page on which an approver answers with a token; the token stands behind its `#`. Absent: mail names the token alone. */
-  readonly answerUrl?: string;
-}
+export const SMTP_SETTINGS = {
+  host: text('notifiers.smtp_host', { default: '', sentence: 'Mail server.' }),
+  port: integer('notifiers.smtp_port', { minimum: 1, default: 587, sentence: 'Port of the mail server.' }),
+  security: oneOf('notifiers.smtp_security', ['tls', 'starttls', 'none'], {
+    default: 'starttls',
+    sentence: 'TLS from the first byte, STARTTLS before anything else, or none at a loopback address.',
+  }),
+  from: text('notifiers.smtp_from', { default: '', sentence: 'Address that mail comes from.' }),
+  to: list('notifiers.smtp_to', {
+    default: [],
+    sentence: 'Addresses that get every notice, without answer tokens, beside the approvers that are addresses.',
+  }),
+  userSecret: text('notifiers.smtp_user_secret', {
+    default: '',
+    sentence: 'Name of the secret that holds the user for the mail server; empty signs in as nobody.',
+  }),
+  passwordSecret: text('notifiers.smtp_password_secret', {
+    default: '',
+    sentence: 'Name of the secret that holds the password.',
+  }),
+  answerUrl: text('notifiers.answer_url', {
+    default: '',
+    sentence: 'Page on which people answer with the token behind its #; mail names the token alone when it is empty.',
+  }),
+};
+
+type Values = ValuesOf<typeof SMTP_SETTINGS>;
+
+/** How mail about approvals is sent; without the secrets nobody signs in, without the page mail names the token alone. */
+export interface SmtpSettings
+  extends Pick<Values, 'host' | 'port' | 'security' | 'from'>,
+    Partial<Pick<Values, 'to' | 'userSecret' | 'passwordSecret' | 'answerUrl'>> {}

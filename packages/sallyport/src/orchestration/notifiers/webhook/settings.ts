@@ -1,13 +1,28 @@
+import { boolean, text } from '../../../domain/settings/rows.ts';
+import type { ValuesOf } from '../../../domain/settings/setting.ts';
+
+/** What can be set of the webhook that hears of approvals. */
+export const APPROVAL_WEBHOOK_SETTINGS = {
+  url: text('notifiers.webhook_url', {
+    default: '',
+    sentence: 'Where the webhook is told, over https, or over http at a loopback address.',
+  }),
+  secret: text('notifiers.webhook_secret', {
+    default: '',
+    sentence: 'Name of the secret that its messages are signed with, 24 bytes or more.',
+  }),
+  answerTokens: boolean('notifiers.webhook_answer_tokens', {
+    default: false,
+    sentence: 'Whether it is given the answer tokens of all approvers, to hand each to its own.',
+  }),
+};
+
+type Values = ValuesOf<typeof APPROVAL_WEBHOOK_SETTINGS>;
+
 /** One webhook that hears of approvals. */
-export interface ApprovalWebhookSettings {
+export interface ApprovalWebhookSettings extends Pick<Values, 'url' | 'secret'>, Partial<Pick<Values, 'answerTokens'>> {
   /** Its name; the approver `webhook:<id>` of the approvals file is this webhook. */
   readonly id: string;
-  /** https, or http to a loopback address. */
-  readonly url: string;
-  /** Name of the secret that messages are signed with: `whsec_` and base64, or any text; 24 bytes at least. */
-  readonly secret: string;
-  /** Whether it is given the answer tokens of all approvers, to hand each to its own. Default false: only its own. */
-  readonly answerTokens?: boolean;
   /** 8 000 when absent. */
   readonly timeoutMs?: number;
 }

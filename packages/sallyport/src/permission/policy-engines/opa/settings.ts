@@ -1,7 +1,17 @@
+import { text } from '../../../domain/settings/rows.ts';
+import type { ValuesOf } from '../../../domain/settings/setting.ts';
+import { POLICY_SERVER_SETTINGS } from '../../policies/policy-settings.ts';
+
 /** Where the Open Policy Agent answers. */
-export interface OpaSettings {
-  /** Address of a decision, such as `http://localhost:8181/v1/data/tool_execution/allow`. */
-  readonly endpoint: string;
-  /** Default 500. */
-  readonly timeoutMs?: number;
-}
+export const OPA_SETTINGS = {
+  endpoint: text('permission.opa_endpoint', {
+    default: 'http://localhost:8181/v1/data/tool_execution/allow',
+    sentence: 'Address of the decision of an Open Policy Agent.',
+  }),
+  timeoutMs: POLICY_SERVER_SETTINGS.timeoutMs,
+};
+
+type Values = ValuesOf<typeof OPA_SETTINGS>;
+
+/** Where the Open Policy Agent answers. */
+export interface OpaSettings extends Pick<Values, 'endpoint'>, Partial<Pick<Values, 'timeoutMs'>> {}

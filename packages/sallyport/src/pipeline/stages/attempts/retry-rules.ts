@@ -1,16 +1,29 @@
-import type { Jitter } from '../../../domain/retry/backoff.ts';
+import { integer, oneOf, seconds } from '../../../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../../../domain/settings/setting.ts';
 
-/** How the layer tries again what failed, beside what a tool's manifest says in `execution_config.retry_policy` (PIPE-05). */
-export interface RetryRules {
-  /** How chance is mixed into the waits. */
-  readonly jitter: Jitter;
-  /** Attempts of one call, whatever a manifest asks for; 1 tries nothing again. */
-  readonly attemptsMax: number;
-  /** No attempt begins later after the first, ms; the call's own timeout holds beside it. */
-  readonly budgetMs: number;
+/** How the layer tries again what failed, beside what a tool's manifest says in `execution_config.retry_policy` (PIPE-05). Full jitter as 000 §3.4.3 recommends, the 30 s of 002, and no bound on attempts below that of the manifest's contract. */
+export const RETRY_SETTINGS = {
+  jitter: oneOf('retry.jitter', ['none', 'full', 'equal', 'decorrelated'], {
+    default: 'full',
+    sentence: 'How waits between attempts are spread, so that callers do not come back all at once.',
+  }),
+  attemptsMax: integer('retry.attempts_max', {
+    minimum: 1,
+    default: 20,
+    sentence: 'Attempts that one call makes at most, whatever its tool says.',
+  }),
+  budgetMs: seconds('retry.budget_seconds', {
+    minimum: 0,
+    default: 30,
+    sentence: 'Time that all attempts of a call after the first may take, waits included.',
+  }),
+};
+
+/** How the layer tries again what failed. */
+export interface RetryRules extends ValuesOf<typeof RETRY_SETTINGS> {
   /** 0 up to 1, without 1; default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** Full jitter as 000 §3.4.3 recommends, the 30 s of 002, and no bound on attempts below that of the manifest's contract. */
-export const RETRY_RULES: RetryRules = { jitter: 'full', attemptsMax: 20, budgetMs: 30_000 };
+/** Rules that hold when nothing else is said. */
+export const RETRY_RULES: RetryRules = defaultsOf(RETRY_SETTINGS);

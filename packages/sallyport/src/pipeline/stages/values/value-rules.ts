@@ -1,27 +1,42 @@
 import type { OutputVerdict, Redactor, Sanitiser } from '@sallyport/guards';
-import type { ControlCharacters } from '../../../validation/control-characters.ts';
+import { boolean, oneOf } from '../../../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../../../domain/settings/setting.ts';
 import type { Turns } from './turns.ts';
 
-/** How arguments and results are judged beside their schemas (VAL-02 to VAL-06); every one is a setting. */
-export interface ValueRules {
-  /** Whether arguments that do not fit are converted where that loses nothing; default true. */
-  readonly coerceArguments: boolean;
-  /** The same for results; default true. */
-  readonly coerceResults: boolean;
-  /** Whether a result that does not fit fails the call, or is passed with a warning; default true. */
-  readonly strict: boolean;
-  /** Whether a tool without result schema fails in strict mode (E3508); default false. */
-  readonly resultSchemaRequired: boolean;
-  /** Control characters in texts of arguments; default `refuse`. */
-  readonly controlCharacters: ControlCharacters;
+/** How arguments and results are judged beside their schemas (VAL-02 to VAL-06). */
+export const VALUE_SETTINGS = {
+  coerceArguments: boolean('validation.coerce_arguments', {
+    default: true,
+    sentence: 'Arguments of the wrong type are converted where that loses nothing.',
+  }),
+  coerceResults: boolean('validation.coerce_results', { default: true, sentence: 'The same for results.' }),
+  strict: boolean('validation.strict_mode', {
+    default: true,
+    sentence: 'A result that does not match its result schema fails the call; otherwise it passes with a warning.',
+  }),
+  resultSchemaRequired: boolean('validation.result_schema_required', {
+    default: false,
+    sentence: 'A tool without result schema fails with E3508 in strict mode, and warns otherwise.',
+  }),
+  controlCharacters: oneOf('validation.control_characters', ['refuse', 'strip', 'allow'], {
+    default: 'refuse',
+    sentence:
+      'What becomes of control characters and byte order marks in texts of arguments; in names they are refused.',
+  }),
+  markResultsOnly: boolean('sanitise.mark_results_only', {
+    default: true,
+    sentence: 'What is found in a result is only told in a warning; otherwise it is dealt with as in arguments.',
+  }),
+};
+
+/** How arguments and results are judged beside their schemas. */
+export interface ValueRules extends ValuesOf<typeof VALUE_SETTINGS> {
   /** Looks for injection in arguments; nobody does when absent. */
   readonly argumentSanitiser?: Sanitiser;
   /** Whether content is judged as strictly as what becomes a part of a command, query or page; default false. */
   readonly judgeContent: boolean;
   /** Looks for injection in results; nobody does when absent. */
   readonly resultSanitiser?: Sanitiser;
-  /** Whether findings in results are only told, whatever the sanitiser would do; default true. */
-  readonly markResultsOnly: boolean;
   /** Takes secrets, personal data and paths out of results (MOD-06); they stay as they are when absent. */
   readonly resultRedactor?: Pick<Redactor, 'value'>;
   /** Looks for instructions in results; nobody does when absent. */
@@ -29,12 +44,4 @@ export interface ValueRules {
 }
 
 /** Rules that hold when nothing else is said. */
-export const VALUE_RULES: ValueRules = {
-  coerceArguments: true,
-  coerceResults: true,
-  strict: true,
-  resultSchemaRequired: false,
-  controlCharacters: 'refuse',
-  judgeContent: false,
-  markResultsOnly: true,
-};
+export const VALUE_RULES: ValueRules = { ...defaultsOf(VALUE_SETTINGS), judgeContent: false };

@@ -1,19 +1,37 @@
+import { integer } from '../../../domain/settings/rows.ts';
+import { defaultsOf, type ValuesOf } from '../../../domain/settings/setting.ts';
 import type { ToolVersion } from '../../../domain/tool/tool-version.ts';
 
-/** How long versions stay (REG-04); every one is a setting. */
-export interface Retention {
-  /** Versions of one tool that are kept beside each other; default 5. More make the oldest leave. */
-  readonly versionsPerToolMax: number;
-  /** Days between the deprecation of a version and its removal; default 90. */
-  readonly warningDays: number;
-  /** A version that was called within this many days is in use and not made to leave; default 30. */
-  readonly inUseDays: number;
+/** How long versions stay (REG-04). */
+export const RETENTION_SETTINGS = {
+  versionsPerToolMax: integer('registry.max_versions_per_tool', {
+    unit: 'versions',
+    minimum: 1,
+    default: 5,
+    sentence: 'Versions of one tool beside each other; more make the oldest leave that nobody uses.',
+  }),
+  warningDays: integer('registry.deprecation_warning_days', {
+    unit: 'days',
+    minimum: 0,
+    default: 90,
+    sentence: 'Time between the deprecation of a version and its removal, unless it is forced.',
+  }),
+  inUseDays: integer('registry.in_use_days', {
+    unit: 'days',
+    minimum: 0,
+    default: 30,
+    sentence: 'A version that was called within this time is in use and not made to leave.',
+  }),
+};
+
+/** How long versions stay. */
+export interface Retention extends ValuesOf<typeof RETENTION_SETTINGS> {
   /** Whether something beside the registry names exactly this version; nothing does when absent. */
   readonly isPinned?: (version: ToolVersion) => boolean;
 }
 
 /** What counts when nobody says otherwise. */
-export const RETENTION: Retention = { versionsPerToolMax: 5, warningDays: 90, inUseDays: 30 };
+export const RETENTION: Retention = defaultsOf(RETENTION_SETTINGS);
 
 /** One day in ms. */
 export const DAY_MS = 86_400_000;

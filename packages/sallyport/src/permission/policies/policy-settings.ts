@@ -1,0 +1,21 @@
+import { integer, number } from '../../domain/settings/rows.ts';
+
+/** How patient the layer is with policy servers (000 §4.2.2). */
+export const POLICY_SERVER_SETTINGS = {
+  timeoutMs: integer('permission.timeout_ms', {
+    unit: 'ms',
+    minimum: 1,
+    default: 500,
+    sentence: 'How long a policy server may take; after that the call is denied with E3206.',
+  }),
+};
+
+/** How long decisions are remembered (PRM-05). */
+export const DECISION_SETTINGS = {
+  ttlSeconds: number('permission.cache_ttl_seconds', {
+    unit: 'seconds',
+    minimum: 0,
+    default: 300,
+    sentence: 'How long a decision is kept when its engine does not say; 0 keeps none.',
+  }),
+};
