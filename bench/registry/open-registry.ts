@@ -2,9 +2,9 @@ import { systemClock } from '@sallyport/std/clock';
 import { contentHash, type ToolVersion } from '../../packages/sallyport/src/domain/tool/tool-version.ts';
 import { createRegistry, type Registry } from '../../packages/sallyport/src/registry/registry.ts';
 import type { ToolStore } from '../../packages/sallyport/src/registry/tool-store.port.ts';
-import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { createSchemaValidator } from '../../packages/sallyport/src/validation/schema-validator.ts';
+import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { toolOf } from './tools.ts';
 
 /** Tenant of every measured tool. */

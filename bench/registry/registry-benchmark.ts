@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { systemClock } from '@sallyport/std/clock';
 import { compareManifests } from '../../packages/sallyport/src/registry/compare-manifests.ts';
-import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { startEmbeddedPostgres } from '../../packages/sallyport/src/storage/postgres/embedded-postgres.ts';
 import { openPostgres } from '../../packages/sallyport/src/storage/postgres/postgres-database.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
+import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { temporaryFolder } from '../processes/temporary-folder.ts';
 import { type BenchmarkRun, ROUNDS } from '../report/benchmark.ts';
 import { type Figure, figureOf } from '../report/figure.ts';

@@ -7,9 +7,9 @@ import { createTokenVerifier } from '../../../packages/sallyport/src/identity/ca
 import { createTokenMint } from '../../../packages/sallyport/src/identity/mint-token.ts';
 import type { StoredRevocation } from '../../../packages/sallyport/src/identity/revocations.port.ts';
 import { createRevocations } from '../../../packages/sallyport/src/identity/revocations.ts';
+import { silentLog } from '../../../packages/sallyport/src/telemetry/log.ts';
 import { memoryApiKeyStore } from '../../../packages/sallyport/test/stores/memory-api-key-store.ts';
 import { memoryRevocationStore } from '../../../packages/sallyport/test/stores/memory-revocation-store.ts';
-import { silentLog } from '../../../packages/sallyport/src/telemetry/log.ts';
 import { ROUNDS } from '../../report/benchmark.ts';
 import { besidePeer, type Figure, figureOf } from '../../report/figure.ts';
 import { median } from '../../report/statistics.ts';

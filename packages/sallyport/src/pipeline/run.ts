@@ -17,7 +17,6 @@ export { agentKey } from './ongoing/running-calls.ts';
 export { commitUnlessOver } from './record/commit-unless-over.ts';
 /** What is done to calls that no run ends. */
 export { recoverOpenCalls, settleOpen } from './record/recover.ts';
-export { CALL_STEP, type CallStep } from './stages/attempts/compensating-step.ts';
 export { continueRollbacks } from './undo/continue-rollbacks.ts';
 
 /** The pipeline of a layer. */
