@@ -6,9 +6,9 @@ import type { ToolManifest } from '../../packages/sallyport/api/schemas/tool-man
 import { createCompositeExecutor } from '../../packages/sallyport/src/executors/composite.ts';
 import { createHttpExecutor } from '../../packages/sallyport/src/executors/http/http-executor.ts';
 import { createRegistry } from '../../packages/sallyport/src/registry/registry.ts';
-import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 import { silentLog } from '../../packages/sallyport/src/telemetry/log.ts';
 import { createSchemaValidator } from '../../packages/sallyport/src/validation/schema-validator.ts';
+import { memoryToolStore } from '../../packages/sallyport/test/stores/memory-tool-store.ts';
 
 /** What one registration of everything took. */
 export interface RegistryMeasured {

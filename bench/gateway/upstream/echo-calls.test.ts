@@ -2,8 +2,8 @@ import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { systemClock } from '@sallyport/std/clock';
 import { expect, test } from 'vitest';
 import { createUpstreams } from '../../../packages/sallyport/src/mcp-servers/upstreams.ts';
-import { memoryUpstreamStore } from '../../../packages/sallyport/test/stores/memory-upstream-store.ts';
 import { silentLog } from '../../../packages/sallyport/src/telemetry/log.ts';
+import { memoryUpstreamStore } from '../../../packages/sallyport/test/stores/memory-upstream-store.ts';
 import { callFor, definitionOf, TENANT } from './echo-calls.ts';
 
 const driver = createBubblewrapDriver();

@@ -110,9 +110,9 @@ function listOf(parse: ((text: string, before: never) => unknown) | undefined) {
 }
 
 function wordOf(words: readonly string[]): (text: string) => string {
-  const one = oneOf(words.map((word) => word.replaceAll('_', '-')));
-  return (text) =>
-    words[words.findIndex((word) => word.replaceAll('_', '-') === one(text.replaceAll('_', '-')))] ?? text;
+  const typed = words.map((word) => word.replaceAll('_', '-'));
+  const one = oneOf(typed);
+  return (text) => words[typed.indexOf(one(text))] ?? text;
 }
 
 function onOff(text: string): boolean {

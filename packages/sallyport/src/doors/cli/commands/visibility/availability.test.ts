@@ -21,12 +21,6 @@ test('availability set sends what was said, and list shows it', async () => {
   expect(JSON.parse(out)).toEqual({ availability: [SAID] });
 });
 
-test('availability set takes on or off and nothing else', async () => {
-  const { code, err } = await bench.run(['availability', 'set', 'offer', 'maybe']);
-  expect([code, err]).toEqual([2, expect.stringContaining('on or off')]);
-  expect(bench.layer.asked).toEqual([]);
-});
-
 test('availability tools shows a tier, with the reason for what an agent lacks', async () => {
   const shown = { name: 'mail', tool_id: 'up__send', version: '1.0.0', description: 'Sends.' };
   const why_unavailable = { code: 'disabled_for_agent', message: 'Ask for it.' };
