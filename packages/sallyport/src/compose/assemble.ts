@@ -85,7 +85,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     notifiers: openNotifiers(opened, { settings, log, secrets }),
     pipeline: stages,
   });
-  const { pipeline, desk, workers } = orchestration;
+  const { pipeline, approvals, workers } = orchestration;
   // What was accepted is known before any server is spoken to.
   const upstreamsReady = quarantine.load().then(() => upstreams.start());
   const toolsReady = Promise.all([registry.load(), visibility.start(), upstreamsReady]);
@@ -110,7 +110,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
       ...tools,
       ...pipeline,
       runCall: orchestration.runCall,
-      approvalDesk: desk,
+      approvals: approvals,
       sideEffects,
       ...(workers === undefined ? {} : { callWorkers: workers }),
       ...(intake === undefined ? {} : { callIntake: intake }),

@@ -11,7 +11,7 @@ import { WEB_SETTINGS } from '../executors/web/settings.ts';
 import { KEY_SETTINGS } from '../identity/keys/key-settings.ts';
 import { TOKEN_SETTINGS } from '../identity/token/token-settings.ts';
 import { APPROVAL_SETTINGS } from '../orchestration/approval-terms.ts';
-import { DESK_SETTINGS } from '../orchestration/approvals/desk-state.ts';
+import { APPROVAL_LIMIT_SETTINGS } from '../orchestration/approvals/approvals-state.ts';
 import { SMTP_SETTINGS } from '../orchestration/notifiers/smtp/settings.ts';
 import { APPROVAL_WEBHOOK_SETTINGS } from '../orchestration/notifiers/webhook/settings.ts';
 import { WORKER_SETTINGS } from '../orchestration/workers/worker-limits.ts';
@@ -54,7 +54,7 @@ const OF_COMPONENTS = rowsOf(
   KEY_SETTINGS,
   TOKEN_SETTINGS,
   APPROVAL_SETTINGS,
-  DESK_SETTINGS,
+  APPROVAL_LIMIT_SETTINGS,
   SMTP_SETTINGS,
   APPROVAL_WEBHOOK_SETTINGS,
   WORKER_SETTINGS,

@@ -31,7 +31,7 @@ export interface AskedClient {
 }
 
 /** Puts questions of servers to people. */
-export interface ElicitationDesk {
+export interface ElicitationAsker {
   /**
    * Answers late or never as it likes: `signal` is aborted when nobody waits for the answer any more, since the call ended, the
    * server took its question back, or the connection is gone. What it throws counts as `cancel`.

@@ -13,7 +13,7 @@ import { isListedByOperator } from './connection/per-caller/own-listing.ts';
 import { literalSecrets, secretArgument, secretNameOf, withReferences } from './connection/secrets/literal-secrets.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamSettings } from './connection/settings.ts';
 import type { UpstreamCaller, UpstreamCallOptions } from './connection/supervised-parts.ts';
-import type { ElicitationDesk } from './elicitation.port.ts';
+import type { ElicitationAsker } from './elicitation.port.ts';
 import { createStartSlots, type StartSlots } from './pacing/start-slots.ts';
 import { createTurns } from './pacing/turns.ts';
 import { withPackage } from './packages/with-package.ts';
@@ -23,7 +23,7 @@ import { planOf } from './stdio/plan-of.ts';
 import { createStderrLog, type StderrLog } from './stdio/stderr-log.ts';
 import type { UpstreamStore } from './upstream-store.port.ts';
 
-export type { ElicitationDesk, Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
+export type { ElicitationAsker, Packages, UpstreamCaller, UpstreamCallOptions, UpstreamCallResult, UpstreamSettings };
 export { callerCredentials, literalSecrets, secretArgument, secretNameOf, withReferences };
 
 /** What came of adding an upstream. */
@@ -136,7 +136,7 @@ export interface UpstreamsParts extends UpstreamChecks {
   readonly log: Log;
   readonly clock: Clock;
   /** Puts questions of servers to people; without one nobody is asked. */
-  readonly onElicitation?: ElicitationDesk;
+  readonly onElicitation?: ElicitationAsker;
   /**
    * The guarded way out for HTTP servers: each reaches the host and port of its own URL, over addresses that are checked
    * when it connects. The platform's own `fetch`, which checks nothing, when absent.

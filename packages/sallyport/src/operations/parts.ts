@@ -6,7 +6,7 @@ import type { OutboundHttp } from '../external/outbound-http.ts';
 import type { SecretStore } from '../external/secret-store.port.ts';
 import type { Quarantine } from '../mcp-servers/quarantine.ts';
 import type { Upstreams } from '../mcp-servers/upstreams.ts';
-import type { ApprovalOffice } from '../orchestration/approval-desk.ts';
+import type { Approvals } from '../orchestration/approvals.ts';
 import type { CallIntake } from '../orchestration/call-intake.ts';
 import type { SideEffects } from '../orchestration/side-effects.ts';
 import type { Workers } from '../orchestration/workers.ts';
@@ -51,7 +51,7 @@ export interface OperationParts
   /** What would become of a call; rejects with E32xx when the caller is not known (PIPE-15). */
   readonly rehearseCall: (request: CallRequest) => Promise<DryRunResponse>;
   /** Where calls wait for a person; nobody can be asked when absent. */
-  readonly approvalDesk?: ApprovalOffice;
+  readonly approvals?: Approvals;
   /** Run what is accepted now and run later; absent where asynchronous calls are refused. */
   readonly callWorkers?: Workers;
   readonly callIntake?: CallIntake;

@@ -22,7 +22,7 @@ import type { TrustRules } from '../permission/trust.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { SchemaValidator } from '../validation/schema-validator.ts';
-import type { ApprovalDesk } from './approval-desk.port.ts';
+import type { ApprovalQuestions } from './approval-questions.port.ts';
 import type { IdempotencyStore } from './idempotency-store.port.ts';
 import type { RunningCalls } from './ongoing/running-calls.ts';
 import type { OutcomeStore } from './outcome-store.port.ts';
@@ -139,7 +139,7 @@ export interface PipelineParts {
   /** Who asked for a call that waited, unless the token was revoked meanwhile. */
   readonly identifyAgain: IdentifyAgain;
   /** Makes the questions that people are asked; calls that need one are refused when absent (ORC-03). */
-  readonly approvals?: ApprovalDesk;
+  readonly approvalQuestions?: ApprovalQuestions;
   /** Whether calls can be run later by a worker (PIPE-07); asynchronous calls are refused when absent. */
   readonly workers?: {
     readonly accepts: boolean;

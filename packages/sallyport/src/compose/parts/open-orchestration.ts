@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { valuesOf } from '../../domain/settings/setting.ts';
-import {
-  type ApprovalDeskParts,
-  type ApprovalOffice,
-  type AskingDesk,
-  createApprovalDesk,
-} from '../../orchestration/approval-desk.ts';
 import { APPROVAL_SETTINGS } from '../../orchestration/approval-terms.ts';
 import { readApprovalTerms } from '../../orchestration/approval-terms-file.ts';
+import { APPROVAL_LIMIT_SETTINGS } from '../../orchestration/approvals/approvals-state.ts';
 import {
   type ClientConfirmations,
   createClientConfirmations,
 } from '../../orchestration/approvals/client-confirmations.ts';
-import { DESK_SETTINGS } from '../../orchestration/approvals/desk-state.ts';
+import {
+  type ApprovalParts,
+  type Approvals,
+  type AskableApprovals,
+  createApprovals,
+} from '../../orchestration/approvals.ts';
 import { type CallIntake, createCallIntake } from '../../orchestration/call-intake.ts';
 import type { JobQueue } from '../../orchestration/job-queue.port.ts';
 import { openBullmqJobQueue } from '../../orchestration/job-queues/bullmq/bullmq-job-queue.ts';
@@ -42,7 +42,7 @@ export interface OrchestrationParts extends Foundation {
   readonly from: Ingredients;
   readonly intake: CallIntake | undefined;
   readonly notifiers: readonly Notifier[];
-  /** Everything of the pipeline but the desk, which is made here. */
+  /** Everything of the pipeline but the approvals, which are made here. */
   readonly pipeline: PipelineParts;
 }
 
@@ -50,7 +50,7 @@ export interface OrchestrationParts extends Foundation {
 export interface Orchestration {
   readonly pipeline: PipelineParts;
   readonly runCall: RunCall;
-  readonly desk: ApprovalOffice;
+  readonly approvals: Approvals;
   readonly workers: Workers | undefined;
   /** Where the user at an MCP client confirms; absent without workers, who would run what is confirmed. */
   readonly confirmations: ClientConfirmations | undefined;
@@ -64,49 +64,49 @@ export function openIntake(settings: Settings): CallIntake | undefined {
 }
 
 /**
- * Makes desk and workers around the pipeline. Without workers a call that got its yes has nobody to run it, so then there
- * is no desk in the pipeline either, and calls that need a person are refused.
+ * Makes approvals and workers around the pipeline. Without workers nobody runs a call that was approved, so then the pipeline
+ * asks nobody either, and calls that need a person are refused.
  * @throws ToolLayerError E3801 for a file of approvals with faults; E3812 when the queue cannot be opened
  */
 export async function openOrchestration(
   opened: AsyncDisposableStack,
   parts: OrchestrationParts,
 ): Promise<Orchestration> {
-  const asking = createApprovalDesk(await deskParts(parts));
+  const asking = createApprovals(await approvalParts(parts));
   const { run: runCall, parts: pipeline } = createPipeline({
     ...parts.pipeline,
-    ...(parts.intake === undefined ? {} : { approvals: asking }),
+    ...(parts.intake === undefined ? {} : { approvalQuestions: asking }),
   });
   const ofWorkers = { ...parts, pipeline };
   const workers =
     parts.intake === undefined ? undefined : await openWorkers(opened, ofWorkers, parts.intake, runCall, asking);
-  const desk = opened.use(
+  const approvals = opened.use(
     asking.deciding({
       judgeEdit: createEditJudge(pipeline),
       resume: async (tenantId, invocationId, approval) => workers?.enqueue(tenantId, invocationId, approval),
     }),
   );
-  // Before the desk ends, since calls that run to their end have people notified.
+  // Before the approvals end, since calls that run to their end have people notified.
   if (workers !== undefined) opened.defer(() => workers.close());
-  pipeline.running.onRecord(desk.noticed);
+  pipeline.running.onRecord(approvals.noticed);
   if (workers !== undefined) pipeline.running.onRecord(workers.noticed);
   return {
     pipeline,
-    desk,
+    approvals,
     workers,
     runCall,
     confirmations:
       workers === undefined
         ? undefined
-        : createClientConfirmations({ desk, shownArguments: shownBy(parts.from.redactor) }),
+        : createClientConfirmations({ approvals, shownArguments: shownBy(parts.from.redactor) }),
     async start() {
       await workers?.start();
-      await desk.start();
+      await approvals.start();
     },
   };
 }
 
-async function deskParts({
+async function approvalParts({
   from,
   storage,
   identity,
@@ -114,7 +114,7 @@ async function deskParts({
   ledger,
   notifiers,
   pipeline: { registry },
-}: OrchestrationParts): Promise<ApprovalDeskParts> {
+}: OrchestrationParts): Promise<ApprovalParts> {
   const { settings, clock, log, redactor } = from;
   const file = settings['approvals.file'] || join(settings['data_folder'], 'approvals.toml');
   const { fourEyes, clientReasons } = valuesOf(APPROVAL_SETTINGS, settings);
@@ -132,7 +132,7 @@ async function deskParts({
     clientReasons,
     stillGood: (claims) => !identity.wasRevoked(claims),
     ...(settings['approvals.show_arguments'] ? { shownArguments: shownBy(redactor) } : {}),
-    limits: valuesOf(DESK_SETTINGS, settings),
+    limits: valuesOf(APPROVAL_LIMIT_SETTINGS, settings),
   };
 }
 
@@ -147,7 +147,7 @@ async function openWorkers(
   { from, storage, instanceId, ledger, pipeline }: OrchestrationParts,
   intake: CallIntake,
   runCall: RunCall,
-  { yesOf }: AskingDesk,
+  { yesOf }: AskableApprovals,
 ): Promise<Workers> {
   const { settings, clock, log } = from;
   const queue = await openQueue(from, storage);

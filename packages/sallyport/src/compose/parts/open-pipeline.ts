@@ -30,7 +30,7 @@ export interface PipelineIngredients {
   readonly intake: CallIntake | undefined;
 }
 
-/** Everything of the pipeline but the desk, which stands around it. */
+/** Everything of the pipeline but the approvals, which are made around it. */
 export async function openPipeline(
   opened: AsyncDisposableStack,
   { from, foundation, tools, visible, intake }: PipelineIngredients,

@@ -19,7 +19,7 @@ import type { SecretStore } from '../../external/secret-store.port.ts';
 import { createEnvironmentSecretStore } from '../../external/secret-stores/environment/environment-secret-store.ts';
 import { createTokenExchange, readExchangeProfiles } from '../../external/token-exchange.ts';
 import { sealedUpstreamStore } from '../../mcp-servers/connection/secrets/sealed-upstream-store.ts';
-import type { ElicitationDesk } from '../../mcp-servers/elicitation.port.ts';
+import type { ElicitationAsker } from '../../mcp-servers/elicitation.port.ts';
 import { createPackages } from '../../mcp-servers/packages.ts';
 import { createQuarantine } from '../../mcp-servers/quarantine.ts';
 import type { UpstreamStore } from '../../mcp-servers/upstream-store.port.ts';
@@ -44,7 +44,7 @@ export async function openTools(
   opened: AsyncDisposableStack,
   { settings, closed, environment, clock, log, native }: Ingredients,
   { database }: Storage,
-  onElicitation: ElicitationDesk,
+  onElicitation: ElicitationAsker,
 ) {
   const schemas = createSchemaValidator({ coercion: valuesOf(COERCION_SETTINGS, settings) });
   const secrets = await openSecrets(settings, environment, clock);

@@ -51,7 +51,8 @@ export const CALL_ROWS = [
   }),
   boolean('approvals.show_arguments', {
     default: true,
-    sentence: 'Whether notices show the arguments, without secrets and personal data; the desk itself always does.',
+    sentence:
+      'Whether notices show the arguments, without secrets and personal data; the approvals themselves always do.',
   }),
   list('notifiers.enabled', {
     default: ['log'],

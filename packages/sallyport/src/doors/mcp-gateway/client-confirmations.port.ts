@@ -32,7 +32,7 @@ export interface ClientAnswer {
 }
 
 /**
- * The part of the approval desk that the MCP gateway answers to, in the name of the user who sits with the agent. It is no
+ * The part of the approvals that the MCP gateway answers to, in the name of the user who sits with the agent. It is no
  * operation: nothing that an agent can call leads here.
  */
 export interface ClientConfirmations {

@@ -22,7 +22,7 @@ import { createToolShelf, type ToolShelf } from './methods/tool-shelf.ts';
 import { MCP_DEFAULTS, type McpSettings, type ToolsMode } from './settings.ts';
 import { type ModeRequest, toolsModeOf } from './tools-mode.ts';
 import { createSuspendedCalls, type SuspendedCalls } from './upstream-questions/suspended-calls.ts';
-import { createUpstreamDesk, type UpstreamDesk } from './upstream-questions/upstream-questions.ts';
+import { createUpstreamAsker, type UpstreamAsker } from './upstream-questions/upstream-questions.ts';
 
 /** The registered tools for MCP clients, in each way that a client may choose to see them (MOD-11). */
 export interface Gateway {
@@ -34,7 +34,7 @@ export interface Gateway {
    */
   serverOf(request: ModeRequest): McpServer;
   /** Puts questions of upstreams to the users of clients; fits `createUpstreams({onElicitation})`. */
-  readonly upstreamDesk: UpstreamDesk;
+  readonly upstreamAsker: UpstreamAsker;
   /** Ends the subscription to the layer; requests that run go on. */
   close(): void;
 }
@@ -96,7 +96,7 @@ export function createGateway({ layer, log, version, settings: given, ...parts }
   return {
     serverIn: (mode = settings.toolsMode) => servers[mode],
     serverOf: (request) => servers[toolsModeOf(request) ?? settings.toolsMode],
-    upstreamDesk: createUpstreamDesk({ log, peerOf }),
+    upstreamAsker: createUpstreamAsker({ log, peerOf }),
     close: bell.close,
   };
 }

@@ -13,7 +13,7 @@ import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
-import type { ElicitationDesk } from '../elicitation.port.ts';
+import type { ElicitationAsker } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { boundedFetch, type HttpFetch } from './bounded-fetch.ts';
 import { httpFailure, isSessionGone, wasNotSent } from './http-failures.ts';
@@ -27,7 +27,7 @@ export interface HttpLinkParts {
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
   /** Whom its questions go to; without one nobody is asked. */
-  readonly desk?: ElicitationDesk | undefined;
+  readonly desk?: ElicitationAsker | undefined;
   /** Carries the requests, in the place of the platform's `fetch`. */
   readonly outbound?: OutboundHttp | undefined;
 }

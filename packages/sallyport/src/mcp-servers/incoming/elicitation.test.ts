@@ -1,7 +1,7 @@
 import { createBubblewrapDriver } from '@sallyport/sandbox/bubblewrap';
 import { afterEach, expect, test } from 'vitest';
 import { silentLog } from '../../telemetry/log.ts';
-import type { ElicitationDesk, ElicitationRequest } from '../elicitation.port.ts';
+import type { ElicitationAsker, ElicitationRequest } from '../elicitation.port.ts';
 import {
   type Fixture,
   failureOf,
@@ -20,7 +20,7 @@ const QUESTION = { message: 'Who?', requestedSchema: SCHEMA };
 const open: Fixture[] = [];
 const logged: string[] = [];
 
-async function start(mode: string, onElicitation?: ElicitationDesk, idleMs?: number) {
+async function start(mode: string, onElicitation?: ElicitationAsker, idleMs?: number) {
   const log = { ...silentLog, warn: (event: string) => void logged.push(event) };
   const made = fixture(driver, { log, ...(onElicitation === undefined ? {} : { onElicitation }) });
   open.push(made);
@@ -38,12 +38,12 @@ async function start(mode: string, onElicitation?: ElicitationDesk, idleMs?: num
 }
 
 /** All calls are of one client. */
-const deskOf = (ask: ElicitationDesk['ask']): ElicitationDesk => ({ ask, clientOf: () => ({ session: 'one' }) });
+const approvalsOf = (ask: ElicitationAsker['ask']): ElicitationAsker => ({ ask, clientOf: () => ({ session: 'one' }) });
 
 /** A desk that keeps what it is asked, and answers when the test says so. */
 function desk() {
   const asked: { request: ElicitationRequest; signal: AbortSignal; answer: (name: string) => void }[] = [];
-  const onElicitation = deskOf(
+  const onElicitation = approvalsOf(
     (request, signal) =>
       new Promise((resolve) => {
         asked.push({ request, signal, answer: (name) => resolve({ action: 'accept', content: { name } }) });
@@ -123,7 +123,7 @@ test.each([
 test('a desk that fails counts as cancel', async () => {
   const { said } = await start(
     'elicits',
-    deskOf(() => Promise.reject(new Error('the desk burned down'))),
+    approvalsOf(() => Promise.reject(new Error('the desk burned down'))),
   );
   expect(await said('wait')).toEqual({ action: 'cancel' });
 });

@@ -1,6 +1,6 @@
 import { isObject } from '../../domain/shape/is-object.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { ElicitationAnswer, ElicitationDesk, ElicitationRequest } from '../elicitation.port.ts';
+import type { ElicitationAnswer, ElicitationAsker, ElicitationRequest } from '../elicitation.port.ts';
 import type { Asker, Askers } from './asker.ts';
 
 /** Bounds of what one connection may ask people. */
@@ -22,7 +22,7 @@ export interface QuestionParts {
   readonly upstream: string;
   readonly log: Log;
   /** Without one every question is cancelled. */
-  readonly desk?: ElicitationDesk | undefined;
+  readonly desk?: ElicitationAsker | undefined;
 }
 
 /** Questions of one server to people. */

@@ -11,7 +11,7 @@ import type { Link, OpenOptions } from '../connection/link.ts';
 import { listTools } from '../connection/listing/list-tools.ts';
 import { createMultiplexer, type Multiplexer } from '../connection/multiplexer.ts';
 import { type FilledValues, fillSecrets } from '../connection/secrets/secret-values.ts';
-import type { ElicitationDesk } from '../elicitation.port.ts';
+import type { ElicitationAsker } from '../elicitation.port.ts';
 import { createQuestions } from '../incoming/questions.ts';
 import { optionHint } from './option-hint.ts';
 import { type CheckShown, type InstalledFolders, sandboxSpecOf } from './sandbox-spec.ts';
@@ -27,7 +27,7 @@ export interface StdioLinkParts {
   readonly log: Log;
   readonly client: { readonly name: string; readonly version: string };
   /** Whom its questions go to; without one nobody is asked. */
-  readonly desk?: ElicitationDesk | undefined;
+  readonly desk?: ElicitationAsker | undefined;
   /** Asked before each start, beside what the definition says in so many words; nothing is refused when absent. */
   readonly checkShown?: CheckShown | undefined;
   /** Where the packages are that definitions name as installed; such a definition is refused when absent. */

@@ -1,7 +1,7 @@
 import { Errors } from 'typebox/value';
 import { expect, test } from 'vitest';
 import type { Caller, Principal } from '../../domain/principal/principal.ts';
-import { office, questionOf } from '../../orchestration/approvals/desk.fixture.ts';
+import { approvalsOf, questionOf } from '../../orchestration/approvals/approvals.fixture.ts';
 import { OPERATIONS, type OperationInput, type OperationName } from '../catalogue.ts';
 import type { Asker } from '../operation.ts';
 
@@ -12,9 +12,9 @@ const asker = (agentDid: string, more: Partial<Principal> = {}, caller: Partial<
 const ALICE = asker('did:agent:console', { userDid: 'did:user:alice' });
 const LOCAL = asker('did:sallyport:operator', { roles: ['operator'] }, { local: true });
 
-async function desk(terms = '') {
-  const made = await office({ terms });
-  const parts = { approvalDesk: made.desk };
+async function operationsOn(terms = '') {
+  const made = await approvalsOf({ terms });
+  const parts = { approvals: made.approvals };
   /** Asks, and holds the answer against the contract. */
   const ask = async <N extends OperationName & `approvals.${string}`>(
     name: N,
@@ -30,7 +30,7 @@ async function desk(terms = '') {
 }
 
 test('ORC-03 what waits is listed and shown with its arguments and what a yes is bound to, until it is decided', async () => {
-  const made = await desk();
+  const made = await operationsOn();
   const waiting = await made.invoke('pay', 7);
   const { approvalId: approval_id } = questionOf(waiting);
   const { approvals } = (await made.ask('approvals.list', {})) as { approvals: Record<string, unknown>[] };
@@ -39,7 +39,7 @@ test('ORC-03 what waits is listed and shown with its arguments and what a yes is
   expect(shown).toMatchObject({ parameters: { n: 7 }, votes: [] });
   const binding_digest = String(approvals[0]?.['binding_digest']);
   expect(await made.ask('approvals.approve', { approval_id, binding_digest })).toMatchObject({ state: 'approved' });
-  await made.desk.idle();
+  await made.approvals.idle();
   expect(await made.ask('approvals.list', {})).toEqual({ approvals: [] });
   expect(await made.ask('approvals.list', { state: 'decided' })).toMatchObject({
     approvals: [{ approval_id, state: 'approved', decided_by: 'did:user:alice' }],
@@ -48,7 +48,7 @@ test('ORC-03 what waits is listed and shown with its arguments and what a yes is
 });
 
 test('pages of what waits follow one another', async () => {
-  const made = await desk();
+  const made = await operationsOn();
   const ids = [];
   for (const n of [1, 2, 3]) ids.push(questionOf(await made.invoke('pay', n)).approvalId);
   const page = async (at: number) => {
@@ -60,7 +60,7 @@ test('pages of what waits follow one another', async () => {
 });
 
 test('who sits at the machine is one approver, and one alone', async () => {
-  const made = await desk('[[rule]]\nquorum = 2');
+  const made = await operationsOn('[[rule]]\nquorum = 2');
   const { approvalId: approval_id } = questionOf(await made.invoke('pay'));
   expect(await made.ask('approvals.approve', { approval_id }, LOCAL)).toMatchObject({ state: 'pending', votes: 1 });
   expect(await made.ask('approvals.approve', { approval_id }, LOCAL)).toMatchObject({ state: 'pending', votes: 1 });
@@ -68,7 +68,7 @@ test('who sits at the machine is one approver, and one alone', async () => {
 });
 
 test('rules and delegations are made, listed and taken back', async () => {
-  const made = await desk();
+  const made = await operationsOn();
   const { approvalId: approval_id } = questionOf(await made.invoke('send'));
   const remember = { scope: 'tool', for_seconds: 60 } as const;
   const { rule } = (await made.ask('approvals.approve', { approval_id, remember })) as { rule: { rule_id: string } };
@@ -83,7 +83,7 @@ test('rules and delegations are made, listed and taken back', async () => {
 });
 
 test('an answer by link needs no credential', async () => {
-  const made = await desk('[[rule]]\napprovers = ["mailto:ops"]');
+  const made = await operationsOn('[[rule]]\napprovers = ["mailto:ops"]');
   const waiting = await made.invoke('pay');
   const answer_token = made.notices[0]?.approvers[0]?.answerToken ?? '';
   const nobody = asker('nobody', { roles: [] });
@@ -91,7 +91,7 @@ test('an answer by link needs no credential', async () => {
   expect(denied).toMatchObject({ state: 'denied', invocation_id: waiting.invocationId });
 });
 
-test('without a desk nobody decides', () => {
+test('without a approvals nobody decides', () => {
   const rules = OPERATIONS['approvals.rules'].run({});
-  expect(() => rules({}, ALICE)).toThrow(/no approval desk/);
+  expect(() => rules({}, ALICE)).toThrow(/nobody can approve/);
 });

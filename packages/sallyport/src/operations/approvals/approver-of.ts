@@ -1,4 +1,4 @@
-import type { Approver } from '../../orchestration/approval-desk.ts';
+import type { Approver } from '../../orchestration/approvals.ts';
 import type { Asker } from '../operation.ts';
 
 /** Who decides: the user, or an agent without one. Who sits at the machine may decide as an admin, and is one person. */

@@ -6,8 +6,8 @@ import {
   ApprovalDenyRequest,
 } from '../../../api/schemas/calls/approvals.ts';
 import { operation } from '../operation.ts';
+import { type ApprovalsPart, approvalsOf } from './approvals-of.ts';
 import { approverOf } from './approver-of.ts';
-import { type DeskParts, deskOf } from './desk-of.ts';
 import { decisionOf } from './wire.ts';
 
 /** Says yes. The call goes on behind the answer. */
@@ -21,9 +21,9 @@ export const approveCall = operation({
   input: ApprovalApproveRequest,
   output: ApprovalDecision,
   run:
-    (parts: DeskParts) =>
+    (parts: ApprovalsPart) =>
     async ({ approval_id, binding_digest, reason, parameters, remember }, asker) => {
-      const decided = await deskOf(parts).approve({
+      const decided = await approvalsOf(parts).approve({
         ...said(binding_digest, reason),
         approvalId: approval_id,
         approver: approverOf(asker),
@@ -54,10 +54,14 @@ export const denyCall = operation({
   input: ApprovalDenyRequest,
   output: ApprovalDecision,
   run:
-    (parts: DeskParts) =>
+    (parts: ApprovalsPart) =>
     async ({ approval_id, binding_digest, reason }, asker) => {
       const approver = approverOf(asker);
-      const decided = await deskOf(parts).deny({ ...said(binding_digest, reason), approvalId: approval_id, approver });
+      const decided = await approvalsOf(parts).deny({
+        ...said(binding_digest, reason),
+        approvalId: approval_id,
+        approver,
+      });
       return isFailure(decided) ? decided : decisionOf(decided);
     },
 });
@@ -73,9 +77,9 @@ export const answerApproval = operation({
   input: ApprovalAnswerRequest,
   output: ApprovalDecision,
   run:
-    (parts: DeskParts) =>
+    (parts: ApprovalsPart) =>
     async ({ answer_token: token, decision, binding_digest, reason }) => {
-      const decided = await deskOf(parts).answer({ ...said(binding_digest, reason), token, decision });
+      const decided = await approvalsOf(parts).answer({ ...said(binding_digest, reason), token, decision });
       return isFailure(decided) ? decided : decisionOf(decided);
     },
 });

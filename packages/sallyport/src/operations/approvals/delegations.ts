@@ -7,8 +7,8 @@ import {
 } from '../../../api/schemas/calls/approvals.ts';
 import { NoInput } from '../../../api/schemas/identifiers.ts';
 import { operation } from '../operation.ts';
+import { type ApprovalsPart, approvalsOf } from './approvals-of.ts';
 import { approverOf } from './approver-of.ts';
-import { type DeskParts, deskOf } from './desk-of.ts';
 import { delegationOf } from './wire.ts';
 
 /** Lets somebody else decide in the asker's name until the time is over. */
@@ -22,10 +22,15 @@ export const delegateApprovals = operation({
   input: ApprovalDelegateRequest,
   output: ApprovalDelegation,
   run:
-    (parts: DeskParts) =>
+    (parts: ApprovalsPart) =>
     async ({ to, for_seconds: seconds, reason }, asker) => {
       const because = reason === undefined ? {} : { reason };
-      const made = await deskOf(parts).delegate({ approver: approverOf(asker), to, forMs: seconds * 1000, ...because });
+      const made = await approvalsOf(parts).delegate({
+        approver: approverOf(asker),
+        to,
+        forMs: seconds * 1000,
+        ...because,
+      });
       return isFailure(made) ? made : delegationOf(made);
     },
 });
@@ -41,9 +46,9 @@ export const listDelegations = operation({
   input: NoInput,
   output: ApprovalDelegationListResponse,
   run:
-    (parts: DeskParts) =>
+    (parts: ApprovalsPart) =>
     async (_input, { principal }) => ({
-      delegations: (await deskOf(parts).delegations(principal.tenantId)).map(delegationOf),
+      delegations: (await approvalsOf(parts).delegations(principal.tenantId)).map(delegationOf),
     }),
 });
 
@@ -58,9 +63,9 @@ export const endDelegation = operation({
   input: ApprovalDelegationEndRequest,
   output: ApprovalDelegation,
   run:
-    (parts: DeskParts) =>
+    (parts: ApprovalsPart) =>
     async ({ delegation_id: id }, asker) => {
-      const ended = await deskOf(parts).endDelegation(approverOf(asker), id);
+      const ended = await approvalsOf(parts).endDelegation(approverOf(asker), id);
       return isFailure(ended) ? ended : delegationOf(ended);
     },
 });

@@ -6,8 +6,8 @@ import {
   ApprovalRuleRevokeRequest,
 } from '../../../api/schemas/calls/approvals.ts';
 import { operation } from '../operation.ts';
+import { type ApprovalsPart, approvalsOf } from './approvals-of.ts';
 import { approverOf } from './approver-of.ts';
-import { type DeskParts, deskOf } from './desk-of.ts';
 import { ruleOf } from './wire.ts';
 
 /** The standing rules of the asker's tenant. */
@@ -21,8 +21,8 @@ export const listApprovalRules = operation({
   input: ApprovalRuleListRequest,
   output: ApprovalRuleListResponse,
   run:
-    (parts: DeskParts) =>
-    (_input, { principal }) => ({ rules: deskOf(parts).rules(principal.tenantId).map(ruleOf) }),
+    (parts: ApprovalsPart) =>
+    (_input, { principal }) => ({ rules: approvalsOf(parts).rules(principal.tenantId).map(ruleOf) }),
 });
 
 /** Ends a standing rule: calls that it let pass wait for a person again. */
@@ -36,9 +36,9 @@ export const revokeApprovalRule = operation({
   input: ApprovalRuleRevokeRequest,
   output: ApprovalRule,
   run:
-    (parts: DeskParts) =>
+    (parts: ApprovalsPart) =>
     async ({ rule_id: id, reason }, asker) => {
-      const revoked = await deskOf(parts).revokeRule(approverOf(asker), id, reason);
+      const revoked = await approvalsOf(parts).revokeRule(approverOf(asker), id, reason);
       return revoked === undefined
         ? failure('E3809', `The tenant has no standing rule ${id}. See "approvals rules".`)
         : ruleOf(revoked);

@@ -5,9 +5,9 @@ import {
   ApprovalListResponse,
   ApprovalShowRequest,
 } from '../../../api/schemas/calls/approvals.ts';
-import type { ApprovalOffice } from '../../orchestration/approval-desk.ts';
+import type { Approvals } from '../../orchestration/approvals.ts';
 import { operation } from '../operation.ts';
-import { type DeskParts, deskOf } from './desk-of.ts';
+import { type ApprovalsPart, approvalsOf } from './approvals-of.ts';
 import { closedOf, pendingApprovalOf, voteOf } from './wire.ts';
 
 const PAGE_SIZE = 50;
@@ -23,12 +23,12 @@ export const listApprovals = operation({
   input: ApprovalListRequest,
   output: ApprovalListResponse,
   run:
-    (parts: DeskParts) =>
+    (parts: ApprovalsPart) =>
     async ({ state = 'pending', page = 1, page_size: size = PAGE_SIZE }, { principal: { tenantId } }) => {
       const offset = (page - 1) * size;
       if (state === 'decided')
-        return { approvals: (await deskOf(parts).decided(tenantId, size, offset)).map(closedOf) };
-      return { approvals: (await deskOf(parts).pending(tenantId, size, offset)).map(pendingApprovalOf) };
+        return { approvals: (await approvalsOf(parts).decided(tenantId, size, offset)).map(closedOf) };
+      return { approvals: (await approvalsOf(parts).pending(tenantId, size, offset)).map(pendingApprovalOf) };
     },
 });
 
@@ -43,19 +43,19 @@ export const getApproval = operation({
   input: ApprovalShowRequest,
   output: ApprovalDetail,
   run:
-    (parts: DeskParts) =>
+    (parts: ApprovalsPart) =>
     async ({ approval_id: id }, { principal: { tenantId } }) => {
-      const shown = await shownApproval(deskOf(parts), tenantId, id);
-      return isFailure(shown) ? shown : { ...shown, votes: (await deskOf(parts).votes(tenantId, id)).map(voteOf) };
+      const shown = await shownApproval(approvalsOf(parts), tenantId, id);
+      return isFailure(shown) ? shown : { ...shown, votes: (await approvalsOf(parts).votes(tenantId, id)).map(voteOf) };
     },
 });
 
 async function shownApproval(
-  desk: ApprovalOffice,
+  approvals: Approvals,
   tenantId: string,
   id: string,
 ): Promise<Omit<ApprovalDetail, 'votes'> | Failure> {
-  const pending = await desk.find(tenantId, id);
+  const pending = await approvals.find(tenantId, id);
   if (!isFailure(pending)) {
     const { tool, waiting } = pending;
     const environment = waiting.request.execution_options?.environment;
@@ -66,6 +66,6 @@ async function shownApproval(
       ...(tool === undefined ? {} : { tool_description: tool.manifest.description }),
     };
   }
-  const closed = await desk.outcome(tenantId, id);
+  const closed = await approvals.outcome(tenantId, id);
   return closed === undefined ? pending : { approval: closedOf(closed) };
 }

@@ -7,9 +7,9 @@ import type {
   ApprovalRule,
 } from '../../../api/schemas/calls/approvals.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
-import { type Decided, digestOf, type Pending } from '../../orchestration/approval-desk.ts';
 import type { HeldClosing, StoredDelegation, StoredRule, StoredVote } from '../../orchestration/approval-store.port.ts';
 import { levelOf } from '../../orchestration/approval-terms.ts';
+import { type Decided, digestOf, type Pending } from '../../orchestration/approvals.ts';
 
 /** An approval that waits. */
 export function pendingApprovalOf({ record, request, digest, terms, level }: Pending): Approval {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { ApprovalRequest } from '../../domain/invocation/waiting-call.ts';
 import { isSamePerson, rootHolderOf } from '../../domain/principal/root-holder.ts';
-import type { ApprovalQuestion } from '../../pipeline/approval-desk.port.ts';
+import type { ApprovalQuestion } from '../../pipeline/approval-questions.port.ts';
 import type { StoredRule } from '../approval-store.port.ts';
 import { termsFor } from '../approval-terms.ts';
-import { type AskingState, inBackground } from './desk-state.ts';
+import { type AskingState, inBackground } from './approvals-state.ts';
 import { nobodyCouldAnswer } from './eligible.ts';
 
-/** When somebody who finds the desk full may try again. */
+/** When a caller may try again whose tenant has too many approvals waiting. */
 const RETRY_MS = 60_000;
 
 /** The question for a person; a new one each time, so that no two calls ever share an id. */

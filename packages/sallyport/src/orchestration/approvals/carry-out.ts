@@ -6,7 +6,7 @@ import { stateAfterFailure } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { commitUnlessOver } from '../../pipeline/run.ts';
 import type { ApprovalClosing, HeldClosing } from '../approval-store.port.ts';
-import { type DeskState, keyOf } from './desk-state.ts';
+import { type ApprovalState, keyOf } from './approvals-state.ts';
 import { noteFact } from './events.ts';
 import { digestOf, requestOf } from './pending.ts';
 import { tellDecided } from './tell.ts';
@@ -19,7 +19,7 @@ const AT_WORK_MAX = 1000;
  * and whoever finds it half done goes on: the call's own row says whether something is left to do. Only a call that waits
  * for this very approval is touched.
  */
-export async function carryOut(state: DeskState, closing: ApprovalClosing): Promise<void> {
+export async function carryOut(state: ApprovalState, closing: ApprovalClosing): Promise<void> {
   const { store, atWork, leftOff, instanceId, limits } = state;
   const { tenantId, approvalId } = closing;
   const key = keyOf(tenantId, approvalId);
@@ -42,7 +42,7 @@ export async function carryOut(state: DeskState, closing: ApprovalClosing): Prom
 }
 
 /** False when the call still waits for this approval, or people have not been told yet. */
-async function isCarriedOut(state: DeskState, tenantId: string, approvalId: string): Promise<boolean> {
+async function isCarriedOut(state: ApprovalState, tenantId: string, approvalId: string): Promise<boolean> {
   const closing = await state.store.closing(tenantId, approvalId);
   if (closing === undefined) return true;
   if (!closing.noted) await note(state, closing);
@@ -56,18 +56,18 @@ async function isCarriedOut(state: DeskState, tenantId: string, approvalId: stri
 }
 
 /** Whether people were told; what is left to do then is done when they are. */
-const tell = (state: DeskState, closing: HeldClosing): Promise<boolean> =>
+const tell = (state: ApprovalState, closing: HeldClosing): Promise<boolean> =>
   tellDecided(state, closing, () => carryOut(state, closing));
 
 async function stillWaiting(
-  { records }: DeskState,
+  { records }: ApprovalState,
   { tenantId, invocationId, approvalId }: ApprovalClosing,
 ): Promise<InvocationRecord | undefined> {
   const record = await records.findInvocation(tenantId, invocationId);
   return record !== undefined && requestOf(record)?.approvalId === approvalId ? record : undefined;
 }
 
-async function note(state: DeskState, closing: HeldClosing): Promise<void> {
+async function note(state: ApprovalState, closing: HeldClosing): Promise<void> {
   const { tenantId, approvalId, invocationId, outcome, by, approvers, reason, binding, parameters, given } = closing;
   const bound = given?.binding ?? binding;
   await noteFact(state, {
@@ -92,7 +92,7 @@ async function note(state: DeskState, closing: HeldClosing): Promise<void> {
 }
 
 /** The yes is used by whoever holds the claim; it is renewed as long as the call runs here. */
-async function resumeCall(state: DeskState, closing: HeldClosing, record: InvocationRecord): Promise<void> {
+async function resumeCall(state: ApprovalState, closing: HeldClosing, record: InvocationRecord): Promise<void> {
   const { store, limits, instanceId, log } = state;
   const { tenantId, approvalId, invocationId, given } = closing;
   if (given === undefined) throw new Error(`the approval ${approvalId} was approved without a yes`);
@@ -113,7 +113,7 @@ async function resumeCall(state: DeskState, closing: HeldClosing, record: Invoca
 }
 
 /** What an approver changed stands in the row before the call goes on, so that a crash cannot bring the old back. */
-async function putEdit({ ledger }: DeskState, closing: HeldClosing, record: InvocationRecord): Promise<void> {
+async function putEdit({ ledger }: ApprovalState, closing: HeldClosing, record: InvocationRecord): Promise<void> {
   const { parameters } = closing;
   const { waiting } = record;
   if (parameters === undefined || waiting === undefined) return;
@@ -127,7 +127,7 @@ async function putEdit({ ledger }: DeskState, closing: HeldClosing, record: Invo
 }
 
 /** The end of a call that will never run. */
-async function endCall({ ledger, clock }: DeskState, closing: HeldClosing, open: InvocationRecord): Promise<void> {
+async function endCall({ ledger, clock }: ApprovalState, closing: HeldClosing, open: InvocationRecord): Promise<void> {
   const failed = failureFor(closing);
   const state = stateAfterFailure(failed);
   const now = clock.now();

@@ -3,7 +3,7 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { judgedArguments } from '../../domain/invocation/call-environment.ts';
 import { type CallOwner, isOwner } from '../../domain/invocation/call-owner.ts';
 import type { ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
-import type { ApprovalOffice, Approver, Pending } from '../approval-desk.ts';
+import type { Approvals, Approver, Pending } from '../approvals.ts';
 
 /** A question as a client shows it to its user. */
 export interface ClientQuestion {
@@ -27,30 +27,30 @@ export interface ClientConfirmation {
   readonly bindingDigest: string;
 }
 
-/** The side of the desk that users at a client answer to (VIS-06): for confirmations, never for approvals. */
+/** The side of approvals that users at a client answer to (VIS-06): for confirmations, never for approvals. */
 export interface ClientConfirmations {
   /** Undefined for what this user may not confirm, or nobody can any more. */
   shown(by: CallOwner, approvalId: string): Promise<ClientQuestion | undefined>;
   /**
    * Resolves once the answer is kept; the call goes on after it, through every stage.
-   * @throws ToolLayerError E3213, E3808, E3809, E3817, as the desk refuses
+   * @throws ToolLayerError E3213, E3808, E3809, E3817, as approvals refuse
    */
   confirm(confirmation: ClientConfirmation): Promise<void>;
 }
 
 /** What it stands on. */
 export interface ClientConfirmationParts {
-  readonly desk: Pick<ApprovalOffice, 'find' | 'isForClient' | 'approve' | 'deny'>;
+  readonly approvals: Pick<Approvals, 'find' | 'isForClient' | 'approve' | 'deny'>;
   /** Arguments as a client may show them; none are shown when absent. */
   readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
 }
 
 /** The user at the client decides on their own agent's calls alone, and on those made in their own name. */
-export function createClientConfirmations({ desk, shownArguments }: ClientConfirmationParts): ClientConfirmations {
+export function createClientConfirmations({ approvals, shownArguments }: ClientConfirmationParts): ClientConfirmations {
   return {
     async shown(by, approvalId) {
-      const pending = await desk.find(by.tenantId, approvalId);
-      if (isFailure(pending) || !isTheirs(pending, by) || !desk.isForClient(pending)) return undefined;
+      const pending = await approvals.find(by.tenantId, approvalId);
+      if (isFailure(pending) || !isTheirs(pending, by) || !approvals.isForClient(pending)) return undefined;
       const { binding, reason, prompt, expiresAt } = pending.request;
       const { parameters = {}, execution_options } = pending.waiting.request;
       const judged = judgedArguments(parameters, execution_options?.environment);
@@ -66,11 +66,11 @@ export function createClientConfirmations({ desk, shownArguments }: ClientConfir
       };
     },
     async confirm({ approvalId, by, accepted, bindingDigest }) {
-      const pending = await desk.find(by.tenantId, approvalId);
+      const pending = await approvals.find(by.tenantId, approvalId);
       if (isFailure(pending)) throw ToolLayerError.of(pending);
       if (!isTheirs(pending, by)) throw ToolLayerError.of(notTheirs());
       const decision = { approvalId, approver: approverOf(by), digest: bindingDigest };
-      const decided = await (accepted ? desk.approve(decision) : desk.deny(decision));
+      const decided = await (accepted ? approvals.approve(decision) : approvals.deny(decision));
       if (isFailure(decided)) throw ToolLayerError.of(decided);
     },
   };

@@ -1,19 +1,21 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import { describe, expect, test } from 'vitest';
 import type { PolicyDecisions } from '../../permission/policy-decisions.ts';
-import { digestOf } from '../approval-desk.ts';
-import { ADMIN, ALICE, approver, BOB, factsOf, office, questionOf, rowOf } from './desk.fixture.ts';
+import { digestOf } from '../approvals.ts';
+import { ADMIN, ALICE, approvalsOf, approver, BOB, factsOf, questionOf, rowOf } from './approvals.fixture.ts';
 
 describe('a call that a person has to confirm', () => {
   test('VIS-06 ORC-03 is a question until somebody says yes, and runs then through every stage again', async () => {
-    const made = await office();
-    const { desk, ask, ran } = made;
+    const made = await approvalsOf();
+    const { approvals, ask, ran } = made;
     const waiting = await ask({ tool_id: 'send', parameters: { n: 1 } });
     expect(questionOf(waiting)).toMatchObject({ reason: 'requires_confirmation', prompt: 'Really?' });
     expect(ran).toEqual([]);
     const { approvalId } = questionOf(waiting);
-    expect(await desk.approve({ approvalId, approver: ALICE, reason: 'fine' })).toMatchObject({ state: 'approved' });
-    await desk.idle();
+    expect(await approvals.approve({ approvalId, approver: ALICE, reason: 'fine' })).toMatchObject({
+      state: 'approved',
+    });
+    await approvals.idle();
     expect(await rowOf(made, waiting)).toMatchObject({ state: 'COMPLETED', result: { done: 1 } });
     expect(ran).toEqual([{ tool: 'send', n: 1 }]);
     const facts = await factsOf(made, waiting);
@@ -25,20 +27,22 @@ describe('a call that a person has to confirm', () => {
     let allowed = true;
     const decide = () => ({ allowed, policies: ['p'], engine: 'e', version: '1' });
     const policy: PolicyDecisions = { decide, clear() {} };
-    const made = await office({ pipeline: { policy } });
+    const made = await approvalsOf({ pipeline: { policy } });
     const waiting = await made.ask({ tool_id: 'send', parameters: { n: 1 } });
     allowed = false;
-    await made.desk.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
-    await made.desk.idle();
+    await made.approvals.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
+    await made.approvals.idle();
     expect(await rowOf(made, waiting)).toMatchObject({ state: 'DENIED', failure: { code: 'E3210' } });
     expect(made.ran).toEqual([]);
   });
 
   test('ORC-03 ends with the no of one person, who says why', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     const { approvalId } = questionOf(waiting);
-    expect(await made.desk.deny({ approvalId, approver: BOB, reason: 'too much' })).toMatchObject({ state: 'denied' });
+    expect(await made.approvals.deny({ approvalId, approver: BOB, reason: 'too much' })).toMatchObject({
+      state: 'denied',
+    });
     const row = await rowOf(made, waiting);
     expect(row).toMatchObject({ state: 'DENIED', failure: { code: 'E3807', details: { reason: 'too much' } } });
     expect(row).not.toHaveProperty('waiting');
@@ -54,45 +58,45 @@ describe('who may decide', () => {
   };
 
   test('ORC-03 nobody decides on what they asked for, under whichever name', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const token = await made.token({ user_did: 'did:user:alice' });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 }, capability_token: token });
     const { approvalId } = questionOf(waiting);
     const agent = approver('did:agent:a');
     const agentOfAnother = approver('did:user:carol', { names: ['did:user:carol', 'did:agent:a'] });
     for (const who of [ALICE, agent, agentOfAnother]) {
-      expect(await codeOf(made.desk.approve({ approvalId, approver: who }))).toBe('E3213');
-      expect(await codeOf(made.desk.deny({ approvalId, approver: who }))).toBe('E3213');
+      expect(await codeOf(made.approvals.approve({ approvalId, approver: who }))).toBe('E3213');
+      expect(await codeOf(made.approvals.deny({ approvalId, approver: who }))).toBe('E3213');
     }
-    expect(await made.desk.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'approved' });
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'approved' });
   });
 
   test('ORC-03 a rule may let them', async () => {
-    const made = await office({ terms: '[[rule]]\nfour_eyes = false' });
+    const made = await approvalsOf({ terms: '[[rule]]\nfour_eyes = false' });
     const token = await made.token({ user_did: 'did:user:alice' });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 }, capability_token: token });
     const { approvalId } = questionOf(waiting);
-    expect(await made.desk.approve({ approvalId, approver: ALICE })).toMatchObject({ state: 'approved' });
+    expect(await made.approvals.approve({ approvalId, approver: ALICE })).toMatchObject({ state: 'approved' });
   });
 
   test('somebody without the role, or who is not on the list, cannot', async () => {
-    const made = await office({ terms: `[[rule]]\ntags = ["money"]\napprovers = ["${BOB.id}"]` });
+    const made = await approvalsOf({ terms: `[[rule]]\ntags = ["money"]\napprovers = ["${BOB.id}"]` });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     const { approvalId } = questionOf(waiting);
     for (const who of [ALICE, ADMIN, approver(BOB.id, { roles: ['operator'] })])
-      expect(await codeOf(made.desk.approve({ approvalId, approver: who }))).toBe('E3213');
-    expect(await made.desk.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'approved' });
+      expect(await codeOf(made.approvals.approve({ approvalId, approver: who }))).toBe('E3213');
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'approved' });
   });
 
   test('a tool whose only approver asks for it is refused at once', async () => {
-    const made = await office({ terms: `[[rule]]\napprovers = ["${ALICE.id}"]` });
+    const made = await approvalsOf({ terms: `[[rule]]\napprovers = ["${ALICE.id}"]` });
     const token = await made.token({ user_did: ALICE.id });
     const record = await made.ask({ tool_id: 'pay', parameters: { n: 1 }, capability_token: token });
     expect(record).toMatchObject({ state: 'DENIED', failure: { code: 'E3807' } });
   });
 
   test('the user at the client confirms what needs no approver, of its own agent alone', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const client = approver('did:user:u', {
       roles: ['agent'],
       via: 'client',
@@ -102,13 +106,13 @@ describe('who may decide', () => {
     const pay = questionOf(await made.ask({ tool_id: 'pay', parameters: { n: 1 } })).approvalId;
     const capability_token = await made.token({ user_did: 'did:user:u' });
     const send = questionOf(await made.ask({ tool_id: 'send', parameters: { n: 2 }, capability_token })).approvalId;
-    expect(await codeOf(made.desk.approve({ approvalId: pay, approver: client }))).toBe('E3213');
+    expect(await codeOf(made.approvals.approve({ approvalId: pay, approver: client }))).toBe('E3213');
     const other = { ...client, agentDid: 'did:agent:b' };
-    expect(await codeOf(made.desk.approve({ approvalId: send, approver: other }))).toBe('E3213');
+    expect(await codeOf(made.approvals.approve({ approvalId: send, approver: other }))).toBe('E3213');
     const another = { ...client, id: 'did:user:v', userDid: 'did:user:v', names: ['did:user:v'] };
-    expect(await codeOf(made.desk.approve({ approvalId: send, approver: another }))).toBe('E3213');
-    expect(await made.desk.approve({ approvalId: send, approver: client })).toMatchObject({ state: 'approved' });
-    await made.desk.idle();
+    expect(await codeOf(made.approvals.approve({ approvalId: send, approver: another }))).toBe('E3213');
+    expect(await made.approvals.approve({ approvalId: send, approver: client })).toMatchObject({ state: 'approved' });
+    await made.approvals.idle();
     expect(made.ran).toEqual([{ tool: 'send', n: 2 }]);
   });
 
@@ -123,38 +127,38 @@ describe('who may decide', () => {
       [['requires_confirmation'], { code: 'E3213' }],
       [['trust'], { state: 'approved' }],
     ] as const) {
-      const made = await office({ desk: { clientReasons } });
+      const made = await approvalsOf({ approvals: { clientReasons } });
       const capability_token = await made.token({ user_did: 'did:user:u', trust_level: 'provisional' });
       const waiting = questionOf(await made.ask({ tool_id: 'send', parameters: { n: 1 }, capability_token }));
       expect(waiting.reason).toBe('trust');
       const { approvalId } = waiting;
-      expect(await made.desk.approve({ approvalId, approver: client })).toMatchObject(outcome);
-      await made.desk.idle();
+      expect(await made.approvals.approve({ approvalId, approver: client })).toMatchObject(outcome);
+      await made.approvals.idle();
     }
   });
 
   test('ORC-05 as many people as the quorum says have to say yes to the same', async () => {
-    const made = await office({ terms: '[[rule]]\nquorum = 2' });
+    const made = await approvalsOf({ terms: '[[rule]]\nquorum = 2' });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     const { approvalId } = questionOf(waiting);
-    expect(await made.desk.approve({ approvalId, approver: ALICE })).toMatchObject({ state: 'pending', votes: 1 });
-    expect(await made.desk.approve({ approvalId, approver: ALICE })).toMatchObject({ state: 'pending', votes: 1 });
-    const changed = await made.desk.approve({ approvalId, approver: BOB, parameters: { n: 2 } });
+    expect(await made.approvals.approve({ approvalId, approver: ALICE })).toMatchObject({ state: 'pending', votes: 1 });
+    expect(await made.approvals.approve({ approvalId, approver: ALICE })).toMatchObject({ state: 'pending', votes: 1 });
+    const changed = await made.approvals.approve({ approvalId, approver: BOB, parameters: { n: 2 } });
     expect(changed).toMatchObject({ state: 'pending', votes: 1 });
     expect(made.ran).toEqual([]);
     const digest = 'digest' in changed ? changed.digest : '';
-    expect(await made.desk.approve({ approvalId, approver: ADMIN, digest })).toMatchObject({
+    expect(await made.approvals.approve({ approvalId, approver: ADMIN, digest })).toMatchObject({
       state: 'approved',
       votes: 2,
     });
-    await made.desk.idle();
+    await made.approvals.idle();
     expect(made.ran).toEqual([{ tool: 'pay', n: 2 }]);
     expect((await factsOf(made, waiting)).at(-1)).toMatchObject({ approvers: [BOB.id, ADMIN.id], edited: true });
   });
 
   test('ORC-05 of a yes whose credential was revoked meanwhile nothing counts', async () => {
     let revoked = false;
-    const made = await office({ terms: '[[rule]]\nquorum = 2', desk: { stillGood: () => !revoked } });
+    const made = await approvalsOf({ terms: '[[rule]]\nquorum = 2', approvals: { stillGood: () => !revoked } });
     const { approvalId } = questionOf(await made.ask({ tool_id: 'pay', parameters: { n: 1 } }));
     const claims = {
       tenant_id: 'acme',
@@ -165,36 +169,36 @@ describe('who may decide', () => {
       iat: 1,
       iss: 'x',
     };
-    await made.desk.approve({ approvalId, approver: { ...ALICE, claims } });
+    await made.approvals.approve({ approvalId, approver: { ...ALICE, claims } });
     revoked = true;
-    expect(await made.desk.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'pending', votes: 1 });
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'pending', votes: 1 });
   });
 });
 
 describe('what a yes is given to', () => {
   test('ORC-05 a decision on something else than what was shown is refused, and the approval waits on', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const one = questionOf(await made.ask({ tool_id: 'pay', parameters: { n: 1 } }));
     const other = questionOf(await made.ask({ tool_id: 'pay', parameters: { n: 2 } }));
-    for (const decide of [made.desk.approve, made.desk.deny]) {
+    for (const decide of [made.approvals.approve, made.approvals.deny]) {
       const given = await decide({ approvalId: one.approvalId, approver: ALICE, digest: digestOf(other.binding) });
       expect(given).toMatchObject({ code: 'E3817' });
     }
-    expect(await made.desk.pending('acme', 10, 0)).toHaveLength(2);
+    expect(await made.approvals.pending('acme', 10, 0)).toHaveLength(2);
     expect(made.ran).toEqual([]);
   });
 
   test('ORC-03 an edit is validated and authorised anew, and runs with what was approved', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     const { approvalId } = questionOf(waiting);
-    const bad = await made.desk.approve({ approvalId, approver: ALICE, parameters: { n: 'much' } });
+    const bad = await made.approvals.approve({ approvalId, approver: ALICE, parameters: { n: 'much' } });
     expect(bad).toMatchObject({ code: 'E3502' });
-    expect(await made.desk.find('acme', approvalId)).toMatchObject({ request: { approvalId } });
-    expect(await made.desk.approve({ approvalId, approver: ALICE, parameters: { n: 7 } })).toMatchObject({
+    expect(await made.approvals.find('acme', approvalId)).toMatchObject({ request: { approvalId } });
+    expect(await made.approvals.approve({ approvalId, approver: ALICE, parameters: { n: 7 } })).toMatchObject({
       state: 'approved',
     });
-    await made.desk.idle();
+    await made.approvals.idle();
     expect(made.ran).toEqual([{ tool: 'pay', n: 7 }]);
     expect(await rowOf(made, waiting)).toMatchObject({ state: 'COMPLETED', result: { done: 7 } });
   });
@@ -202,11 +206,11 @@ describe('what a yes is given to', () => {
   test('ORC-03 an edit that a policy forbids is refused to the approver, and nothing changes', async () => {
     let allowed = true;
     const decide = () => ({ allowed, policies: ['p'], engine: 'e', version: '1' });
-    const made = await office({ pipeline: { policy: { decide, clear() {} } } });
+    const made = await approvalsOf({ pipeline: { policy: { decide, clear() {} } } });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     const { approvalId } = questionOf(waiting);
     allowed = false;
-    const refused = await made.desk.approve({ approvalId, approver: ALICE, parameters: { n: 13 } });
+    const refused = await made.approvals.approve({ approvalId, approver: ALICE, parameters: { n: 13 } });
     expect(refused).toMatchObject({ code: 'E3210' });
     expect(await rowOf(made, waiting)).toEqual(JSON.parse(JSON.stringify(waiting)));
     expect(await made.approvalStore.votes('acme', approvalId)).toEqual([]);
@@ -215,27 +219,29 @@ describe('what a yes is given to', () => {
   test('ORC-05 a call whose policies changed asks again, under another id', async () => {
     let version = '1';
     const decide = () => ({ allowed: true, policies: ['p'], engine: 'e', version });
-    const made = await office({ pipeline: { policy: { decide, clear() {} } } });
+    const made = await approvalsOf({ pipeline: { policy: { decide, clear() {} } } });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     const first = questionOf(waiting);
     version = '2';
-    await made.desk.approve({ approvalId: first.approvalId, approver: ALICE });
-    await made.desk.idle();
+    await made.approvals.approve({ approvalId: first.approvalId, approver: ALICE });
+    await made.approvals.idle();
     expect(made.ran).toEqual([]);
     const again = questionOf(await rowOf(made, waiting));
     expect(again.approvalId).not.toBe(first.approvalId);
-    expect(await made.desk.approve({ approvalId: first.approvalId, approver: BOB })).toMatchObject({ code: 'E3817' });
-    await made.desk.approve({ approvalId: again.approvalId, approver: BOB });
-    await made.desk.idle();
+    expect(await made.approvals.approve({ approvalId: first.approvalId, approver: BOB })).toMatchObject({
+      code: 'E3817',
+    });
+    await made.approvals.approve({ approvalId: again.approvalId, approver: BOB });
+    await made.approvals.idle();
     expect(made.ran).toEqual([{ tool: 'pay', n: 1 }]);
   });
 
   test('another tenant finds nothing to decide on', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const { approvalId } = questionOf(await made.ask({ tool_id: 'pay', parameters: { n: 1 } }));
     const stranger = approver('did:user:alice', { tenantId: 'globex' });
-    expect(await made.desk.approve({ approvalId, approver: stranger })).toMatchObject({ code: 'E3809' });
-    expect(await made.desk.deny({ approvalId, approver: stranger })).toMatchObject({ code: 'E3809' });
-    expect(await made.desk.pending('globex', 10, 0)).toEqual([]);
+    expect(await made.approvals.approve({ approvalId, approver: stranger })).toMatchObject({ code: 'E3809' });
+    expect(await made.approvals.deny({ approvalId, approver: stranger })).toMatchObject({ code: 'E3809' });
+    expect(await made.approvals.pending('globex', 10, 0)).toEqual([]);
   });
 });

@@ -3,8 +3,8 @@ import type { RootHolder } from '../../../api/schemas/capability-token.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import { isSamePerson } from '../../domain/principal/root-holder.ts';
 import type { ApprovalClosing, ApprovalOutcome, StoredRule, StoredVote } from '../approval-store.port.ts';
+import { type ApprovalState, type Approver, inBackground } from './approvals-state.ts';
 import { carryOut } from './carry-out.ts';
-import { type Approver, type DeskState, inBackground } from './desk-state.ts';
 import { personOf, rightToDecide } from './eligible.ts';
 import { noteFact } from './events.ts';
 import { decidedAlready, digestOf, findPending, noSuchApproval, type Pending } from './pending.ts';
@@ -51,7 +51,7 @@ interface Yes {
  * A yes. The call goes on once enough people have said yes to the very same; of two who are the last at once, one closes
  * the approval.
  */
-export async function approve(state: DeskState, approval: Approval): Promise<Decided | Failure> {
+export async function approve(state: ApprovalState, approval: Approval): Promise<Decided | Failure> {
   const { approvalId, approver, reason } = approval;
   const pending = await openFor(state, approval);
   if (isFailure(pending)) return pending;
@@ -83,7 +83,7 @@ export async function approve(state: DeskState, approval: Approval): Promise<Dec
 }
 
 /** A no. One is enough, and ends the call; a call that was declined can never run. */
-export async function deny(state: DeskState, decision: Decision): Promise<Decided | Failure> {
+export async function deny(state: ApprovalState, decision: Decision): Promise<Decided | Failure> {
   const { approvalId, approver } = decision;
   const pending = await openFor(state, decision);
   if (isFailure(pending)) return pending;
@@ -99,7 +99,7 @@ export async function deny(state: DeskState, decision: Decision): Promise<Decide
 }
 
 /** Closes what nobody decided on in time. */
-export async function expire(state: DeskState, pending: Pending): Promise<void> {
+export async function expire(state: ApprovalState, pending: Pending): Promise<void> {
   const closing = closingOf(state, pending, 'expired', 'layer');
   if (await state.store.close(closing)) await done(state, closing);
 }
@@ -109,7 +109,7 @@ export async function expire(state: DeskState, pending: Pending): Promise<void> 
  * @returns false when it does not wait, or is decided already
  */
 export async function withdraw(
-  state: DeskState,
+  state: ApprovalState,
   pending: Pending,
   by: string,
   reason: string | undefined,
@@ -120,7 +120,7 @@ export async function withdraw(
   return true;
 }
 
-async function openFor(state: DeskState, { approvalId, approver }: Decision): Promise<Pending | Failure> {
+async function openFor(state: ApprovalState, { approvalId, approver }: Decision): Promise<Pending | Failure> {
   const pending = await findPending(state, approver.tenantId, approvalId);
   if (isFailure(pending) || state.clock.now() < pending.request.expiresAt) return pending;
   await expire(state, pending);
@@ -129,7 +129,7 @@ async function openFor(state: DeskState, { approvalId, approver }: Decision): Pr
 
 /** The call as it came, as another approver changed it, or as this one does. */
 async function yesOf(
-  state: DeskState,
+  state: ApprovalState,
   { record, request, digest, tool }: Pending,
   { approvalId, digest: named, parameters, approver }: Approval,
 ): Promise<Yes | Failure> {
@@ -163,7 +163,7 @@ const isOfSameCall = (one: ApprovalBinding, other: ApprovalBinding): boolean =>
  * who a credential goes back to, whatever it is called; a vote in the name of somebody else uses up both persons.
  */
 function countedVotes(
-  { stillGood }: DeskState,
+  { stillGood }: ApprovalState,
   votes: readonly StoredVote[],
   binding: ApprovalBinding,
 ): readonly StoredVote[] {
@@ -183,7 +183,7 @@ function countedVotes(
 }
 
 async function closeWithYes(
-  state: DeskState,
+  state: ApprovalState,
   pending: Pending,
   { approver, reason, remember }: Approval,
   { binding, parameters }: Yes,
@@ -205,11 +205,11 @@ async function closeWithYes(
 }
 
 /** The decision stands; what is not done now is done by the next sweep. */
-const done = (state: DeskState, closing: ApprovalClosing): Promise<void> =>
+const done = (state: ApprovalState, closing: ApprovalClosing): Promise<void> =>
   inBackground(state, 'approval-not-carried-out', () => carryOut(state, closing));
 
 function closingOf(
-  { clock }: DeskState,
+  { clock }: ApprovalState,
   { record, request }: Pending,
   outcome: ApprovalOutcome,
   by: string,
@@ -230,7 +230,7 @@ function closingOf(
   };
 }
 
-async function lost(state: DeskState, { tenantId, approvalId }: ApprovalClosing): Promise<Failure> {
+async function lost(state: ApprovalState, { tenantId, approvalId }: ApprovalClosing): Promise<Failure> {
   const standing = await state.store.closing(tenantId, approvalId);
   return standing === undefined ? noSuchApproval(approvalId) : decidedAlready(standing);
 }
@@ -239,7 +239,7 @@ const notShown = (approvalId: string): Failure =>
   failure('E3817', `The approval ${approvalId} is not about what you were shown. Look at it again before you decide.`);
 
 function noteVote(
-  state: DeskState,
+  state: ApprovalState,
   { record }: Pending,
   { approvalId, approver, reason }: Approval,
   { binding, parameters }: Yes,

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import { sha256 } from '@sallyport/std/sha256';
 import type { StoredDelegation } from '../approval-store.port.ts';
+import type { ApprovalState, Approver } from './approvals-state.ts';
 import { approve, type Decided, deny } from './decide.ts';
-import type { Approver, DeskState } from './desk-state.ts';
 import { mayApprove } from './eligible.ts';
 import { decidedAlready } from './pending.ts';
 import { ANSWER_PREFIX } from './tell.ts';
@@ -21,7 +21,7 @@ export interface NewDelegation {
 
 /** Lets somebody else decide in an approver's name, for a time. What was lent to the approver is not lent on. */
 export async function delegate(
-  state: DeskState,
+  state: ApprovalState,
   { approver, to, forMs, reason }: NewDelegation,
 ): Promise<StoredDelegation | Failure> {
   const { store, clock, limits } = state;
@@ -55,7 +55,7 @@ export async function delegate(
 
 /** Ends a delegation: its maker may, and every admin. */
 export async function endDelegation(
-  state: DeskState,
+  state: ApprovalState,
   { tenantId, id: by, roles }: Approver,
   id: string,
 ): Promise<StoredDelegation | Failure> {
@@ -68,7 +68,7 @@ export async function endDelegation(
 }
 
 function note(
-  { ledger, clock }: DeskState,
+  { ledger, clock }: ApprovalState,
   { id, tenantId, from, to, until, reason }: StoredDelegation,
   by: string,
   what: 'made' | 'ended',
@@ -107,7 +107,7 @@ export interface Answer {
 const FORM = new RegExp(`^${ANSWER_PREFIX}[A-Za-z0-9_-]{43}$`);
 
 /** An answer by link: once, in the name of the address that the link was sent to. A refused one leaves the link good. */
-export async function answer(state: DeskState, given: Answer): Promise<Decided | Failure> {
+export async function answer(state: ApprovalState, given: Answer): Promise<Decided | Failure> {
   const hash = sha256(given.token);
   const link = FORM.test(given.token) ? await state.store.link(hash) : undefined;
   if (link === undefined) return failure('E3809', 'This answer token is not known here, or was used long ago.');

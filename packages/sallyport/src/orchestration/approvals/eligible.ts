@@ -3,10 +3,10 @@ import type { CapabilityClaims, RootHolder } from '../../../api/schemas/capabili
 import { isOwner } from '../../domain/invocation/call-owner.ts';
 import type { ApprovalBinding, ConfirmationReason } from '../../domain/invocation/waiting-call.ts';
 import { isSamePerson, rootHolderOf } from '../../domain/principal/root-holder.ts';
-import type { ApprovalQuestion } from '../../pipeline/approval-desk.port.ts';
+import type { ApprovalQuestion } from '../../pipeline/approval-questions.port.ts';
 import type { StoredDelegation } from '../approval-store.port.ts';
 import { ANY_ADMIN, ANY_APPROVER, type ApprovalTerms, levelOf } from '../approval-terms.ts';
-import type { Approver, DeskState } from './desk-state.ts';
+import type { ApprovalState, Approver } from './approvals-state.ts';
 import type { Pending } from './pending.ts';
 
 /** An approver alone decides on these, whatever is set. */
@@ -29,7 +29,11 @@ export function personOf({ tenantId, id, claims }: Pick<Approver, 'tenantId' | '
  * Whether somebody may decide on an approval now.
  * @returns by which right; E3213 with what is missing
  */
-export async function rightToDecide(state: DeskState, pending: Pending, approver: Approver): Promise<Right | Failure> {
+export async function rightToDecide(
+  state: ApprovalState,
+  pending: Pending,
+  approver: Approver,
+): Promise<Right | Failure> {
   const { terms, request, waiting } = pending;
   const { binding, requestedAt } = request;
   if (approver.via === 'client') return confirmedAtClient(state, pending, approver);
@@ -71,14 +75,14 @@ export const mayApprove = (roles: Approver['roles']): boolean => roles.includes(
  * agent itself, and no agent confirms its own calls. Nor does such a yes stand for an approver, or one of several.
  */
 export function isForClient(
-  { clientReasons }: Pick<DeskState, 'clientReasons'>,
+  { clientReasons }: Pick<ApprovalState, 'clientReasons'>,
   { terms, request: { binding, reason } }: Pending,
 ): boolean {
   if (binding.userDid === undefined || terms.quorum > 1 || !terms.atClient) return false;
   return clientReasons.includes(reason) && !APPROVALS.has(reason);
 }
 
-function confirmedAtClient(state: DeskState, pending: Pending, approver: Approver): Right | Failure {
+function confirmedAtClient(state: ApprovalState, pending: Pending, approver: Approver): Right | Failure {
   if (!isForClient(state, pending))
     return refused('This call needs an approver: nobody at the client of its agent can confirm it.');
   const { tenantId, agentDid, userDid } = approver;
@@ -119,7 +123,7 @@ const byRole = (eligible: readonly string[], roles: Approver['roles']): boolean 
  * @param asker who may not lend the right, where four eyes are asked for
  */
 function counts(
-  { stillGood, clock }: DeskState,
+  { stillGood, clock }: ApprovalState,
   delegation: StoredDelegation,
   asker: CallAsker | undefined,
   approver: Approver,

@@ -1,7 +1,7 @@
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
 import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
-import type { DeskState } from './desk-state.ts';
+import type { ApprovalState } from './approvals-state.ts';
 
 /** What an event of an approval is about. */
 export interface AboutApproval {
@@ -19,7 +19,7 @@ export interface ApprovalFact extends AboutApproval {
 }
 
 /** One audited fact of an approval: who, what, why; arguments only by their hash (AUD-01). */
-export function approvalEvent({ clock }: Pick<DeskState, 'clock'>, fact: ApprovalFact): EventDraft {
+export function approvalEvent({ clock }: Pick<ApprovalState, 'clock'>, fact: ApprovalFact): EventDraft {
   const { binding, approvalId, invocationId } = fact;
   return {
     id: fact.id,
@@ -44,6 +44,6 @@ export function approvalEvent({ clock }: Pick<DeskState, 'clock'>, fact: Approva
 }
 
 /** Puts a fact of an approval on record. */
-export function noteFact(state: Pick<DeskState, 'clock' | 'ledger'>, fact: ApprovalFact): Promise<void> {
+export function noteFact(state: Pick<ApprovalState, 'clock' | 'ledger'>, fact: ApprovalFact): Promise<void> {
   return state.ledger.commit({ events: [approvalEvent(state, fact)], durability: 'synchronous' });
 }

@@ -4,9 +4,18 @@ import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../audit/ledger-store.port.ts';
 import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
-import type { ApprovalOffice, Decided } from '../approval-desk.ts';
 import type { ApprovalStore } from '../approval-store.port.ts';
-import { ADMIN, ALICE, approver, BOB, type Office, office, questionOf, rowOf } from './desk.fixture.ts';
+import type { Approvals, Decided } from '../approvals.ts';
+import {
+  ADMIN,
+  ALICE,
+  type ApprovalsUnderTest,
+  approvalsOf,
+  approver,
+  BOB,
+  questionOf,
+  rowOf,
+} from './approvals.fixture.ts';
 
 /** Power of one instance: when it is cut, none of its writes and reads come through any more. */
 interface Power {
@@ -35,16 +44,16 @@ function behind<T extends object>(store: T, power: Power): T {
 
 type Step =
   | { readonly do: 'ask'; readonly n: number; readonly tool: 'pay' | 'send' }
-  | { readonly do: 'approve' | 'deny'; readonly call: number; readonly who: number; readonly desk: number }
-  | { readonly do: 'edit'; readonly call: number; readonly who: number; readonly desk: number; readonly n: number }
-  | { readonly do: 'withdraw'; readonly call: number; readonly desk: number }
-  | { readonly do: 'sweep'; readonly desk: number }
+  | { readonly do: 'approve' | 'deny'; readonly call: number; readonly who: number; readonly approvals: number }
+  | { readonly do: 'edit'; readonly call: number; readonly who: number; readonly approvals: number; readonly n: number }
+  | { readonly do: 'withdraw'; readonly call: number; readonly approvals: number }
+  | { readonly do: 'sweep'; readonly approvals: number }
   | { readonly do: 'policies' }
   | { readonly do: 'pass' | 'jump'; readonly ms: number }
-  | { readonly do: 'crash'; readonly desk: number; readonly after: number };
+  | { readonly do: 'crash'; readonly approvals: number; readonly after: number };
 
 const call = fc.nat(3);
-const desk = fc.nat(1);
+const approvals = fc.nat(1);
 const who = fc.nat(2);
 const HOUR = 3_600_000;
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -52,19 +61,28 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('ask' as const), n: fc.nat(3), tool: fc.constantFrom('pay', 'send') }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('approve' as const, 'deny' as const), call, who, desk }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constantFrom('approve' as const, 'deny' as const), call, who, approvals }),
+  },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('edit' as const), call, who, desk, n: fc.integer({ min: 10, max: 12 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('edit' as const),
+      call,
+      who,
+      approvals,
+      n: fc.integer({ min: 10, max: 12 }),
+    }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('withdraw' as const), call, desk }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('sweep' as const), desk }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('withdraw' as const), call, approvals }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('sweep' as const), approvals }) },
   { weight: 1, arbitrary: fc.constant({ do: 'policies' as const }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1000, HOUR, 24 * HOUR) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('jump' as const), ms: fc.constantFrom(HOUR, -HOUR) }) },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('crash' as const), desk, after: fc.integer({ min: 1, max: 12 }) }),
+    arbitrary: fc.record({ do: fc.constant('crash' as const), approvals, after: fc.integer({ min: 1, max: 12 }) }),
   },
 ) as fc.Arbitrary<Step>;
 
@@ -72,7 +90,7 @@ const PEOPLE = [ALICE, BOB, ADMIN];
 
 /** Two instances over one store, either of which may lose its power and come back. */
 class World {
-  readonly made: Office;
+  readonly made: ApprovalsUnderTest;
   readonly calls: InvocationRecord[] = [];
   /** What each call was asked with, by the place among the calls. */
   readonly asked: { readonly tool: string; readonly n: number }[] = [];
@@ -86,15 +104,15 @@ class World {
   wentBack = false;
   readonly #changePolicies: () => void;
   readonly #powers: Power[] = [{ left: Number.POSITIVE_INFINITY }, { left: Number.POSITIVE_INFINITY }];
-  readonly #desks: ApprovalOffice[] = [];
+  readonly #all: Approvals[] = [];
 
-  constructor(made: Office, changePolicies: () => void) {
+  constructor(made: ApprovalsUnderTest, changePolicies: () => void) {
     this.made = made;
     this.#changePolicies = changePolicies;
-    this.#desks = [0, 1].map((at) => this.#opened(at));
+    this.#all = [0, 1].map((at) => this.#opened(at));
   }
 
-  #opened(at: number): ApprovalOffice {
+  #opened(at: number): Approvals {
     const power: Power = { left: Number.POSITIVE_INFINITY };
     this.#powers[at] = power;
     const { approvalStore, store, parts, resume } = this.made;
@@ -112,16 +130,16 @@ class World {
   }
 
   async idle(): Promise<void> {
-    for (const each of this.#desks) await each.idle();
+    for (const each of this.#all) await each.idle();
   }
 
   /** Both are started anew, and everything is brought to an end that can be. */
   async recover(): Promise<void> {
     await this.idle();
-    for (const at of [0, 1]) this.#desks[at] = this.#opened(at);
+    for (const at of [0, 1]) this.#all[at] = this.#opened(at);
     for (let turn = 0; turn < 4; turn += 1) {
       this.made.clock.pass(60_000);
-      for (const each of this.#desks) {
+      for (const each of this.#all) {
         await each.sweep();
         await this.idle();
       }
@@ -145,7 +163,7 @@ class World {
         return this.made.clock.jump(given.ms);
       case 'crash': {
         this.crashed = true;
-        const power = this.#powers[given.desk];
+        const power = this.#powers[given.approvals];
         if (power !== undefined && power.left > 0) power.left = given.after;
         return;
       }
@@ -155,12 +173,12 @@ class World {
   }
 
   async #decide(given: Exclude<Step, { do: 'ask' | 'policies' | 'pass' | 'jump' | 'crash' }>): Promise<void> {
-    if ((this.#powers[given.desk]?.left ?? 0) <= 0) {
+    if ((this.#powers[given.approvals]?.left ?? 0) <= 0) {
       // It comes back after a while, as somebody else: what it had claimed is free then.
       this.made.clock.pass(60_000);
-      this.#desks[given.desk] = this.#opened(given.desk);
+      this.#all[given.approvals] = this.#opened(given.approvals);
     }
-    const at = this.#desks[given.desk];
+    const at = this.#all[given.approvals];
     if (at === undefined) return;
     await this.#asked(at, given).catch((thrown: unknown) => {
       if (!(thrown instanceof Dead)) throw thrown;
@@ -168,7 +186,7 @@ class World {
   }
 
   async #asked(
-    at: ApprovalOffice,
+    at: Approvals,
     given: Exclude<Step, { do: 'ask' | 'policies' | 'pass' | 'jump' | 'crash' }>,
   ): Promise<void> {
     if (given.do === 'sweep') return at.sweep();
@@ -195,7 +213,7 @@ test('ORC-05 ORC-03 whatever happens between a question and its end, and whereve
       let version = 1;
       const decide = () => ({ allowed: true, policies: ['p'], engine: 'e', version: `${version}` });
       const terms = '[[rule]]\ntools = ["pay"]\nquorum = 2';
-      const made = await office({ terms, pipeline: { policy: { decide, clear() {} } } });
+      const made = await approvalsOf({ terms, pipeline: { policy: { decide, clear() {} } } });
       const world = new World(made, () => {
         version += 1;
       });

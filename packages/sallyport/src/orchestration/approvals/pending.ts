@@ -6,7 +6,7 @@ import type { ApprovalBinding, ApprovalRequest, WaitingCall } from '../../domain
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { ApprovalOutcome, HeldClosing } from '../approval-store.port.ts';
 import { type ApprovalTerms, DEFAULT_TERMS, levelAt, termsFor } from '../approval-terms.ts';
-import { type DeskState, keyOf, remember } from './desk-state.ts';
+import { type ApprovalState, keyOf, remember } from './approvals-state.ts';
 
 /** Rows of one look at what waits. */
 export const PAGE_ROWS = 100;
@@ -33,7 +33,7 @@ export function requestOf({ state, waiting }: InvocationRecord): ApprovalRequest
 }
 
 /** The pending approval of a row; undefined when the row waits for none. */
-export function pendingOf(state: DeskState, record: InvocationRecord): Pending | undefined {
+export function pendingOf(state: ApprovalState, record: InvocationRecord): Pending | undefined {
   const request = requestOf(record);
   if (request === undefined || record.waiting === undefined) return undefined;
   const { binding, reason, requestedAt } = request;
@@ -48,7 +48,11 @@ export function pendingOf(state: DeskState, record: InvocationRecord): Pending |
  * An approval that waits and that nobody closed.
  * @returns E3809 when the tenant has none of this id, E3817 when it is decided, E3808 when it expired
  */
-export async function findPending(state: DeskState, tenantId: string, approvalId: string): Promise<Pending | Failure> {
+export async function findPending(
+  state: ApprovalState,
+  tenantId: string,
+  approvalId: string,
+): Promise<Pending | Failure> {
   const closing = await state.store.closing(tenantId, approvalId);
   if (closing !== undefined) return decidedAlready(closing);
   const record = await recordOf(state, tenantId, approvalId);
@@ -56,7 +60,11 @@ export async function findPending(state: DeskState, tenantId: string, approvalId
   return pending?.request.approvalId === approvalId ? pending : noSuchApproval(approvalId);
 }
 
-async function recordOf(state: DeskState, tenantId: string, approvalId: string): Promise<InvocationRecord | undefined> {
+async function recordOf(
+  state: ApprovalState,
+  tenantId: string,
+  approvalId: string,
+): Promise<InvocationRecord | undefined> {
   const { seen, store, records } = state;
   const known = seen.get(keyOf(tenantId, approvalId)) ?? (await store.invocationOf(tenantId, approvalId));
   if (known !== undefined) return records.findInvocation(tenantId, known);
@@ -68,7 +76,7 @@ async function recordOf(state: DeskState, tenantId: string, approvalId: string):
 }
 
 /** Every call that waits for a person, of one tenant or of all, the oldest first; a page is read at a time. */
-export async function* waitingRecords(state: DeskState, tenantId?: string): AsyncGenerator<InvocationRecord> {
+export async function* waitingRecords(state: ApprovalState, tenantId?: string): AsyncGenerator<InvocationRecord> {
   let after: InvocationRecord | undefined;
   do {
     const page: readonly InvocationRecord[] = await state.records.waitingCalls({

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import type { StoredRule } from '../approval-store.port.ts';
-import type { Approver, DeskState } from './desk-state.ts';
+import type { ApprovalState, Approver } from './approvals-state.ts';
 import { personOf } from './eligible.ts';
 import { noteFact } from './events.ts';
 import type { Pending } from './pending.ts';
@@ -20,7 +20,7 @@ export interface Remember {
 
 /** Why a rule cannot be made with this yes; undefined when it can. */
 export function refuseRule(
-  { limits, rules }: DeskState,
+  { limits, rules }: ApprovalState,
   { terms, record, request }: Pending,
   { via, roles }: Approver,
   { scope, forMs, agentOnly = true }: Remember,
@@ -56,7 +56,7 @@ export function refuseRule(
 
 /** Makes the rule: narrow, seen by everybody who approves, revocable, and over some day. */
 export async function makeRule(
-  state: DeskState,
+  state: ApprovalState,
   { record, request }: Pending,
   approver: Approver,
   binding: ApprovalBinding,
@@ -105,7 +105,7 @@ export async function makeRule(
 
 /** Takes a rule back: at once here, within half a second elsewhere. Undefined when the tenant has none of this id. */
 export async function revokeRule(
-  state: DeskState,
+  state: ApprovalState,
   { tenantId, id: by }: Approver,
   ruleId: string,
   reason: string | undefined,

@@ -1,20 +1,35 @@
 import { sha256 } from '@sallyport/std/sha256';
 import { describe, expect, test } from 'vitest';
-import { ADMIN, ALICE, approver, BOB, factsOf, type Office, office, questionOf, rowOf } from './desk.fixture.ts';
+import {
+  ADMIN,
+  ALICE,
+  type ApprovalsUnderTest,
+  approvalsOf,
+  approver,
+  BOB,
+  factsOf,
+  questionOf,
+  rowOf,
+} from './approvals.fixture.ts';
 
 const HOUR = 3_600_000;
 
-async function asked(made: Office, tool = 'send', n = 1) {
+async function asked(made: ApprovalsUnderTest, tool = 'send', n = 1) {
   const record = await made.ask({ tool_id: tool, parameters: { n } });
   return { record, approvalId: questionOf(record).approvalId };
 }
 
 describe('a lasting yes', () => {
   test('holds for the very same call of the same agent, until it ends', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const { approvalId, record } = await asked(made);
     const remember = { scope: 'exact_arguments', forMs: HOUR } as const;
-    const { rule } = (await made.desk.approve({ approvalId, approver: ALICE, remember, reason: 'daily' })) as never;
+    const { rule } = (await made.approvals.approve({
+      approvalId,
+      approver: ALICE,
+      remember,
+      reason: 'daily',
+    })) as never;
     expect(rule).toMatchObject({ madeBy: ALICE.id, why: 'daily', agentDid: 'did:agent:a' });
     const again = () => made.ask({ tool_id: 'send', parameters: { n: 1 } });
     expect(await again()).toMatchObject({ state: 'COMPLETED' });
@@ -27,15 +42,15 @@ describe('a lasting yes', () => {
     expect((await factsOf(made, record)).map(({ type }) => type)).toContain('rule_made');
     made.clock.pass(HOUR);
     expect(await again()).toMatchObject({ state: 'AUTHORIZED' });
-    expect(made.desk.rules('acme')).toEqual([]);
+    expect(made.approvals.rules('acme')).toEqual([]);
   });
 
   test('of the scope tool holds for other arguments, never for another reason, tool or policy', async () => {
     let version = '1';
     const decide = () => ({ allowed: true, policies: ['p'], engine: 'e', version });
-    const made = await office({ pipeline: { policy: { decide, clear() {} } } });
+    const made = await approvalsOf({ pipeline: { policy: { decide, clear() {} } } });
     const { approvalId } = await asked(made);
-    await made.desk.approve({ approvalId, approver: ALICE, remember: { scope: 'tool', forMs: HOUR } });
+    await made.approvals.approve({ approvalId, approver: ALICE, remember: { scope: 'tool', forMs: HOUR } });
     expect(await made.ask({ tool_id: 'send', parameters: { n: 5 } })).toMatchObject({ state: 'COMPLETED' });
     expect(await made.ask({ tool_id: 'pay', parameters: { n: 5 } })).toMatchObject({ state: 'AUTHORIZED' });
     const demanded = { tool_id: 'send', parameters: { n: 5 }, execution_options: { require_approval: true } };
@@ -45,12 +60,12 @@ describe('a lasting yes', () => {
   });
 
   test('is seen and revoked on every instance, by its own tenant alone', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const other = made.open({ limits: { followMs: 5 } });
     await other.start();
     try {
       const { approvalId } = await asked(made);
-      await made.desk.approve({ approvalId, approver: ALICE, remember: { scope: 'tool', forMs: HOUR } });
+      await made.approvals.approve({ approvalId, approver: ALICE, remember: { scope: 'tool', forMs: HOUR } });
       await expect.poll(() => other.rules('acme').length).toBe(1);
       const [rule] = other.rules('acme');
       const stranger = approver('did:user:alice', { tenantId: 'globex' });
@@ -65,18 +80,22 @@ describe('a lasting yes', () => {
   });
 
   test('is refused where the rules of the tool, the roles or the bounds say so, and nothing is decided then', async () => {
-    const made = await office({
+    const made = await approvalsOf({
       terms: '[[rule]]\ntools = ["pay"]\nquorum = 2\n[[rule]]\nremember = "exact_arguments"',
     });
     const pay = await asked(made, 'pay');
     const send = await asked(made);
     const always = (approvalId: string, more: object, who = ALICE) =>
-      made.desk.approve({ approvalId, approver: who, remember: { scope: 'exact_arguments', forMs: HOUR, ...more } });
+      made.approvals.approve({
+        approvalId,
+        approver: who,
+        remember: { scope: 'exact_arguments', forMs: HOUR, ...more },
+      });
     expect(await always(pay.approvalId, {})).toMatchObject({ code: 'E3801' });
     expect(await always(send.approvalId, { scope: 'tool' })).toMatchObject({ code: 'E3801' });
     expect(await always(send.approvalId, { forMs: 31 * 24 * HOUR })).toMatchObject({ code: 'E3801' });
     expect(await always(send.approvalId, { agentOnly: false })).toMatchObject({ code: 'E3213' });
-    expect(await made.desk.pending('acme', 10, 0)).toHaveLength(2);
+    expect(await made.approvals.pending('acme', 10, 0)).toHaveLength(2);
     expect(await always(send.approvalId, { agentOnly: false }, ADMIN)).toMatchObject({ state: 'approved' });
   });
 });
@@ -85,25 +104,27 @@ describe('a delegation', () => {
   const terms = '[[rule]]\napprovers = ["did:user:alice"]';
 
   test('ORC-03 lets somebody else decide in the name of the approver, for its time, on record', async () => {
-    const made = await office({ terms });
+    const made = await approvalsOf({ terms });
     const { approvalId, record } = await asked(made);
-    expect(await made.desk.approve({ approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
-    await made.desk.delegate({ approver: ALICE, to: BOB.id, forMs: HOUR, reason: 'on leave' });
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
+    await made.approvals.delegate({ approver: ALICE, to: BOB.id, forMs: HOUR, reason: 'on leave' });
     made.clock.pass(HOUR - 1);
-    expect(await made.desk.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'approved' });
-    await made.desk.idle();
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'approved' });
+    await made.approvals.idle();
     expect(await made.approvalStore.votes('acme', approvalId)).toMatchObject([
       { approver: BOB.id, inNameOf: ALICE.id },
     ]);
     expect(await rowOf(made, record)).toMatchObject({ state: 'COMPLETED' });
     made.clock.pass(1);
     const next = await asked(made, 'send', 2);
-    expect(await made.desk.approve({ approvalId: next.approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
+    expect(await made.approvals.approve({ approvalId: next.approvalId, approver: BOB })).toMatchObject({
+      code: 'E3213',
+    });
   });
 
   test('is not passed on, does not outlive its end, and falls with the credential of its maker', async () => {
     let good = true;
-    const made = await office({ terms, desk: { stillGood: () => good } });
+    const made = await approvalsOf({ terms, approvals: { stillGood: () => good } });
     const { approvalId } = await asked(made);
     const claims = {
       tenant_id: 'acme',
@@ -114,55 +135,62 @@ describe('a delegation', () => {
       iat: 1,
       iss: 'x',
     };
-    const lent = await made.desk.delegate({ approver: { ...ALICE, claims }, to: BOB.id, forMs: HOUR });
-    await made.desk.delegate({ approver: BOB, to: ADMIN.id, forMs: HOUR });
-    expect(await made.desk.approve({ approvalId, approver: ADMIN })).toMatchObject({ code: 'E3213' });
+    const lent = await made.approvals.delegate({ approver: { ...ALICE, claims }, to: BOB.id, forMs: HOUR });
+    await made.approvals.delegate({ approver: BOB, to: ADMIN.id, forMs: HOUR });
+    expect(await made.approvals.approve({ approvalId, approver: ADMIN })).toMatchObject({ code: 'E3213' });
     good = false;
-    expect(await made.desk.approve({ approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
     good = true;
     const { id } = lent as { id: string };
-    expect(await made.desk.endDelegation(BOB, id)).toMatchObject({ code: 'E3809' });
-    expect(await made.desk.endDelegation(ALICE, id)).toMatchObject({ id });
-    expect(await made.desk.approve({ approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
+    expect(await made.approvals.endDelegation(BOB, id)).toMatchObject({ code: 'E3809' });
+    expect(await made.approvals.endDelegation(ALICE, id)).toMatchObject({ id });
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
   });
 
   test('ORC-03 of somebody who asked for the call lends nothing', async () => {
-    const made = await office({ terms: '[[rule]]\napprovers = ["did:user:alice", "did:user:carol"]' });
+    const made = await approvalsOf({ terms: '[[rule]]\napprovers = ["did:user:alice", "did:user:carol"]' });
     const token = await made.token({ user_did: ALICE.id });
     const record = await made.ask({ tool_id: 'send', parameters: { n: 1 }, capability_token: token });
     const { approvalId } = questionOf(record);
-    await made.desk.delegate({ approver: ALICE, to: BOB.id, forMs: HOUR });
-    expect(await made.desk.approve({ approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
-    expect(await made.desk.delegate({ approver: ALICE, to: ALICE.id, forMs: HOUR })).toMatchObject({ code: 'E3801' });
-    await made.desk.delegate({ approver: approver('did:user:carol'), to: BOB.id, forMs: HOUR });
-    expect(await made.desk.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'approved' });
+    await made.approvals.delegate({ approver: ALICE, to: BOB.id, forMs: HOUR });
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ code: 'E3213' });
+    expect(await made.approvals.delegate({ approver: ALICE, to: ALICE.id, forMs: HOUR })).toMatchObject({
+      code: 'E3801',
+    });
+    await made.approvals.delegate({ approver: approver('did:user:carol'), to: BOB.id, forMs: HOUR });
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ state: 'approved' });
   });
 
   test('of one right counts once towards the quorum', async () => {
-    const made = await office({ terms: '[[rule]]\napprovers = ["did:user:alice", "did:user:carol"]\nquorum = 2' });
+    const made = await approvalsOf({ terms: '[[rule]]\napprovers = ["did:user:alice", "did:user:carol"]\nquorum = 2' });
     const { approvalId } = await asked(made);
-    await made.desk.delegate({ approver: ALICE, to: BOB.id, forMs: HOUR });
-    expect(await made.desk.approve({ approvalId, approver: BOB })).toMatchObject({ votes: 1 });
-    expect(await made.desk.approve({ approvalId, approver: ALICE })).toMatchObject({ state: 'pending', votes: 1 });
+    await made.approvals.delegate({ approver: ALICE, to: BOB.id, forMs: HOUR });
+    expect(await made.approvals.approve({ approvalId, approver: BOB })).toMatchObject({ votes: 1 });
+    expect(await made.approvals.approve({ approvalId, approver: ALICE })).toMatchObject({ state: 'pending', votes: 1 });
     const carol = approver('did:user:carol');
-    expect(await made.desk.approve({ approvalId, approver: carol })).toMatchObject({ state: 'approved', votes: 2 });
+    expect(await made.approvals.approve({ approvalId, approver: carol })).toMatchObject({
+      state: 'approved',
+      votes: 2,
+    });
   });
 });
 
 describe('an answer by link', () => {
   const terms = '[[rule]]\napprovers = ["mailto:ops@example.com", "did:user:alice"]';
-  const tokenOf = ({ notices }: Office): string => notices[0]?.approvers[0]?.answerToken ?? '';
+  const tokenOf = ({ notices }: ApprovalsUnderTest): string => notices[0]?.approvers[0]?.answerToken ?? '';
 
   test('ORC-03 works once, for the one approval, in the name of its address; only its hash is kept', async () => {
-    const made = await office({ terms });
+    const made = await approvalsOf({ terms });
     const { record } = await asked(made);
     const other = await asked(made, 'send', 2);
     const token = tokenOf(made);
     expect(token).toMatch(/^spa_[\w-]{43}$/);
     expect(made.notices[0]?.approvers[1]).toEqual({ id: 'did:user:alice' });
-    expect(await made.desk.answer({ token, decision: 'approve', reason: 'ok' })).toMatchObject({ state: 'approved' });
-    await made.desk.idle();
-    expect(await made.desk.answer({ token, decision: 'approve' })).toMatchObject({ code: 'E3817' });
+    expect(await made.approvals.answer({ token, decision: 'approve', reason: 'ok' })).toMatchObject({
+      state: 'approved',
+    });
+    await made.approvals.idle();
+    expect(await made.approvals.answer({ token, decision: 'approve' })).toMatchObject({ code: 'E3817' });
     expect(await rowOf(made, record)).toMatchObject({ state: 'COMPLETED' });
     expect(await rowOf(made, other.record)).toMatchObject({ state: 'AUTHORIZED' });
     // The address itself stays out of the audit; its hash says whose answer it was.
@@ -172,15 +200,15 @@ describe('an answer by link', () => {
   });
 
   test('stays good when the answer was about something else, and ends with the approval', async () => {
-    const made = await office({ terms });
+    const made = await approvalsOf({ terms });
     await asked(made);
     const token = tokenOf(made);
     const wrong = { token, decision: 'deny' as const, digest: 'f'.repeat(64) };
-    expect(await made.desk.answer(wrong)).toMatchObject({ code: 'E3817' });
+    expect(await made.approvals.answer(wrong)).toMatchObject({ code: 'E3817' });
     made.clock.pass(24 * HOUR);
-    expect(await made.desk.answer({ token, decision: 'approve' })).toMatchObject({ code: 'E3808' });
+    expect(await made.approvals.answer({ token, decision: 'approve' })).toMatchObject({ code: 'E3808' });
     for (const odd of ['', 'spa_', token.slice(0, -1), `${token}A`, `spa_${'A'.repeat(43)}`])
-      expect(await made.desk.answer({ token: odd, decision: 'approve' })).toMatchObject({ code: 'E3809' });
+      expect(await made.approvals.answer({ token: odd, decision: 'approve' })).toMatchObject({ code: 'E3809' });
     expect(made.ran).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Clock } from '@sallyport/std/clock';
 import { isOwner } from '../../domain/invocation/call-owner.ts';
-import type { ApprovalQuestion } from '../../pipeline/approval-desk.port.ts';
+import type { ApprovalQuestion } from '../../pipeline/approval-questions.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { ApprovalStore, StoredRule } from '../approval-store.port.ts';
 

@@ -4,20 +4,20 @@ import { memoryApprovalStore } from '../../../test/stores/approvals/memory-appro
 import type { ApprovalStore } from '../approval-store.port.ts';
 import { noticeText } from '../notices/notice-text.ts';
 import type { ApprovalNotice } from '../notifier.port.ts';
-import { ALICE, factsOf, office, questionOf, rowOf } from './desk.fixture.ts';
+import { ALICE, approvalsOf, factsOf, questionOf, rowOf } from './approvals.fixture.ts';
 
 const HOUR = 3_600_000;
 const kindsOf = (notices: readonly ApprovalNotice[]) => notices.map(({ kind, level }) => `${kind} ${level}`);
 
 describe('what nobody answers', () => {
   test('ORC-03 goes to others after one hour and after four, and ends after a day', async () => {
-    const made = await office();
-    const { desk, clock, notices } = made;
+    const made = await approvalsOf();
+    const { approvals, clock, notices } = made;
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     for (const passed of [HOUR - 1, 1, 3 * HOUR - 1, 1, 20 * HOUR - 1]) {
       clock.pass(passed);
-      await desk.sweep();
-      await desk.idle();
+      await approvals.sweep();
+      await approvals.idle();
     }
     expect(kindsOf(notices)).toEqual(['asked 0', 'escalated 1', 'escalated 2']);
     expect(notices.map(({ approvers }) => approvers.map(({ id }) => id))).toEqual([
@@ -26,13 +26,13 @@ describe('what nobody answers', () => {
       ['role:admin'],
     ]);
     clock.pass(1);
-    await desk.sweep();
-    await desk.idle();
+    await approvals.sweep();
+    await approvals.idle();
     expect(kindsOf(notices).at(-1)).toBe('expired 0');
     expect(await rowOf(made, waiting)).toMatchObject({ state: 'DENIED', failure: { code: 'E3808' } });
     const types = (await factsOf(made, waiting)).map(({ type }) => type);
     expect(types).toEqual(['requested', 'escalated', 'escalated', 'expired']);
-    const late = await desk.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
+    const late = await approvals.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
     expect(late).toMatchObject({ code: 'E3808' });
     expect(made.ran).toEqual([]);
   });
@@ -42,13 +42,13 @@ describe('what nobody answers', () => {
 tools = ["pa*"]
 approvers = ["did:user:alice"]
 escalation = [{ after = "10m", approvers = ["did:user:bob"] }, { after = "20m" }, { after = "1h" }]`;
-    const made = await office({ terms });
+    const made = await approvalsOf({ terms });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     const told: unknown[] = [];
     for (const passed of [0, 10, 10, 40]) {
       made.clock.pass(passed * 60_000);
-      await made.desk.sweep();
-      await made.desk.idle();
+      await made.approvals.sweep();
+      await made.approvals.idle();
       told.push(made.notices.at(-1)?.approvers.map(({ id }) => id));
     }
     expect(told).toEqual([['did:user:alice'], ['did:user:bob'], ['did:user:bob'], []]);
@@ -56,46 +56,46 @@ escalation = [{ after = "10m", approvers = ["did:user:bob"] }, { after = "20m" }
   });
 
   test('expires at once for whoever answers too late, before any sweep', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     made.clock.pass(24 * HOUR);
     const { approvalId } = questionOf(waiting);
-    expect(await made.desk.approve({ approvalId, approver: ALICE })).toMatchObject({ code: 'E3808' });
-    await made.desk.idle();
+    expect(await made.approvals.approve({ approvalId, approver: ALICE })).toMatchObject({ code: 'E3808' });
+    await made.approvals.idle();
     expect(await rowOf(made, waiting)).toMatchObject({ failure: { code: 'E3808' } });
   });
 });
 
 describe('a clock that jumps', () => {
   test('an hour back neither brings back what expired nor takes back who was told', async () => {
-    const made = await office({ terms: '[[rule]]\nexpires_after = "90m"' });
+    const made = await approvalsOf({ terms: '[[rule]]\nexpires_after = "90m"' });
     const [gone, open] = [
       await made.ask({ tool_id: 'pay', parameters: { n: 1 } }),
       await made.ask({ tool_id: 'send', parameters: { n: 2 } }),
     ];
     made.clock.jump(90 * 60_000);
-    expect(await made.desk.deny({ approvalId: questionOf(gone).approvalId, approver: ALICE })).toMatchObject({
+    expect(await made.approvals.deny({ approvalId: questionOf(gone).approvalId, approver: ALICE })).toMatchObject({
       code: 'E3808',
     });
     made.clock.jump(-HOUR);
     const before = made.notices.length;
-    await made.desk.sweep();
-    await made.desk.idle();
+    await made.approvals.sweep();
+    await made.approvals.idle();
     expect(made.notices).toHaveLength(before);
-    expect(await made.desk.approve({ approvalId: questionOf(gone).approvalId, approver: ALICE })).toMatchObject({
+    expect(await made.approvals.approve({ approvalId: questionOf(gone).approvalId, approver: ALICE })).toMatchObject({
       code: 'E3808',
     });
-    expect(await made.desk.approve({ approvalId: questionOf(open).approvalId, approver: ALICE })).toMatchObject({
+    expect(await made.approvals.approve({ approvalId: questionOf(open).approvalId, approver: ALICE })).toMatchObject({
       state: 'approved',
     });
-    await made.desk.idle();
+    await made.approvals.idle();
     expect(made.ran).toEqual([{ tool: 'send', n: 2 }]);
   });
 
   test('an hour forth between the yes and the call: the call asks again', async () => {
-    const made = await office({ desk: { limits: { yesValidMs: 60_000 } } });
+    const made = await approvalsOf({ approvals: { limits: { yesValidMs: 60_000 } } });
     let late = true;
-    const desk = made.open({
+    const approvals = made.open({
       resume: async (...given) => {
         if (late) made.clock.jump(HOUR);
         late = false;
@@ -103,8 +103,8 @@ describe('a clock that jumps', () => {
       },
     });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
-    await desk.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
-    await desk.idle();
+    await approvals.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
+    await approvals.idle();
     const again = questionOf(await rowOf(made, waiting));
     expect(again.approvalId).not.toBe(questionOf(waiting).approvalId);
     expect(made.ran).toEqual([]);
@@ -113,15 +113,15 @@ describe('a clock that jumps', () => {
 
 describe('after a crash', () => {
   test('ORC-05 what was decided and not carried out is carried out by another instance, once', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const dead = made.open({ resume: () => new Promise(() => {}) });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     await dead.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
     for (let turn = 0; turn < 3; turn += 1) {
       // Its lease holds for a while.
       if (turn === 1) expect(made.ran).toEqual([]);
-      await made.desk.sweep();
-      await made.desk.idle();
+      await made.approvals.sweep();
+      await made.approvals.idle();
       made.clock.pass(30_000);
     }
     expect(made.ran).toEqual([{ tool: 'pay', n: 1 }]);
@@ -129,13 +129,13 @@ describe('after a crash', () => {
   });
 
   test('ORC-06 the next life of the same instance does not wait for the lease of the last one', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const dead = made.open({ instanceId: 'same', resume: () => new Promise(() => {}) });
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     await dead.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
     await using next = made.open({ instanceId: 'same' });
-    await made.desk.sweep();
-    await made.desk.idle();
+    await made.approvals.sweep();
+    await made.approvals.idle();
     expect(made.ran).toEqual([]);
     await next.start();
     await next.sweep();
@@ -144,26 +144,26 @@ describe('after a crash', () => {
   });
 
   test('people are told by whoever finds out that nobody was', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     const waiting = await made.call({ tool_id: 'pay', parameters: { n: 1 } });
-    await Promise.all([made.desk.sweep(), made.open().sweep()]);
-    await made.desk.idle();
+    await Promise.all([made.approvals.sweep(), made.open().sweep()]);
+    await made.approvals.idle();
     expect(made.notices.map(({ approvalId }) => approvalId)).toEqual([questionOf(waiting).approvalId]);
   });
 
   test('a safe call that was cut off while it ran goes on with the same yes', async () => {
-    const made = await office();
+    const made = await approvalsOf();
     await made.add('read', { requires_confirmation: true, side_effect_policy: 'pure' });
     const waiting = await made.ask({ tool_id: 'read', parameters: { n: 1 } });
-    const desk = made.open({ resume: async () => undefined });
-    await desk.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
-    await desk.idle();
-    expect(await desk.yesOf(waiting)).toBeUndefined();
+    const approvals = made.open({ resume: async () => undefined });
+    await approvals.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
+    await approvals.idle();
+    expect(await approvals.yesOf(waiting)).toBeUndefined();
     const cutOff = { ...waiting, state: 'EXECUTING' as const };
-    const yes = await desk.yesOf(cutOff);
+    const yes = await approvals.yesOf(cutOff);
     expect(yes).toMatchObject({ approvalId: questionOf(waiting).approvalId });
     made.clock.pass(900_000);
-    expect(await desk.yesOf(cutOff)).toBeUndefined();
+    expect(await approvals.yesOf(cutOff)).toBeUndefined();
   });
 });
 
@@ -178,37 +178,37 @@ describe('notifiers', () => {
       },
       { name: 'stuck', notify: () => new Promise<void>(() => {}) },
     ];
-    const made = await office({ desk: { notifiers } });
+    const made = await approvalsOf({ approvals: { notifiers } });
     const waiting = await made.call({ tool_id: 'pay', parameters: { n: 1 } });
-    made.desk.noticed(waiting);
+    made.approvals.noticed(waiting);
     const { approvalId } = questionOf(waiting);
-    expect(await made.desk.deny({ approvalId, approver: ALICE })).toMatchObject({ state: 'denied' });
+    expect(await made.approvals.deny({ approvalId, approver: ALICE })).toMatchObject({ state: 'denied' });
     expect(await rowOf(made, waiting)).toMatchObject({ failure: { code: 'E3807' } });
   });
 
   test('a notice shows arguments only as the layer lets it', async () => {
-    const made = await office({ desk: { shownArguments: () => 'x'.repeat(10_000) } });
+    const made = await approvalsOf({ approvals: { shownArguments: () => 'x'.repeat(10_000) } });
     await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     expect(made.notices[0]?.argumentsText).toHaveLength(4096);
     expect(made.notices[0]?.argumentsLength).toBe(10_000);
     expect(noticeText(made.notices[0] as ApprovalNotice)).toContain('these are 4096 of 10000 characters');
-    const whole = await office({ desk: { shownArguments: () => 'x'.repeat(4096) } });
+    const whole = await approvalsOf({ approvals: { shownArguments: () => 'x'.repeat(4096) } });
     await whole.ask({ tool_id: 'pay', parameters: { n: 1 } });
     expect(whole.notices[0]?.argumentsText).toHaveLength(4096);
     expect(whole.notices[0]).not.toHaveProperty('argumentsLength');
-    const none = await office();
+    const none = await approvalsOf();
     await none.ask({ tool_id: 'pay', parameters: { n: 1 } });
     expect(none.notices[0]).not.toHaveProperty('argumentsText');
   });
 });
 
 test('a tenant whose calls wait in crowds is refused more, and no other tenant is', async () => {
-  const made = await office({ desk: { limits: { pendingMax: 2 } } });
+  const made = await approvalsOf({ approvals: { limits: { pendingMax: 2 } } });
   const ask = () => made.ask({ tool_id: 'pay', parameters: { n: 1 } });
   const [first] = [await ask(), await ask()];
   expect(await ask()).toMatchObject({ failure: { code: 'E3803' } });
-  await made.desk.deny({ approvalId: questionOf(first).approvalId, approver: ALICE });
-  await made.desk.sweep();
+  await made.approvals.deny({ approvalId: questionOf(first).approvalId, approver: ALICE });
+  await made.approvals.sweep();
   expect(await ask()).toMatchObject({ state: 'AUTHORIZED' });
 });
 
@@ -231,16 +231,16 @@ describe('a decision that is carried out while the store goes away', () => {
         mark: async (...given) => (isAway ? away() : inner.mark(...given)),
         release: async (...given) => (isAway ? away() : inner.release(...given)),
       };
-      const made = await office({ desk: { store } });
+      const made = await approvalsOf({ approvals: { store } });
       const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
       isAway = true;
       const { approvalId } = questionOf(waiting);
-      await made.desk.approve({ approvalId, approver: ALICE });
-      await made.desk.idle();
+      await made.approvals.approve({ approvalId, approver: ALICE });
+      await made.approvals.idle();
       expect(made.ran).toEqual([]);
       isAway = false;
-      await made.desk.sweep();
-      await made.desk.idle();
+      await made.approvals.sweep();
+      await made.approvals.idle();
       expect(made.ran).toEqual([{ tool: 'pay', n: 1 }]);
       expect(await store.closing('acme', approvalId)).toMatchObject({ finished: true });
     },

@@ -1,6 +1,6 @@
+import { type ApprovalState, inBackground, keyOf } from './approvals-state.ts';
 import { carryOut } from './carry-out.ts';
 import { expire } from './decide.ts';
-import { type DeskState, inBackground, keyOf } from './desk-state.ts';
 import { PAGE_ROWS, pendingOf, waitingRecords } from './pending.ts';
 import { tellPending } from './tell.ts';
 
@@ -13,7 +13,7 @@ const PRUNE_MS = 3_600_000;
  * One look at everything that waits: people are told of what they were not told of, what nobody answered expires, and what
  * a crash left half done is done. Every instance does it; whatever it finds done stays as it is.
  */
-export async function sweep(state: DeskState): Promise<void> {
+export async function sweep(state: ApprovalState): Promise<void> {
   const counts = new Map<string, number>();
   const seen = new Set<string>();
   for await (const record of waitingRecords(state)) {
@@ -38,14 +38,14 @@ export async function sweep(state: DeskState): Promise<void> {
  * Goes on with decisions that nobody is at: those that this instance left off need not wait until its claim runs out. A call
  * that runs long holds up no other.
  */
-async function goOn(state: DeskState): Promise<void> {
+async function goOn(state: ApprovalState): Promise<void> {
   const open = await state.store.unfinished(PAGE_ROWS, state.limits.leaseMs);
   for (const closing of [...state.leftOff.values(), ...open])
     void inBackground(state, 'approval-not-carried-out', () => carryOut(state, closing));
 }
 
 /** Sweeps until it is disposed. */
-export function startSweeping(state: DeskState): AsyncDisposable {
+export function startSweeping(state: ApprovalState): AsyncDisposable {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let closed = false;

@@ -6,7 +6,7 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { ApprovalClosing, NoticeKey } from '../approval-store.port.ts';
 import { levelOf } from '../approval-terms.ts';
 import type { ApprovalNotice, NoticeEnd, NotifiedApprover, Notifier } from '../notifier.port.ts';
-import { type DeskState, keyOf } from './desk-state.ts';
+import { type ApprovalState, keyOf } from './approvals-state.ts';
 import { noteFact } from './events.ts';
 import { digestOf, type Pending, pendingOf } from './pending.ts';
 
@@ -27,7 +27,7 @@ const SECRET_BYTES = 32;
  * Tells people of a question, and of its escalation when that is due: each once among all instances, on record before
  * anybody hears of it.
  */
-export async function tellPending(state: DeskState, pending: Pending): Promise<void> {
+export async function tellPending(state: ApprovalState, pending: Pending): Promise<void> {
   const { record, request, level } = pending;
   const key = keyOf(record.tenantId, request.approvalId);
   const told = state.told.get(key) ?? -1;
@@ -37,13 +37,13 @@ export async function tellPending(state: DeskState, pending: Pending): Promise<v
 }
 
 /** Tells of a call that has just begun to wait. */
-export async function tellAsked(state: DeskState, record: InvocationRecord): Promise<void> {
+export async function tellAsked(state: ApprovalState, record: InvocationRecord): Promise<void> {
   const pending = pendingOf(state, record);
   if (pending !== undefined) await tellPending(state, pending);
 }
 
 /** False while another instance is at it, or this one has too much on its way. */
-async function tellLevel(state: DeskState, pending: Pending, level: number): Promise<boolean> {
+async function tellLevel(state: ApprovalState, pending: Pending, level: number): Promise<boolean> {
   const { record, request, terms } = pending;
   const { tenantId, invocationId } = record;
   const { approvalId, binding, reason } = request;
@@ -79,7 +79,7 @@ async function tellLevel(state: DeskState, pending: Pending, level: number): Pro
 
 /** Those who have no credential of their own, being addresses, get a right to answer once. */
 async function withAnswerToken(
-  { store }: DeskState,
+  { store }: ApprovalState,
   { record, request }: Pending,
   id: string,
 ): Promise<NotifiedApprover> {
@@ -93,7 +93,7 @@ async function withAnswerToken(
 const isAddress = (id: string): boolean => id.includes(':') && !id.startsWith('role:') && !id.startsWith('did:');
 
 function noticeOf(
-  { shownArguments }: DeskState,
+  { shownArguments }: ApprovalState,
   { record, request, digest, waiting }: Pending,
 ): Omit<ApprovalNotice, 'kind' | 'level' | 'approvers'> {
   const { binding, approvalId, reason, prompt, requestedAt, expiresAt } = request;
@@ -130,7 +130,7 @@ function argumentsIn(text: string): Pick<ApprovalNotice, 'argumentsText' | 'argu
  * @returns whether they were told already
  */
 export async function tellDecided(
-  state: DeskState,
+  state: ApprovalState,
   closing: ApprovalClosing,
   onTold: () => Promise<void>,
 ): Promise<boolean> {
@@ -164,13 +164,13 @@ function decidedNotice(closing: ApprovalClosing): ApprovalNotice {
   };
 }
 
-const isFull = ({ sending }: DeskState): boolean => sending.size >= NOTICES_MAX;
+const isFull = ({ sending }: ApprovalState): boolean => sending.size >= NOTICES_MAX;
 
 /**
  * Sends a notice behind everything else. That people were told goes on record only when they were: of a crash before that,
  * or an end of the layer, whoever sweeps next hears once the claim has run out, and tells them again.
  */
-function deliver(state: DeskState, key: NoticeKey, notice: ApprovalNotice, onTold?: () => Promise<void>): void {
+function deliver(state: ApprovalState, key: NoticeKey, notice: ApprovalNotice, onTold?: () => Promise<void>): void {
   const { store, limits, notifiers, sending, log } = state;
   const failed = (thrown: unknown): void =>
     log.warn('approval-notice-not-kept', { approval_id: key.approvalId, reason: String(thrown) });
@@ -189,7 +189,7 @@ function deliver(state: DeskState, key: NoticeKey, notice: ApprovalNotice, onTol
   sending.add(done);
 }
 
-async function sent({ log }: DeskState, notifier: Notifier, notice: ApprovalNotice): Promise<NoticeEnd> {
+async function sent({ log }: ApprovalState, notifier: Notifier, notice: ApprovalNotice): Promise<NoticeEnd> {
   try {
     return await bounded(async () => notifier.notify(notice));
   } catch (thrown) {

@@ -72,7 +72,7 @@ interface QueueState {
 }
 
 /**
- * Puts a queue before a notifier: a receiver that is slow or down delays neither a call nor the desk. What one approval
+ * Puts a queue before a notifier: a receiver that is slow or down delays neither a call nor a decision. What one approval
  * says comes in its order; what fails is tried again with growing pauses until it is given up, which is logged as an error.
  */
 export function createNoticeQueue(notifier: Notifier, { log, limits: given }: NoticeQueueParts): NoticeQueue {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ALICE, office, questionOf } from '../approvals/desk.fixture.ts';
+import { ALICE, approvalsOf, questionOf } from '../approvals/approvals.fixture.ts';
 import type { ApprovalNotice, NoticeEnd, Notifier } from '../notifier.port.ts';
 
 /** Longer than any claim. */
@@ -21,78 +21,78 @@ function slow() {
 
 async function asked() {
   const first = slow();
-  const made = await office({ desk: { notifiers: [first.notifier] } });
+  const made = await approvalsOf({ approvals: { notifiers: [first.notifier] } });
   const waiting = await made.call({ tool_id: 'pay', parameters: { n: 1 } });
-  made.desk.noticed(waiting);
+  made.approvals.noticed(waiting);
   await expect.poll(() => first.told).toEqual(['asked']);
   /** Another instance, or the next life of this one. */
   const next = () => {
     const notices: string[] = [];
-    const desk = made.open({ notifiers: [{ name: 'next', notify: ({ kind }) => void notices.push(kind) }] });
-    return { desk, notices };
+    const approvals = made.open({ notifiers: [{ name: 'next', notify: ({ kind }) => void notices.push(kind) }] });
+    return { approvals, notices };
   };
   return { ...made, first, waiting, next };
 }
 
 test('ORC-03 a notice that was on its way when its instance was killed is sent again, by whoever looks next', async () => {
   const { clock, next } = await asked();
-  const { desk, notices } = next();
-  await desk.sweep();
+  const { approvals, notices } = next();
+  await approvals.sweep();
   expect(notices).toEqual([]);
   clock.pass(AFTER_MS);
-  await desk.sweep();
-  await desk.idle();
+  await approvals.sweep();
+  await approvals.idle();
   expect(notices).toEqual(['asked']);
   clock.pass(AFTER_MS);
-  await desk.sweep();
+  await approvals.sweep();
   expect(notices).toEqual(['asked']);
 });
 
 test('ORC-03 so is one that was left because the layer stopped', async () => {
-  const { clock, first, next, desk: one } = await asked();
+  const { clock, first, next, approvals: one } = await asked();
   first.ends[0]?.('left');
   await one.idle();
-  const { desk, notices } = next();
+  const { approvals, notices } = next();
   clock.pass(AFTER_MS);
-  await desk.sweep();
-  await desk.idle();
+  await approvals.sweep();
+  await approvals.idle();
   expect(notices).toEqual(['asked']);
 });
 
 test('ORC-03 a notice that came to its end is not sent again', async () => {
-  const { clock, first, next, desk: one } = await asked();
+  const { clock, first, next, approvals: one } = await asked();
   first.ends[0]?.('over');
   await one.idle();
-  const { desk, notices } = next();
+  const { approvals, notices } = next();
   clock.pass(AFTER_MS);
-  await desk.sweep();
+  await approvals.sweep();
   expect(notices).toEqual([]);
 });
 
 test('ORC-03 what became of an approval is told again too, until people were told', async () => {
-  const { approvalStore, clock, first, waiting, next, desk: one } = await asked();
+  const { approvalStore, clock, first, waiting, next, approvals: one } = await asked();
   const { approvalId } = questionOf(waiting);
   await one.deny({ approvalId, approver: ALICE });
   expect(first.told).toEqual(['asked', 'decided']);
   expect(await approvalStore.closing('acme', approvalId)).toMatchObject({ noted: true, finished: false });
   clock.pass(AFTER_MS);
-  const { desk, notices } = next();
-  await desk.sweep();
-  await desk.idle();
+  const { approvals, notices } = next();
+  await approvals.sweep();
+  await approvals.idle();
   expect(notices).toEqual(['decided']);
   expect(await approvalStore.closing('acme', approvalId)).toMatchObject({ finished: true });
   clock.pass(AFTER_MS);
-  await desk.sweep();
-  await desk.idle();
+  await approvals.sweep();
+  await approvals.idle();
   expect(notices).toEqual(['decided']);
 });
 
 test('a decision is finished at once when people are told at once', async () => {
-  const made = await office();
+  const made = await approvalsOf();
   const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
   const { approvalId } = questionOf(waiting);
-  await made.desk.deny({ approvalId, approver: ALICE });
-  await made.desk.idle();
+  await made.approvals.deny({ approvalId, approver: ALICE });
+  await made.approvals.idle();
   expect(made.notices.map(({ kind }) => kind)).toEqual(['asked', 'decided']);
   expect(await made.approvalStore.closing('acme', approvalId)).toMatchObject({ finished: true });
 });

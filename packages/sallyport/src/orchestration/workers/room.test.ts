@@ -69,7 +69,7 @@ describe('an accepted call for which there is no room when its turn comes', () =
 
   test('ORC-03 PIPE-08 waits with its yes, which is not asked for again', async () => {
     const rateLimiter = busy(3);
-    const made = await start(sharedMemory(), {}, { parts: { rateLimiter, approvals: yesDesk() as never } });
+    const made = await start(sharedMemory(), {}, { parts: { rateLimiter, approvalQuestions: yesDesk() as never } });
     await made.tool('limited', () => 'ran', { ...LIMITED, requires_confirmation: true });
     const asked = await made.call({ tool_id: 'limited', parameters: { n: 1 } });
     if (asked.waiting?.wait.for !== 'approval') throw new Error('nobody was asked');
@@ -254,7 +254,7 @@ describe('a call that runs again', () => {
   });
 
   test('ORC-05 ends when the yes that it had has run out meanwhile, and is not looked at for ever', async () => {
-    const made = await start(sharedMemory(), {}, { parts: { approvals: yesDesk() as never } });
+    const made = await start(sharedMemory(), {}, { parts: { approvalQuestions: yesDesk() as never } });
     await made.tool('asks', () => 1, { requires_confirmation: true, side_effect_policy: 'idempotent' });
     const asked = await made.call({ tool_id: 'asks', parameters: { n: 1 } });
     const { ledger } = made.parts;

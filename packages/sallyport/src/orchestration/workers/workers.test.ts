@@ -277,7 +277,7 @@ describe('workers', () => {
     const { tool, call, shared, workers } = await start(
       sharedMemory(),
       {},
-      { parts: { approvals: approvals as never } },
+      { parts: { approvalQuestions: approvals as never } },
     );
     await tool('asks', () => 'approved', { requires_confirmation: true });
     const asked = await call({ tool_id: 'asks', parameters: { n: 1 } });

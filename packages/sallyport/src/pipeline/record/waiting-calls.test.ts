@@ -6,7 +6,7 @@ import { createCompositeExecutor } from '../../executors/composite.ts';
 import type { Executor } from '../../executors/executor.port.ts';
 import { createNativeExecutor } from '../../executors/native/native-executor.ts';
 import { createTrustRules } from '../../permission/trust.ts';
-import type { ApprovalDesk } from '../approval-desk.port.ts';
+import type { ApprovalQuestions } from '../approval-questions.port.ts';
 import type { CallHold } from '../ongoing/call-hold.ts';
 import type { Resumed } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -18,7 +18,7 @@ import { recoverOpenCalls } from './recover.ts';
 const FAR = 4_102_444_800_000;
 
 /** A desk that numbers its questions, and says yes at once only where it is told to. */
-function desk(standing = false): ApprovalDesk & { readonly asked: ApprovalRequest[] } {
+function desk(standing = false): ApprovalQuestions & { readonly asked: ApprovalRequest[] } {
   const asked: ApprovalRequest[] = [];
   return {
     asked,
@@ -40,7 +40,7 @@ function desk(standing = false): ApprovalDesk & { readonly asked: ApprovalReques
 
 async function layer(changes: Partial<PipelineParts> = {}) {
   const approvals = desk();
-  const made = await pipeline({ approvals, workers: { accepts: true }, ...changes });
+  const made = await pipeline({ approvalQuestions: approvals, workers: { accepts: true }, ...changes });
   const ran: unknown[] = [];
   const body = (parameters: Readonly<Record<string, unknown>>): unknown => {
     ran.push(parameters);
@@ -169,7 +169,7 @@ describe('a call that needs a yes', () => {
   });
 
   test('a standing rule says yes at once', async () => {
-    const made = await layer({ approvals: desk(true) });
+    const made = await layer({ approvalQuestions: desk(true) });
     expect(await made.call({ tool_id: 'ask', parameters: { n: 2 } })).toMatchObject({ state: 'COMPLETED' });
   });
 
@@ -238,10 +238,10 @@ describe('what the executor asks about a call', () => {
   });
 
   test('ORC-05 is asked again when it is another one by the time a worker takes the call', async () => {
-    const made = await asking('It is odd.', { approvals: desk(true) });
+    const made = await asking('It is odd.', { approvalQuestions: desk(true) });
     const waiting = await made.call({ ...READ, execution_options: { async_mode: true } });
     expect(waiting).toMatchObject({ waiting: { wait: { for: 'worker', confirmed: true, question: 'It is odd.' } } });
-    const { run } = createPipeline({ ...made.parts, approvals: desk() });
+    const { run } = createPipeline({ ...made.parts, approvalQuestions: desk() });
     made.now.question = 'It is worse.';
     expect(await resume({ run }, waiting)).toMatchObject({ waiting: { wait: { for: 'approval' } } });
     made.now.question = 'It is odd.';

@@ -38,10 +38,10 @@ const UNCONFIRMED: Approved = { confirmed: false, question: undefined };
  */
 export function approve({
   trust: rules = createTrustRules(),
-  approvals,
+  approvalQuestions,
   clock,
   secrets,
-}: Pick<PipelineParts, 'trust' | 'approvals' | 'clock' | 'secrets'>): Stage<Needs, Approved> {
+}: Pick<PipelineParts, 'trust' | 'approvalQuestions' | 'clock' | 'secrets'>): Stage<Needs, Approved> {
   return {
     name: 'approve',
     async run(given, ongoing) {
@@ -51,7 +51,8 @@ export function approve({
       if (reason === undefined) return UNCONFIRMED;
       if (hasYes(call, ongoing, clock.now())) return { confirmed: true, question };
       const isAutonomous = call.request.execution_options?.phase === 'autonomous';
-      if (!isAutonomous || APPROVALS.has(reason)) return ask({ desk: approvals, secrets }, reason, call, ongoing);
+      if (!isAutonomous || APPROVALS.has(reason))
+        return ask({ asked: approvalQuestions, secrets }, reason, call, ongoing);
       return rules.autonomous === 'allow' && PASSED_BY.has(reason) ? UNCONFIRMED : nobody(reason, call);
     },
   };
@@ -124,12 +125,12 @@ const BOUND = [
 ] as const satisfies readonly (keyof ApprovalBinding)[];
 
 function ask(
-  { desk, secrets }: { readonly desk: PipelineParts['approvals'] } & Pick<PipelineParts, 'secrets'>,
+  { asked, secrets }: { readonly asked: PipelineParts['approvalQuestions'] } & Pick<PipelineParts, 'secrets'>,
   reason: ConfirmationReason,
   call: Asked,
   { rehearsal }: OngoingCall,
 ): StageEnd<Approved> {
-  if (desk === undefined || rehearsal) return pending(reason, call, desk === undefined);
+  if (asked === undefined || rehearsal) return pending(reason, call, asked === undefined);
   const prompt = promptOf(call);
   const question = {
     reason,
@@ -138,10 +139,10 @@ function ask(
     tool: call.tool,
     ...(prompt === undefined ? {} : { prompt }),
   };
-  if (desk.standing(question)) return { confirmed: true, question: call.question };
+  if (asked.standing(question)) return { confirmed: true, question: call.question };
   const refused = cannotWait({ secrets }, call, 'for a person');
   if (refused !== undefined) return refused;
-  const approval = desk.question(question);
+  const approval = asked.question(question);
   return isFailure(approval) ? approval : { waits: { for: 'approval', approval } };
 }
 

@@ -22,7 +22,7 @@ export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
     ...(confirmations === undefined ? {} : { confirmations }),
     settings: valuesOf(MCP_SETTINGS, settings),
   });
-  const asked = upstreamQuestions.answeredBy(gateway.upstreamDesk);
+  const asked = upstreamQuestions.answeredBy(gateway.upstreamAsker);
   return {
     ...gateway,
     close: () => {

@@ -1,14 +1,14 @@
-import type { AskedClient, ElicitationAnswer, ElicitationDesk } from '../../../mcp-servers/elicitation.port.ts';
+import type { AskedClient, ElicitationAnswer, ElicitationAsker } from '../../../mcp-servers/elicitation.port.ts';
 
 /** Where questions of upstreams go: upstreams are there before any gateway, and gateways come and go. */
-export interface UpstreamQuestions extends ElicitationDesk {
+export interface UpstreamQuestions extends ElicitationAsker {
   /** From now on this gateway is asked too, until disposed. */
-  answeredBy(desk: ElicitationDesk): Disposable;
+  answeredBy(desk: ElicitationAsker): Disposable;
 }
 
 /** No gateway is open yet. */
 export function createUpstreamQuestions(): UpstreamQuestions {
-  const desks = new Set<ElicitationDesk>();
+  const desks = new Set<ElicitationAsker>();
   return {
     async ask(request, signal): Promise<ElicitationAnswer> {
       const reasons = new Set<string>();

@@ -24,7 +24,7 @@ async function start(confirmationWaitMs = 60_000): Promise<void> {
   [signal, ended, answers] = [undefined, 0, []];
   const signalOf = (_tenant: string, id: string) => (id === ID ? signal : undefined);
   server = await startMcpServer({ confirmationWaitMs }, { signalOf });
-  const { ask } = server.gateway.upstreamDesk;
+  const { ask } = server.gateway.upstreamAsker;
   server.layer.addTool(manifestOf('ask'), async ({ times = 1 }, caller) => {
     signal = caller.signal;
     caller.signal?.addEventListener('abort', () => (ended += 1));

@@ -39,7 +39,7 @@ beforeEach(async () => {
   layer.addTool(manifestOf('ask'), async ({ id, also = [], ...more }, { signal }) => {
     signals.set(`acme ${String(id)}`, signal as AbortSignal);
     const asked = { ...question(String(id), ...(also as string[])), ...more };
-    const answer = await gateway.upstreamDesk.ask(asked, new AbortController().signal);
+    const answer = await gateway.upstreamAsker.ask(asked, new AbortController().signal);
     answers.push(answer);
     return answer;
   });
@@ -154,8 +154,8 @@ it.each<[string, () => Promise<Client>, Record<string, unknown>]>([
 it('a call that came another way has nobody to ask', async () => {
   signals.set('acme rest', new AbortController().signal);
   const { signal } = new AbortController();
-  expect(await gateway.upstreamDesk.ask(question('rest'), signal)).toEqual(UNASKED);
-  expect(await gateway.upstreamDesk.ask(question(), signal)).toEqual(UNASKED);
+  expect(await gateway.upstreamAsker.ask(question('rest'), signal)).toEqual(UNASKED);
+  expect(await gateway.upstreamAsker.ask(question(), signal)).toEqual(UNASKED);
 });
 
 it('an address is shown to a client that opens addresses, with an id', async () => {

@@ -33,7 +33,7 @@ export type UpstreamAnswer =
   | { readonly action: 'cancel'; readonly unasked: string };
 
 /** Puts questions of upstreams to the user at the client whose call they belong to. */
-export interface UpstreamDesk {
+export interface UpstreamAsker {
   /** Never rejects. */
   ask(question: UpstreamQuestion, signal: AbortSignal): Promise<UpstreamAnswer>;
   /** The client that a call runs for; undefined when it shows no questions. */
@@ -51,14 +51,14 @@ export interface UpstreamQuestionParts {
  * A question is put to one client: that of the call that it belongs to. Where it could belong to calls of several clients, of
  * none, or of one that cannot put such a question to its user, nobody is asked.
  */
-export function createUpstreamDesk({ log, peerOf }: UpstreamQuestionParts): UpstreamDesk {
+export function createUpstreamAsker({ log, peerOf }: UpstreamQuestionParts): UpstreamAsker {
   const sessions = new WeakMap<object, string>();
   const sessionOf = (watch: object): string => {
     const known = sessions.get(watch) ?? randomUUID();
     sessions.set(watch, known);
     return known;
   };
-  const ask: UpstreamDesk['ask'] = async (question, signal) => {
+  const ask: UpstreamAsker['ask'] = async (question, signal) => {
     const peer = onePeer(question, peerOf);
     if (peer?.ask === undefined) return unasked('no single client waits for the call');
     const { ask: askPeer } = peer;

@@ -178,7 +178,7 @@ it('a question to the client goes out on the pipe, and its answer is read though
     const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } };
     const whileAsking = <Answer>(wait: () => Promise<Answer>): Promise<Answer> => wait();
     const asked = { ...question, mode: 'form' as const, requestedSchema, whileAsking };
-    return asking.upstreamDesk.ask(asked, new AbortController().signal);
+    return asking.upstreamAsker.ask(asked, new AbortController().signal);
   });
   const asking = createGateway({
     layer,

@@ -6,7 +6,7 @@ async function layer(standing = false) {
   const asked: unknown[] = [];
   const made = await pipeline({
     workers: { accepts: true },
-    approvals: {
+    approvalQuestions: {
       standing: () => standing,
       question(question) {
         asked.push(question);

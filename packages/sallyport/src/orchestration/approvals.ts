@@ -1,21 +1,21 @@
 import type { Failure } from '@sallyport/std/error/failure';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { GivenApproval } from '../domain/invocation/waiting-call.ts';
-import type { ApprovalDesk } from '../pipeline/approval-desk.port.ts';
+import type { ApprovalQuestions } from '../pipeline/approval-questions.port.ts';
 import type { HeldClosing, StoredDelegation, StoredRule, StoredVote } from './approval-store.port.ts';
 import { APPROVAL_SETTINGS } from './approval-terms.ts';
+import {
+  APPROVAL_LIMITS,
+  type ApprovalParts,
+  type ApprovalState,
+  type Approver,
+  type AskingState,
+  type DecidingParts,
+  inBackground,
+} from './approvals/approvals-state.ts';
 import { ask, isAlwaysAllowed } from './approvals/ask.ts';
 import { type Approval, approve, type Decided, type Decision, deny, withdraw } from './approvals/decide.ts';
 import { type Answer, answer, delegate, endDelegation, type NewDelegation } from './approvals/delegate.ts';
-import {
-  type ApprovalDeskParts,
-  type Approver,
-  type AskingState,
-  DESK_LIMITS,
-  type DecidingParts,
-  type DeskState,
-  inBackground,
-} from './approvals/desk-state.ts';
 import { isForClient } from './approvals/eligible.ts';
 import { digestOf, findPending, type Pending, pendingOf, waitingRecords } from './approvals/pending.ts';
 import { revokeRule } from './approvals/remember.ts';
@@ -23,17 +23,17 @@ import { createStandingRules } from './approvals/standing-rules.ts';
 import { startSweeping, sweep } from './approvals/sweep.ts';
 import { tellAsked } from './approvals/tell.ts';
 
-export type { Answer, Approval, ApprovalDeskParts, Approver, Decided, Decision, NewDelegation, Pending };
+export type { Answer, Approval, ApprovalParts, Approver, Decided, Decision, NewDelegation, Pending };
 export { digestOf };
 
-/** How long the end of the desk waits for what is under way, in ms. */
+/** How long the end of the approvals waits for what is under way, in ms. */
 const CLOSE_MS = 10_000;
 
 /**
  * Where calls wait for a person (ORC-03, ORC-05, VIS-06): what the pipeline asks of it, and what people do with it. Every
  * method is safe to call on several instances at once.
  */
-export interface ApprovalOffice extends ApprovalDesk, AsyncDisposable {
+export interface Approvals extends ApprovalQuestions, AsyncDisposable {
   /** Reads the standing rules, and begins to look after what waits. Rejects with what the store throws. */
   start(): Promise<void>;
   /** Told of every record that a pipeline answers with: of a call that has just begun to wait people hear at once. */
@@ -87,24 +87,30 @@ export interface ApprovalOffice extends ApprovalDesk, AsyncDisposable {
   problem(): string | undefined;
 }
 
-/** The half of the desk that a pipeline asks: it is there before the pipeline, and decisions are made after it. */
-export interface AskingDesk extends ApprovalDesk, Pick<ApprovalOffice, 'yesOf'> {
-  /** The whole desk. It knows no standing rules, and looks after nothing, until its `start`. */
-  deciding(parts: DecidingParts): ApprovalOffice;
+/** The half that a pipeline asks: it is there before the pipeline, and decisions are made after it. */
+export interface AskableApprovals extends ApprovalQuestions, Pick<Approvals, 'yesOf'> {
+  /** All of the approvals. They know no standing rules, and nothing is looked after, until `start`. */
+  deciding(parts: DecidingParts): Approvals;
 }
 
-/** Makes the desk, as far as the pipeline needs it. */
-export function createApprovalDesk(parts: ApprovalDeskParts): AskingDesk {
+/** Makes the approvals, as far as the pipeline needs them. */
+export function createApprovals(parts: ApprovalParts): AskableApprovals {
   const asking = stateOf(parts);
-  const ofPipeline: Omit<AskingDesk, 'deciding'> = {
+  const ofPipeline: Omit<AskableApprovals, 'deciding'> = {
     standing: (question) => isAlwaysAllowed(asking, question),
     question: (question) => ask(asking, question),
     yesOf: (record) => yesOf(asking, record),
   };
-  return { ...ofPipeline, deciding: (more) => ({ ...ofPipeline, ...decidingDesk({ ...asking, ...more }, parts) }) };
+  return {
+    ...ofPipeline,
+    deciding: (more) => ({ ...ofPipeline, ...decidingApprovals({ ...asking, ...more }, parts) }),
+  };
 }
 
-function decidingDesk(state: DeskState, parts: ApprovalDeskParts): Omit<ApprovalOffice, keyof ApprovalDesk | 'yesOf'> {
+function decidingApprovals(
+  state: ApprovalState,
+  parts: ApprovalParts,
+): Omit<Approvals, keyof ApprovalQuestions | 'yesOf'> {
   const { store, clock, rules, background } = state;
   let sweeping: AsyncDisposable | undefined;
   return {
@@ -147,9 +153,9 @@ function decidingDesk(state: DeskState, parts: ApprovalDeskParts): Omit<Approval
   };
 }
 
-function stateOf(parts: ApprovalDeskParts): AskingState {
+function stateOf(parts: ApprovalParts): AskingState {
   const { store, clock, log } = parts;
-  const limits = { ...DESK_LIMITS, ...parts.limits };
+  const limits = { ...APPROVAL_LIMITS, ...parts.limits };
   return {
     ...parts,
     limits,
@@ -175,7 +181,7 @@ async function idle(...underWay: readonly ReadonlySet<Promise<void>>[]): Promise
 }
 
 async function listPending(
-  state: DeskState,
+  state: ApprovalState,
   tenantId: string,
   limit: number,
   offset: number,
@@ -192,7 +198,7 @@ async function listPending(
 }
 
 async function withdrawCall(
-  state: DeskState,
+  state: ApprovalState,
   tenantId: string,
   invocationId: string,
   by: string,

@@ -14,8 +14,8 @@ import type { ApprovalTerms } from '../approval-terms.ts';
 import type { Notifier } from '../notifier.port.ts';
 import type { StandingRules } from './standing-rules.ts';
 
-/** What can be set of the desk. */
-export const DESK_SETTINGS = {
+/** Settings of the approvals that wait. */
+export const APPROVAL_LIMIT_SETTINGS = {
   sweepMs: seconds('approvals.sweep_seconds', {
     minimum: 0.05,
     default: 15,
@@ -46,8 +46,8 @@ export const DESK_SETTINGS = {
   }),
 };
 
-/** Bounds and times of the desk. */
-export interface DeskLimits extends ValuesOf<typeof DESK_SETTINGS> {
+/** Limits and times of approvals. */
+export interface ApprovalLimits extends ValuesOf<typeof APPROVAL_LIMIT_SETTINGS> {
   /** Between two looks for rules that other instances made. */
   readonly followMs: number;
   /** How long one instance may be silent in carrying out a decision before another one goes on. */
@@ -55,10 +55,14 @@ export interface DeskLimits extends ValuesOf<typeof DESK_SETTINGS> {
 }
 
 /** What holds where nobody says otherwise. */
-export const DESK_LIMITS: DeskLimits = { ...defaultsOf(DESK_SETTINGS), followMs: 400, leaseMs: 30_000 };
+export const APPROVAL_LIMITS: ApprovalLimits = {
+  ...defaultsOf(APPROVAL_LIMIT_SETTINGS),
+  followMs: 400,
+  leaseMs: 30_000,
+};
 
-/** Dependencies of the approval desk, as far as questions take them. */
-export interface ApprovalDeskParts {
+/** Dependencies of approvals, as far as questions take them. */
+export interface ApprovalParts {
   readonly store: ApprovalStore;
   readonly records: Pick<LedgerStore, 'waitingCalls' | 'findInvocation'>;
   readonly ledger: Pick<Ledger, 'commit'>;
@@ -76,7 +80,7 @@ export interface ApprovalDeskParts {
   readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
   /** Reasons for which the user at the agent's own client may confirm; default: requires_confirmation alone. */
   readonly clientReasons?: readonly ConfirmationReason[];
-  readonly limits?: Partial<DeskLimits>;
+  readonly limits?: Partial<ApprovalLimits>;
 }
 
 /** Dependencies of decisions: they lead back into the pipeline and to the workers. */
@@ -111,10 +115,10 @@ export interface Approver {
   readonly claims?: CapabilityClaims;
 }
 
-/** The desk at work, as far as it only asks: its dependencies, and what it has under way. */
-export interface AskingState extends Required<Omit<ApprovalDeskParts, 'limits' | 'shownArguments'>> {
-  readonly shownArguments: ApprovalDeskParts['shownArguments'];
-  readonly limits: DeskLimits;
+/** Approvals at work, as far as people are only asked: their dependencies, and what is under way. */
+export interface AskingState extends Required<Omit<ApprovalParts, 'limits' | 'shownArguments'>> {
+  readonly shownArguments: ApprovalParts['shownArguments'];
+  readonly limits: ApprovalLimits;
   readonly rules: StandingRules;
   /** Approvals that wait, by tenant: as of the last sweep, and those asked since. */
   readonly pendingCounts: Map<string, number>;
@@ -132,8 +136,8 @@ export interface AskingState extends Required<Omit<ApprovalDeskParts, 'limits' |
   readonly sending: Set<Promise<void>>;
 }
 
-/** The whole desk at work. */
-export interface DeskState extends AskingState, DecidingParts {}
+/** Approvals at work, decisions included. */
+export interface ApprovalState extends AskingState, DecidingParts {}
 
 /** One approval among all. */
 export const keyOf = (tenantId: string, approvalId: string): string => JSON.stringify([tenantId, approvalId]);

@@ -15,7 +15,7 @@ export interface ApprovalQuestion {
 }
 
 /** Where people are asked (ORC-03, ORC-05). */
-export interface ApprovalDesk {
+export interface ApprovalQuestions {
   /**
    * Whether a standing rule says yes to this call already. What an executor asks is answered only by a rule that was made
    * for that reason, for the very same arguments. At once: rules are held in memory.

@@ -8,10 +8,10 @@ import { createEditJudge } from '../../pipeline/dry-run/judge-edit.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import { manifest, pipeline } from '../../pipeline/pipeline.fixture.ts';
 import { silentLog } from '../../telemetry/log.ts';
-import { type ApprovalDeskParts, type ApprovalOffice, type Approver, createApprovalDesk } from '../approval-desk.ts';
 import { parseApprovalTerms } from '../approval-terms-file.ts';
+import { type ApprovalParts, type Approvals, type Approver, createApprovals } from '../approvals.ts';
 import type { ApprovalNotice } from '../notifier.port.ts';
-import type { DecidingParts } from './desk-state.ts';
+import type { DecidingParts } from './approvals-state.ts';
 
 /** A clock that tests move; monotonic time goes with it unless it jumps. */
 export interface MovedClock extends Clock {
@@ -50,25 +50,25 @@ export const ALICE = approver('did:user:alice');
 export const BOB = approver('did:user:bob');
 export const ADMIN = approver('did:user:admin', { roles: ['admin'] });
 
-export interface OfficeOptions {
+export interface ApprovalsOptions {
   /** The file of approvals. */
   readonly terms?: string;
   readonly pipeline?: Partial<PipelineParts>;
-  readonly desk?: Partial<ApprovalDeskParts & DecidingParts>;
+  readonly approvals?: Partial<ApprovalParts & DecidingParts>;
 }
 
-/** A desk over a whole pipeline, both over the in-memory adapters, with tools that write down what they ran with. */
-export async function office({ terms = '', pipeline: changes = {}, desk: more = {} }: OfficeOptions = {}) {
+/** A approvals over a whole pipeline, both over the in-memory adapters, with tools that write down what they ran with. */
+export async function approvalsOf({ terms = '', pipeline: changes = {}, approvals: more = {} }: ApprovalsOptions = {}) {
   const clock = movedClock();
   const store = memoryApprovalStore({ clock });
   const notices: ApprovalNotice[] = [];
-  const desks: ApprovalOffice[] = [];
-  // The first desk is the one that asks; the pipeline is made before it.
-  const approvals: PipelineParts['approvals'] = {
-    standing: (question) => desks[0]?.standing(question) ?? false,
-    question: (question) => (desks[0] as ApprovalOffice).question(question),
+  const opened: Approvals[] = [];
+  // The first approvals is the one that asks; the pipeline is made before it.
+  const approvalQuestions: PipelineParts['approvalQuestions'] = {
+    standing: (question) => opened[0]?.standing(question) ?? false,
+    question: (question) => (opened[0] as Approvals).question(question),
   };
-  const made = await pipeline({ clock, approvals, ...changes });
+  const made = await pipeline({ clock, approvalQuestions, ...changes });
   const judgeEdit = createEditJudge(made.parts);
   const resume = async (tenantId: string, invocationId: string, approval: GivenApproval): Promise<void> => {
     const record = await made.store.findInvocation(tenantId, invocationId);
@@ -78,16 +78,16 @@ export async function office({ terms = '', pipeline: changes = {}, desk: more = 
       { request: waiting.request, caller: { door } },
       { invocationId, nonce: nonceOf(record), acceptedAt, waiting, approval },
     );
-    desks[0]?.noticed(done);
+    opened[0]?.noticed(done);
   };
-  const open = (own: Partial<ApprovalDeskParts & DecidingParts> = {}): ApprovalOffice => {
-    const desk = createApprovalDesk({
+  const open = (own: Partial<ApprovalParts & DecidingParts> = {}): Approvals => {
+    const approvals = createApprovals({
       store,
       records: made.store,
       ledger: made.parts.ledger,
       clock,
       log: silentLog,
-      instanceId: `instance-${desks.length + 1}`,
+      instanceId: `instance-${opened.length + 1}`,
       terms: parseApprovalTerms(terms, 'approvals.toml', { fourEyes: true }),
       toolOf: (tenantId, toolId, version) => {
         const found = made.parts.registry.find(tenantId, toolId, version);
@@ -100,10 +100,10 @@ export async function office({ terms = '', pipeline: changes = {}, desk: more = 
       judgeEdit: own.judgeEdit ?? more.judgeEdit ?? judgeEdit,
       resume: own.resume ?? more.resume ?? resume,
     });
-    desks.push(desk);
-    return desk;
+    opened.push(approvals);
+    return approvals;
   };
-  const desk = open();
+  const approvals = open();
   const ran: Record<string, unknown>[] = [];
   const add = (tool: string, own: Partial<ToolManifest> = {}) =>
     made.add(manifest(tool, { side_effect_policy: 'irreversible', ...own }), (parameters) => {
@@ -116,14 +116,14 @@ export async function office({ terms = '', pipeline: changes = {}, desk: more = 
   /** Calls, and has people told as the layer does. */
   const ask = async (request: ToolInvokeRequest): Promise<InvocationRecord> => {
     const record = await made.call(request);
-    desks[0]?.noticed(record);
-    await desks[0]?.idle();
+    opened[0]?.noticed(record);
+    await opened[0]?.idle();
     return record;
   };
-  return { ...made, clock, approvalStore: store, notices, desk, open, ran, add, ask, resume, judgeEdit };
+  return { ...made, clock, approvalStore: store, notices, approvals, open, ran, add, ask, resume, judgeEdit };
 }
 
-export type Office = Awaited<ReturnType<typeof office>>;
+export type ApprovalsUnderTest = Awaited<ReturnType<typeof approvalsOf>>;
 
 /** The question that a call waits for. */
 export function questionOf({ state, waiting }: InvocationRecord): ApprovalRequest {
@@ -132,11 +132,11 @@ export function questionOf({ state, waiting }: InvocationRecord): ApprovalReques
 }
 
 /** What is on record of a call. */
-export const rowOf = async ({ store }: Office, { invocationId }: InvocationRecord) =>
+export const rowOf = async ({ store }: ApprovalsUnderTest, { invocationId }: InvocationRecord) =>
   (await store.findInvocation('acme', invocationId)) as InvocationRecord;
 
 /** Facts of one kind, by their types without what all have in common. */
-export async function factsOf({ eventsOf }: Office, { invocationId }: InvocationRecord) {
+export async function factsOf({ eventsOf }: ApprovalsUnderTest, { invocationId }: InvocationRecord) {
   const events = await eventsOf(invocationId);
   return events
     .filter(({ type }) => type.startsWith('ai.agent.approval.'))
