@@ -15,12 +15,12 @@ const write = (name: string, text: string) => writeFile(join(open.folder, 'polic
 const call = () => open.layer.invoke({ tool_id: 'double', parameters: { n: 4 } }, { token: open.token });
 const ENOUGH_MS = 10_000;
 
-test('PRM-05 a policy file that changes is in force without a restart, and policies.why says what it did', async () => {
+test('PRM-05 a policy file that changes is in force without a restart, and policies.explain says what it did', async () => {
   expect(await call()).toMatchObject({ status: 'success' });
   await write('own.cedar', '@id("closed")\nforbid (principal, action, resource) when { resource.id == "double" };');
   await vi.waitFor(async () => expect(await call()).toMatchObject({ error: { e_code: 'E3210' } }), ENOUGH_MS);
   const { invocation_id } = await call();
-  const why = await open.layer.ask('policies.why', { invocation_id }, LOCAL);
+  const why = await open.layer.ask('policies.explain', { invocation_id }, LOCAL);
   expect(why).toMatchObject({ tool_id: 'double', allowed: false });
   expect(why.engines[0]?.decided).toMatchObject([
     { name: 'own.cedar:closed', effect: 'deny', file: 'own.cedar', line: 1, held: ['resource.id == "double"'] },
@@ -99,10 +99,10 @@ test('policies can be tested before they are in force', async () => {
 });
 
 test('a question about a call that nobody made is filled in from the registry', async () => {
-  const why = await open.layer.ask('policies.why', { question: { tool: { tool_id: 'double' } } }, LOCAL);
+  const why = await open.layer.ask('policies.explain', { question: { tool: { tool_id: 'double' } } }, LOCAL);
   expect(why).toMatchObject({ allowed: true, assumed: [], engines: [{ engine: 'cedar', allowed: true }] });
-  await expect(open.layer.ask('policies.why', {}, LOCAL)).rejects.toMatchObject({ code: 'E3801' });
-  await expect(open.layer.ask('policies.why', { invocation_id: 'none' }, LOCAL)).rejects.toMatchObject({
+  await expect(open.layer.ask('policies.explain', {}, LOCAL)).rejects.toMatchObject({ code: 'E3801' });
+  await expect(open.layer.ask('policies.explain', { invocation_id: 'none' }, LOCAL)).rejects.toMatchObject({
     code: 'E3809',
   });
 });
@@ -113,6 +113,6 @@ test('the policies are shown to nobody of another tenant, nor are its calls expl
   for (const operation of ['policies.list', 'policies.reload', 'policies.test'] as const)
     await expect(open.layer.ask(operation, {}, other), operation).rejects.toMatchObject({ code: 'E3213' });
   const { invocation_id } = await call();
-  await expect(open.layer.ask('policies.why', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
+  await expect(open.layer.ask('policies.explain', { invocation_id }, other)).rejects.toMatchObject({ code: 'E3809' });
   expect(await readFile(join(open.folder, 'policies', 'default.cedar'), 'utf8')).toContain('permit (');
 });

@@ -23,7 +23,7 @@ const MAY_USE: Readonly<Record<string, readonly Role[]>> = {
 const HARMLESS: readonly string[] = [
   'tools.dry-run',
   'tools.search',
-  'policies.why',
+  'policies.explain',
   'tools.invoke',
   'invocations.cancel',
   'invocations.extend',

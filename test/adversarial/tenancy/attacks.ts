@@ -222,7 +222,7 @@ const OWN: OwnAttacks = {
     { name: 'mine', agent_did: agent, tool_id: tool },
   ],
   'policies.list': () => [{}, { text: true }],
-  'policies.why': ({ invocation, running, tenant, agent, tool }) => [
+  'policies.explain': ({ invocation, running, tenant, agent, tool }) => [
     { invocation_id: invocation },
     { invocation_id: running },
     { question: { principal: { tenant_id: tenant, agent_did: agent }, tool: { tool_id: tool } } },

@@ -71,7 +71,7 @@ export const OWN: Partial<Attacks> = {
     { invocation_ids: [inTurn, paid], continue_on_failure: true },
     { turn_group_id: turnGroup },
   ],
-  'policies.why': byCall,
+  'policies.explain': byCall,
   'audit.query': ({ paid, agent }) => [{}, { invocation_id: paid }, { agent_did: agent }],
   'visibility.list': ({ agent }) => [{ list: 'agent-enabled', agent_did: agent }, { list: 'agent-unavailable' }],
   'activations.list': ({ agent, user }) => [{}, { agent_did: agent, ...of(user) }],

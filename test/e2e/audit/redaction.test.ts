@@ -143,7 +143,7 @@ test('an agent and a user who are called by their address keep their calls, and 
   const calls = events.flatMap(({ data }) => data['invocation_id'] ?? []);
   expect(calls.length).toBeGreaterThan(3);
   expect(new Set(calls)).toEqual(new Set([invocation_id]));
-  const why = await layer.ask('policies.why', { invocation_id }, LOCAL_CALLER);
+  const why = await layer.ask('policies.explain', { invocation_id }, LOCAL_CALLER);
   expect(why.still_so).toBe(true);
   const file = await auditFile();
   for (const text of [JSON.stringify(events), file]) {

@@ -24,7 +24,7 @@ const EVENTS_MAX = 100;
  * decision itself is read from the record where it is there; the reasons are those of the policies in force now.
  */
 export const explainPolicy = operation({
-  name: 'policies.why',
+  name: 'policies.explain',
   summary: 'Say which policies decided on a call, and what would have to change',
   method: 'POST',
   path: '/v1/policies/explanation',

@@ -62,7 +62,7 @@ test('policy test sends files and folders, prints failures and ends with 1', asy
 
 test('policy why takes an invocation or a question, not both', async () => {
   const explained = { ...RULE, text: 'forbid (principal, action, resource);', held: [], unmet: [] };
-  bench.layer.answers.set('policies.why', () => ({
+  bench.layer.answers.set('policies.explain', () => ({
     tool_id: 'x',
     allowed: false,
     recorded: { engine: 'cedar', version: 'v0', allowed: false, policies: ['a.cedar:no'] },

@@ -34,7 +34,7 @@ export function addPolicyCommands(program: Command, kit: CommandKit): void {
     },
   });
   addTestCommand(policy, kit);
-  operation('policies.why', {
+  operation('policies.explain', {
     command: 'why',
     help: 'which policies decided on a call, and what would have to change',
     args: ['invocation_id'],
