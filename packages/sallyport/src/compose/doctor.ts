@@ -10,7 +10,7 @@ import { locateBinaries } from '../storage/postgres/embedded/binaries.ts';
 import { serverFacts } from '../storage/postgres/server-facts.ts';
 import { settingsOf } from './open-layer.ts';
 import { checkPolicies } from './parts/open-policies.ts';
-import { openSandboxes } from './parts/open-sandboxes.ts';
+import { MACHINE_DRIVERS, openSandboxes } from './parts/open-sandboxes.ts';
 import { readSettings } from './read-settings.ts';
 import { readRunningLayer } from './running-layer/running-layer-file.ts';
 import type { Settings } from './settings.ts';
@@ -123,9 +123,6 @@ async function checkSandboxes(settings: Settings): Promise<DoctorFinding[]> {
   for (const driver of drivers) if (Symbol.asyncDispose in driver) opened.use(driver as AsyncDisposable);
   return findings.flat();
 }
-
-/** Drivers that need nothing but this machine. */
-const MACHINE_DRIVERS = ['bubblewrap', 'gvisor', 'qemu', 'firecracker'];
 
 async function checkDriver(driver: SandboxDriver, isFirst: boolean): Promise<DoctorFinding[]> {
   const { works, version, problem, weaknesses, holes = [] } = await driver.probe();

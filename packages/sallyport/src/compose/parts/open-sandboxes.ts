@@ -33,8 +33,13 @@ interface OpenedDriver {
   readonly servers?: SandboxDriver;
 }
 
-/** What opens one driver. What it keeps is closed with the layer. */
-type Open = (from: From, opened: AsyncDisposableStack) => OpenedDriver;
+/** A driver that settings may name. */
+interface NamedDriver {
+  /** It needs services elsewhere, so `doctor` tries it only where the settings name it. */
+  readonly isElsewhere?: true;
+  /** Makes the driver; it is closed with the layer. */
+  open(from: From, opened: AsyncDisposableStack): OpenedDriver;
+}
 
 interface From {
   readonly settings: Settings;
@@ -43,27 +48,41 @@ interface From {
   readonly closed: readonly string[];
 }
 
-const DRIVERS: Readonly<Record<string, Open>> = {
-  bubblewrap({ settings, gate, closed }, opened) {
-    const driver = createBubblewrapDriver({ launchersReady: settings['sandbox.warm_launchers'], closed }, gate);
-    const pool = createWarmPool(driver, { settings: valuesOf(WARM_POOL_SETTINGS, settings) });
-    // Closes the driver too.
-    opened.defer(() => pool.close());
-    return { calls: pool, servers: driver };
+const DRIVERS: Readonly<Record<string, NamedDriver>> = {
+  bubblewrap: {
+    open({ settings, gate, closed }, opened) {
+      const driver = createBubblewrapDriver({ launchersReady: settings['sandbox.warm_launchers'], closed }, gate);
+      const pool = createWarmPool(driver, { settings: valuesOf(WARM_POOL_SETTINGS, settings) });
+      // Closes the driver too.
+      opened.defer(() => pool.close());
+      return { calls: pool, servers: driver };
+    },
   },
-  gvisor: ({ settings, gate, closed }) => ({
-    calls: createGvisorDriver({ program: settings['sandbox.gvisor_program'], closed }, gate),
-  }),
-  qemu: ({ settings }) => ({
-    calls: createQemuDriver({ ...guestOf(settings), accelerator: settings['sandbox.qemu_accelerator'] }),
-  }),
-  firecracker: ({ settings, gate }) => ({ calls: createFirecrackerDriver(guestOf(settings), gate) }),
-  kubernetes({ settings }, opened) {
-    const driver = createKubernetesDriver(poolOf(settings));
-    opened.defer(() => driver.close());
-    return { calls: driver };
+  gvisor: {
+    open: ({ settings, gate, closed }) => ({
+      calls: createGvisorDriver({ program: settings['sandbox.gvisor_program'], closed }, gate),
+    }),
+  },
+  qemu: {
+    open: ({ settings }) => ({
+      calls: createQemuDriver({ ...guestOf(settings), accelerator: settings['sandbox.qemu_accelerator'] }),
+    }),
+  },
+  firecracker: { open: ({ settings, gate }) => ({ calls: createFirecrackerDriver(guestOf(settings), gate) }) },
+  kubernetes: {
+    isElsewhere: true,
+    open({ settings }, opened) {
+      const driver = createKubernetesDriver(poolOf(settings));
+      opened.defer(() => driver.close());
+      return { calls: driver };
+    },
   },
 };
+
+/** Names of the drivers that need nothing but this machine. */
+export const MACHINE_DRIVERS: readonly string[] = Object.keys(DRIVERS).filter(
+  (name) => DRIVERS[name]?.isElsewhere !== true,
+);
 
 /**
  * Makes the drivers that the settings name. None of them is looked at before a call or a probe needs it.
@@ -76,8 +95,8 @@ export function openSandboxes(opened: AsyncDisposableStack, settings: Settings, 
   if (names.length === 0)
     throw new ToolLayerError('E3801', 'sandbox.drivers names no driver. Leave it out for the default.');
   const found = names.map((name) => {
-    const open = Object.hasOwn(DRIVERS, name) ? DRIVERS[name] : undefined;
-    if (open !== undefined) return open({ settings, gate, closed }, opened);
+    const driver = Object.hasOwn(DRIVERS, name) ? DRIVERS[name] : undefined;
+    if (driver !== undefined) return driver.open({ settings, gate, closed }, opened);
     const known = Object.keys(DRIVERS).join(', ');
     throw new ToolLayerError('E3801', `sandbox.drivers names ${JSON.stringify(name)}; there are ${known}.`);
   });
