@@ -1,4 +1,5 @@
 import type { Failure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { LifecycleState } from '../../api/schemas/invocation.ts';
 import type { InvocationRecord } from '../domain/invocation/record.ts';
 import type { WaitFor } from '../domain/invocation/waiting-call.ts';
@@ -19,6 +20,12 @@ export interface Refused<Adds> {
   readonly refused: Failure;
   readonly established: Partial<Adds>;
 }
+
+/** What a stage throws once it has established something: the refusal, and that. */
+export const refusedBy = <Adds>(thrown: unknown, established: Partial<Adds>): Refused<Adds> => ({
+  refused: failureOf(thrown),
+  established,
+});
 
 /** What a stage may end with: what it establishes, a refusal, an answer that is there already, or a wait. */
 export type StageEnd<Adds> = Adds | Failure | Refused<Adds> | EarlierAnswer | Waits;

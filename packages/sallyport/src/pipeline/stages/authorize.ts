@@ -11,7 +11,7 @@ import type { PolicyDecision, PolicyQuestion } from '../../permission/policy-eng
 import { createTrustRules } from '../../permission/trust.ts';
 import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
-import type { Stage } from '../stage.ts';
+import { refusedBy, type Stage } from '../stage.ts';
 import { callGrant } from './grant/call-grant.ts';
 import { overriddenGrant } from './grant/overridden-grant.ts';
 import { tokenRefusal } from './grant/token-refusal.ts';
@@ -51,17 +51,23 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
       if (isFailure(granted)) return granted;
       const grant = overriddenGrant(granted, overrides);
       const trust = rules.effective(principal.trust, tool.manifest, asked);
-      const outside = await checkPathArguments(tool.manifest, call.parameters, grant);
-      if (outside !== undefined) return { refused: outside, established: { trust } };
-      const policyDecision = await policy.decide(questionOf(call, grant, trust));
-      if (isFailure(policyDecision)) return { refused: policyDecision, established: { trust } };
-      const forbidden = policyRefusal(policyDecision);
-      if (forbidden !== undefined) return { refused: forbidden, established: { trust, policyDecision } };
-      const gateDecision = await gate?.judge(caseOf(call), ongoing.controller.signal);
-      const objection = gateDecision === undefined ? undefined : gateRefusal(gateDecision);
-      return objection === undefined
-        ? { grant, executor, trust, policyDecision, gateDecision }
-        : { refused: objection, established: { trust, policyDecision, gateDecision } };
+      let established: Partial<Authorized> = { trust };
+      try {
+        const outside = await checkPathArguments(tool.manifest, call.parameters, grant);
+        if (outside !== undefined) return { refused: outside, established };
+        const policyDecision = await policy.decide(questionOf(call, grant, trust));
+        if (isFailure(policyDecision)) return { refused: policyDecision, established };
+        established = { trust, policyDecision };
+        const forbidden = policyRefusal(policyDecision);
+        if (forbidden !== undefined) return { refused: forbidden, established };
+        const gateDecision = await gate?.judge(caseOf(call), ongoing.controller.signal);
+        established = { trust, policyDecision, gateDecision };
+        const objection = gateDecision === undefined ? undefined : gateRefusal(gateDecision);
+        if (objection !== undefined) return { refused: objection, established };
+        return { grant, executor, trust, policyDecision, gateDecision };
+      } catch (thrown) {
+        return refusedBy(thrown, established);
+      }
     },
   };
 }

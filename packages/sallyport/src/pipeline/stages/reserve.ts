@@ -1,12 +1,11 @@
 // Without a quota, a rate limit and a circuit, one slot is counted.
 import type { Failure } from '@sallyport/std/error/failure';
-import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import type { Approved, Authorized, CallRequest, Reserved, Resolved } from '../call.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import { agentKey } from '../ongoing/running-calls.ts';
 import type { PipelineParts } from '../parts.ts';
-import { isRefused, type Refused, type Stage } from '../stage.ts';
+import { isRefused, type Refused, refusedBy, type Stage } from '../stage.ts';
 import { takeRate } from './attempts/take-rate.ts';
 import { cannotWait } from './grant/own-token.ts';
 
@@ -35,8 +34,12 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
       if (spent !== undefined) return spent;
       const held = await slotFor(parts, call, ongoing);
       if (isRefused(held)) return held;
-      const refused = (await takeWay(parts, call, ongoing)) ?? (await quota?.take(principal, claims));
-      return refused === undefined ? held : { refused, established: held };
+      try {
+        const refused = (await takeWay(parts, call, ongoing)) ?? (await quota?.take(principal, claims));
+        return refused === undefined ? held : { refused, established: held };
+      } catch (thrown) {
+        return refusedBy(thrown, held);
+      }
     },
   };
 }
@@ -78,7 +81,7 @@ async function waitForSlot(
     signal.throwIfAborted();
     return { slot, slotWaitMs: waitedMs() };
   } catch (thrown) {
-    return { refused: failureOf(thrown), established: { slotWaitMs: waitedMs() } };
+    return refusedBy(thrown, { slotWaitMs: waitedMs() });
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
+import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Admitted, CallRequest, Noted, Resolved } from '../call.ts';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../parts.ts';
@@ -27,8 +28,8 @@ export function resolve({
       const identity = await identified(call, ongoing);
       if (isFailure(identity) || isRefused(identity)) return identity;
       const { tool_id, tool_version } = call.request;
-      const found = await visible.findAnywhere(identity, tool_id, tool_version);
-      // On record even when the tool is not found: the refusal belongs to this tenant.
+      // On record even when the tool is not found, or cannot be looked for: the refusal belongs to this tenant.
+      const found = await lookedFor(() => visible.findAnywhere(identity, tool_id, tool_version));
       if (isFailure(found)) return { refused: found, established: identity };
       const { tool, overrides, overridesUser, rule } = found;
       if (!ongoing.rehearsal) registry.noteUse(tool);
@@ -45,4 +46,13 @@ export function resolve({
       };
     },
   };
+}
+
+/** A fault of the registry is a refusal like others. */
+async function lookedFor<Found>(look: () => Found | Promise<Found>): Promise<Found | Failure> {
+  try {
+    return await look();
+  } catch (thrown) {
+    return failureOf(thrown);
+  }
 }

@@ -1,18 +1,26 @@
 import { isFailure } from '@sallyport/std/error/failure';
 import type { BeforeHook, HookVerdict } from '../../../hooks/hook.ts';
 import type { Hooks } from '../../../hooks/run-hooks.ts';
-import type { Admitted, Authorized, CallRequest, Consulted, Fresh, Resolved, Validated } from '../../call.ts';
+import type { Admitted, Authorized, CallRequest, Consulted, Fresh, Noted, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
-import { isEarlierAnswer, isRefused, isWaits, type Refused, type Stage, type StageEnd } from '../../stage.ts';
+import {
+  isEarlierAnswer,
+  isRefused,
+  isWaits,
+  type Refused,
+  refusedBy,
+  type Stage,
+  type StageEnd,
+} from '../../stage.ts';
 import { argumentsOutOfBounds } from '../admit.ts';
 import { type Hookable, hookedCall, subjectOf } from './hooked-call.ts';
 
-type Needs = Hookable & Fresh;
+type Needs = Hookable & Noted & Fresh;
 
 /** The stages that arguments go through again which a hook has rewritten. */
 export interface Judges {
-  readonly validate: Stage<Admitted & Resolved & CallRequest, Validated>;
+  readonly validate: Stage<CallRequest & Noted & Admitted & Resolved, Validated>;
   readonly authorize: Stage<CallRequest & Admitted & Resolved & Validated, Authorized>;
 }
 
@@ -45,22 +53,26 @@ export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits
     const hookVerdicts: HookVerdict[] = [];
     /** What will run, as far as the hooks have rewritten it: on record also when a later hook refuses it. */
     let judged: Partial<Judged> = {};
-    for (const hook of asked) {
-      const { verdict, answer, refused } = await all.askBefore(
-        hook,
-        hookedCall(call, ongoing),
-        ongoing.controller.signal,
-      );
-      hookVerdicts.push(answer === undefined ? verdict : { ...verdict, input_hash_before: call.inputHash });
-      if (refused !== undefined) return { refused, established: { ...judged, hookVerdicts } };
-      if (answer === undefined) continue;
-      const again = await judgeAgain(judges, { ...call, givenParameters: answer.arguments }, limits, ongoing);
-      if (isRefused(again))
-        return { refused: again.refused, established: { ...judged, ...again.established, hookVerdicts } };
-      judged = { ...again, givenParameters: answer.arguments };
-      call = { ...call, ...again, givenParameters: answer.arguments };
+    try {
+      for (const hook of asked) {
+        const { verdict, answer, refused } = await all.askBefore(
+          hook,
+          hookedCall(call, ongoing),
+          ongoing.controller.signal,
+        );
+        hookVerdicts.push(answer === undefined ? verdict : { ...verdict, input_hash_before: call.inputHash });
+        if (refused !== undefined) return { refused, established: { ...judged, hookVerdicts } };
+        if (answer === undefined) continue;
+        const again = await judgeAgain(judges, { ...call, givenParameters: answer.arguments }, limits, ongoing);
+        if (isRefused(again))
+          return { refused: again.refused, established: { ...judged, ...again.established, hookVerdicts } };
+        judged = { ...again, givenParameters: answer.arguments };
+        call = { ...call, ...again, givenParameters: answer.arguments };
+      }
+      return { ...judged, hookVerdicts };
+    } catch (thrown) {
+      return refusedBy(thrown, { ...judged, hookVerdicts });
     }
-    return { ...judged, hookVerdicts };
   }
 }
 

@@ -3,7 +3,7 @@ import type { Hooks } from '../../../hooks/run-hooks.ts';
 import type { Consulted, Executed, Ran } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../parts.ts';
-import type { Stage, StageEnd } from '../../stage.ts';
+import { refusedBy, type Stage, type StageEnd } from '../../stage.ts';
 import { type Hookable, hookedCall, subjectOf } from './hooked-call.ts';
 
 type Needs = Hookable & Consulted & Ran;
@@ -32,12 +32,16 @@ async function askAll(
   let outcome = call.ran;
   const hookVerdicts = [...call.hookVerdicts];
   const told = hookedCall(call, ongoing);
-  for (const hook of asked) {
-    const shown = { ...told, result: outcome.result, toolError: outcome.toolError === true };
-    const { verdict, answer, refused } = await hooks.askAfter(hook, shown, ongoing.controller.signal);
-    hookVerdicts.push(verdict);
-    if (refused !== undefined) return { refused, established: { hookVerdicts } };
-    if (answer !== undefined) outcome = { ...outcome, result: answer.result };
+  try {
+    for (const hook of asked) {
+      const shown = { ...told, result: outcome.result, toolError: outcome.toolError === true };
+      const { verdict, answer, refused } = await hooks.askAfter(hook, shown, ongoing.controller.signal);
+      hookVerdicts.push(verdict);
+      if (refused !== undefined) return { refused, established: { hookVerdicts } };
+      if (answer !== undefined) outcome = { ...outcome, result: answer.result };
+    }
+    return { outcome, hookVerdicts };
+  } catch (thrown) {
+    return refusedBy(thrown, { hookVerdicts });
   }
-  return { outcome, hookVerdicts };
 }
