@@ -11,7 +11,12 @@ beforeAll(async () => {
 afterAll(() => open[Symbol.asyncDispose]());
 
 const LOCAL = { door: 'library', local: true } as const;
-const write = (name: string, text: string) => writeFile(join(open.folder, 'policies', name), text);
+/** As a whole, so that nobody who watches the folder reads half of it. */
+async function write(name: string, text: string): Promise<void> {
+  const draft = join(open.folder, `${name}.draft`);
+  await writeFile(draft, text);
+  await rename(draft, join(open.folder, 'policies', name));
+}
 const call = () => open.layer.invoke({ tool_id: 'double', parameters: { n: 4 } }, { token: open.token });
 const ENOUGH_MS = 10_000;
 

@@ -50,7 +50,7 @@ async function fixture(options: Partial<Parameters<typeof openKeyUrl>[1]> = {}) 
     overlapMs: 60_000,
     maxAgeMs: 600_000,
     retryMs: 10_000,
-    timeoutMs: 200,
+    timeoutMs: 5_000,
     clock,
     log: { debug: say, info: say, warn: say, error: say },
     ...options,
@@ -151,7 +151,7 @@ describe('a key set behind a URL', () => {
   test.each(RUBBISH)(
     'PRM-02 when the answer %s, known keys stay up to the maximum age, loudly',
     async (_name, answer) => {
-      const { time, served, source, code, publish, lines } = await fixture();
+      const { time, served, source, code, publish, lines } = await fixture({ timeoutMs: 1_000 });
       publish(await jwk('one', first));
       const token = await sign('one', first.privateKey);
       expect(await code(token)).toBe('ok');
