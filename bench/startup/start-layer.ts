@@ -12,17 +12,20 @@ export interface Started {
   readonly ms: number;
 }
 
-/** What `npm start` and `npm run sallyport` run. */
-const START = join(import.meta.dirname, '..', '..', 'packages', 'sallyport', 'bin', 'starter.mjs');
+const PROGRAMS = join(import.meta.dirname, '..', '..', 'packages', 'sallyport', 'bin');
+/** The program that `npm start` runs. */
+const STARTER = join(PROGRAMS, 'starter.mjs');
+/** The program that `npm run sallyport` runs. */
+const SALLYPORT = join(PROGRAMS, 'sallyport.mjs');
 
 /**
  * Starts what `npm start` starts, npm itself apart, and makes its first call with what it prints.
  * @returns when the answer is there
  */
 export async function startStarter(folder: string): Promise<Started> {
-  const args = ['starter', '--port', '0', '--data-folder', dataFolder(folder)];
+  const args = ['--port', '0', '--data-folder', dataFolder(folder)];
   const begin = performance.now();
-  const server = startProgram({ script: START, args, folder });
+  const server = startProgram({ script: STARTER, args, folder });
   return timed(server, begin, async () => {
     const { port, token } = await untilItWorks(server, () => printed(server.output()));
     const caller = await jsonCaller({
@@ -40,9 +43,9 @@ export async function startStarter(folder: string): Promise<Started> {
 /** Starts the layer alone. @returns when it says that it is healthy */
 export async function startServe(folder: string): Promise<Started> {
   const port = await freePort();
-  const args = ['sallyport', 'serve', '--port', String(port), '--data-folder', dataFolder(folder)];
+  const args = ['serve', '--port', String(port), '--data-folder', dataFolder(folder)];
   const begin = performance.now();
-  const server = startProgram({ script: START, args, folder });
+  const server = startProgram({ script: SALLYPORT, args, folder });
   return timed(server, begin, () => untilItWorks(server, () => healthy(port)));
 }
 
