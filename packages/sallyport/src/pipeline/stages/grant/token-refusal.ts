@@ -10,8 +10,8 @@ export function tokenRefusal({ request, claims, tool }: CallRequest & Resolved):
 }
 
 /**
- * A stage whose refusal only those hear whose token is for the call at all: others would learn from the faults of their
- * arguments what the tool takes. They get the refusal that `authorize` has for them.
+ * Wraps a stage so that only callers whose token covers the call see its refusal: to others, faults of their arguments
+ * would reveal what the tool takes. They get the refusal of `authorize` instead.
  */
 export function forTokenHolders<Needs, Adds extends object>(
   stage: Stage<Needs, Adds>,
