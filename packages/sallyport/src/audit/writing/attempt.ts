@@ -23,9 +23,9 @@ export interface Verdict {
 }
 
 /**
- * Separates writes that succeeded from those that did not. A hash proves everything before it, so all links up to the
- * head are written; an attempt that begins at the head may still be written, until another link takes its position; no
- * other attempt ever will be.
+ * Separates the writes that succeeded from those that did not. A hash proves everything before it, so whatever leads to
+ * the head is written; what continues after the head may be written yet, until something else takes its position;
+ * nothing else ever will be.
  */
 export function judge(attempts: readonly Attempt[], head: ChainHead): Verdict {
   const came: Attempt[] = [];
