@@ -44,7 +44,7 @@ export const importComposio = operation({
 
 type Asked = Omit<ComposioImport, 'bump' | 'dry_run'>;
 
-/** The address that gets the key, over an encrypted connection. */
+/** The address that gets the key: https, unless it is localhost or an IP address. */
 function addressOf(baseUrl: string): { readonly host: string; readonly port: number } | Failure {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || /[\s\\{}?#]/.test(baseUrl) || url.username !== '' || url.password !== '')

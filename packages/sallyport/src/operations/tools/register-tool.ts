@@ -6,8 +6,7 @@ import { recordMoves } from './move-tool.ts';
 import { recordChange } from './registry-event.ts';
 
 /**
- * Registers one manifest; the same content again changes nothing (REG-03). Versions that are removed because of it are
- * on record too.
+ * Registers one manifest; the same content again changes nothing (REG-03). Versions that it retires are on record too.
  */
 export const registerTool = operation({
   name: 'tools.register',

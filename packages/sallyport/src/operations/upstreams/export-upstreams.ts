@@ -9,7 +9,10 @@ import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { withPlaceholders } from './get-upstream.ts';
 
-/** The upstreams of a tenant as the `mcpServers` JSON of desktop clients; values that may be secrets are left blank. */
+/**
+ * The upstreams of a tenant as the `mcpServers` JSON of desktop clients; placeholders stand for values that may be
+ * secrets.
+ */
 export const exportUpstreams = operation({
   name: 'upstreams.export',
   summary: "The upstreams as a desktop client's mcpServers JSON, without values of secrets (REG-14)",

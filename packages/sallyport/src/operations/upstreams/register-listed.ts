@@ -35,7 +35,7 @@ export async function registerListed(
   return ends;
 }
 
-/** Marks the versions of a registration, and those removed because of it, as recorded. */
+/** Marks the versions of a registration, and those it retired, as recorded. */
 export function noteRecorded({ registry }: Pick<OperationParts, 'registry'>, ends: readonly (Registered | Failure)[]) {
   const written = ends.flatMap((end) =>
     isFailure(end) || end.outcome !== 'created' ? [] : [end.version, ...end.retired],
