@@ -122,7 +122,7 @@ export interface LedgerStore {
    * Writes a batch in one transaction; batches of one chain in the order of the calls. A record replaces the row of the
    * same tenant and id.
    * @throws E3802 when such a row is another call's (`nonceOf`), is final, or was written or fenced under a later
-   * lease; E3812 when the position of an event in its chain is taken. Nothing of the batch is written then
+   *   lease; E3812 when the position of an event in its chain is taken. Nothing of the batch is written then
    */
   append(batch: LedgerBatch, durability: Durability): Promise<void>;
   /** Newest event of a chain; undefined when the chain does not exist. */

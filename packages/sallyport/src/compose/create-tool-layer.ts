@@ -67,7 +67,7 @@ export const LOCAL_CALLER: Caller = { door: 'library', local: true };
 /**
  * Starts the layer with settings, database, registry and upstreams; it accepts requests when the promise resolves.
  * @throws ToolLayerError E3801 and E3403 for faulty settings, E3812 for the database, E3900 for keys, E3214 for
- * policies; each says what to change
+ *   policies; each says what to change
  */
 export async function createToolLayer(options: ToolLayerOptions = {}): Promise<EmbeddedToolLayer> {
   const { environment = process.env, clock = systemClock } = options;

@@ -24,7 +24,8 @@ export interface LangChainRegistrations {
 export interface FunctionTools {
   /**
    * Registers a function with a whole manifest.
-   * @throws ToolLayerError E3008 for a faulty manifest, E3007 when the version has another content or a function already
+   * @throws ToolLayerError E3008 for a faulty manifest, E3007 when the version has another content or a function
+   *   already
    */
   registerFunction(manifest: ToolManifest, run: NativeFunction): Promise<Registration>;
   /**
@@ -42,7 +43,7 @@ export interface FunctionTools {
    * @param range version or SemVer range; the newest release when absent
    * @returns a handle that unbinds the function when disposed
    * @throws ToolLayerError E3001, E3002, E3004 or E3006 when there is no such tool, E3007 when it has a function
-   * already, E3901 when it is not of kind `native`
+   *   already, E3901 when it is not of kind `native`
    */
   bindFunction(toolId: string, run: NativeFunction, range?: string): Promise<Disposable>;
   /**

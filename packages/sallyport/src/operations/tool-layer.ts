@@ -10,7 +10,7 @@ export interface ToolLayer {
    * Asks for one operation. Input is checked against the operation's schema before anything else. An accepted tool call
    * resolves to its response, however it ended; every other failure throws.
    * @throws ToolLayerError E3801 for malformed input, E32xx for an asker without access, and the errors of the
-   * operation
+   *   operation
    */
   ask<N extends OperationName>(operation: N, input: OperationInput<N>, caller: Caller): Promise<OperationOutput<N>>;
   /**

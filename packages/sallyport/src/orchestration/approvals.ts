@@ -56,7 +56,7 @@ export interface Approvals extends ApprovalQuestions, AsyncDisposable {
   /**
    * Approves. Resolves once the vote is stored; the call resumes after that.
    * @returns E3809 no such approval; E3817 decided already, or not what was shown; E3808 expired; E3213 may not decide;
-   * E3801 for an invalid standing rule; the refusal of edited arguments, after which the approval stays pending
+   *   E3801 for an invalid standing rule; the refusal of edited arguments, after which the approval stays pending
    */
   approve(approval: Approval): Promise<Decided | Failure>;
   /** Denies. Resolves once the call has ended. @returns as `approve` */

@@ -23,7 +23,7 @@ export interface SideEffectPage {
 export interface SideEffects {
   /**
    * @param wanted keeps only matching side effects; calls whose tool was never reached never match. A page may then
-   * hold fewer than `limit` although more follow
+   *   hold fewer than `limit` although more follow
    */
   list(query: CallQuery, wanted?: (effect: SideEffect) => boolean): Promise<SideEffectPage>;
   /** Undefined when this tenant has no such call, or the call left no side effect. */

@@ -24,8 +24,8 @@ export interface Refused<Adds> {
 export type StageEnd<Adds> = Adds | Failure | Refused<Adds> | EarlierAnswer | Waits;
 
 /**
- * One step of a call: takes what earlier stages established, returns what it establishes. It writes neither into `call` nor
- * into `ongoing`; the runner adds what it returns.
+ * One step of a call: takes what earlier stages established, returns what it establishes. It writes neither into `call`
+ * nor into `ongoing`; the runner adds what it returns.
  */
 export interface Stage<Needs, Adds> {
   readonly name: string;

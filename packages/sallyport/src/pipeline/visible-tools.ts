@@ -36,13 +36,13 @@ export interface VisibleTools {
   /**
    * The tool that a name means, whatever the token covers.
    * @returns E3001 both for an invisible tool and for one that does not exist, E3813 for a tool in quarantine, and the
-   * failures of {@link Registry.find}
+   *   failures of {@link Registry.find}
    */
   readonly find: Find;
   /**
    * The tool that a call means. A name that is not found is looked up in the store first, at most once a second.
    * @returns as `find`; E3209 for a name that the token does not cover, whether or not such a tool exists. Both
-   * failures name visible tools with similar names in `details.did_you_mean`
+   *   failures name visible tools with similar names in `details.did_you_mean`
    */
   findAnywhere(asking: Asking, name: string, range?: string): FoundTool | Failure | Promise<FoundTool | Failure>;
   /**

@@ -79,7 +79,10 @@ async function deleted(store: LedgerStore, head: KeptHeads['heads'][number]): Pr
   return `the signed head of ${head.time} was deleted from the table`;
 }
 
-/** Chains with old events after their last signed head: left by a killed instance until its next start, or by deleted heads. */
+/**
+ * Chains with old events after their last signed head: left by a killed instance until its next start, or by deleted
+ * heads.
+ */
 function unsigned({ everyMs, now }: OutsideKnowledge, chains: readonly ChainReport[]): string[] {
   return chains.flatMap(({ chain_id, unsigned_since: since }) =>
     since === undefined || now() - Date.parse(since) < TURNS_LATE * everyMs

@@ -6,7 +6,9 @@ export interface GateDecision {
   readonly allowed: boolean;
   /** The model's answer; UNANSWERED when it gave neither word: then the operator's setting decides. */
   readonly answer: 'ALLOW' | 'DENY' | 'UNANSWERED';
-  /** Why there is no answer: `timeout`, `too_large`, `not_one_word`, `not_redacted`, or the code of the model's failure. */
+  /**
+   * Why there is no answer: `timeout`, `too_large`, `not_one_word`, `not_redacted`, or the code of the model's failure.
+   */
   readonly because?: string;
   readonly model: string;
   /** First characters of the hash over the policies that the model was given. */

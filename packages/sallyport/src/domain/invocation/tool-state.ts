@@ -12,8 +12,8 @@ export interface ToolState {
   /**
    * Writes a JSON value. Waits up to two seconds for another call that has written it and is not over.
    * @throws E3704 when another call still holds it, or changed it since this one read it: read it again and decide
-   * anew; E3102 for a value that is too large or one too many, E3109 for a value that is not JSON or when the tool's
-   * manifest says that it is pure, E3805 when the call is over
+   *   anew; E3102 for a value that is too large or one too many, E3109 for a value that is not JSON or when the tool's
+   *   manifest says that it is pure, E3805 when the call is over
    */
   put(name: string, value: unknown): Promise<void>;
   /** Removes the value, under the same rules as `put`; does nothing when there is none. */

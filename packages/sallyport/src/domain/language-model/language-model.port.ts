@@ -12,7 +12,7 @@ export interface LanguageModel {
   /**
    * The whole answer to one prompt, as the model gave it; no conversation is kept.
    * @throws ToolLayerError E3301, E3302 for the key, E3304, E3307, E3308, E3309 and E3310 for the server; the reason of
-   * the signal when it is aborted
+   *   the signal when it is aborted
    */
   complete(prompt: LanguageModelPrompt, signal: AbortSignal): Promise<string>;
 }

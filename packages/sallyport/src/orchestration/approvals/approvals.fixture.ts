@@ -57,7 +57,9 @@ export interface ApprovalsOptions {
   readonly approvals?: Partial<ApprovalParts & DecidingParts>;
 }
 
-/** A approvals over a whole pipeline, both over the in-memory adapters, with tools that write down what they ran with. */
+/**
+ * A approvals over a whole pipeline, both over the in-memory adapters, with tools that write down what they ran with.
+ */
 export async function approvalsOf({ terms = '', pipeline: changes = {}, approvals: more = {} }: ApprovalsOptions = {}) {
   const clock = movedClock();
   const store = memoryApprovalStore({ clock });

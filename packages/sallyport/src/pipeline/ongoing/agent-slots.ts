@@ -47,8 +47,8 @@ interface Agent {
 }
 
 /**
- * The slots of all agents in this instance (PIPE-08). A call that finds none free waits in the queue of its own agent, so no
- * agent waits for another. Listeners (the workers, for calls that run later) and the queue take turns.
+ * The slots of all agents in this instance (PIPE-08). A call that finds none free waits in the queue of its own agent,
+ * so no agent waits for another. Listeners (the workers, for calls that run later) and the queue take turns.
  */
 export class AgentSlots {
   readonly #agents = new Map<string, Agent>();

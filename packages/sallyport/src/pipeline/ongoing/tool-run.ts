@@ -19,8 +19,8 @@ export interface FailedAttempt {
 }
 
 /**
- * The run of the tool of one call: its attempts, and what the tool reports meanwhile. The stage `execute` and the circuits
- * change it; status, heartbeat and record read it, also while the tool runs.
+ * The run of the tool of one call: its attempts, and what the tool reports meanwhile. The stage `execute` and the
+ * circuits change it; status, heartbeat and record read it, also while the tool runs.
  */
 export class ToolRun {
   #attempts = 0;

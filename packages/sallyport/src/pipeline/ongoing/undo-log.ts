@@ -64,7 +64,7 @@ export class UndoLog {
   /**
    * Undoes what is not committed.
    * @param isEnd false when the call runs again later: then it keeps what it holds as a call, above all its idempotency
-   * key
+   *   key
    */
   async rollBack(log: Log, isEnd = true): Promise<RolledBack> {
     if (!isEnd) this.#undos = undefined;

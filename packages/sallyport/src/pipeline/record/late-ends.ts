@@ -18,7 +18,7 @@ export interface LateEnds extends AsyncDisposable {
   /**
    * Keeps trying to put an end on record.
    * @returns the row in force; undefined when the caller of the call has waited long enough: the end is then written
-   * later
+   *   later
    */
   write(end: CallEnd): Promise<InvocationRecord | undefined>;
   /** Number of ends that are not on record yet. */

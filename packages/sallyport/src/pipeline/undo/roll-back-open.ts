@@ -5,7 +5,7 @@ import { inUndoOrder, isPartial, type RolledBack, type TransactionParts, undoSte
 /**
  * Takes back a call's steps in the journal, newest first; continues where an earlier try stopped.
  * @param elsewhere true when another instance made the changes: what only that instance reaches stays, and then not all
- * is taken back
+ *   is taken back
  */
 export async function rollBackOpen(
   parts: Pick<TransactionParts, 'journal' | 'undoers'>,

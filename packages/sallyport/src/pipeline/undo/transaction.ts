@@ -64,7 +64,7 @@ export class Transaction {
   /**
    * Resolves when the change may be made.
    * @throws E3102 for too many or too large steps, E3805 when the call is over, E3812 when it cannot be written, E3900
-   * for a kind without an undoer
+   *   for a kind without an undoer
    */
   async record(step: UndoStep): Promise<void> {
     const { undoers, stepsMax = TRANSACTION_BOUNDS.stepsMax } = this.#parts;

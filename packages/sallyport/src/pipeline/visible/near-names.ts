@@ -21,7 +21,7 @@ export function nearNames({ candidates, sight }: Pick<Listing, 'candidates' | 's
   return {
     /**
      * @param found any failure of a look-up by `name`; returned unchanged unless it is an E3001 worded as for an absent
-     * tool
+     *   tool
      */
     suggested(found: Failure, asking: Asking, name: string): Failure {
       const absent = unknownTool(name);

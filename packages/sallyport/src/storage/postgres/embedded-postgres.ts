@@ -58,7 +58,7 @@ export interface EmbeddedPostgresOptions {
  * (about one second; 0.15 s later). After a crash of the layer or of the server it cleans up and recovers; a server
  * that ends by itself is restarted.
  * @throws ToolLayerError E3812 with `details.problem`: platform-unsupported, folder-in-use (with `details.pid`),
- * folder-unusable, other-major-version, disk-full, no-unprivileged-user, server-failed
+ *   folder-unusable, other-major-version, disk-full, no-unprivileged-user, server-failed
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log, platform = `${process.platform}-${process.arch}`, startTimeoutMs = START_TIMEOUT_MS } = options;

@@ -105,7 +105,7 @@ export interface PostgresOptions {
 /**
  * Connects, and migrates the schema `sallyport`; instances that start at the same time wait for one another.
  * @throws ToolLayerError E3812 when the server cannot be reached, is older than PostgreSQL 15, refuses the user, or was
- * written by a newer version of the layer
+ *   written by a newer version of the layer
  */
 export async function openPostgres({
   connection,
@@ -156,8 +156,8 @@ export async function openPostgres({
 }
 
 /**
- * Writes the row of a sink that does not exist, in one transaction: statements sent together are one. The server gives
- * up before the client's timeout, so a write that hangs on a lock leaves no connection behind.
+ * Writes the row of a sink that only this check uses, in one transaction: statements sent together are one. The server
+ * gives up before the client's timeout, so a write that hangs on a lock leaves no connection behind.
  */
 const TRY_WRITE = `set local statement_timeout = '3s';
 insert into sallyport.sink_positions as known (sink, position) values ('readiness', 1)

@@ -6,7 +6,7 @@ const DAY_SECONDS = 86_400;
 /**
  * How long results are kept; empty when they are kept for good.
  * @throws ToolLayerError E3801 for less than the lifetime of idempotency keys: a duplicate is answered with the first
- * call's result
+ *   call's result
  */
 export function keptResultsOf(settings: Settings): { readonly keepResultsMs?: number } {
   const seconds = settings['calls.result_retention_days'] * DAY_SECONDS;

@@ -30,7 +30,7 @@ export interface MachineBounds {
   /**
    * Checks the definition of an upstream.
    * @throws E3210 for a program of a tenant that may run none; E3105 and E3104 for mounts and addresses beyond
-   * `agent.*`
+   *   `agent.*`
    */
   checkUpstream(tenantId: string, definition: UpstreamDefinition): void;
   /**

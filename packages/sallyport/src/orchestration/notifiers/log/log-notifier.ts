@@ -2,7 +2,10 @@ import type { Log } from '../../../telemetry/log.ts';
 import { visibleNotice } from '../../notices/notice-text.ts';
 import type { Notifier } from '../../notifier.port.ts';
 
-/** Structured lines, one for each notice: `approval-asked`, `approval-escalated`, `approval-decided`, `approval-expired`. */
+/**
+ * Structured lines, one for each notice: `approval-asked`, `approval-escalated`, `approval-decided`,
+ * `approval-expired`.
+ */
 export function createLogNotifier(log: Log): Notifier {
   return {
     name: 'log',

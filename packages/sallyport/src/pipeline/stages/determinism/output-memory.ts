@@ -11,7 +11,7 @@ export interface OutputMemory {
   /**
    * Remembers the output of an input, unless one is remembered already. Never throws or rejects.
    * @returns the earlier output of the same input; undefined when the input is new. A promise only when the store has
-   * to be asked
+   *   to be asked
    */
   seen(key: OutputKey, output: SeenOutput): Recalled | Promise<Recalled>;
 }

@@ -3,7 +3,10 @@ import { agreesWithContext, coversTool } from '../../../permission/token-scope.t
 import type { CallRequest, Resolved } from '../../call.ts';
 import { isRefused, type Stage } from '../../stage.ts';
 
-/** E3209 when the token is for another tool, version, operation or agent than the call, E3215 when it lacks the tool's scope. */
+/**
+ * E3209 when the token is for another tool, version, operation or agent than the call, E3215 when it lacks the tool's
+ * scope.
+ */
 export function tokenRefusal({ request, claims, tool }: CallRequest & Resolved): Failure | undefined {
   const { tool_id, version } = tool.manifest;
   return coversTool(claims, tool_id, version) ?? agreesWithContext(claims, request.agent_context);

@@ -8,7 +8,7 @@ import type { PipelineParts } from '../../parts.ts';
  * row of the first call stays as it is.
  * @param warnings of the duplicate: they say when the first call did not happen
  * @returns `repeatable` when the first call surely did not happen: a duplicate may then run under its key, as after
- * every call that had no effect; the row as it is while the outcome is not settled
+ *   every call that had no effect; the row as it is while the outcome is not settled
  */
 export async function asSettled(
   { outcomes }: Pick<PipelineParts, 'outcomes'>,

@@ -29,7 +29,7 @@ type ClaimedNames = Required<Pick<Fresh, 'invocationId' | 'confirmClaims'>>;
  * Claims the names of a call, one after the other.
  * @param warnings receives the warnings of the call
  * @returns the id that the call is recorded under when it is to run: the one that its caller chose, unless an earlier
- * call has a row there; else the answer of the first call with that name, or why there is none
+ *   call has a row there; else the answer of the first call with that name, or why there is none
  */
 export async function claimNames(
   parts: ClaimParts,
@@ -94,7 +94,7 @@ const isEnd = (claimed: Claimed): claimed is Failure | EarlierAnswer => 'answere
  * Handles a claim of an id that already has a row: the claim of that row's call expired, or a crash of the database
  * lost it. Only the claimant writes the row of an id, so the row found now is final.
  * @returns the claim, for another row when that call left nothing; that call's answer, when the request was the same;
- * else E3802
+ *   else E3802
  */
 async function besideRow(
   parts: ClaimParts,

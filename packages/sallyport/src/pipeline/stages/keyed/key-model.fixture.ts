@@ -112,7 +112,9 @@ interface Answered {
   readonly record: InvocationRecord;
 }
 
-/** The one that ran first is the answer to all that ask for the same, and a refusal to all that ask for something else. */
+/**
+ * The one that ran first is the answer to all that ask for the same, and a refusal to all that ask for something else.
+ */
 function judge(model: Keys, key: string, answers: readonly Answered[]): void {
   const known = model.get(key);
   const ran = answers.filter(({ record }) => record.state === 'COMPLETED' || record.failure?.code === 'E3109');

@@ -228,7 +228,9 @@ const ask: fc.Arbitrary<Ask> = fc
   })
   .filter(({ id, key }) => id !== undefined || key !== undefined);
 
-/** Plays requests under ids and keys, verbatim retries, refusals and kills on two instances against a ledger in memory. */
+/**
+ * Plays requests under ids and keys, verbatim retries, refusals and kills on two instances against a ledger in memory.
+ */
 export async function playNames(shared: () => Promise<SharedStores>, numRuns: number): Promise<void> {
   let plays = 0;
   const commands = fc.commands(

@@ -27,8 +27,8 @@ const EMPTY = 'empty';
 let prepared: Promise<string> | undefined;
 
 /**
- * A new temporary data folder whose embedded database was started once before, by a layer that did nothing: the start of
- * another one takes 0.3 s of CPU instead of 2 s.
+ * A new temporary data folder whose embedded database was started once before, by a layer that did nothing: the start
+ * of another one takes 0.3 s of CPU instead of 2 s.
  * @param prefix of its name
  */
 export async function temporaryDataFolder(prefix: string): Promise<string> {

@@ -9,7 +9,7 @@ const BEFORE_RELEASE = '0001-first-tables';
 /**
  * Migrates the schema. Instances that start together wait for the first of them.
  * @throws E3812 when the database was written by a newer version of the layer, or made before its first release; other
- * errors of the database
+ *   errors of the database
  */
 export async function migrate(
   database: Kysely<Tables>,

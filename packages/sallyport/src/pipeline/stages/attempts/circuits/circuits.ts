@@ -155,7 +155,7 @@ function notKnown({ log, unknownState = 'open' }: CircuitParts, { name }: Circui
   return unknownState === 'open' ? unknownStateRefusal(name, thrown) : undefined;
 }
 
-/** Puts a change on record before the call goes on. Never rejects. */
+/** Puts a change on record before the call continues. Never rejects. */
 async function note(
   { ledger, clock, log }: CircuitParts,
   { use: { name }, call, ongoing }: Passing,
