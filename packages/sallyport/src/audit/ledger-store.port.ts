@@ -15,9 +15,9 @@ export interface LedgerBatch {
   readonly records: readonly InvocationRecord[];
   readonly events: readonly ChainedEvent[];
   /**
-   * True when all events are of one chain, and the first directly follows the chain's newest event; else the batch is
-   * refused. So nothing is written after a batch that failed, even if it was sent before the failure was known. Without
-   * it gaps are allowed.
+   * Requires that all events are of one chain, and that the first directly follows the chain's newest event; else the
+   * batch is refused. So nothing is written after a batch that failed, even if it was sent before the failure was
+   * known. Without it gaps are allowed.
    */
   readonly continues?: boolean;
 }

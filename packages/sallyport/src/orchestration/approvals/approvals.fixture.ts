@@ -63,7 +63,7 @@ export async function approvalsOf({ terms = '', pipeline: changes = {}, approval
   const store = memoryApprovalStore({ clock });
   const notices: ApprovalNotice[] = [];
   const opened: Approvals[] = [];
-  // The first approvals are those that the pipeline asks; the pipeline is created before the others.
+  // The pipeline asks the first approvals, which are created after it.
   const approvalQuestions: PipelineParts['approvalQuestions'] = {
     standing: (question) => opened[0]?.standing(question) ?? false,
     question: (question) => (opened[0] as Approvals).question(question),

@@ -194,7 +194,7 @@ describe('workers', () => {
     let calls = 0;
     await tool('twice', () => {
       calls += 1;
-      // A promise-like object of the embedding program's own.
+      // A thenable of the tool's own.
       const own: object = {};
       Reflect.set(own, 'then', (resolve: (value: unknown) => void) => {
         resolve('first');

@@ -26,8 +26,8 @@ export interface ContinueParts {
 }
 
 /**
- * Selects transactions: `left` by an earlier life of this instance; of an instance that is `gone`, whose own resources
- * are then left to it; of this life, those whose rollback `failed`.
+ * Selects transactions: `left` by an earlier life of this instance; of an instance that is `gone`, taken back by
+ * another one, which leaves to it what only that instance reaches; of this life, those whose rollback `failed`.
  */
 export type WhichRollbacks = 'left' | 'gone' | 'failed';
 
@@ -128,7 +128,7 @@ function wasReported({ details }: Omit<Failure, 'cause'>): boolean {
 }
 
 async function endUnknown(parts: ContinueParts, open: InvocationRecord): Promise<void> {
-  // The next state would be wrong for a call of which nothing is left.
+  // Audited on its own: the final state, outcome unknown, does not show that the changes were taken back.
   await tell(parts, open, { rollback: 'done' });
   await settleOpen(
     parts,

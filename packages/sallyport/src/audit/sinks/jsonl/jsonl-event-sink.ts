@@ -42,7 +42,7 @@ interface Lines {
   readonly next: number;
 }
 
-/** Writes as many events as the chunk holds, at least one, without joining them into one string first. */
+/** The lines of as many events as the chunk holds, at least one, written without joining them into one string first. */
 function linesFrom(events: readonly ChainedEvent[], from: number, chunk: Buffer): Lines {
   let used = 0;
   let next = from;

@@ -25,7 +25,7 @@ export interface Kernel {
   readonly dot: DotKernel;
 }
 
-/** A kernel with its own memory of `pages` pages. */
+/** A kernel with its own memory of `pages` pages of 64 KiB. */
 export function createKernel(pages: number): Kernel {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: PAGES_MAX });
   compiled ??= new WebAssembly.Module(
