@@ -5,8 +5,8 @@ import { type CheckpointSigner, signCheckpoint } from './checkpoint.ts';
 import type { LedgerStore } from './ledger-store.port.ts';
 
 /**
- * Signs the head of every chain as it stands, for whoever keeps it where the layer's operators cannot change it (AUD-07).
- * What is signed counts as a checkpoint too.
+ * Signs the present head of every chain, to be kept where the layer's operators cannot change it (AUD-07). Each
+ * signature counts as a checkpoint too.
  * @param now epoch ms
  */
 export async function signHeads(store: LedgerStore, signer: CheckpointSigner, now: number): Promise<Anchor[]> {
@@ -22,8 +22,8 @@ export async function signHeads(store: LedgerStore, signer: CheckpointSigner, no
 }
 
 /**
- * Compares heads that were kept outside with the chains (AUD-07): who can change tables and sign heads can write a chain
- * anew, and not what others keep. That the chain up to a head is whole, `verifyLedger` says.
+ * Compares heads that were kept outside with the chains (AUD-07): an attacker who can change tables and sign heads can
+ * rewrite a chain, but not the heads that others keep. `verifyLedger` checks that the chain up to a head is whole.
  */
 export async function verifyAnchors(
   store: LedgerStore,

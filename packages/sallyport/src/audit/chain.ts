@@ -20,8 +20,8 @@ export const EMPTY_CHAIN: ChainHead = { seq: 0, hash: '0'.repeat(64) };
 export const EVENT_SOURCE = 'tool-execution-layer';
 
 /**
- * Gives an event its place behind `head` (AUD-03). The one place where the text of an event is made: that is hashed, and
- * delivered. Its members stand in ascending order, which `canonicalJson` writes fastest; it sorts them where they do not.
+ * Links an event after `head` (AUD-03). The one place where the text of an event is made: this text is hashed and
+ * delivered. Its members are in ascending order, which `canonicalJson` writes fastest; it sorts them otherwise.
  */
 export function link(draft: EventDraft, chainId: string, head: ChainHead): ChainedEvent {
   const { id, subject, tenantId, type, data, parts } = draft;
@@ -62,14 +62,14 @@ export function link(draft: EventDraft, chainId: string, head: ChainHead): Chain
   };
 }
 
-/** The head of a chain whose newest event is this one. */
+/** The head of a chain that ends with this event. */
 export function headOf(event: CloudEvent): ChainHead {
   return { seq: event.chainseq, hash: event.chainhash };
 }
 
 /**
- * What is wrong with an event that should follow `head`, in words for an auditor; undefined when it is whole.
- * Everything in the event counts: a change to any attribute or to `data` changes the hash.
+ * The fault of an event that should follow `head`, in words for an auditor; undefined when it is whole. A change to any
+ * attribute or to `data` changes the hash.
  */
 export function flawOf(event: CloudEvent, head: ChainHead): string | undefined {
   if (event.chainseq !== head.seq + 1)

@@ -32,7 +32,7 @@ test('AUD-03 links that a crash of the store has lost are not signed: the chain 
   };
   const timer = startCheckpointTimer({ ...options, everyMs: 60_000 });
   await ledger.commit({ events: [event('a')], durability: 'asynchronous' });
-  // As if three more had been committed before the store crashed.
+  // As if three more events had been committed before the store crashed.
   lost = { seq: 4, hash: 'f'.repeat(64) };
   await timer.close();
   expect(await store.checkpoints('one')).toMatchObject([ledger.head()]);

@@ -4,33 +4,33 @@ import { type CheckpointSigner, signCheckpoint } from './checkpoint.ts';
 import type { Ledger } from './ledger.ts';
 import type { ChainCheckpoint, LedgerStore } from './ledger-store.port.ts';
 
-/** Signs the head of this instance's chain from time to time, while it moves (AUD-03). */
+/** Periodically signs the head of this instance's chain, while it moves (AUD-03). */
 export interface CheckpointTimer {
   /** Signs the last head and stops. */
   close(): Promise<void>;
 }
 
-/** What the timer signs, and how often. */
+/** Dependencies and interval of the timer. */
 export interface CheckpointTimerOptions {
   readonly ledger: Ledger;
   readonly store: LedgerStore;
   readonly signer: CheckpointSigner;
   readonly chainId: string;
   readonly everyMs: number;
-  /** Keep each signed head outside the tables; what fails is tried again at the next turn. */
+  /** Functions that keep each signed head outside the tables; a failed one is retried at the next turn. */
   readonly outside: readonly KeepOutside[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Keeps a signed head where nobody comes who may only write to the tables. */
+/** Keeps a signed head outside the reach of anybody who can only write to the tables. */
 export type KeepOutside = (checkpoint: ChainCheckpoint) => Promise<void>;
 
-/** A failed signature is logged and tried again at the next turn. */
+/** A failed signature is logged and retried at the next turn. */
 export function startCheckpointTimer(options: CheckpointTimerOptions): CheckpointTimer {
   const { ledger, chainId, everyMs, log } = options;
   const outside = options.outside.map((keep) => ({ keep, pending: undefined as ChainCheckpoint | undefined }));
-  /** Place of the newest head that is signed; undefined until the table was asked. */
+  /** Position of the newest signed head; undefined until it was read. */
   let signed: number | undefined;
   let signing: Promise<void> | undefined;
 
@@ -42,7 +42,7 @@ export function startCheckpointTimer(options: CheckpointTimerOptions): Checkpoin
       const checkpoint = await signNewest(options, signed);
       if (checkpoint === undefined) return;
       signed = checkpoint.seq;
-      // It proves all before it.
+      // The newest head proves all events before it.
       for (const each of outside) each.pending = checkpoint;
     } catch (cause) {
       log.error('checkpoint-failed', { seq, reason: String(cause) });
@@ -72,7 +72,7 @@ export function startCheckpointTimer(options: CheckpointTimerOptions): Checkpoin
 
   const timer = setInterval(() => void turn(), everyMs);
   timer.unref();
-  // What an earlier life of this instance left unsigned when it was killed.
+  // Signs what an earlier life of this instance left unsigned when it was killed.
   void turn();
 
   return {
@@ -84,7 +84,7 @@ export function startCheckpointTimer(options: CheckpointTimerOptions): Checkpoin
   };
 }
 
-/** A store that has crashed may have lost the newest links: what it holds by now is signed, and nothing else. */
+/** Signs the newest stored head: after a crash the store may have lost the newest links, which must not be signed. */
 async function signNewest(
   { store, signer, chainId, clock }: CheckpointTimerOptions,
   signed: number,

@@ -2,7 +2,7 @@ import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { ChainHead } from './chain.ts';
 import type { ChainCheckpoint } from './ledger-store.port.ts';
 
-/** Signs and checks chain heads. Filled from the layer's signing keys by compose. */
+/** Signs and checks chain heads. `compose` implements it with the layer's signing keys. */
 export interface CheckpointSigner {
   /** RS256 over the text; base64url. */
   sign(text: string): Promise<{ readonly keyId: string; readonly signature: string }>;
@@ -21,7 +21,7 @@ export async function signCheckpoint(
   return { ...claim, ...(await signer.sign(canonicalJson(claim))) };
 }
 
-/** Whether the statement is the signer's own. */
+/** True when the signature is the signer's own. */
 export function isAuthentic(signer: CheckpointSigner, checkpoint: ChainCheckpoint): Promise<boolean> {
   const { chainId, seq, hash, time, keyId, signature } = checkpoint;
   return signer.verify(canonicalJson({ chainId, seq, hash, time }), keyId, signature);

@@ -16,7 +16,7 @@ import type {
 
 const HOSTILE = `nul \0, quote ' " \\, lone \ud800, 🙂, </script>, \u2028`;
 
-/** What every LedgerStore does. `open` gives an empty store each time. */
+/** Requirements of every LedgerStore. `open` gives an empty store each time. */
 export function ledgerStoreConformance(
   test: (name: string, run: () => Promise<void>) => void,
   adapter: string,
@@ -40,7 +40,7 @@ export function ledgerStoreConformance(
 
 type Check = (name: string, run: (store: CaseStore) => Promise<void>) => void;
 
-/** The store as the cases use it: they write events in the form in which they read them. */
+/** The store as the cases use it: they write events in the form in which they are read. */
 interface CaseStore extends Omit<LedgerStore, 'append'> {
   append(
     batch: Omit<LedgerBatch, 'events'> & { readonly events: readonly CloudEvent[] },
@@ -142,7 +142,7 @@ function recordCases(check: Check): void {
     const records = [
       ended('first', start, 1),
       ended('second', start, 2, { tenantId: 'globex' }),
-      // Accepted long before, and over only now.
+      // Accepted long before, and ended only now.
       ended('long', start - 9_000_000, 5),
       ended('late', start + 4_000, 4),
       record({ invocationId: 'failed', acceptedAt: start, state: 'FAILED' }),
@@ -570,7 +570,7 @@ function verificationCases(check: Check): void {
     deepEqual(await found('none'), []);
     deepEqual(await found('a'), ['chain-1 1', 'chain-1 2', 'chain-1 4', 'chain-2 1']);
     deepEqual((await found('b', long)).sort(), ['chain-1 3', 'chain-1 5']);
-    // What is written later is found too.
+    // Events that are written later are found too.
     await store.append({ records: [], events: [about('b', 6)] }, 'synchronous');
     deepEqual(await found('b'), ['chain-1 3', 'chain-1 6']);
   });
@@ -631,7 +631,7 @@ function concurrencyCases(check: Check): void {
   );
 }
 
-/** Members that all events of a call have, that some have, and that differ. */
+/** Members that all events of a call share, members of some events, and members that differ. */
 const dataOf = (at: number): CloudEvent['data'] => ({
   invocation_id: 'call-1',
   text: HOSTILE,

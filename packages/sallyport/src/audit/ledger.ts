@@ -11,31 +11,31 @@ import type { LedgerEntry } from './writing/ledger-entry.ts';
 export interface Ledger {
   /**
    * Resolves when the entry is committed, in one transaction with its events. Entries of concurrent callers share a
-   * commit; they are chained in the order of their calls. Who does not know whether an entry is written commits the same
-   * one again: it has the ids of its events, and is written once.
+   * commit; they are chained in the order of their calls. A caller that does not know whether an entry is written
+   * commits the same one again: its events keep their ids, so it is written once.
    * @throws E3803 when more than `queueMax` entries wait, E3812 when the store does not take the entry
    */
   commit(entry: LedgerEntry): Promise<void>;
   /** Newest link written by this instance. */
   head(): ChainHead;
-  /** Waits for what is queued. Later commits are refused. */
+  /** Waits for the queued entries. Later commits are refused. */
   close(): Promise<void>;
 }
 
-/** Where a ledger writes and how much it holds. */
+/** Dependencies and limits of a ledger. */
 export interface LedgerOptions extends ChainWriterParts {
   /** Entries in one transaction at most; default 16. */
   readonly batchMax?: number;
   /** Entries that may wait; default 10 000. */
   readonly queueMax?: number;
-  /** What takes personal data and secrets out of entries; default: all kinds but paths (AUD-04). */
+  /** Removes personal data and secrets from entries; default: all kinds but paths (AUD-04). */
   readonly redactor?: Redactor;
 }
 
-/** Batches on their way at once: the second is made ready while the database writes the first. */
+/** Batches under way at once: the second is prepared while the database writes the first. */
 const FLYING_MAX = 2;
 
-/** Opens the chain of this instance where it ended. */
+/** Opens the chain of this instance at its end. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { log, batchMax = 16, queueMax = 10_000 } = options;
   const writer = await openChainWriter(options);
@@ -44,13 +44,13 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   /** Oldest first. */
   const flying: Batch[] = [];
   let draining: Promise<void> | undefined;
-  /** While a failure is looked into, nothing goes ahead. */
+  /** While a failure is being examined, no new batch is sent. */
   let failing = false;
   let closed = false;
 
   const launch = (): void => void flying.push(startBatch(writer, queue.splice(0, batchMax)));
 
-  /** The store was away: before anything is written it has to say what of the last writes came through. */
+  /** The store was unavailable: before the next write it has to say which of the last writes succeeded. */
   const ask = async (): Promise<void> => {
     try {
       await lookAfter(writer, queue, 'the store was away');
@@ -85,7 +85,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       } catch (cause) {
         return Promise.reject(refusal(cause));
       }
-      // Only a full batch goes ahead while another is on its way: smaller ones would grow in the meantime.
+      // Only a full batch is sent while another is under way: a smaller one would grow in the meantime.
       if (draining === undefined) draining = drain();
       else if (queue.length >= batchMax && flying.length < FLYING_MAX && !failing && writer.isSure()) launch();
       return promise;

@@ -1,4 +1,4 @@
-// Hot path: every call's row and events go through here before they are hashed.
+// Hot path: every call's row and events pass here before they are hashed.
 import type { Redactor } from '@sallyport/guards';
 import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { EventDraft, EventMembers } from '../domain/event/event-draft.ts';
@@ -7,26 +7,26 @@ import { rememberTexts } from './redaction/remember-texts.ts';
 import type { LedgerEntry } from './writing/ledger-entry.ts';
 
 /**
- * Takes personal data and secrets out of an entry, before it is linked: the chain then proves what was written (AUD-04).
- * The same entry when there is nothing in it.
+ * Removes personal data and secrets from an entry before it is linked, so that the chain proves what was written
+ * (AUD-04). Returns the same entry when it contains none.
  *
- * Looked at are all words of callers, operators and upstreams: session and names of tools as they were given, origins of
- * content, warnings, messages and details of errors, reasons, and whatever else an event holds, agents and users too. Ids
- * of invocations, tenants and hashes stay as they are, for rows are found by them. So does the result of a call, which is
- * what its caller asked for and no part of any event.
+ * All text of callers, operators and upstreams is checked: session and names of tools as given, origins of content,
+ * warnings, messages and details of errors, reasons, and all other members of events, agents and users included. Ids of
+ * invocations, tenants and hashes stay, since rows are found by them. The result of a call stays too: it is what the
+ * caller asked for, and part of no event.
  *
- * The agent and the user of a call's row stay: they are from a credential that was verified, a call belongs to them, and
- * somebody may be called alice@example.com. No event holds such a name, but it is found by it.
+ * The agent and the user in a call's row stay: they come from a verified credential, the call belongs to them, and a
+ * user may be called alice@example.com. No event holds such a name in its data, but events are found by it.
  */
 export type EntryRedaction = (entry: LedgerEntry) => LedgerEntry;
 
 /** Makes the redaction of one ledger. */
 export function createEntryRedaction(redactor: Redactor): EntryRedaction {
-  // A field's name keeps a text from being judged as if it stood alone.
+  // A field's name is checked with its text, so that the text is not judged in isolation.
   const clean = rememberTexts((text) => (redactor.value({ text }).value as { readonly text: string }).text);
   return (entry) => {
     const record = entry.record === undefined ? undefined : cleanRecord(entry.record, clean, redactor);
-    // What the row shares with its events is looked at once, in the row.
+    // Text that the row shares with its events is checked once, in the row.
     const isWhole = record === entry.record && !namesSomebody(record, clean);
     const events = sameOr(entry.events, (event) =>
       isWhole && saysNothingElse(event, clean) ? event : cleanEvent(event, clean, redactor),
@@ -40,9 +40,9 @@ type Clean = (text: string) => string;
 
 /** Texts of a row that its events repeat. */
 const TEXTS = ['sessionId', 'toolId', 'calledAs', 'claimSource'] as const;
-/** Who a call belongs to: its events repeat it, and only there it is looked at. */
+/** The owner of a call: events repeat it, and it is checked only there. */
 const IDENTITIES = ['agentDid', 'userDid'] as const;
-/** What only the row has. */
+/** Members that only the row has. */
 const VALUES = ['failure', 'warnings', 'gateDecision'] as const;
 
 function cleanRecord(record: InvocationRecord, clean: Clean, redactor: Redactor): InvocationRecord {
@@ -79,7 +79,7 @@ function cleanEvent(event: EventDraft, clean: Clean, redactor: Redactor): EventD
   const subject = event.subject === undefined || isId ? event.subject : clean(event.subject);
   if (data === event.data && subject === event.subject) return event;
   const { parts: _parts, ...rest } = event;
-  // An event is found by the agent that it was about, whatever its data say of it.
+  // Keeps the real agent as key of the event, whatever its data say.
   const agentDid = event.agentDid ?? event.data['agent_did'];
   return {
     ...rest,
@@ -89,7 +89,7 @@ function cleanEvent(event: EventDraft, clean: Clean, redactor: Redactor): EventD
   };
 }
 
-/** Members of the events of a call that hold nothing but states, numbers, hashes and rows of the error catalogue. */
+/** Members of the events of a call that hold only states, numbers, hashes and rows of the error catalogue. */
 const OF_THE_LAYER: ReadonlySet<string> = new Set([
   'duration_ms',
   'error',
@@ -99,7 +99,7 @@ const OF_THE_LAYER: ReadonlySet<string> = new Set([
   'state',
 ]);
 
-/** Whether an event of a call says, beside what its row says too, nothing that could be sensitive. */
+/** True when an event of a call holds, besides what its row holds too, nothing that could be sensitive. */
 function saysNothingElse({ parts }: EventDraft, clean: Clean): boolean {
   if (parts === undefined) return false;
   let words: Record<string, unknown> | undefined;
@@ -114,7 +114,7 @@ function saysNothingElse({ parts }: EventDraft, clean: Clean): boolean {
   return clean(text) === text;
 }
 
-/** Rows are found by these, so they stay what they are. */
+/** Rows are found by these, so they are not redacted. */
 const KEYS = ['invocation_id', 'tenant_id'] as const;
 
 function cleanData(data: EventMembers, redactor: Redactor): EventMembers {

@@ -1,15 +1,15 @@
 import type { EventSink } from './event-sink.port.ts';
 import { type RelayLoop, type RelayLoopOptions, startRelayLoop } from './relay/relay-loop.ts';
 
-/** Carries committed events to the sinks beside the database, at least once and in order (AUD-02). */
+/** Delivers committed events to the sinks besides the database, at least once and in order (AUD-02). */
 export type Relay = RelayLoop;
 
-/** What a relay reads and feeds. */
+/** Dependencies of the relay. */
 export interface RelayOptions extends RelayLoopOptions {
   readonly sinks: readonly EventSink[];
 }
 
-/** Starts one loop for each sink, from where it left off. */
+/** Starts one loop for each sink, from the sink's stored position. */
 export function startRelay(options: RelayOptions): Relay {
   const loops = options.sinks.map((sink) => startRelayLoop(options, sink));
   return {

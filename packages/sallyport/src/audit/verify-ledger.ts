@@ -12,9 +12,9 @@ export type { OutsideKnowledge } from './verification/verify-heads.ts';
 const NO_HEADS = { checked: 0, faults: [], warnings: [] };
 
 /**
- * Reads all that is on record: each chain (AUD-03), whether rows and chains tell of the same calls, and whether the chains
- * have the heads that are known outside the tables (AUD-07).
- * @param outside nothing is known there when absent
+ * Verifies the whole record: each chain (AUD-03), whether rows and chains agree on the calls, and whether the chains
+ * have the heads known outside the tables (AUD-07).
+ * @param outside absent when nothing is known outside
  */
 export async function verifyLedger(
   store: LedgerStore,

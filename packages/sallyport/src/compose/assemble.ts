@@ -33,26 +33,26 @@ import { openPipeline } from './parts/open-pipeline.ts';
 import type { Storage } from './parts/open-storage.ts';
 import { openTools } from './parts/open-tools.ts';
 
-/** How often changes that other instances made to the registry are read, in ms. */
+/** Ms between polls for changes that other instances made to the registry. */
 const FOLLOW_MS = 2_000;
-/** The same for what operators elsewhere decided on tools of upstreams, in ms. */
+/** Ms between polls for decisions of operators in other instances on tools of upstreams. */
 const QUARANTINE_FOLLOW_MS = 30_000;
 
-/** Everything in its place, running. */
+/** All parts of the layer, connected and running. */
 export interface AssembledLayer {
   readonly parts: OperationParts;
   readonly embeddedDatabase?: SocketConnection;
-  /** Where the user at an MCP client confirms calls; absent where no call can wait. */
+  /** Confirmations by the user at an MCP client; absent when no call can wait. */
   readonly confirmations: ClientConfirmations | undefined;
-  /** The signal of the caller of a call that runs. */
+  /** The signal of a running call's caller. */
   readonly signalOf: (tenantId: string, invocationId: string) => AbortSignal | undefined;
-  /** From now on the layer is not ready, until the function that is returned is called. */
+  /** Makes the layer report that it is not ready, until the returned function is called. */
   readonly drain: () => () => void;
-  /** Says in the log what is weak about the sandboxes here. */
+  /** Logs the weaknesses of this machine's sandboxes. */
   readonly warnOfSandboxes: () => Promise<void>;
-  /** Signs what MCP clients carry. */
+  /** Key that signs the state that MCP clients carry. */
   readonly stateKey: () => Uint8Array;
-  /** Where a gateway says that it can put questions of upstreams to its clients. */
+  /** Lets a gateway offer to put questions of upstreams to its clients. */
   readonly upstreamQuestions: Pick<UpstreamQuestions, 'answeredBy'>;
   close(): Promise<void>;
 }
@@ -66,7 +66,10 @@ const IMPORTERS = {
   importComposio: importComposioTools,
 };
 
-/** Builds the layer from its adapters: the one place that names them. What was opened is closed when something fails. */
+/**
+ * Builds the layer from its adapters: the one place that names them. Everything that was opened is closed when
+ * something fails.
+ */
 export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   await using opened = new AsyncDisposableStack();
   const { settings, clock, log } = from;
@@ -86,7 +89,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
     pipeline: stages,
   });
   const { pipeline, approvals, workers } = orchestration;
-  // What was accepted is known before any server is spoken to.
+  // The accepted tools are loaded before any upstream is contacted.
   const upstreamsReady = quarantine.load().then(() => upstreams.start());
   const toolsReady = Promise.all([registry.load(), visibility.start(), upstreamsReady]);
   await Promise.all([toolsReady, recover(opened, pipeline, toolsReady)]);
@@ -97,7 +100,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   opened.use(quarantine.follow(QUARANTINE_FOLLOW_MS));
   opened.use(registry.follow(FOLLOW_MS));
   opened.use(followUnrecorded({ registry, ledger, clock, log }));
-  // After the tools were read: only what changes from now on is work in the background.
+  // Opened after the tools were read, so that only later changes are indexed in the background.
   const toolSearch = await openSearch({ settings, clock, log, database: storage.database, secrets, registry });
   opened.defer(() => toolSearch.close());
   const refusedAsks = createRefusedAsks({ ledger, clock, log });
@@ -138,7 +141,7 @@ export async function assemble(from: Ingredients): Promise<AssembledLayer> {
   };
 }
 
-/** @throws ToolLayerError E3801 when results would be forgotten while their idempotency keys are answered with them */
+/** @throws ToolLayerError E3801 when results would be deleted while their idempotency keys are answered with them */
 function openUpkeep(
   settings: Ingredients['settings'],
   { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
@@ -156,7 +159,7 @@ function openUpkeep(
   });
 }
 
-/** What calls left behind, and how it is taken back. */
+/** Side effects of calls, and their compensation. */
 function sideEffectsOf(
   settings: Ingredients['settings'],
   { storage: { database } }: Awaited<ReturnType<typeof openFoundation>>,
@@ -175,7 +178,9 @@ function sideEffectsOf(
   });
 }
 
-/** What was left half changed is taken back before anything of it may run again; then what was left open is settled. */
+/**
+ * Takes half-made changes back before anything of their calls may run again; then settles calls that were left open.
+ */
 async function recover(
   opened: AsyncDisposableStack,
   pipeline: PipelineParts,
@@ -188,7 +193,7 @@ async function recover(
     const parts = { transactions, records, ledger, clock, log, outcomes };
     const [open] = await transactions.journal.open(instanceId, 1);
     if (open !== undefined) {
-      // Among what takes calls back are tools.
+      // Compensating calls need the tools.
       await toolsReady;
       ({ rolledBack } = await continueRollbacks(parts, instanceId));
     }
@@ -198,7 +203,7 @@ async function recover(
   if (rolledBack + settled > 0) log.warn('calls-recovered', { rolled_back: rolledBack, settled });
 }
 
-/** Who may see which of the tools. */
+/** The visibility of tools. */
 function openVisibility(
   opened: AsyncDisposableStack,
   { settings, clock, log }: Ingredients,

@@ -27,47 +27,47 @@ import { startDatabase } from './start-database.ts';
 export type { NativeCallContext, NativeFunction } from '../executors/native/native-executor.ts';
 export type { FunctionTools } from './function-tools.ts';
 
-/** What an embedding program may say; everything has a default. */
+/** Options of an embedding program; all have defaults. */
 export interface ToolLayerOptions {
-  /** Settings that win over file and environment; see docs/settings.md. */
+  /** Settings that override file and environment; see docs/settings.md. */
   readonly settings?: Partial<Settings>;
-  /** TOML file to read; `sallyport.toml` in the working folder when it is there. */
+  /** TOML file to read; default: `sallyport.toml` in the working folder, if it exists. */
   readonly settingsFile?: string;
-  /** Default: the process's own. */
+  /** Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly log?: Log;
   readonly clock?: Clock;
   /** Asked before and after calls, before the webhooks of the settings (PIPE-14). */
   readonly hooks?: readonly Hook[];
-  /** Told how long each stage of each call took, in ms. Costs time; for measurements. */
+  /** Called with the duration of each stage of each call, in ms. Costs time; for measurements. */
   readonly onStage?: (stage: string, ms: number) => void;
 }
 
-/** The layer in this very process. */
+/** The layer in this process. */
 export interface EmbeddedToolLayer extends ToolLayer, FunctionTools, AsyncDisposable {
   readonly settings: Settings;
   readonly log: Log;
-  /** How to reach the embedded database, for its owner; absent with a database of the user's own. */
+  /** Connection to the embedded database, for its owner; absent when the user's own database is used. */
   readonly embeddedDatabase?: SocketConnection;
-  /** `ask('tools.invoke')` as this program; needs a capability token like every call. */
+  /** `ask('tools.invoke')` as the embedding program; needs a capability token like every call. */
   invoke(request: ToolInvokeRequest, caller?: Partial<Caller>): Promise<ToolInvokeResponse>;
-  /** What the MCP gateways of `serve` and `sallyport mcp` stand on beside the operations; not for programs. */
+  /** What the MCP gateways of `serve` and `sallyport mcp` need besides the operations; not for programs. */
   readonly forGateway: Pick<AssembledLayer, 'confirmations' | 'signalOf' | 'stateKey' | 'upstreamQuestions'>;
-  /** What servers need beside the operations; not for programs. */
+  /** What servers need besides the operations; not for programs. */
   readonly forServer: Pick<AssembledLayer, 'drain' | 'warnOfSandboxes'>;
   /** Signs a capability token. */
   mintToken(request: TokenMintRequest): Promise<TokenMintResponse>;
-  /** Ends accepting calls, waits for those that run, and closes everything (OPS-03). Idempotent. */
+  /** Stops accepting calls, waits for running ones, and closes everything (OPS-03). Idempotent. */
   close(): Promise<void>;
 }
 
-/** Who asks when the embedding program asks for itself. */
+/** The caller of the embedding program's own requests. */
 export const LOCAL_CALLER: Caller = { door: 'library', local: true };
 
 /**
- * Starts the layer: settings, database, registry, upstreams and all; ready to be asked when the promise resolves.
- * @throws ToolLayerError E3801 and E3403 for faulty settings, E3812 for the database, E3900 for keys, E3214 for policies;
- * each says what to change
+ * Starts the layer with settings, database, registry and upstreams; it accepts requests when the promise resolves.
+ * @throws ToolLayerError E3801 and E3403 for faulty settings, E3812 for the database, E3900 for keys, E3214 for
+ *   policies; each says what to change
  */
 export async function createToolLayer(options: ToolLayerOptions = {}): Promise<EmbeddedToolLayer> {
   const { environment = process.env, clock = systemClock } = options;
@@ -77,7 +77,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
     ...(options.settings === undefined ? {} : { given: options.settings }),
   };
   const given = readSettings(sources);
-  // Before anything is started for them.
+  // Checked before anything is started.
   circuitTermsFrom(given);
   const settings = { ...given, data_folder: await openDataFolder(given['data_folder']) };
   const redactor = redactorOf(settings);
@@ -87,7 +87,7 @@ export async function createToolLayer(options: ToolLayerOptions = {}): Promise<E
   const unknown = unknownVariables(environment);
   if (unknown.length > 0) log.warn('unknown-variables', { variables: unknown });
   const { server, waiting, socketFolders } = startDatabase(settings, log);
-  // Most of the code is loaded while the database starts: that takes other processes, and longer.
+  // Most of the code is loaded while the database starts, which happens in other processes and takes longer.
   await waiting;
   const [{ assemble }, { createOperations }, { followUpstreams }] = await Promise.all([
     import('./assemble.ts'),
@@ -150,7 +150,7 @@ async function openDataFolder(folder: string): Promise<string> {
   const path = resolve(folder);
   try {
     await makeFolder(path);
-    // What sandboxes may not see is told by its real path.
+    // Paths hidden from sandboxes are compared by their real path.
     return await realpath(path);
   } catch (cause) {
     throw new ToolLayerError(

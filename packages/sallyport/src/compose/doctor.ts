@@ -17,10 +17,12 @@ import type { Settings } from './settings.ts';
 
 /** Oldest Node.js that the layer runs on. */
 const NODE_MAJOR_MIN = 24;
-/** A database needs some room for its log before anything else. */
+/** Free space that a database needs for its log alone, in bytes. */
 const FREE_BYTES_MIN = 256 * MiB;
 
-/** What works on this machine, what is missing, what that costs and how to mend it. Starts nothing that stays. */
+/**
+ * Reports what works on this machine, what is missing, what that costs and how to fix it. Leaves no process running.
+ */
 export async function doctor(options: LayerOptions): Promise<readonly DoctorFinding[]> {
   const [settings, settingsFinding] = checkSettings(options);
   return [
@@ -95,7 +97,7 @@ async function checkDataFolder(settings: Settings): Promise<DoctorFinding> {
   }
 }
 
-/** The folder itself, or the one in which it would be made: nothing is made to find out. */
+/** The folder itself, or its nearest existing parent: nothing is created by the check. */
 async function nearestFolder(path: string): Promise<string> {
   const isThere = await stat(path).then(
     () => true,
@@ -113,7 +115,7 @@ async function checkRunning(settings: Settings): Promise<DoctorFinding> {
   return { name: 'running layer', state: 'ok', message };
 }
 
-/** Every driver that there is: those that the settings name have to work, the others are told as what could be had. */
+/** Checks every driver: those that the settings name have to work, the others are reported as available or not. */
 async function checkSandboxes(settings: Settings): Promise<DoctorFinding[]> {
   await using opened = new AsyncDisposableStack();
   const named = settings['sandbox.drivers'];
@@ -139,7 +141,7 @@ async function checkDriver(driver: SandboxDriver, isFirst: boolean): Promise<Doc
   return [{ name, state: 'failed', message, hint: 'Without it shell tools and stdio MCP servers are refused.' }];
 }
 
-/** What a driver refuses to every tool, although it works (SBX-04). */
+/** Features that a driver refuses to every tool, even when it works (SBX-04). */
 function refusals({ supports }: SandboxDriver): readonly string[] {
   return [
     ...(supports.egress ? [] : ['It lets no tool out: one with permissions.network needs another driver (E3104).']),

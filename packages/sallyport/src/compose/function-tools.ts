@@ -11,11 +11,11 @@ import type { FunctionDefinition, FunctionInput } from '../registry/importers/na
 export type { LangChainFunctionOptions } from '../registry/importers/langchain/langchain-functions.ts';
 export type { FunctionDefinition, FunctionInput } from '../registry/importers/native/native-importer.ts';
 
-/** What became of a list of LangChain tools. */
+/** The result for a list of LangChain tools. */
 export interface LangChainRegistrations {
   /** Prefix of the tool ids. */
   readonly source: string;
-  /** In the order of the list; a refused tool has its error and keeps no other out. */
+  /** In the order of the list; a refused tool has its error and does not keep the others out. */
   readonly registrations: readonly Registration[];
   readonly skipped: readonly { readonly place: string; readonly reason: string }[];
 }
@@ -24,13 +24,14 @@ export interface LangChainRegistrations {
 export interface FunctionTools {
   /**
    * Registers a function with a whole manifest.
-   * @throws ToolLayerError E3008 for a faulty manifest, E3007 when the version has another content or a function already
+   * @throws ToolLayerError E3008 for a faulty manifest, E3007 when the version has another content or a function
+   *   already
    */
   registerFunction(manifest: ToolManifest, run: NativeFunction): Promise<Registration>;
   /**
-   * Registers a function by name, description and schemas: TypeBox, zod 3 or 4, anything that follows Standard Schema, or
-   * JSON Schema. A library's schema judges each call too, and the function gets what it made of the arguments; then a
-   * call ends with E3509 for arguments and E3501 for results that it refuses.
+   * Registers a function by name, description and schemas: TypeBox, zod 3 or 4, any Standard Schema, or JSON Schema. A
+   * library's schema also validates each call, and the function gets the arguments as that schema parsed them; a call
+   * ends with E3509 for arguments and E3501 for results that it refuses.
    * @throws ToolLayerError E3008 also for a schema that gives no JSON Schema; it says what to pass instead
    */
   registerFunction<Input, Output>(
@@ -38,16 +39,16 @@ export interface FunctionTools {
     run: (input: FunctionInput<Input>, context: NativeCallContext) => unknown,
   ): Promise<Registration>;
   /**
-   * Says which function runs a tool that is registered already, such as one of an import.
+   * Binds a function to a registered tool, such as one of an import.
    * @param range version or SemVer range; the newest release when absent
-   * @returns a handle that takes the function away when it is disposed
-   * @throws ToolLayerError E3001, E3002, E3004 or E3006 when there is no such tool, E3007 when it has a function already,
-   * E3901 when it is not of kind `native`
+   * @returns a handle that unbinds the function when disposed
+   * @throws ToolLayerError E3001, E3002, E3004 or E3006 when there is no such tool, E3007 when it has a function
+   *   already, E3901 when it is not of kind `native`
    */
   bindFunction(toolId: string, run: NativeFunction, range?: string): Promise<Disposable>;
   /**
-   * Registers LangChain's tool objects (anything with `name`, `description`, `schema` and `invoke` or `call`) with what
-   * runs them. Tools that are no tools are listed as skipped.
+   * Registers LangChain's tool objects (anything with `name`, `description`, `schema` and `invoke` or `call`) and binds
+   * them. Objects that are no tools are listed as skipped.
    */
   registerLangChainTools(
     tools: readonly unknown[],
@@ -56,8 +57,8 @@ export interface FunctionTools {
 }
 
 /**
- * Makes the face over a layer and the executor that holds the functions.
- * @param added told when there is another function
+ * Connects a layer with the executor that holds the functions.
+ * @param added called after a function was added
  */
 export function functionTools(
   layer: ToolLayer,

@@ -9,13 +9,16 @@ import { VERSION } from './version.ts';
 const stopped = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
 
-// Whoever reads the output may have enough of it, as `head` has: that ends the command like a signal does.
+// A reader such as `head` may close the output early: that ends the command as a signal does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   stopped.abort();
 });
 
-/** What only some commands need is loaded by them: most ask a layer that runs already, and take a third of the time so. */
+/**
+ * Code that only some commands need is loaded by them: most commands ask a running layer, and take a third of the time
+ * this way.
+ */
 const parts: CliParts = {
   io: {
     stdin: process.stdin,
@@ -38,7 +41,8 @@ const parts: CliParts = {
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
 
-// A command may wait for what keeps no process running, such as a program in a sandbox: it ends when it is done, not before.
+// A command may wait for something that does not keep the process alive, such as a sandboxed program. The timer keeps
+// it running until the command is done.
 const untilDone = setInterval(() => undefined, 2 ** 30);
 runCli(process.argv.slice(2), parts)
   .then((code) => {
@@ -68,7 +72,8 @@ async function serveUntilStopped(options: LayerOptions & { host?: string; port?:
 }
 
 /**
- * What starts this program, by the place of this file. The cache of npx may be emptied, so there npx is asked again.
+ * The command that starts this program, derived from the place of this file. The cache of npx may be emptied, so there
+ * npx itself is used.
  */
 function programOf(here: string): readonly string[] {
   if (/[\\/]_npx[\\/]/.test(here)) return ['npx', '-y', `sallyport@${VERSION}`];

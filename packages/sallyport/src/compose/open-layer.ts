@@ -13,14 +13,14 @@ import { isOwnersSocket } from './running-layer/local-socket.ts';
 import { type RunningLayer, readRunningLayer } from './running-layer/running-layer-file.ts';
 import type { Settings } from './settings.ts';
 
-/** What the options of a command say of the settings. */
+/** The settings that a command's options set. */
 export function settingsOf({ dataFolder }: LayerOptions): Partial<Settings> {
   return dataFolder === undefined ? {} : { data_folder: dataFolder };
 }
 
 /**
- * The layer of a data folder for one command: the one that serves it already, else one opened in this process. Either
- * way the caller is the operator: who may read the folder owns the layer.
+ * The layer of a data folder for one command: the layer that serves it already, else one opened in this process. In
+ * both cases the caller is the operator: access to the folder means ownership of the layer.
  */
 export async function openLayer(options: LayerOptions, more: FindOptions = {}): Promise<OpenedLayer> {
   const found = await findLayer(options, more);
@@ -38,23 +38,26 @@ export async function openLayer(options: LayerOptions, more: FindOptions = {}): 
   return { layer: own, caller: { door: 'cli', local: true }, dataFolder, close };
 }
 
-/** A layer that serves the data folder, with the operator's way to ask it; or one of this process, for whoever closes it. */
+/**
+ * A layer that serves the data folder, with the operator's connection to it; or one of this process, which the caller
+ * must close.
+ */
 export type FoundLayer =
   | { readonly running: RunningLayer; readonly layer: ToolLayer }
   | { readonly own: EmbeddedToolLayer; close(): Promise<void> };
 
-/** How a layer is looked for. */
+/** Options of the search for a layer. */
 export interface FindOptions extends Pick<ToolLayerOptions, 'environment'> {
   /** 'make' when absent. */
   readonly whenAbsent?: WhenAbsent;
-  /** How long one is waited for that another process has begun to open; not at all when absent. */
+  /** Ms to wait for a layer that another process is opening; no wait when absent. */
   readonly patienceMs?: number;
 }
 
-/** Between two looks for a layer that is being opened. */
+/** Ms between two searches for a layer that is being opened. */
 const LOOK_AGAIN_MS = 200;
 
-/** As {@link openLayer}, for those who need more than to ask. */
+/** Like {@link openLayer}, for callers that need more than to ask. */
 export async function findLayer(
   options: LayerOptions,
   { whenAbsent = 'make', patienceMs = 0, ...more }: FindOptions = {},
@@ -74,11 +77,14 @@ export async function findLayer(
   }
 }
 
-/** A layer of this process. @throws E3812 with `details.problem` folder-in-use where another process has the data folder */
+/**
+ * Opens a layer in this process. @throws E3812 with `details.problem` folder-in-use when another process has the data
+ * folder
+ */
 async function ownLayer(folder: string, options: ToolLayerOptions, whenAbsent: WhenAbsent): Promise<FoundLayer> {
   const isAbsent = whenAbsent !== 'make' && !(await hasInstanceId(folder));
   if (isAbsent && whenAbsent === 'refuse') throw noLayer(folder);
-  // A whole layer is loaded only when it is needed: it takes ten times as long as the way to one that runs.
+  // Loaded only when needed: a whole layer takes ten times as long to load as a client of a running one.
   const { createToolLayer } = await import('./create-tool-layer.ts');
   if (isAbsent) return borrowed(createToolLayer, options);
   const own = await createToolLayer(options);
@@ -90,7 +96,7 @@ function noLayer(folder: string): ToolLayerError {
   return new ToolLayerError('E3310', message, { details: { layer: 'unreachable', data_folder: resolve(folder) } });
 }
 
-/** A layer for a command that judges what it is given: its data folder goes with it. */
+/** A layer for a command that only checks its input: its data folder is removed afterwards. */
 async function borrowed(
   create: (options: ToolLayerOptions) => Promise<EmbeddedToolLayer>,
   options: ToolLayerOptions,
@@ -98,14 +104,14 @@ async function borrowed(
   await using opened = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
-  // Its rows would stay in a database of the user's own.
+  // In the user's own database its rows would stay.
   const settings = { ...options.settings, data_folder: folder, 'database.url': '' };
   const own = opened.use(await create({ ...options, settings }));
   const open = opened.move();
   return { own, close: () => open.disposeAsync() };
 }
 
-/** A process that merely has the number of a layer that crashed does not answer for it. */
+/** Asks the layer for a sign of life: another process may have got the process id of a layer that crashed. */
 async function runningLayer(
   dataFolder: string,
 ): Promise<{ readonly running: RunningLayer; readonly layer: ToolLayer } | undefined> {

@@ -13,7 +13,7 @@ import type { PostgresDatabase } from '../storage/postgres/postgres-database.ts'
 import type { Log } from '../telemetry/log.ts';
 import type { Settings } from './settings.ts';
 
-/** What the search is made from. */
+/** Dependencies of the search. */
 export interface SearchIngredients {
   readonly settings: Settings;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface SearchIngredients {
 }
 
 /**
- * The search over the tools of a registry that was loaded. Nothing runs until a tool changes or somebody searches.
+ * The search over the tools of a loaded registry. Nothing runs until a tool changes or somebody searches.
  * @throws ToolLayerError E3801 for settings that cannot be met
  */
 export async function openSearch(from: SearchIngredients): Promise<ToolSearch> {

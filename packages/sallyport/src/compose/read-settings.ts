@@ -3,25 +3,25 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { parse, TomlError } from 'smol-toml';
 import { SETTINGS, type Setting, type Settings, variableOf } from './settings.ts';
 
-/** Where settings come from; later ones win: defaults, file, environment, the embedding program. */
+/** Sources of settings; later ones override: defaults, file, environment, the embedding program. */
 export interface SettingSources {
-  /** TOML file; `sallyport.toml` in the working folder when undefined, none when that is absent. */
+  /** TOML file; when undefined `sallyport.toml` in the working folder, if it exists. */
   readonly file?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly given?: Partial<Settings>;
 }
 
-/** File that is read when none is named. */
+/** Name of the default file. */
 const DEFAULT_FILE = 'sallyport.toml';
 
-/** The settings file that is read now or, once somebody makes it, at the next start. */
+/** The settings file that is read now, or at the next start once it exists. */
 export function settingsFileOf({ file, environment = process.env }: SettingSources): string {
   return file ?? environment['SALLYPORT_CONFIG'] ?? DEFAULT_FILE;
 }
 
 /**
- * All settings, checked.
- * @throws ToolLayerError E3801 naming every unknown key and bad value, and where it stands
+ * Reads and checks all settings.
+ * @throws ToolLayerError E3801 naming every unknown key and invalid value, with its place
  */
 export function readSettings({ file, environment = process.env, given = {} }: SettingSources = {}): Settings {
   const faults: string[] = [];
@@ -49,7 +49,7 @@ export function readSettings({ file, environment = process.env, given = {} }: Se
   }
   if (faults.length > 0)
     throw new ToolLayerError('E3801', `The settings have faults. ${faults.join('. ')}.`, { details: { faults } });
-  // Every row has a value of its type: the default or one that was checked.
+  // Every key now has a value of its type: the default or one that was checked.
   return values as unknown as Settings;
 }
 
@@ -82,7 +82,7 @@ function* leaves(table: Record<string, unknown>, prefix: string): Generator<[str
   }
 }
 
-/** Line of the key's last part: good enough to find it, without a parser of our own. */
+/** The line of the key's last part: close enough, without a TOML parser that keeps positions. */
 function placeOf(key: string, text: string, path: string): string {
   const name = key.slice(key.lastIndexOf('.') + 1);
   const line = text.split('\n').findIndex((candidate) => candidate.trimStart().startsWith(name));

@@ -17,8 +17,8 @@ export interface Server extends AsyncDisposable {
   /** Address without trailing slash; REST under `/v1`, MCP at `/mcp` and `/mcp/discovery`. */
   readonly url: string;
   /**
-   * Says that it is not ready, then takes no new requests and lets running ones end within `shutdown.grace_seconds`; what
-   * runs longer ends with E3811 and is answered. The layer itself stays open. Idempotent.
+   * Reports that it is not ready, then takes no new requests and lets running ones end within `shutdown.grace_seconds`;
+   * a request that runs longer ends with E3811 and is answered. The layer itself stays open. Idempotent.
    */
   close(): Promise<void>;
 }
@@ -28,8 +28,9 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
 /**
  * Opens REST, the MCP gateway and the discovery server on one address.
- * @param address where, as the settings say when absent; `endsWithClient` tells other processes that it is there for one client
- * @throws ToolLayerError E3900 when the address cannot be had; E3801 when tokens are not required and the address is open
+ * @param address default: from the settings; `endsWithClient` tells other processes that it serves one client
+ * @throws ToolLayerError E3900 when the address is not available; E3801 when tokens are not required and the address is
+ *   open
  */
 export async function serve(
   layer: EmbeddedToolLayer,
@@ -43,7 +44,7 @@ export async function serve(
       `tokens.mode is ${settings['tokens.mode']}, so the layer listens on loopback only, not on ${host}.`,
     );
   }
-  // Loaded when doors are opened: a program that embeds the layer may never do that.
+  // Loaded only when doors are opened, since an embedding program may never open any.
   const [{ createRestDoor }, { createDiscovery }, { mountMcp }, { openApiDocument }, doors] = await Promise.all([
     import('../doors/rest/create-rest-door.ts'),
     import('../doors/mcp-discovery/create-discovery.ts'),
@@ -76,7 +77,7 @@ export async function serve(
   const url = await rest.listen(port);
   const running = { url, pid: process.pid, socket: socket.path, endsWithClient };
   await writeRunningLayer(settings['data_folder'], running);
-  // Nobody waits for it: sandboxes are tried out, which takes longer than the rest of the start.
+  // Not awaited: the check of the sandboxes takes longer than the rest of the start.
   const warned = layer.forServer.warnOfSandboxes();
   let closing: Promise<void> | undefined;
   const shut = async (): Promise<void> => {
@@ -85,7 +86,7 @@ export async function serve(
     if (noticeMs > 0) await sleep(noticeMs);
     await rest.close();
     await socket.close();
-    // Running calls may still have asked their users until here.
+    // Until here running calls may still have asked their users.
     gateway.close();
     discovery.close();
     await removeRunningLayer(settings['data_folder']);

@@ -36,7 +36,7 @@ import { TOOL_ROWS } from './settings/tools.ts';
 
 export { type Setting, variableOf };
 
-/** What components let an operator set: each table stands in its component. */
+/** Settings of the components: each table is in its component. */
 const OF_COMPONENTS = rowsOf(
   CIRCUIT_SETTINGS,
   STOP_SETTINGS,
@@ -75,7 +75,7 @@ const OF_COMPONENTS = rowsOf(
   WARM_POOL_SETTINGS,
 );
 
-/** What is set of the layer as a whole: where it listens, what it is made from. */
+/** Settings of the layer as a whole: its address, its data, its choice of parts. */
 const OF_COMPOSITION = [
   ...SERVER_ROWS,
   ...CALL_ROWS,
@@ -90,7 +90,7 @@ const OF_COMPOSITION = [
   ...SANDBOX_ROWS,
 ];
 
-/** Everything that can be set; keys of one table of the file stand beside each other. */
+/** All settings; keys of one table of the file are next to each other. */
 export const SETTINGS = besideEachOther([...OF_COMPOSITION, ...OF_COMPONENTS]);
 
 type Row = (typeof SETTINGS)[number];

@@ -6,22 +6,25 @@ import type { Settings } from './settings.ts';
 /** A server that the layer can connect to. */
 export interface DatabaseServer {
   readonly connection: PostgresConnection;
-  /** How to reach the embedded server; absent for a server of the user's own. */
+  /** Connection to the embedded server; absent when the user's own server is used. */
   readonly embedded?: SocketConnection;
   close(): Promise<void>;
 }
 
 /** A server that is being started. */
 export interface StartingDatabase {
-  /** Rejects with ToolLayerError E3812 saying what to change. Whoever waits for it closes it. */
+  /** Rejects with ToolLayerError E3812 saying what to change. The caller that awaits it closes the server. */
   readonly server: Promise<DatabaseServer>;
-  /** Resolves when nothing is left to do but to wait for the server: the time for work of one's own. Never rejects. */
+  /** Resolves when only the wait for the server is left, so that other work can be done meanwhile. Never rejects. */
   readonly waiting: Promise<void>;
-  /** Folder of the embedded server's socket, which may lie outside of the data folder; none for a server of the user's own. */
+  /**
+   * Folders of the embedded server's socket, which may be outside the data folder; empty when the user's own server is
+   * used.
+   */
   readonly socketFolders: readonly string[];
 }
 
-/** Starts the embedded PostgreSQL, unless the settings name another. */
+/** Starts the embedded PostgreSQL, unless the settings name another server. */
 export function startDatabase(settings: Settings, log: Log): StartingDatabase {
   const url = settings['database.url'];
   if (url !== '') {

@@ -163,7 +163,7 @@ export const OPERATIONS = Object.fromEntries(ALL.map((each) => [each.name, each]
 
 /** The closed set of operations. */
 export type OperationName = keyof typeof OPERATIONS;
-/** What an operation takes, as the wire has it. */
+/** Input of an operation, as the wire has it. */
 export type OperationInput<N extends OperationName> = Static<(typeof OPERATIONS)[N]['input']>;
-/** What an operation answers with, as the wire has it. */
+/** Output of an operation, as the wire has it. */
 export type OperationOutput<N extends OperationName> = Static<(typeof OPERATIONS)[N]['output']>;

@@ -14,16 +14,16 @@ import { type Asker, ROLES_FOR } from './operation.ts';
 import type { OperationParts } from './parts.ts';
 import type { ToolLayer } from './tool-layer.ts';
 
-/** A tool call finds out who asks in its own pipeline, where a refusal is put on record. */
+/** Operations whose pipeline identifies the caller itself, so that a refusal is put on record. */
 const IN_PIPELINE: ReadonlySet<OperationName> = new Set(['tools.invoke', 'tools.dry-run']);
 
-/** The layer in this process: checks input and access in one place, then does what was asked. */
+/** The layer in this process: checks input and access in one place, then runs the operation. */
 export function createOperations(parts: OperationParts): ToolLayer {
   const runs = runsOf(parts);
   const checkInput = inputChecks(parts.schemas);
   return {
     ask: (name, input, caller) => ask(parts, runs, checkInput, name, input, caller),
-    // The registry tells at once, in the middle of a registration; who listens here is told when it is over.
+    // The registry notifies synchronously, in the middle of a registration; this listener is called afterwards.
     onToolsChanged: (listener) => parts.visible.onChanged(() => setImmediate(listener)),
   };
 }
@@ -35,7 +35,7 @@ type RunOf<N extends OperationName> = (
 type Runs = { readonly [N in OperationName]: RunOf<N> };
 type MadeRuns = { readonly [N in OperationName]: ReturnType<(typeof OPERATIONS)[N]['run']> };
 
-/** What does each operation, with the parts of this layer. */
+/** Binds the run of each operation to the parts of this layer. */
 function runsOf(parts: OperationParts): Runs {
   return Object.fromEntries(Object.values(OPERATIONS).map((each) => [each.name, each.run(parts)])) as MadeRuns;
 }
@@ -80,7 +80,7 @@ function localAsker({ defaultTenant }: OperationParts, caller: Caller): Asker {
   };
 }
 
-/** THE place where it is decided who may ask for what; what they may see is bounded by their tenant (PRM-10). */
+/** THE place where access to operations is decided; what an asker may see is limited by its tenant (PRM-10). */
 async function askerOf(
   parts: OperationParts,
   entry: OperationEntry,
@@ -105,7 +105,7 @@ function roleMissing({ access }: OperationEntry, { roles }: Principal): Failure 
   );
 }
 
-/** What every tenant shares is kept by the tenants that the layer is run by, and the catalogue's tools by its admins. */
+/** Layer-wide objects are managed by the tenants that run the layer, and the catalogue's tools by its admins. */
 function ofAllTenants(
   { catalogTenant, defaultTenant }: OperationParts,
   { access, method, layerWide }: OperationEntry,

@@ -1,2 +1,2 @@
-// An error in the words for a model, for the doors that speak to one (MOD-01).
+// The text of an error for a model, for the doors that serve one (MOD-01).
 export { type ToolErrorContext, toolErrorText } from '../model-facing/tool-error.ts';

@@ -3,12 +3,12 @@ import type { Asker } from './operation.ts';
 import { type ListingParts, takeListing } from './upstreams/take-listing.ts';
 
 /**
- * Brings what is registered in step with what upstreams list anew: after a reconnection, and when they say that their
- * tools changed (REG-09). Listings that come while one is being taken are one.
- * @returns a function that ends it
+ * Updates registered tools when an upstream lists its tools anew: after a reconnection, and when it reports a change
+ * (REG-09). Listings that come while one is being processed are merged into one.
+ * @returns a function that stops this
  */
 export function followUpstreams(parts: ListingParts): () => void {
-  /** Of each upstream whose listing is being taken: whether another came meanwhile. */
+  /** For each upstream whose listing is being processed: true when another came meanwhile. */
   const atWork = new Map<string, boolean>();
   const take = async (tenantId: string, name: string, key: string): Promise<void> => {
     do {

@@ -3,12 +3,12 @@ import type { Static, TSchema } from 'typebox';
 import type { CapabilityClaims, Role } from '../../api/schemas/capability-token.ts';
 import type { Caller, Principal } from '../domain/principal/principal.ts';
 
-/** Who may ask: anyone, whoever shows a valid credential, or who has a role that {@link ROLES_FOR} names. */
+/** Who may ask: anybody, any holder of a valid credential, or a holder of a role in {@link ROLES_FOR}. */
 export type Access = 'open' | 'token' | keyof typeof ROLES_FOR;
 
 /**
- * Roles that may use operations of an access, the least of them first (PRM-10). A viewer reads what operators may read
- * and changes nothing; an approver reads too, and decides on approvals.
+ * Roles that may use operations of each access, the weakest first (PRM-10). A viewer reads what operators may read and
+ * changes nothing; an approver reads too, and decides on approvals.
  */
 export const ROLES_FOR = {
   viewer: ['viewer', 'approver', 'operator', 'admin'],
@@ -17,36 +17,41 @@ export const ROLES_FOR = {
   admin: ['admin'],
 } as const satisfies Partial<Record<Role, readonly Role[]>>;
 
-/** What can be asked of the layer, as data: doors, the OpenAPI document and the remote client are made from such rows. */
+/** An operation as data: doors, the OpenAPI document and the remote client are made from such rows. */
 export interface OperationEntry {
   readonly summary: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Path template; `{x}` is a member of the input. Of GET and DELETE the other members travel in the query, of POST in the body. */
+  /**
+   * Path template; `{x}` is a member of the input. The other members are in the query for GET and DELETE, in the body
+   * for POST.
+   */
   readonly path: string;
-  /** HTTP status of a happy answer. */
+  /** HTTP status of a successful answer. */
   readonly status: 200 | 201;
   readonly access: Access;
-  /** It concerns all tenants: only tokens of the tenants that the layer is run by may ask, and local callers. */
+  /**
+   * True when it concerns all tenants: then only tokens of the tenants that run the layer may ask, and local callers.
+   */
   readonly layerWide?: true;
   readonly input: TSchema;
   readonly output: TSchema;
 }
 
-/** Who asked for an operation, once that is known. */
+/** The identified asker of an operation. */
 export interface Asker {
   readonly principal: Principal;
-  /** Absent for a local caller and for an open operation: nothing but the tenant narrows what they see. */
+  /** Absent for a local caller and for an open operation: then only the tenant narrows what the asker sees. */
   readonly claims?: CapabilityClaims;
   readonly caller: Caller;
 }
 
-/** Does what one operation promises. Input was checked against its schema, the asker against its access. */
+/** Runs one operation. The input was checked against its schema, the asker against its access. */
 export type Run<Input extends TSchema, Output extends TSchema> = (
   input: Static<Input>,
   asker: Asker,
 ) => Static<Output> | Failure | Promise<Static<Output> | Failure>;
 
-/** One thing that a caller can ask of any door: its row, and what does it with the parts that it names. */
+/** One thing that a caller can ask of any door: its row, and the function that runs it with the parts that it names. */
 export interface Operation<Name extends string, Input extends TSchema, Output extends TSchema, Parts>
   extends OperationEntry {
   /** `<plural noun>.<verb or noun>` in kebab-case. */
@@ -56,7 +61,7 @@ export interface Operation<Name extends string, Input extends TSchema, Output ex
   readonly run: (parts: Parts) => Run<Input, Output>;
 }
 
-/** Makes an operation: what its run takes and answers with follows from the schemas beside it. */
+/** Defines an operation: the types of its input and answer follow from the schemas. */
 export function operation<const Name extends string, Input extends TSchema, Output extends TSchema, Parts>(
   described: Operation<Name, Input, Output, Parts>,
 ): Operation<Name, Input, Output, Parts> {

@@ -28,7 +28,7 @@ import type { Visibility } from '../visibility/visibility.ts';
 import type { IdentityOperationParts } from './identity/identity-parts.ts';
 import type { RefusedAsks } from './identity/refused-asks.ts';
 
-/** What the operations stand on. */
+/** Dependencies of the operations. */
 export interface OperationParts
   extends IdentityOperationParts,
     Pick<
@@ -48,18 +48,18 @@ export interface OperationParts
       | 'circuits'
     > {
   readonly runCall: RunCall;
-  /** What would become of a call; rejects with E32xx when the caller is not known (PIPE-15). */
+  /** Says how a call would end; rejects with E32xx when the caller is not known (PIPE-15). */
   readonly rehearseCall: (request: CallRequest) => Promise<DryRunResponse>;
-  /** Where calls wait for a person; nobody can be asked when absent. */
+  /** Approvals of waiting calls; when absent nobody can be asked. */
   readonly approvals?: Approvals;
-  /** Run what is accepted now and run later; absent where asynchronous calls are refused. */
+  /** Run calls that are accepted now and run later; when absent asynchronous calls are refused. */
   readonly callWorkers?: Workers;
   readonly callIntake?: CallIntake;
-  /** What calls left behind, and how it is taken back; refused when absent. */
+  /** Side effects of calls, and their compensation; when absent such operations are refused. */
   readonly sideEffects?: SideEffects;
   readonly toolSearch: ToolSearch;
   readonly upstreams: Upstreams;
-  /** Which tools of upstreams are what an operator accepted. */
+  /** Upstream tools, and whether an operator accepted them. */
   readonly quarantine: Quarantine;
   readonly importOpenApi: OpenApiImporter;
   readonly importMcp: McpImporter;
@@ -67,25 +67,25 @@ export interface OperationParts
   readonly importSkills: SkillImporter;
   readonly listComposio: ComposioLister;
   readonly importComposio: ComposioImporter;
-  /** For what an operation itself asks of others' services. */
+  /** Secrets for requests that an operation itself makes to other services. */
   readonly secrets: SecretStore;
-  /** Whether values of secrets are kept, encrypted; else the definitions of upstreams refer to the secret store. */
+  /** True when values of secrets are kept, encrypted; else the definitions of upstreams refer to the secret store. */
   readonly keepsSecrets: boolean;
   readonly outbound: OutboundHttp;
   /** Keeps the files of imported skills. */
   readonly skillFiles: SkillFiles;
   readonly signer: CheckpointSigner;
-  /** What is known of the instance's chain beside the tables. */
+  /** Knowledge of the instance's chain from outside the tables. */
   readonly outside: OutsideKnowledge;
-  /** Rules on who sees what. */
+  /** Rules on the visibility of tools. */
   readonly visibility: Visibility;
   /** The policies: in force, in shadow, on trial. */
   readonly policies: PolicyAdministration;
-  /** Tenant whose tools are on offer to every tenant; to change anything in it takes the role admin. */
+  /** Tenant whose tools are offered to every tenant; any change in it needs the role admin. */
   readonly catalogTenant: string;
   /** Tenant of local callers that name none. */
   readonly defaultTenant: string;
   readonly health: () => Promise<Health>;
-  /** Puts on record who lacked a role; nobody does when absent. */
+  /** Audits askers that lacked a role; when absent they are not audited. */
   readonly refusedAsks?: RefusedAsks;
 }

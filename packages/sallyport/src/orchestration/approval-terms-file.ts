@@ -18,7 +18,7 @@ const EXPIRY_MS_MIN = 1000;
 const NAMES_MAX = 100;
 
 const Names = Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: NAMES_MAX });
-// An empty list is judged with a message of its own.
+// Empty lists pass here, since they get an error message of their own.
 const Approvers = Type.Array(Type.String({ maxLength: 255 }), { maxItems: APPROVERS_MAX });
 const Duration = Type.String({ pattern: '^[0-9]{1,9}(?:ms|s|m|h|d)$' });
 const Rule = Type.Object(
@@ -57,15 +57,15 @@ const File = Type.Object(
   { additionalProperties: false },
 );
 
-/** What holds for rules that do not say. */
+/** Defaults for rules that omit a member. */
 export interface TermDefaults {
   readonly fourEyes: boolean;
 }
 
 /**
- * Reads the `[[rule]]` tables of a file, in their order: the first that matches a tool counts.
+ * Reads the `[[rule]]` tables of a file, in their order: the first rule that matches a tool counts.
  * @returns none when there is no such file
- * @throws ToolLayerError E3801 naming the file and what is wrong in it; an empty list of approvers is wrong (ORC-05)
+ * @throws ToolLayerError E3801 with the file and the fault; an empty list of approvers is a fault (ORC-05)
  */
 export async function readApprovalTerms(path: string, defaults: TermDefaults): Promise<readonly ApprovalTerms[]> {
   let text: string;
@@ -78,7 +78,7 @@ export async function readApprovalTerms(path: string, defaults: TermDefaults): P
   return parseApprovalTerms(text, path, defaults);
 }
 
-/** As `readApprovalTerms`, of a text. */
+/** Same as `readApprovalTerms`, for a text. */
 export function parseApprovalTerms(text: string, path: string, defaults: TermDefaults): readonly ApprovalTerms[] {
   if (text.length > TEXT_MAX) throw faulty(path, `has more than ${TEXT_MAX} characters`);
   let values: unknown;
@@ -129,7 +129,7 @@ function termsOf(rule: Rule, name: string, { fourEyes }: TermDefaults, fault: Fa
 
 type Levels = Pick<ApprovalTerms, 'levels' | 'expiresAfterMs'>;
 
-/** A last step without approvers may say the end; every other step comes before it. */
+/** A last step without approvers may set the expiry; all other steps come before it. */
 function levelsOf(rule: Rule, name: string, fault: Faulty): Levels {
   const { approvers, escalation, expires_after: expires } = rule;
   const first = approvers === undefined ? DEFAULT_TERMS.levels[0].told : checked(approvers, name, fault);

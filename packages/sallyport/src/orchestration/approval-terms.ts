@@ -4,7 +4,7 @@ import type { ConfirmationReason } from '../domain/invocation/waiting-call.ts';
 import { boolean, someOf } from '../domain/settings/rows.ts';
 import { sideEffectOf, type ToolVersion } from '../domain/tool/tool-version.ts';
 
-/** What holds of approvals where no rule of the file says otherwise. */
+/** Defaults of approvals for which no rule of the file says otherwise. */
 export const APPROVAL_SETTINGS = {
   fourEyes: boolean('approvals.four_eyes', {
     default: true,
@@ -17,23 +17,23 @@ export const APPROVAL_SETTINGS = {
   }),
 };
 
-/** Those who are asked from one time on. */
+/** The people who are asked from a certain time on. */
 export interface ApprovalLevel {
-  /** After the question, in ms; 0 for the first level. */
+  /** Ms after the question; 0 for the first level. */
   readonly afterMs: number;
-  /** Who is told: DIDs, addresses, `role:approver` or `role:admin`. Never empty. */
+  /** Who is notified: DIDs, addresses, `role:approver` or `role:admin`. Never empty. */
   readonly told: readonly string[];
-  /** Who may answer: those who are told at this level and at those before. */
+  /** Who may answer: everybody notified at this level or an earlier one. */
   readonly eligible: readonly string[];
 }
 
 /** How the approvals of some tools are decided. */
 export interface ApprovalTerms {
-  /** Which rule of the file it is, for people. */
+  /** Name of the file's rule, for people. */
   readonly name: string;
-  /** What they hold for; a member that is absent matches everything. */
+  /** What the terms apply to; an absent member matches everything. */
   readonly match: {
-    /** Tool ids; `*` stands for any run of characters. */
+    /** Tool ids; `*` matches any run of characters. */
     readonly tools?: readonly string[];
     readonly tags?: readonly string[];
     readonly categories?: readonly string[];
@@ -42,25 +42,25 @@ export interface ApprovalTerms {
   };
   /** In ascending order of `afterMs`; the first at 0. */
   readonly levels: readonly [ApprovalLevel, ...ApprovalLevel[]];
-  /** How many people have to say yes. */
+  /** Number of people who have to approve. */
   readonly quorum: number;
-  /** After the question, in ms: then nobody can say yes any more, and the call ends with E3808. */
+  /** Ms after the question; then nobody can approve any more, and the call ends with E3808. */
   readonly expiresAfterMs: number;
-  /** Whoever asked cannot say yes. */
+  /** True when the person who asked for the call cannot approve it. */
   readonly fourEyes: boolean;
-  /** The user who sits with the agent may confirm at the client; never what needs an approver. */
+  /** True when the user at the agent's client may confirm; never for what needs an approver. */
   readonly atClient: boolean;
   /** Which standing rules an approver may make. */
   readonly remember: 'never' | 'exact_arguments' | 'tool';
 }
 
 const HOUR_MS = 3_600_000;
-/** Every holder of the role, whichever it is called. */
+/** Every holder of the role approver, by whatever name. */
 export const ANY_APPROVER = 'role:approver';
 /** Every admin. */
 export const ANY_ADMIN = 'role:admin';
 
-/** Where no rule says otherwise: approvers at once, admins beside them after an hour and after four, the end after a day (003 G-022). */
+/** Defaults: approvers at once, admins too after one hour and after four, expiry after a day (003 G-022). */
 export const DEFAULT_TERMS: ApprovalTerms = {
   name: 'default',
   match: {},
@@ -76,7 +76,7 @@ export const DEFAULT_TERMS: ApprovalTerms = {
   remember: 'tool',
 };
 
-/** The first terms that match a tool, or the last resort. */
+/** The first terms that match a tool; else the default terms. */
 export function termsFor(
   all: readonly ApprovalTerms[],
   { manifest }: Pick<ToolVersion, 'manifest'>,
@@ -92,7 +92,7 @@ export function termsFor(
   return all.find(matches) ?? DEFAULT_TERMS;
 }
 
-/** Number of the level that is reached so long after the question; 0 for a clock that went back. */
+/** Number of the level reached this long after the question; 0 when the clock went back. */
 export function levelAt({ levels }: ApprovalTerms, elapsedMs: number): number {
   return Math.max(
     0,
@@ -100,7 +100,7 @@ export function levelAt({ levels }: ApprovalTerms, elapsedMs: number): number {
   );
 }
 
-/** A level by its number; the last for a number beyond. */
+/** A level by its number; the last level for a larger number. */
 export function levelOf({ levels }: ApprovalTerms, level: number): ApprovalLevel {
   return levels[Math.min(level, levels.length - 1)] ?? levels[0];
 }

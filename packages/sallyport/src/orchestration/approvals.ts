@@ -26,74 +26,77 @@ import { tellAsked } from './approvals/tell.ts';
 export type { Answer, Approval, ApprovalParts, Approver, Decided, Decision, NewDelegation, Pending };
 export { digestOf };
 
-/** How long the end of the approvals waits for what is under way, in ms. */
+/** How long closing waits for work under way, in ms. */
 const CLOSE_MS = 10_000;
 
 /**
- * Where calls wait for a person (ORC-03, ORC-05, VIS-06): what the pipeline asks of it, and what people do with it. Every
- * method is safe to call on several instances at once.
+ * The approvals of calls that wait for a person (ORC-03, ORC-05, VIS-06): the questions of the pipeline and the
+ * decisions of people. Every method is safe to call on several instances at once.
  */
 export interface Approvals extends ApprovalQuestions, AsyncDisposable {
-  /** Reads the standing rules, and begins to look after what waits. Rejects with what the store throws. */
+  /** Reads the standing rules, and begins to sweep the waiting approvals. Rejects with what the store throws. */
   start(): Promise<void>;
-  /** Told of every record that a pipeline answers with: of a call that has just begun to wait people hear at once. */
+  /**
+   * Receives every record that a pipeline answers with: people are notified at once of a call that has just begun to
+   * wait.
+   */
   noticed(record: InvocationRecord): void;
-  /** A tenant's approvals that wait, in order of acceptance; `limit` at most, behind `offset` others. */
+  /** A tenant's pending approvals, in order of acceptance; `limit` at most, after skipping `offset`. */
   pending(tenantId: string, limit: number, offset: number): Promise<readonly Pending[]>;
-  /** @returns E3809, E3817, E3808 when it does not wait (any more) */
+  /** @returns E3809, E3817, E3808 when it is not pending */
   find(tenantId: string, approvalId: string): Promise<Pending | Failure>;
-  /** Whether the user at the agent's own client may confirm this call. */
+  /** True when the user at the agent's own client may confirm this call. */
   isForClient(pending: Pending): boolean;
-  /** The yeses so far. */
+  /** The votes so far. */
   votes(tenantId: string, approvalId: string): Promise<readonly StoredVote[]>;
-  /** A tenant's approvals that are over, the latest first; for 90 days. */
+  /** A tenant's ended approvals, latest first; kept for 90 days. */
   decided(tenantId: string, limit: number, offset: number): Promise<readonly HeldClosing[]>;
-  /** What became of one. */
+  /** The end of one approval. */
   outcome(tenantId: string, approvalId: string): Promise<HeldClosing | undefined>;
   /**
-   * A yes. Answers once it is kept; the call goes on behind it.
+   * Approves. Resolves once the vote is stored; the call resumes after that.
    * @returns E3809 no such approval; E3817 decided already, or not what was shown; E3808 expired; E3213 may not decide;
-   *   E3801 for a standing rule that cannot be; what an edit is refused with: the approval waits on then
+   *   E3801 for an invalid standing rule; the refusal of edited arguments, after which the approval stays pending
    */
   approve(approval: Approval): Promise<Decided | Failure>;
-  /** A no. Answers once the call has ended. @returns as `approve` */
+  /** Denies. Resolves once the call has ended. @returns as `approve` */
   deny(decision: Decision): Promise<Decided | Failure>;
-  /** An answer by the right that a notice brought. @returns as `approve`; E3809 for an unknown token */
+  /** Decides by the one-time token of a notice. @returns as `approve`; E3809 for an unknown token */
   answer(answer: Answer): Promise<Decided | Failure>;
   /**
    * Ends a call that waits for a person, with E3805.
-   * @returns false when it does not wait, or somebody decided first
+   * @returns false when it does not wait, or was decided first
    */
   withdraw(tenantId: string, invocationId: string, by: string, reason?: string): Promise<boolean>;
   /**
-   * The yes with which a call ran that was cut off, for whoever runs it again: the same call, so the same yes. Undefined
-   * when it had none, or that is too old by now.
+   * The approval of a call that was cut off while it ran, with which the same call may run again. Undefined when it had
+   * none, or when that is too old by now.
    */
   yesOf(record: InvocationRecord): Promise<GivenApproval | undefined>;
-  /** @returns E3213 without the role, E3801 for a delegation that cannot be */
+  /** @returns E3213 without the role, E3801 for an invalid delegation */
   delegate(delegation: NewDelegation): Promise<StoredDelegation | Failure>;
   delegations(tenantId: string): Promise<readonly StoredDelegation[]>;
-  /** @returns E3809 when there is none of this id that the approver may end */
+  /** @returns E3809 when there is no delegation of this id that the approver may end */
   endDelegation(approver: Approver, id: string): Promise<StoredDelegation | Failure>;
   /** Standing rules of a tenant, the latest first. */
   rules(tenantId: string): readonly StoredRule[];
   /** Undefined when the tenant has none of this id. */
   revokeRule(approver: Approver, ruleId: string, reason?: string): Promise<StoredRule | undefined>;
-  /** One look at everything that waits, as it is made all the time. Rejects with what the stores throw. */
+  /** One sweep over all pending approvals, as made periodically. Rejects with what the stores throw. */
   sweep(): Promise<void>;
-  /** Resolves when nothing is under way in the background, and no notice is on its way. */
+  /** Resolves when no background work and no notice is under way. */
   idle(): Promise<void>;
-  /** Why standing rules of other instances are not heard of; undefined when they are. */
+  /** Why the standing rules of other instances cannot be read; undefined when they can. */
   problem(): string | undefined;
 }
 
-/** The half that a pipeline asks: it is there before the pipeline, and decisions are made after it. */
+/** The half that the pipeline uses: it exists before the pipeline; decisions are added after it. */
 export interface AskableApprovals extends ApprovalQuestions, Pick<Approvals, 'yesOf'> {
-  /** All of the approvals. They know no standing rules, and nothing is looked after, until `start`. */
+  /** The complete approvals. Until `start` they know no standing rules and do not sweep. */
   deciding(parts: DecidingParts): Approvals;
 }
 
-/** Makes the approvals, as far as the pipeline needs them. */
+/** Creates the half of the approvals that the pipeline needs. */
 export function createApprovals(parts: ApprovalParts): AskableApprovals {
   const asking = stateOf(parts);
   const ofPipeline: Omit<AskableApprovals, 'deciding'> = {
@@ -115,7 +118,7 @@ function decidingApprovals(
   let sweeping: AsyncDisposable | undefined;
   return {
     async start() {
-      // What an earlier life of this instance was at, nobody is at any more.
+      // Claims of an earlier life of this instance have no holder any more.
       await store.releaseAll(parts.instanceId);
       await rules.start();
       sweeping ??= startSweeping(state);
@@ -175,7 +178,7 @@ function stateOf(parts: ApprovalParts): AskingState {
   };
 }
 
-/** What is begun meanwhile is waited for too. */
+/** Waits also for work that begins meanwhile. */
 async function idle(...underWay: readonly ReadonlySet<Promise<void>>[]): Promise<void> {
   while (underWay.some(({ size }) => size > 0)) await Promise.all(underWay.flatMap((each) => [...each]));
 }

@@ -3,35 +3,35 @@ import type { CallPriority } from '../pipeline/parts.ts';
 import type { WorkerLimits } from './workers/worker-limits.ts';
 
 /**
- * How many calls wait, and how long they will. It stands before the pipeline, which asks it whether a call may come in
- * (PIPE-08), and the workers keep it up to date.
+ * Counts the waiting calls, and estimates their wait. The pipeline asks it whether a call may come in (PIPE-08); the
+ * workers keep it up to date.
  */
 export interface CallIntake {
   readonly accepts: true;
-  /** E3803 with a hint when to come again; undefined when there is room. Urgent calls are refused last. */
+  /** E3803 with a retry hint; undefined when there is room. Urgent calls are refused last. */
   refuses(priority: CallPriority): Failure | undefined;
-  /** Seconds until a call that is accepted now is over; undefined while nothing is known of how long calls take. */
+  /** Seconds until a call that is accepted now ends; undefined while no call has been measured. */
   estimateSeconds(): number | undefined;
-  /** A call went into the queue. */
+  /** Calls went into the queue. */
   noteQueued(calls: number): void;
-  /** So many more are kept back because their agent's slots are taken, or less. */
+  /** Changes the number of calls kept back because their agent's slots are taken. */
   noteParked(calls: number): void;
-  /** So many stand in the queue in truth, and so many instances work. */
+  /** Sets the true length of the queue, and the number of working instances. */
   noteLoad(queued: number, instances?: number): void;
-  /** A call took so long. */
+  /** Adds the duration of one call. */
   noteServed(ms: number): void;
-  /** Calls in the queue, as far as is known. */
+  /** Number of queued calls, as far as known. */
   queued(): number;
 }
 
-/** Share of the bounds at which calls of a priority are refused. */
+/** Share of the limits at which calls of a priority are refused. */
 const SHARE: Readonly<Record<CallPriority, number>> = { low: 0.8, normal: 0.9, high: 1 };
 /** Weight of the newest call in the average. */
 const NEWEST = 0.1;
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_MAX = 60_000;
 
-/** Nothing waits yet. */
+/** Creates an intake with no waiting calls. */
 export function createCallIntake({ slots, queueMax, waitMsMax }: WorkerLimits): CallIntake {
   let queued = 0;
   let parked = 0;
@@ -45,7 +45,7 @@ export function createCallIntake({ slots, queueMax, waitMsMax }: WorkerLimits): 
       const waiting = queued + parked;
       const estimatedMs = waitMs();
       if (waiting < queueMax * share && estimatedMs <= waitMsMax * share) return undefined;
-      // By then as much is served as stands in the way.
+      // Time after which as many calls have run as are too many now.
       const tooMany = Math.max(0, waiting - queueMax * share + 1);
       const retryAfterMs = Math.max(
         (tooMany * (averageMs ?? 0)) / (slots * instances),

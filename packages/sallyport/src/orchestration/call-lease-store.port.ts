@@ -1,6 +1,6 @@
 import type { CallKey } from '../domain/invocation/call-key.ts';
 
-/** Who holds leases: one life of an instance. A process that starts again is another holder. */
+/** A holder of leases: one life of an instance. A restarted process is another holder. */
 export interface LeaseHolder {
   readonly instanceId: string;
   /** Unique among all lives of all instances. */
@@ -11,112 +11,115 @@ export interface LeaseHolder {
 export interface TakenLease {
   /** Grows with each lease of the call; 1 for its first. */
   readonly fence: number;
-  /** An earlier holder may have reached the tool and said no more. */
+  /** True when an earlier holder may have reached the tool without reporting the end. */
   readonly begun: boolean;
-  /** How often the call was put back while it ran. */
+  /** Number of times that the call was put back while it ran. */
   readonly preemptions: number;
-  /** Somebody wanted its end before anybody had it. */
+  /** Reason of a cancel that was requested before anybody held the call. */
   readonly cancel?: string;
-  /** By how much its time was extended, in all, in ms. */
+  /** Total extension of its time, in ms. */
   readonly extendedMs: number;
 }
 
-/** How far a running call is, as others may read it. */
+/** Progress of a running call, as others may read it. */
 export interface HeldProgress {
   /** 0 to 100. */
   readonly percent?: number;
-  /** In the words of the tool. */
+  /** Text from the tool. */
   readonly phase?: string;
 }
 
-/** A call that the holder of its lease is at. */
+/** A call that the holder of its lease works on. */
 export interface AttendedCall extends CallKey {
-  /** Absent while nobody says. */
+  /** Absent until progress is reported. */
   readonly progress?: HeldProgress;
 }
 
-/** What the holder of a lease is told with each beat. */
+/** What the holder of a lease learns with each beat. */
 export interface HeldCall extends CallKey {
   readonly fence: number;
-  /** Somebody wants it to end, and why. */
+  /** Reason of a requested cancel. */
   readonly cancel?: string;
-  /** By how much its time was extended, in all, in ms. */
+  /** Total extension of its time, in ms. */
   readonly extendedMs: number;
 }
 
-/** What the beat of an instance brings back. */
+/** The result of an instance's beat. */
 export interface Beat {
-  /** Leases of these calls that this holder still has; what is absent belongs to somebody else. */
+  /** Those of the named calls whose lease this holder still has; a missing call belongs to another holder. */
   readonly held: readonly HeldCall[];
-  /** Calls that this instance runs without a lease and that somebody wants to end; told once. */
+  /** Calls that this instance runs without a lease and that are to be cancelled; reported once. */
   readonly unheld: readonly (CallKey & { readonly cancel: string })[];
-  /** Instances that beat within their time, this one too. */
+  /** Number of instances whose beats are not overdue, this one included. */
   readonly instances: number;
 }
 
-/** A lease as everybody may see it. */
+/** A lease as anybody may read it. */
 export interface LeaseView {
   readonly instanceId: string;
-  /** False once its time is over: anybody may take it. */
+  /** False once it has expired: anybody may take it. */
   readonly live: boolean;
   readonly fence: number;
   readonly progress?: HeldProgress;
 }
 
-/** A call that waits for a worker while nobody holds it. */
+/** A call that waits for a worker and that nobody holds. */
 export interface UnattendedCall extends CallKey {
   /** Epoch ms. */
   readonly acceptedAt: number;
 }
 
 /**
- * Who runs which accepted call (ORC-01). Time is that of the store, so that the clocks of instances do not matter: a
- * lease ends `ttlMs` after its holder last took or renewed it.
+ * Records which instance runs which accepted call (ORC-01). Time is that of the store, so that the clocks of instances
+ * do not matter: a lease ends `ttlMs` after its holder last took or renewed it.
  */
 export interface CallLeaseStore {
-  /** The lease of a call that nobody holds; undefined while somebody does. Of takers at the same time one gets it. */
+  /**
+   * Takes the lease of a call that nobody holds; undefined while another holder has it. Of simultaneous takers one gets
+   * it.
+   */
   take(call: CallKey, holder: LeaseHolder, ttlMs: number): Promise<TakenLease | undefined>;
   /**
-   * Says that the tool may be reached from now on. Whoever takes the lease over afterwards learns of it.
+   * Records that the tool may be reached from now on; the next taker of the lease learns of it.
    * @returns false when the lease is another's by now: then the tool must not be reached
    */
   begin(call: CallKey, owner: string, fence: number): Promise<boolean>;
   /**
-   * Renews the leases of the calls that `holder` attends to, and its instance, in one go; keeps how far calls are. What it
-   * has beside them runs out: it could not give that back, and nobody is at it.
+   * Renews, in one statement, the instance of `holder` and the leases of its calls, and stores their progress. Its
+   * other leases expire: it failed to give them back, and nobody works on them.
    */
   beat(holder: LeaseHolder, ttlMs: number, attended: readonly AttendedCall[]): Promise<Beat>;
   /**
-   * Ends a lease and forgets it. Does nothing when it is another's. Of a call that is not over only its first lease may be
-   * forgotten: the numbers begin anew, and its row is held under the highest.
+   * Ends a lease and deletes it. Does nothing when it is another's. For a call that is not over, only its first lease
+   * may be deleted: numbers begin anew, while its row keeps the highest one.
    */
   release(call: CallKey, owner: string, fence: number): Promise<void>;
   /**
-   * Ends a lease and leaves the call to whoever takes it next. `begun` is taken back.
-   * @param counted as a preemption
+   * Ends a lease and leaves the call to the next taker. Clears `begun`.
+   * @param counted true when it counts as a preemption
    */
   putBack(call: CallKey, owner: string, fence: number, counted: boolean): Promise<void>;
-  /** Forgets leases that ended and whose calls are over: who held them could not give them back. */
+  /** Deletes expired leases of calls that are over: their holders could not give them back. */
   forgetEnded(): Promise<void>;
-  /** Undefined when nobody had it since it was last forgotten. */
+  /** Undefined when nobody has held it since its last deletion. */
   find(call: CallKey): Promise<LeaseView | undefined>;
   /**
-   * Leaves word for whoever holds a call.
-   * @param wish `cancel` in words, `extendMs` on top of earlier extensions
-   * @returns false when nobody holds it
+   * Leaves a request for the holder of a call.
+   * @param wish `cancel` with a reason, `extendMs` on top of earlier extensions
+   * @returns false when nobody holds the call
    */
   tell(call: CallKey, wish: { readonly cancel?: string; readonly extendMs?: number }): Promise<boolean>;
-  /** Leaves word for an instance that runs a call without a lease. */
+  /** Leaves a cancel request for an instance that runs a call without a lease. */
   tellInstance(call: CallKey, instanceId: string, cancel: string): Promise<void>;
   /**
-   * Calls that wait for a worker on record and that nobody holds, in order of acceptance.
-   * @param idleMs accepted so long ago at least, by the clock of the layer; calls whose lease ended are listed at once
+   * Calls on record that wait for a worker and that nobody holds, in order of acceptance.
+   * @param idleMs least age since acceptance, by the clock of the layer; calls whose lease expired are listed at once
    */
   unattended(limit: number, idleMs: number): Promise<readonly UnattendedCall[]>;
-  /** Ends the leases of earlier lives of this instance: they are over. @returns how many */
+  /** Ends the leases of this instance's earlier lives. @returns how many */
   endFormerLives(holder: LeaseHolder): Promise<number>;
-  /** Instances that stopped beating; each is given to one asker, until its time is over again. */
+  /** Instances that stopped beating; each is assigned to one asker at a time, for the length of its time to live. */
   takeDeadInstances(holder: LeaseHolder, ttlMs: number): Promise<readonly string[]>;
-  /** What a dead instance left open is settled: it is forgotten. */
+  /** Deletes a dead instance after its open calls are settled. */
   forgetInstance(instanceId: string, owner: string): Promise<void>;
 }

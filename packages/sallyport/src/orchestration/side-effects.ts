@@ -12,53 +12,53 @@ import { standingEffects } from './side-effects/standing.ts';
 export type { Compensated, CompensationAsker, CompensationParts, OneOfMany, SideEffect };
 export { needsCompensation };
 
-/** One page of side effects, the last accepted first. */
+/** One page of side effects, latest accepted first. */
 export interface SideEffectPage {
   readonly effects: readonly SideEffect[];
-  /** Where the next page begins; absent behind the last. */
+  /** Cursor of the next page; absent on the last one. */
   readonly next?: Pick<InvocationRecord, 'acceptedAt' | 'invocationId'>;
 }
 
-/** What calls left behind, and how it is taken back (VIS-03). */
+/** Side effects of calls, and their compensation (VIS-03). */
 export interface SideEffects {
   /**
-   * @param wanted only those that fit; rows of calls whose tool was never reached fit nothing. A page may then hold fewer
-   *   than `limit`, although there are more behind it
+   * @param wanted keeps only matching side effects; calls whose tool was never reached never match. A page may then
+   *   hold fewer than `limit` although more follow
    */
   list(query: CallQuery, wanted?: (effect: SideEffect) => boolean): Promise<SideEffectPage>;
-  /** Undefined when this tenant has no such call, or it left nothing behind. */
+  /** Undefined when this tenant has no such call, or the call left no side effect. */
   find(tenantId: string, invocationId: string): Promise<SideEffect | undefined>;
-  /** The row of the call that takes a side effect back; undefined while there is none. */
+  /** The row of the compensating call; undefined while there is none. */
   compensationOf(effect: SideEffect): Promise<InvocationRecord | undefined>;
   /**
-   * Takes one back, once. An ended attempt is answered as it ended.
-   * @returns E3818 for what cannot be taken back
+   * Compensates one side effect, once. An ended attempt is answered with its end.
+   * @returns E3818 for a side effect that cannot be taken back
    */
   compensate(
     record: InvocationRecord,
     asker: CompensationAsker,
     said?: Readonly<Record<string, unknown>>,
   ): Promise<Compensated | Failure>;
-  /** Takes many back, the last first; `records` in the order in which they ran. */
+  /** Compensates many, latest first; `records` in the order in which they ran. */
   compensateAll(
     records: readonly InvocationRecord[],
     asker: CompensationAsker,
     continueOnFailure: boolean,
   ): Promise<readonly OneOfMany[]>;
   /**
-   * Writes down what became of compensations whose asker is gone, 1 000 at most: those whose call is over. The others are
-   * continued by whoever asks again. To be done again and again: calls end at any time.
+   * Records the outcome of compensations whose asker is gone and whose call is over, 1 000 at most. Others continue
+   * when somebody asks again. Called periodically: calls end at any time.
    * @returns how many came to an end
    */
   settleOpen(): Promise<number>;
 }
 
-/** Rows that are read for one page at most, in pages' lengths: most of them may not fit. */
+/** Pages that are read for one page of results at most: many rows may not match. */
 const PAGES_READ_MAX = 10;
-/** Compensations looked at by one `settleOpen`. */
+/** Compensations examined by one `settleOpen`. */
 const OPEN_MAX = 1_000;
 
-/** Side effects over the record of calls and the rows of what was taken back. */
+/** Reads side effects from the record of calls and the rows of compensations. */
 export function createSideEffects(parts: CompensationParts): SideEffects {
   const { records } = parts;
   return {

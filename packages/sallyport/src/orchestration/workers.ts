@@ -18,57 +18,59 @@ import type { WorkerParts } from './workers/worker-parts.ts';
 
 export { shownProgress, WORKER_DEFAULTS, WORKER_SETTINGS, type WorkerLimits, type WorkerParts };
 
-/** What became of the wish that a call should end. */
+/** Result of a request to end a call. */
 export type CancelEnd =
-  /** It waited, and is over now. */
+  /** The call waited, and is over now. */
   | 'ended'
-  /** It runs, and its worker is told. */
+  /** The call runs, and its worker is notified. */
   | 'told'
-  /** Nobody who could be told runs it. */
+  /** The call runs in no instance that can be notified. */
   | 'unreachable';
 
-/** The workers of one instance: they run what was accepted, and take over what others left (ORC-01, PIPE-07). */
+/**
+ * The workers of one instance: they run accepted calls, and take over calls of workers that ended (ORC-01, PIPE-07).
+ */
 export interface Workers extends AsyncDisposable {
-  /** Begins: what an earlier life of this instance held is free again, and whatever waits is looked for. */
+  /** Starts: frees what an earlier life of this instance held, and looks for waiting calls. */
   start(): Promise<void>;
   /**
-   * Notifies the workers of a record that the pipeline answers with. A call that waits for a worker runs in this instance,
-   * where it has a slot free and nothing waits longer; else it goes to the queue.
-   * @param hasWaited the call waited before: it is on its way already
+   * Notifies the workers of a record that the pipeline answers with. A call that waits for a worker runs in this
+   * instance when it has a slot free and nothing waits longer; else it goes to the queue.
+   * @param hasWaited true when the call waited before: it is on its way already
    */
   noticed(record: InvocationRecord, hasWaited: boolean): void;
   /**
-   * A call that waits on record may go on: at once where there is room, else through the queue.
-   * @param approval the yes that it waited for
+   * Resumes a call that waits on record: at once when there is room, else through the queue.
+   * @param approval the approval that the call waited for
    */
   enqueue(tenantId: string, invocationId: string, approval?: GivenApproval): Promise<void>;
-  /** Ends a call that does not run in this instance. `record` says who it is. */
+  /** Ends a call that does not run in this instance. `record` is its row. */
   cancel(record: InvocationRecord, reason: string | undefined): Promise<CancelEnd>;
   /**
-   * Gives a running call more time.
+   * Extends the time of a running call.
    * @returns false when nobody runs it
    */
   extend(call: CallKey, ms: number): Promise<boolean>;
-  /** How far a call is that another instance runs; undefined when nobody says. */
+  /** Progress of a call that another instance runs; undefined when none is reported. */
   progressOf(call: CallKey): Promise<HeldProgress | undefined>;
-  /** There are tools that this instance could not run before: calls that were left for that are looked for soon. */
+  /** This instance can run more tools than before: calls that were left for lack of them are looked for soon. */
   lookAgain(): void;
-  /** Calls that this instance attends to. */
+  /** Number of calls that this instance holds. */
   readonly size: number;
   /**
-   * Takes nothing new, lets running calls end for `graceMs`; then those that may run again are put back for others, and the
-   * rest is stopped. Idempotent.
+   * Takes no new calls and lets running calls end for `graceMs`; then puts calls that may run again back for other
+   * instances, and stops the rest. Idempotent.
    */
   close(): Promise<void>;
 }
 
-/** Tools often come in crowds: one look for all of them, so many ms behind the first. */
+/** Tools often come in crowds: one sweep for all of them, this many ms after the first. */
 const LOOK_AGAIN_MS = 50;
 
-/** Calls that the first sweep takes up at most: whatever a crash left. */
+/** Most calls that the first sweep takes up after a crash. */
 const FIRST_SWEEP_MAX = 10_000;
 
-/** Makes the workers; nothing runs before `start`. */
+/** Creates the workers; nothing runs before `start`. */
 export function createWorkers(parts: WorkerParts): Workers {
   const { leases, limits, running, instanceId, log } = parts;
   const me: LeaseHolder = { instanceId, owner: `${instanceId}/${randomUUID()}` };
@@ -83,7 +85,7 @@ export function createWorkers(parts: WorkerParts): Workers {
     const [stopSweep, ...others] = stops;
     if (stopSweep !== undefined) await atMost(stopSweep(), 'the sweep', log);
     await dispatch.close();
-    // The beat goes on while calls do.
+    // The beat continues as long as calls run.
     for (const stop of others) await atMost(stop(), 'the beat', log);
     const forgotten = leases.forgetInstance(instanceId, me.owner).catch(() => undefined);
     await atMost(forgotten, 'the mark of the instance', log);
@@ -145,12 +147,12 @@ async function cancel(
     return 'told';
   }
   if (waitsFor(record) === undefined) {
-    // It runs for a caller who waits, in another instance: that one hears of it with its next beat.
+    // It runs for a waiting caller in another instance, which gets the cancel with its next beat.
     if (record.instanceId === parts.instanceId) return 'unreachable';
     await leases.tellInstance(record, record.instanceId, reason ?? '');
     return 'told';
   }
-  // Whoever ends a call needs its lease, so that nobody begins it meanwhile.
+  // The call is ended under its lease, so that no worker begins it meanwhile.
   const lease = await leases.take(record, me, limits.leaseMs);
   if (lease === undefined) return (await leases.tell(record, { cancel: reason ?? '' })) ? 'told' : 'unreachable';
   try {

@@ -3,27 +3,27 @@ import type { CapabilityClaims } from '../../api/schemas/capability-token.ts';
 import type { ApprovalBinding, ApprovalRequest, ConfirmationReason } from '../domain/invocation/waiting-call.ts';
 import type { ToolVersion } from '../domain/tool/tool-version.ts';
 
-/** A call for which a person has to be asked. */
+/** A call that needs a person's approval or confirmation. */
 export interface ApprovalQuestion {
   readonly reason: ConfirmationReason;
   readonly binding: ApprovalBinding;
   /** Who asked. */
   readonly claims: CapabilityClaims;
   readonly tool: ToolVersion;
-  /** In the words of the manifest or the activation. */
+  /** Text of the manifest or of the activation. */
   readonly prompt?: string;
 }
 
-/** Where people are asked (ORC-03, ORC-05). */
+/** Asks people for approval (ORC-03, ORC-05). */
 export interface ApprovalQuestions {
   /**
-   * Whether a standing rule says yes to this call already. What an executor asks is answered only by a rule that was made
-   * for that reason, for the very same arguments. At once: rules are held in memory.
+   * True when a standing rule already approves this call. A question of an executor is answered only by a rule that was
+   * made for that reason and for exactly the same arguments. Synchronous: rules are held in memory.
    */
   standing(question: ApprovalQuestion): boolean;
   /**
-   * The question, with its id and its end; nobody is told of it before the call stands on record.
-   * @returns E3807 where nobody could answer
+   * The question, with its id and its expiry; nobody is notified of it before the call is on record.
+   * @returns E3807 when nobody could answer
    */
   question(question: ApprovalQuestion): ApprovalRequest | Failure;
 }

@@ -12,29 +12,29 @@ import type { HookVerdict } from '../hooks/hook.ts';
 import type { MadeDecision } from '../permission/policy-decisions.ts';
 import type { AgentSlot } from './ongoing/agent-slots.ts';
 
-/** What every door builds: the request as the wire has it, and who brought it. */
+/** What every door builds: the request as the wire has it, and its caller. */
 export interface CallRequest {
   readonly request: ToolInvokeRequest;
   readonly caller: Caller;
-  /** The call that this one takes back; for the layer's own calls, no door says it (VIS-03). */
+  /** The call that this one takes back. Set only by the layer for its own calls; no door accepts it (VIS-03). */
   readonly compensates?: string | undefined;
   /**
-   * Who the layer calls for, where it takes something back and no token is there any more: what the token said, which was
-   * verified then (PIPE-03).
+   * Claims of the agent that the layer acts for when it takes something back and no token is left: they come from a
+   * token that was verified earlier (PIPE-03).
    */
   readonly onBehalfOf?: CapabilityClaims | undefined;
 }
 
-/** Something about a call that is audited and is no state. */
+/** An audited fact of a call that is not a state. */
 export interface CallFact {
   readonly type: EventType;
   /** Epoch ms. */
   readonly at: number;
-  /** Members of the event beside those of every event of a call. */
+  /** Members of the event, besides those that all events of a call share. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What is noted of every call from its beginning: a stage that has more to note returns the longer list. */
+/** Warnings and facts of a call, from its beginning: a stage that has more to note returns the longer list. */
 export interface Noted {
   /** For the caller, in order. */
   readonly warnings: readonly Warning[];
@@ -50,25 +50,25 @@ export interface Admitted {
   readonly givenParameters: Readonly<Record<string, unknown>>;
 }
 
-/** resolve: who asks, and for which tool version. */
+/** resolve: the principal and the tool version. */
 export interface Resolved extends Partial<Noted> {
   readonly principal: Principal;
   readonly claims: CapabilityClaims;
   readonly tool: ToolVersion;
-  /** The arguments with those that the agent's view gives. */
+  /** The arguments, merged with those that the agent's view sets. */
   readonly givenParameters: Readonly<Record<string, unknown>>;
   /** What the agent's activation changes of the manifest. */
   readonly overrides?: PolicyOverrides;
-  /** The user whom that activation is for; absent when it is for all users of the agent. */
+  /** The user whom that activation is for; absent when it applies to all users of the agent. */
   readonly overridesUser?: string;
 }
 
 /** validate: arguments that match the tool's schema. */
 export interface Validated extends Partial<Noted> {
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Kinds of injection that the arguments look like, and that did not refuse the call (VAL-04). */
+  /** Kinds of injection found in the arguments that did not refuse the call (VAL-04). */
   readonly argumentFindings: readonly Threat[];
-  /** SHA-256 over the canonical arguments, and the variables that the call sets where it sets any; hex. */
+  /** SHA-256, hex, over the canonical arguments and the variables of the call, if it sets any. */
   readonly inputHash: string;
 }
 
@@ -76,7 +76,7 @@ export interface Validated extends Partial<Noted> {
 export interface Authorized {
   readonly grant: Grant;
   readonly executor: Executor;
-  /** Least of what the agent and the tool's source are trusted (PRM-06). */
+  /** The lower of two trust levels: the agent's and that of the tool's source (PRM-06). */
   readonly trust: TrustLevel;
   /** What the policy engine decided. */
   readonly policyDecision: MadeDecision;
@@ -84,16 +84,17 @@ export interface Authorized {
   readonly gateDecision: GateDecision | undefined;
 }
 
-/** reuse: nobody has answered this request before. */
+/** reuse: no earlier call answers this request. */
 export interface Fresh extends Partial<Noted> {
   readonly fresh: true;
-  /** From here on the one that the caller chose, if it did. */
+  /** From here on the id that the caller chose, if it chose one. */
   readonly invocationId: string;
   /** The key under which the call runs once; absent when it has none. */
   readonly idempotencyKey?: string;
   /**
-   * There where the call has claimed an id or a key. Asked once its row says that it runs: throws E3811 when a claim is not the
-   * call's any more, because another call took it over or the database lost it, so that nothing of this one runs.
+   * Present when the call has claimed an id or a key. Called once its row says that it runs: throws E3811 when a claim
+   * is no longer the call's, because another call took it over or the database lost it, so that nothing of this call
+   * runs.
    */
   readonly confirmClaims?: () => Promise<void>;
 }
@@ -104,18 +105,18 @@ export interface Consulted {
   readonly hookVerdicts: readonly HookVerdict[];
 }
 
-/** approve: no person has to be asked, or one has said yes. */
+/** approve: the call needs no person, or a person has approved it. */
 export interface Approved {
   readonly confirmed: boolean;
-  /** What the executor asked, which the yes answers; undefined when it asked nothing. */
+  /** The executor's question, which the approval answers; undefined when it asked nothing. */
   readonly question: string | undefined;
 }
 
 /** reserve: there is room for the call. */
 export interface Reserved {
-  /** Of its agent; undefined for a call that takes another back, within the slot of that one. */
+  /** The agent's slot; undefined for a compensating call, which runs inside the slot of the original call. */
   readonly slot: AgentSlot | undefined;
-  /** How long it waited for the slot, ms. */
+  /** How long the call waited for the slot, ms. */
   readonly slotWaitMs: number;
 }
 
@@ -129,28 +130,28 @@ export interface Ran {
   readonly ran: ExecutorOutcome;
 }
 
-/** review: what it answered, or what a hook made of it. */
+/** review: the tool's answer, or what a hook made of it. */
 export interface Executed {
   readonly outcome: ExecutorOutcome;
   /** What the hooks before and after the tool said, in the order in which they were asked. */
   readonly hookVerdicts: readonly HookVerdict[];
 }
 
-/** inspect: the answer may be shown. */
+/** inspect: the answer may be shown to the caller. */
 export interface Inspected extends Partial<Noted> {
   readonly result: unknown;
   /** SHA-256 over the canonical result before any cut, hex. */
   readonly outputHash: string;
-  /** The same of what is kept of a result that was cut; undefined of a whole one. */
+  /** The same hash of the part that is kept of a cut result; undefined when the result is whole. */
   readonly outputKeptHash?: string | undefined;
 }
 
-/** settle: what the call changed stays. */
+/** settle: the changes of the call stay. */
 export interface Settled extends Partial<Noted> {
   readonly settled: true;
 }
 
-/** What the stages establish, all of them together. */
+/** What all stages together establish. */
 type Established = Admitted &
   Resolved &
   Validated &
@@ -165,15 +166,15 @@ type Established = Admitted &
   Reserved &
   Settled;
 
-/** Everything that may be known of a call, as far as it came. */
+/** Everything that can be known of a call, at any point of its way. */
 export type CallSoFar = CallRequest & Noted & { readonly [Name in keyof Established]?: Established[Name] | undefined };
 
 const NO_WARNINGS: readonly Warning[] = [];
 const NO_FACTS: readonly CallFact[] = [];
 
 /**
- * A call of which nothing is established yet. Every member is there from the beginning: an object that grows by more than
- * a dozen becomes a dictionary, which each later stage would pay for.
+ * A call of which nothing is established yet. Every member is there from the beginning: V8 turns an object that grows
+ * by more than a dozen members into a dictionary, which every later stage would pay for.
  */
 export function newCall({ request, caller, compensates, onBehalfOf }: CallRequest): CallSoFar {
   return {

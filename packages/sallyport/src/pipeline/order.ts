@@ -43,7 +43,7 @@ export function stagesInOrder(parts: PipelineParts): readonly Stage<never, objec
   );
 }
 
-/** Outermost first. Audit stands outside the stages, so a refusal is recorded as surely as a success. */
+/** Outermost first. `audited` wraps all stages, so a refusal is recorded as surely as a success. */
 export function wrappersInOrder(parts: PipelineParts): readonly Wrapper[] {
   return [traced(parts), audited(parts), bounded(parts), undoable(parts)];
 }

@@ -1,19 +1,19 @@
-/** One input of one tool, as one tenant gives it. What another tenant gave is never compared with it. */
+/** One input of one tool, as one tenant gives it. It is never compared with another tenant's. */
 export interface OutputKey {
-  /** Who calls. */
+  /** The calling tenant. */
   readonly tenantId: string;
-  /** Tenant that registered the tool: the catalogue's and a tenant's own tool are two, also where they say the same of themselves. */
+  /** Tenant that registered the tool: a catalogue tool and a tenant's own tool are two tools, even with the same id. */
   readonly ownerId: string;
-  /** Of the tool's definition, hex: another definition may answer otherwise. */
+  /** Content hash of the tool's definition, hex: another definition may answer differently. */
   readonly contentHash: string;
   /** SHA-256, hex. */
   readonly inputHash: string;
 }
 
-/** What an input gave the first time it was seen. */
+/** The first output that was seen for an input. */
 export interface SeenOutput {
   readonly outputHash: string;
-  /** The call that gave it. Its row may be missing: an answer that cannot be recorded is not given. */
+  /** The call that gave the output. Its row may be missing: an answer that cannot be recorded is not given. */
   readonly invocationId: string;
   /** Epoch ms. */
   readonly at: number;
@@ -26,19 +26,19 @@ export const OUTPUTS_PER_TOOL_MAX = 1024;
 export const OUTPUTS_KEPT_MS = 90 * 86_400_000;
 
 /**
- * What tools gave that say they are deterministic, for every instance over one database and across restarts (PIPE-10).
- * Hashes only. A store may lose them, with its server or for want of room: then an input counts as new.
+ * Outputs of tools that claim to be deterministic, for every instance over one database and across restarts (PIPE-10).
+ * Hashes only. A store may lose them, with its server or for lack of room: then an input counts as new.
  */
 export interface OutputStore {
   /**
-   * Remembers what an input gave, unless something is remembered of it already; atomically, so that of calls at the same
-   * moment, in any instance, one is the first for all.
-   * @returns what is remembered of the input: what was seen first, or the caller's own
+   * Remembers the output of an input, unless one is remembered already. Atomic: of simultaneous calls, in any instance,
+   * one is the first for all.
+   * @returns the output that is remembered for the input: the earlier one, or the caller's own
    * @throws ToolLayerError E3812 when the store cannot say
    */
   remember(key: OutputKey, output: SeenOutput): Promise<SeenOutput>;
   /**
-   * Forgets what was first seen before a time, of all tenants.
+   * Forgets outputs first seen before a time, of all tenants.
    * @param limit outputs that are forgotten at most
    * @returns how many were
    */

@@ -39,7 +39,7 @@ import type { VisibleTools } from './visible-tools.ts';
 /** How urgent a call is. */
 export type CallPriority = NonNullable<NonNullable<ToolInvokeRequest['execution_options']>['priority']>;
 
-/** What can be set of the pipeline. */
+/** Settings of the pipeline. */
 export const CALL_SETTINGS = {
   callsMax: integer('calls.max', {
     unit: 'calls',
@@ -115,74 +115,85 @@ export const CALL_SETTINGS = {
   }),
 };
 
-/** Bounds of the pipeline. */
+/** Limits of the pipeline. */
 export interface PipelineLimits extends Omit<ValuesOf<typeof CALL_SETTINGS>, 'laterTimeoutMsMax' | 'apiRate'> {
-  /** What a call gets when nobody says, and what none exceeds. */
+  /** Limits of a call that names none, and the limits that no call exceeds. */
   readonly layer: LayerLimits;
-  /** Longest timeout of a call that a worker runs, extensions included; as of a synchronous one when absent (PIPE-12). */
+  /**
+   * Longest timeout of a call that a worker runs, extensions included; when absent, that of a synchronous call
+   * (PIPE-12).
+   */
   readonly laterTimeoutMsMax?: number;
-  /** What all tools of a tenant share that call one host, where `apiRates` says nothing of it; no bound when absent. */
+  /**
+   * Rate that all tools of a tenant share when they call one host that `apiRates` does not list; no limit when absent.
+   */
   readonly apiRate?: RateLimit;
-  /** The same by host (with its port where that is not the usual one), and by `mcp:` and the name of an upstream. */
+  /** Rates by host (with its port unless that is the default one), and by `mcp:` and the name of an upstream. */
   readonly apiRates?: ReadonlyMap<string, RateLimit>;
 }
 
-/** Everything the stages and wrappers stand on. Each stage takes the few it needs. */
+/** Dependencies of the stages and wrappers. Each stage takes the few it needs. */
 export interface PipelineParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly instanceId: string;
   readonly limits: PipelineLimits;
-  /** Bounds of agents that bring none of their own; a request's own context can only narrow them (BC-1). */
+  /** Sandbox context of agents that bring none of their own; a request's own context can only narrow it (BC-1). */
   readonly agentContext: AgentSandboxContext;
   readonly identify: Identify;
-  /** Who asked for a call that waited, unless the token was revoked meanwhile. */
+  /** Restores the identity behind a call that waited, unless its token was revoked meanwhile. */
   readonly identifyAgain: IdentifyAgain;
-  /** Makes the questions that people are asked; calls that need one are refused when absent (ORC-03). */
+  /** Creates the questions that people are asked; when absent, calls that need one are refused (ORC-03). */
   readonly approvalQuestions?: ApprovalQuestions;
-  /** Whether calls can be run later by a worker (PIPE-07); asynchronous calls are refused when absent. */
+  /** Workers that run calls later (PIPE-07); when absent, asynchronous calls are refused. */
   readonly workers?: {
     readonly accepts: boolean;
-    /** Why no more of them are taken now: E3803 with a hint when to come again (PIPE-08). At once. */
+    /** The reason why no more calls are accepted now: E3803 with a retry hint (PIPE-08). Synchronous. */
     refuses?(priority: CallPriority): Failure | undefined;
   };
   readonly registry: Registry;
   readonly visible: VisibleTools;
   readonly schemas: SchemaValidator;
-  /** How arguments and results are judged beside their schemas; the defaults for what is absent (VAL-02 to VAL-06). */
+  /** Rules for arguments and results besides their schemas; defaults for absent members (VAL-02 to VAL-06). */
   readonly values?: Partial<ValueRules>;
-  /** Takes personal data and secrets out of what tools say of their failures; nothing is taken out when absent (AUD-04). */
+  /** Removes personal data and secrets from the failures that tools report; when absent nothing is removed (AUD-04). */
   readonly redactor?: Redactor;
   readonly policy: PolicyDecisions;
-  /** Who is trusted how far, and what runs without confirmation; the defaults when absent (PRM-06). */
+  /** Trust levels, and what runs without confirmation; the defaults when absent (PRM-06). */
   readonly trust?: TrustRules;
-  /** Calls that a session may make; no bound when absent (PRM-07). */
+  /** Number of calls that a session may make; no limit when absent (PRM-07). */
   readonly quota?: Quota;
   /** A language model that judges calls; none when absent (PRM-08). */
   readonly gate?: AdversarialGate;
-  /** What an operator hangs before and after a call; nothing when absent (PIPE-14). */
+  /** The operator's hooks before and after a call; none when absent (PIPE-14). */
   readonly hooks?: Hooks;
   readonly executors: CompositeExecutor;
-  /** Keeps what takes changes back; without it tools change state outside of transactions (PIPE-03). */
+  /** Records how changes are undone; without it tools change state outside of transactions (PIPE-03). */
   readonly transactions?: TransactionParts;
-  /** What tools keep; with it `transactions` must take back steps of its kind. Tools keep nothing when absent (PIPE-03). */
+  /**
+   * State that tools keep; when present, `transactions` must have an undoer for its steps. When absent, tools keep
+   * nothing (PIPE-03).
+   */
   readonly state?: StateParts;
-  /** What tools gave that say they are deterministic; nothing is compared when absent (PIPE-10). */
+  /** Outputs of tools that claim to be deterministic; when absent nothing is compared (PIPE-10). */
   readonly outputs?: OutputMemory;
-  /** Calls whose outcome is not known, and what became of them; not kept when absent (PIPE-13). */
+  /** Calls with an unknown outcome, and their settlements; not kept when absent (PIPE-13). */
   readonly outcomes?: OutcomeStore;
   readonly secrets: SecretStore;
   readonly rateLimiter: RateLimiter;
-  /** What keeps calls away from services that fail; nothing does when absent (CIR-01). */
+  /** Circuits that keep calls away from failing services; none when absent (CIR-01). */
   readonly circuits?: Circuits;
-  /** How failed attempts are tried again; the defaults when absent (PIPE-05). */
+  /** How failed attempts are retried; the defaults when absent (PIPE-05). */
   readonly retries?: RetryRules;
   readonly idempotency: IdempotencyStore;
   readonly ledger: Ledger;
-  /** Where the end of a call goes that the ledger did not take; it is lost to the next start when absent (ORC-06). */
+  /**
+   * Writes the ends of calls that the ledger did not take at first; when absent they are lost until the next start
+   * (ORC-06).
+   */
   readonly lateEnds?: LateEnds;
   readonly records: LedgerStore;
   readonly running: RunningCalls;
-  /** Told how long each stage took, in ms; absent when nobody listens. */
+  /** Called with the duration of each stage, in ms; optional. */
   readonly onStage?: (stage: string, ms: number) => void;
 }

@@ -13,16 +13,16 @@ export type { AgentSlot } from './ongoing/agent-slots.ts';
 export type { CallHold } from './ongoing/call-hold.ts';
 export type { OngoingCall, Resumed, RunCall } from './ongoing/ongoing-call.ts';
 export { agentKey } from './ongoing/running-calls.ts';
-/** Writes a row that may be over already. */
+/** Writes a row unless the call has ended already. */
 export { commitUnlessOver } from './record/commit-unless-over.ts';
-/** What is done to calls that no run ends. */
+/** Settles calls that no run ends. */
 export { recoverOpenCalls, settleOpen } from './record/recover.ts';
 export { continueRollbacks } from './undo/continue-rollbacks.ts';
 
 /** The pipeline of a layer. */
 export interface Pipeline {
   readonly run: RunCall;
-  /** What it is made of; its transactions take back calls too. */
+  /** Dependencies of the pipeline; its transactions can undo calls too. */
   readonly parts: PipelineParts;
 }
 
@@ -43,7 +43,7 @@ export function createPipeline(given: PipelineParts): Pipeline {
   return { run, parts };
 }
 
-/** What a call did through other tools is taken back by calls, which run through this very pipeline. */
+/** Undoes calls that a call made to other tools: by compensating calls through this very pipeline. */
 function withCallsUndone(parts: PipelineParts, runCall: RunCall): PipelineParts {
   const { transactions, records, outcomes } = parts;
   if (transactions === undefined) return parts;
@@ -51,13 +51,13 @@ function withCallsUndone(parts: PipelineParts, runCall: RunCall): PipelineParts 
   return { ...parts, transactions: { ...transactions, undoers: { call, ...transactions.undoers } } };
 }
 
-/** For wrappers outside of the one that keeps the states, and where no state is kept. */
+/** For wrappers outside of `audited`, and for dry runs, which keep no states. */
 export const noState: EnterState = () => undefined;
 
 /**
- * THE loop. Runs stage after stage and adds up what they establish, until one refuses, answers or sets the call aside, or all are through.
- * In a rehearsal no state is entered, and stages that take something are passed by.
- * @returns never rejects: what a stage throws is its refusal
+ * THE loop. Runs stage after stage and adds up what they establish, until one refuses, answers or sets the call aside,
+ * or all are done. A dry run enters no state, and skips stages that take something.
+ * @returns never rejects: an error thrown by a stage becomes its refusal
  */
 export function throughStages(stages: readonly AnyStage[]): Runner {
   return async (ongoing, enter) => {
@@ -84,7 +84,7 @@ function throughTimedStages(stages: readonly AnyStage[], onStage: (stage: string
   );
 }
 
-/** Undefined when the call goes on. */
+/** Runs one stage; undefined when the call continues. */
 async function runStage(stage: AnyStage, ongoing: OngoingCall, enter: EnterState): Promise<EndedCall | undefined> {
   try {
     const { signal } = ongoing.controller;

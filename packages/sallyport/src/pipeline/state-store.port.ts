@@ -1,7 +1,9 @@
-/** Which tool of which tenant keeps the values. */
+/** The tool and tenant that values belong to. */
 export interface StateScope {
   readonly tenantId: string;
-  /** Tenant that registered the tool: the catalogue's and a tenant's own tool of one id keep their values apart. */
+  /**
+   * Tenant that registered the tool: a catalogue tool and a tenant's own tool with the same id keep separate values.
+   */
   readonly ownerId: string;
   readonly toolId: string;
 }
@@ -11,21 +13,21 @@ export interface StateKey extends StateScope {
   readonly name: string;
 }
 
-/** A call that has written and is not over; of a run under a lease, that very run. */
+/** A call that has written and is not over; under a lease, one run of that call. */
 export interface StateHolder {
   readonly tenantId: string;
   readonly invocationId: string;
-  /** Number of the lease of the run; 0 without one. */
+  /** Number of the run's lease; 0 without one. */
   readonly fence: number;
 }
 
-/** What stands under a key. */
+/** The state under a key. */
 export interface HeldState {
-  /** JSON text of what completed calls left; undefined when they left nothing. */
+  /** JSON text left by completed calls; undefined when they left nothing. */
   readonly value: string | undefined;
-  /** Another number after each change that stays, never one that was there before; 0 where nothing stands. */
+  /** Changes with every change that stays, and never repeats; 0 when nothing is stored. */
   readonly revision: number;
-  /** A call that has written, and what: JSON text, undefined for a removal. */
+  /** A call that has written and is not over, and its value: JSON text, undefined for a removal. */
   readonly held?: { readonly by: StateHolder; readonly next: string | undefined };
 }
 
@@ -35,26 +37,30 @@ export interface StateWrite {
   readonly by: StateHolder;
   /** JSON text; undefined removes. */
   readonly next: string | undefined;
-  /** Revision that the writer has read; undefined when it has read nothing. */
+  /** Revision that the writer has read; undefined when it has read none. */
   readonly expected?: number;
   /** Values of one tool of one tenant; one more is refused. */
   readonly valuesMax: number;
 }
 
-/** What became of a write: another call has the key, the value is another than the writer read, or there is no room. */
+/**
+ * Result of a write. Refused when another call holds the key, when the value is not the one the writer read, or when
+ * there is no room.
+ */
 export type StateWritten = 'written' | 'changed' | 'full' | { readonly heldBy: StateHolder };
 
 /** The values that tools keep, and what calls under way have written of them (PIPE-03). */
 export interface StateStore {
-  /** Undefined when nothing stands there and no call has written it. */
+  /** Undefined when nothing is stored there and no call has written it. */
   read(key: StateKey): Promise<HeldState | undefined>;
   /**
-   * Writes for one call, atomically: what completed calls left stays beside it until `keep`. A holder may write again,
-   * whatever is expected. The write may be lost with the database server as long as nothing that follows it is on the disk.
+   * Writes for one call, atomically: the value of completed calls stays beside it until `keep`. A holder may write
+   * again, regardless of `expected`. The write may be lost with the database server as long as nothing that follows it
+   * is on the disk.
    */
   write(write: StateWrite): Promise<StateWritten>;
-  /** What the call has written stays. Nothing happens when it holds nothing. */
+  /** Makes the call's writes final. Nothing happens when it holds nothing. */
   keep(by: StateHolder): Promise<void>;
-  /** What the call has written is gone. Nothing happens when it holds nothing. */
+  /** Discards the call's writes. Nothing happens when it holds nothing. */
   discard(by: StateHolder): Promise<void>;
 }

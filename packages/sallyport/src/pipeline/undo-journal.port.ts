@@ -11,7 +11,7 @@ export interface JournalEntry {
   readonly step: UndoStep;
 }
 
-/** A transaction that nobody has closed. */
+/** A transaction that is not closed. */
 export interface OpenTransaction {
   readonly tenantId: string;
   readonly invocationId: string;
@@ -20,16 +20,19 @@ export interface OpenTransaction {
   readonly steps: readonly { readonly position: number; readonly step: UndoStep; readonly undone: boolean }[];
 }
 
-/** The steps of transactions under way; what stands in it survives a crash (PIPE-03). */
+/** The steps of transactions under way; they survive a crash (PIPE-03). */
 export interface UndoJournal {
-  /** Resolves when the step is on the disk: the change may follow. A place that is taken rejects. */
+  /** Resolves when the step is on the disk: the change may follow. Rejects when the position is taken. */
   add(entry: JournalEntry): Promise<void>;
-  /** The step is taken back. Nothing happens when there is no such step. */
+  /** Marks a step as taken back. Nothing happens when there is no such step. */
   markUndone(tenantId: string, invocationId: string, position: number): Promise<void>;
   /** Forgets the transaction: its call is over, and on record. Nothing happens when there is none. */
   close(tenantId: string, invocationId: string): Promise<void>;
   find(tenantId: string, invocationId: string): Promise<OpenTransaction | undefined>;
-  /** Those of an instance in order of tenant and id, `limit` at most, from the first behind `after`. */
+  /**
+   * Open transactions of an instance in order of tenant and id, `limit` at most. `after` is the cursor: the last one of
+   * the previous page.
+   */
   open(
     instanceId: string,
     limit: number,

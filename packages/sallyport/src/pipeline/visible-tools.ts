@@ -28,34 +28,38 @@ export { manifestOf, versionsOf } from './visible/seen-tool.ts';
 export type { Asking, FoundTool, SeenTool, TierList, ToolFilter, VisibleToolsParts };
 
 /**
- * Who may see which tool: the one place where registry, tiers, activations, views, token scope and quarantine meet. Only
- * tokens without the role agent and with operator or admin, and local callers, are not narrowed by activations and views.
+ * Decides which caller sees which tool: the one place where registry, tiers, activations, views, token scope and
+ * quarantine meet. Activations and views narrow every caller, except tokens that have operator or admin without agent,
+ * and local callers.
  */
 export interface VisibleTools {
   /**
-   * The tool that a name stands for, whatever the token covers.
-   * @returns E3001 for what one may not see as for what does not exist, E3813 for a tool in quarantine, and what
-   *   {@link Registry.find} returns
+   * The tool that a name means, whatever the token covers.
+   * @returns E3001 both for an invisible tool and for one that does not exist, E3813 for a tool in quarantine, and the
+   *   failures of {@link Registry.find}
    */
   readonly find: Find;
   /**
-   * The tool that a call means. What is not found is looked for in the store first, at most once a second.
-   * @returns as `find`; E3209 for a name that the token does not cover, whether there is such a tool or not. Both name what
-   *   the asker sees and may have meant, in `details.did_you_mean`
+   * The tool that a call means. A name that is not found is looked up in the store first, at most once a second.
+   * @returns as `find`; E3209 for a name that the token does not cover, whether or not such a tool exists. Both
+   *   failures name visible tools with similar names in `details.did_you_mean`
    */
   findAnywhere(asking: Asking, name: string, range?: string): FoundTool | Failure | Promise<FoundTool | Failure>;
-  /** The tool for somebody who only reads; the token's scope counts too, and E3001 names near tools. An operator sees all. */
+  /**
+   * The tool for a caller that only reads; the token's scope counts too, and E3001 names similar tools. An operator
+   * sees all.
+   */
   readonly read: Find;
-  /** Whether and how somebody sees a tool in lists, as a test to be run over many. */
+  /** A test for many tools: whether and how this caller sees a tool in lists. */
   sight(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
   /**
-   * The same object as long as `sight` answers the same for the same tools, so that answers can be kept under it.
+   * The same object as long as `sight` answers the same for the same tools, so that answers can be cached under it.
    * Undefined for a caller without a token.
    */
   sightKey(asking: Asking): object | undefined;
-  /** Everything that somebody sees, ordered by name. */
+  /** Everything that the caller sees, ordered by name. */
   tools(asking: Asking): readonly SeenTool[];
-  /** One page of that as tool.list() shows it. */
+  /** One page of it as tool.list() shows it. */
   list(
     asking: Asking,
     filter: ToolFilter,
@@ -67,19 +71,19 @@ export interface VisibleTools {
     list: TierList,
     paging: Paging,
   ): { readonly tools: readonly VisibleTool[]; readonly total: number };
-  /** Why somebody cannot use a tool; undefined when nothing stands in the way, or when there is no such tool at all. */
+  /** Why the caller cannot use a tool; undefined when it can, or when there is no such tool. */
   why(asking: Asking, toolId: string): VisibleTool['why_unavailable'];
-  /** What becomes of a view for the tools that there are now. */
+  /** Resolves a view against the present tools. */
   resolve(tenantId: string, view: ToolView): ResolvedView;
-  /** Everything that is wrong with a view, with its place in the view. */
+  /** All faults of a view, with their places in the view. */
   viewFaults(tenantId: string, view: ToolView, argumentFaults: ViewChecks['argumentFaults']): readonly Fault[];
-  /** Whether a tenant has a tool, or could have it from the catalogue. */
+  /** True when a tenant has a tool, or could have it from the catalogue. */
   exists(tenantId: string, toolId: string): boolean;
-  /** Tells of each change of what anybody sees, after it took effect. */
+  /** Notifies the listener after each change of what any caller sees. */
   onChanged(listener: () => void): Disposable;
 }
 
-/** Joins what the parts say. Views are worked out once, and again after a change of rules or tools. */
+/** Joins registry, rules and views. Views are computed once, and again after a change of rules or tools. */
 export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
   const sights = tenantSights(parts);
   const find = finder(parts, sights);
@@ -99,7 +103,7 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
       if (refused !== undefined) return told(refused, asking, name);
       const found = find(asking, name, range);
       if (!isFailure(found)) return found;
-      // For a tool that is hidden too: what takes longer would tell it from one that does not exist.
+      // Done for a hidden tool too: otherwise the time would tell it from one that does not exist.
       const again = registry.lookAgain();
       return again?.then(() => told(find(asking, name, range), asking, name)) ?? told(found, asking, name);
     },
@@ -125,7 +129,7 @@ export function createVisibleTools(parts: VisibleToolsParts): VisibleTools {
   };
 }
 
-/** Decided by the token and the name alone, so that it says nothing of which tools there are. */
+/** Decided by the token and the name alone, so that it reveals nothing about which tools exist. */
 function notCovered(
   asking: Asking,
   name: string,
@@ -134,7 +138,7 @@ function notCovered(
 ): Failure | undefined {
   const { claims } = asking;
   if (claims === undefined || coversToolId(claims, idOf(asking, name))) return undefined;
-  // The name of a view, for a tool that the token is not for: as any name that the token covers and nothing has.
+  // A tool named by a view, but not covered by the token: answered like an unknown name that the token covers.
   if (coversToolId(claims, name)) return unknownTool(name);
   const refused = otherTool(claims, name);
   const meant = near(asking, name);

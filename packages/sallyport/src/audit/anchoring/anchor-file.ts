@@ -4,9 +4,9 @@ import type { ChainCheckpoint } from '../ledger-store.port.ts';
 import { anchorOf } from './anchor.ts';
 
 /**
- * Appends signed heads to a file, one a line, and brings each to the disk. The file is opened anew each time: it may have been
- * rotated, or lie on a disk that comes and goes.
- * @throws the file system's error; whoever calls tries again
+ * Appends signed heads to a file, one a line, each synced to the disk. The file is opened anew each time: it may have
+ * been rotated, or be on a disk that is not always mounted.
+ * @throws the file system's error; the caller retries
  */
 export function anchorFile(path: string): (checkpoint: ChainCheckpoint) => Promise<void> {
   return async (checkpoint) => {

@@ -6,7 +6,7 @@ export function anchorOf({ chainId, keyId, seq, hash, time, signature }: ChainCh
   return { chain_id: chainId, seq, hash, time, key_id: keyId, signature };
 }
 
-/** The checkpoint that an anchor was made of; nothing is checked. */
+/** The checkpoint in an anchor; not verified. */
 export function checkpointOf({ chain_id, key_id, seq, hash, time, signature }: Anchor): ChainCheckpoint {
   return { chainId: chain_id, seq, hash, time, keyId: key_id, signature };
 }

@@ -4,7 +4,7 @@ import { type CheckpointSigner, isAuthentic } from '../checkpoint.ts';
 import type { LedgerStore } from '../ledger-store.port.ts';
 import { checkpointOf } from './anchor.ts';
 
-/** Why a signed head is none of this layer's, or its chain does not have it any more; undefined when it holds. */
+/** Why a signed head does not belong to this layer, or is no longer in its chain; undefined when it holds. */
 export async function faultOfAnchor(
   store: LedgerStore,
   signer: CheckpointSigner,
@@ -16,8 +16,8 @@ export async function faultOfAnchor(
 }
 
 /**
- * Whether a chain still has the event that was its head.
- * @param said what is known of that event, for the words that are returned
+ * Why a chain no longer has the event that was its head; undefined when it has.
+ * @param said source of the head, for the text of the fault
  */
 export async function faultAtHead(
   store: LedgerStore,

@@ -3,8 +3,7 @@ import { dirname } from 'node:path';
 import type { HeadsPlace, KeptHeads } from './kept-heads.ts';
 
 /**
- * Keeps heads in a file of a few lines that is written anew each time, beside the old one, and then put in its place. The
- * folder is there already.
+ * Keeps heads in a small file: each write makes a new file beside the old one and renames it. The folder must exist.
  */
 export function headsFile(path: string): HeadsPlace {
   return {
@@ -27,7 +26,7 @@ export function headsFile(path: string): HeadsPlace {
   };
 }
 
-/** @throws when the text is not what `write` writes; whether heads are genuine is not asked here */
+/** @throws when the text is not what `write` writes; signatures are not checked here */
 function keptHeadsOf(text: string): KeptHeads {
   const { begun, heads } = JSON.parse(text) as KeptHeads;
   const isWhole = typeof begun.time === 'string' && Number.isSafeInteger(begun.events) && heads.every(isHead);

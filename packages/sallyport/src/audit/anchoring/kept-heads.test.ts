@@ -121,7 +121,7 @@ test('AUD-07 a file that is missing, cannot be read or was begun late is named',
   place = { ...place, read: () => Promise.reject(new Error('no JSON')) };
   const reason = 'the file audit-heads.json cannot be read: no JSON';
   expect(await verify(store)).toMatchObject({ whole: false, heads: { faults: [{ reason }] } });
-  // What cannot be read is not written over.
+  // An unreadable file is not overwritten.
   await expect(keeperOf(store).keep(checkpoint)).rejects.toThrow('no JSON');
 });
 

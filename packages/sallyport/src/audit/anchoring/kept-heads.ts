@@ -5,34 +5,39 @@ import type { ChainCheckpoint, LedgerStore } from '../ledger-store.port.ts';
 import { anchorOf } from './anchor.ts';
 import { faultOfAnchor } from './fault-of-anchor.ts';
 
-/** Signed heads of chains, as an instance keeps them where nobody comes who may only write to the tables (AUD-07). */
+/**
+ * Signed heads of chains, kept by an instance outside the reach of anybody who can only write to the tables (AUD-07).
+ */
 export interface KeptHeads {
-  /** When the first was kept, and how many events the chain of the instance had then: 0 on a fresh data folder. */
+  /** When the first head was kept, and how many events the instance's chain had then: 0 on a fresh data folder. */
   readonly begun: { readonly time: string; readonly events: number };
-  /** The newest head of each chain; before it, as proofs that the chain was cut, older heads that it had lost by then. */
+  /** The newest head of each chain; before it, as proofs that the chain was cut, older heads that it no longer had. */
   readonly heads: readonly Anchor[];
 }
 
-/** Where they are kept. */
+/** The place where heads are kept. */
 export interface HeadsPlace {
   /**
    * undefined when nothing is kept there yet.
-   * @throws when what is there cannot be read
+   * @throws when the content cannot be read
    */
   read(): Promise<KeptHeads | undefined>;
-  /** All of it or nothing of it is written, and on the disk when this is over. */
+  /** Atomic: writes everything or nothing, synced to the disk when it resolves. */
   write(kept: KeptHeads): Promise<void>;
 }
 
 /** Keeps the newest signed heads. */
 export interface HeadsKeeper {
-  /** Says from when on heads are kept, where nothing says so yet, and keeps what was signed before the last end came. */
+  /**
+   * Records when the keeping of heads began, unless that is recorded already, and keeps heads signed before the last
+   * end.
+   */
   begin(): Promise<void>;
   /** Keeps a head of the instance's own chain, and the newest signed heads of all other chains. */
   keep(checkpoint: ChainCheckpoint): Promise<void>;
 }
 
-/** What a keeper reads from and writes to. */
+/** Dependencies of the keeper. */
 export interface HeadsKeeperParts {
   readonly place: HeadsPlace;
   readonly store: LedgerStore;
@@ -42,10 +47,10 @@ export interface HeadsKeeperParts {
   readonly clock: Clock;
 }
 
-/** Heads of one chain that are kept at most: its newest, and proofs that it was cut or written anew. */
+/** Heads of one chain that are kept at most: its newest, and proofs that it was cut or rewritten. */
 const OF_A_CHAIN_MAX = 100;
 
-/** Nothing is read or written before it is asked. */
+/** Creates a keeper; it reads and writes nothing until it is called. */
 export function createHeadsKeeper(parts: HeadsKeeperParts): HeadsKeeper {
   const { place, store, signer, chainId } = parts;
   const newestOf = async (id: string): Promise<readonly ChainCheckpoint[]> => {
@@ -81,7 +86,7 @@ async function withHeads(
   return { ...kept, heads };
 }
 
-/** A head takes the place of the one before, unless the chain does not have that one any more: then both are kept. */
+/** A head replaces the one before, unless the chain no longer has that one: then both are kept. */
 async function withHead(
   { store, signer }: HeadsKeeperParts,
   heads: readonly Anchor[],

@@ -1,8 +1,8 @@
-/** Texts that are remembered, and the longest of them, in characters: names and states recur with every call. */
+/** Number of cached texts, and the longest of them, in characters: names and states recur with every call. */
 const TEXTS_MAX = 2000;
 const TEXT_CHARS_MAX = 1000;
 
-/** A function over texts that remembers its newest answers. */
+/** Wraps a function over texts with a cache of its latest results. */
 export function rememberTexts(change: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {

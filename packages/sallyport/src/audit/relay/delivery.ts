@@ -4,28 +4,28 @@ import type { LedgerStore } from '../ledger-store.port.ts';
 
 /** Events read from the store at once. */
 const PAGE_EVENTS = 500;
-/** Events kept for a sink that is slow or away; beyond that they are read from the store when it is back. */
+/** Events kept for a sink that is slow or unavailable; beyond that they are read from the store once it is back. */
 const OFFERED_EVENTS_MAX = 10_000;
 
-/** Where one sink stands in one chain. */
+/** The delivery of one chain to one sink. */
 export interface Delivery {
-  /** Events that follow those offered before. */
+  /** Takes events that follow those offered before. */
   offer(events: readonly ChainedEvent[]): void;
-  /** Hands over what is committed, from memory where it can. */
+  /** Delivers committed events, from memory where possible. */
   deliver(): Promise<void>;
-  /** Makes it durable and remembers the place. */
+  /** Makes deliveries durable and stores the position. */
   flush(): Promise<void>;
   isUnflushed(): boolean;
 }
 
-/** Nothing is delivered yet; the place is read from the store first. */
+/** Creates a delivery; the position is first read from the store. */
 export function createDelivery(
   { store, chainId }: { readonly store: LedgerStore; readonly chainId: string },
   sink: EventSink,
 ): Delivery {
   const cursor = `${sink.name}@${chainId}`;
   let offered: ChainedEvent[] = [];
-  /** Place of the last event that the sink took; unknown at first and after a failure. */
+  /** Position of the last event that the sink took; unknown at first and after a failure. */
   let delivered: number | undefined;
   let remembered = 0;
 
@@ -58,7 +58,7 @@ export function createDelivery(
         const from = delivered ?? (await catchUp());
         const fresh = offered.filter(({ seq }) => seq > from);
         offered = [];
-        // A gap means that something was not offered; the store has it.
+        // A gap means that an event was not offered; the store has it.
         if (fresh[0] === undefined || fresh[0].seq === from + 1) await handOver(fresh);
         else await catchUp();
       } catch (cause) {

@@ -4,29 +4,34 @@ import type { EventSink } from '../event-sink.port.ts';
 import type { LedgerStore } from '../ledger-store.port.ts';
 import { createDelivery } from './delivery.ts';
 
-/** What a loop reads, and its rhythm. */
+/** Dependencies and intervals of a loop. */
 export interface RelayLoopOptions {
   readonly store: LedgerStore;
-  /** Each instance relays its own chain: its places have no gaps, so a reader cannot overtake an open transaction. */
+  /**
+   * Each instance relays its own chain: its positions have no gaps, so a reader cannot overtake an open transaction.
+   */
   readonly chainId: string;
   readonly log: Log;
   /** How long events are gathered before they are delivered; default 50 ms. */
   readonly delayMs?: number;
-  /** How often a sink is flushed and its place remembered; default 1 000 ms. A crash repeats as much at most. */
+  /**
+   * How often a sink is flushed and its position stored; default 1 000 ms. A crash repeats the deliveries of this time
+   * at most.
+   */
   readonly flushMs?: number;
   /** Wait after a sink failed; doubles up to 60 times this; default 1 000 ms. */
   readonly retryMs?: number;
 }
 
-/** The way of events to one sink. */
+/** Carries events to one sink. */
 export interface RelayLoop {
-  /** Events that this instance has just committed, in order. Cheap: they are delivered later, many at once. */
+  /** Takes events that this instance has just committed, in order. Cheap: they are delivered later, many at once. */
   offer(events: readonly ChainedEvent[]): void;
-  /** Delivers what is committed, as far as the sink takes it, and stops. */
+  /** Delivers committed events as far as the sink takes them, and stops. */
   close(): Promise<void>;
 }
 
-/** One sink's turns: soon after an event came, later and later while the sink fails. */
+/** Starts the loop of one sink: it delivers soon after an event came, and with growing pauses while the sink fails. */
 export function startRelayLoop(options: RelayLoopOptions, sink: EventSink): RelayLoop {
   const { log, delayMs = 50, flushMs = 1000, retryMs = 1000 } = options;
   const delivery = createDelivery(options, sink);

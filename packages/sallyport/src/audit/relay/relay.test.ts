@@ -10,7 +10,7 @@ import { openLedger } from '../ledger.ts';
 import { type RelayOptions, startRelay } from '../relay.ts';
 import { openJsonlEventSink } from '../sinks/jsonl/jsonl-event-sink.ts';
 
-/** A ledger, and a relay over it that is offered what the ledger commits when `offers` says so. */
+/** A ledger, and a relay over it; with `offers` the relay is offered what the ledger commits. */
 async function ledgerWith(options: Partial<RelayOptions> = {}, offers = true) {
   const store = options.store ?? memoryLedgerStore();
   const relay = startRelay({

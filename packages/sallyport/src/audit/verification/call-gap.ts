@@ -5,7 +5,7 @@ import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { differingMember } from './row-members.ts';
 
-/** The events that say in which state a call is; each call that is on record has one of them at least. */
+/** Events that state the state of a call; each call on record has at least one of them. */
 export const STATE_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'ai.agent.tool.state_changed',
   'ai.agent.tool.invoked',
@@ -16,8 +16,8 @@ export const STATE_EVENTS: ReadonlySet<string> = new Set<EventType>([
 ]);
 
 /**
- * What the row of a call and its events do not both say, in words for an auditor (AUD-07); undefined when they agree.
- * @param about all events about the call, those of one chain in order
+ * The contradiction between a call's row and its events, in words for an auditor (AUD-07); undefined when they agree.
+ * @param about all events about the call; those of one chain in order
  */
 export function gapOf(record: InvocationRecord, about: readonly CloudEvent[]): string | undefined {
   const { state, heldEvents } = record;
@@ -27,7 +27,7 @@ export function gapOf(record: InvocationRecord, about: readonly CloudEvent[]): s
   const isOver = isFinal(state);
   if (!isOver && told.some(({ data }) => ENDS.has(String(data['state']))))
     return `its row says ${state}, and the chain tells of its end`;
-  // A call that runs: its row holds its first events, and the chain does not yet (system design §4).
+  // A running call: its row holds its first events, which the chain does not have yet (system design §4).
   if (!isOver && heldEvents !== undefined) return undefined;
   if (told.length === 0) return 'it has a row, and no chain tells of it';
   if (!told.some(({ data }) => data['state'] === 'DECLARED')) return 'the chain does not tell how it began';
@@ -38,11 +38,11 @@ export function gapOf(record: InvocationRecord, about: readonly CloudEvent[]): s
   return end === undefined ? undefined : gapInResult(record, end);
 }
 
-/** Ends of which a call has one. That it was rolled back may follow, and may be told again after a crash. */
+/** End events, of which a call has one. A rollback event may follow, and may be written again after a crash. */
 const ENDS: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'DENIED', 'ABORTED']);
 
 function toldTwice(told: readonly CloudEvent[]): string | undefined {
-  // One event may stand in two chains: that of an instance, and that of another one which took it for gone.
+  // One event may be in two chains: that of an instance, and that of another one which took the first for dead.
   const each = new Map(told.map(({ id, data }) => [id, String(data['state'])]));
   const states = [...each.values()];
   if (states.filter((state) => state === 'DECLARED').length > 1) return 'the chain tells of two beginnings of it';
@@ -52,7 +52,9 @@ function toldTwice(told: readonly CloudEvent[]): string | undefined {
   return undefined;
 }
 
-/** The hash of what the row holds is in the chain: of the result itself, and of what was kept of one that was cut. */
+/**
+ * Checks that the chain has the hash of what the row holds: of the result itself, and of the kept part of a cut result.
+ */
 function gapInResult(record: InvocationRecord, { data }: CloudEvent): string | undefined {
   const { outputHash, resultForgottenAt } = record;
   if (data['output_hash'] !== outputHash) return 'its row has another hash of the result than the chain';

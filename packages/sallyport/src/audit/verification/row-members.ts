@@ -1,7 +1,7 @@
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 
-/** Members of a row that its events repeat: the name in an event, and what the row says. */
+/** Members of a row that its events repeat: the name in an event, and the value in the row. */
 const MEMBERS: readonly (readonly [name: string, of: (record: InvocationRecord) => string | undefined])[] = [
   ['agent_did', ({ agentDid }) => agentDid],
   ['user_did', ({ userDid }) => userDid],
@@ -18,16 +18,16 @@ const MEMBERS: readonly (readonly [name: string, of: (record: InvocationRecord) 
   ['answered_by', ({ answeredBy }) => answeredBy],
 ];
 
-/** Every event of a call says these: where none does, there is nothing to compare. */
+/** Members that every event of a call has: where none has them, there is nothing to compare. */
 const ALWAYS_TOLD: ReadonlySet<string> = new Set(['agent_did', 'tool_id', 'door']);
 
-/** What stands in an event in place of personal data and secrets; rows keep who a call belongs to. */
+/** Prefix of the text that replaces personal data and secrets in events; rows keep the owner of a call. */
 const REDACTED = '[REDACTED';
 
 /**
- * The name of a member of which the row and the events say different things; undefined when there is none. The newest event
- * may say less than those before it: of a call that was cut off, or refused when it came up again. Then either may be right.
- * @param told the events that say in which state the call is
+ * The name of a member in which the row and the events differ; undefined when there is none. The newest event may hold
+ * less than earlier ones, when the call was cut off, or refused when it resumed. Then either may be right.
+ * @param told the events that state the call's state
  * @param about all events about the call
  */
 export function differingMember(
@@ -45,7 +45,7 @@ export function differingMember(
   return saysOtherEffect(record, told, about) ? 'side_effect' : undefined;
 }
 
-/** Each tool that is not pure has an event of its side effect beside the one that it runs. */
+/** Each run of a tool that is not pure has an event of its side effect besides the event of the run. */
 function saysOtherEffect(
   { sideEffect }: InvocationRecord,
   told: readonly CloudEvent[],

@@ -73,7 +73,7 @@ const completed = (id: string) =>
     told(id, 'COMPLETED', { output_hash: HASH }),
   ]);
 
-/** The store as somebody left it who changed rows in it. */
+/** The store after somebody changed rows in it. */
 const changed = (change: (record: InvocationRecord) => InvocationRecord): LedgerStore => ({
   ...store,
   allInvocations: async (query) =>

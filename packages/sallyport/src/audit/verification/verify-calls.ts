@@ -9,26 +9,26 @@ import type { Reader } from './verify-chains.ts';
 
 /** Rows read at once: each may hold a result. */
 const PAGE_ROWS = 100;
-/** Gaps that are named; all are counted. */
+/** Gaps that are named; the others are only counted. */
 const GAPS_NAMED_MAX = 20;
 
-/** Calls without a row that are remembered: beyond them one may count twice, and memory stays bounded. */
+/** Calls without a row that are remembered: beyond them one may be counted twice, but memory stays bounded. */
 const MISSING_KNOWN_MAX = 100_000;
 
 /** Compares the rows of calls with the chains, in both directions (AUD-07). */
 export interface CallVerification {
-  /** Looks for the rows of the calls that these events are about. */
+  /** Looks up the rows of the calls that these events are about. */
   readonly read: Reader;
   /**
-   * Looks for the events of all rows.
-   * @param show is shown the records that can be read, page by page
+   * Looks up the events of all rows.
+   * @param show called with the readable records, page by page
    */
   finish(show?: (records: readonly InvocationRecord[]) => Promise<void>): Promise<CallsReport>;
 }
 
 /**
- * A row and its events are written in one transaction, so the layer itself leaves none without the other: whoever finds one
- * knows that somebody else wrote to the tables. Calls may come in meanwhile.
+ * Verifies calls. A row and its events are written in one transaction, so the layer never leaves one without the other:
+ * a gap means that somebody else wrote to the tables. New calls may come in meanwhile.
  */
 export function createCallVerification(store: LedgerStore): CallVerification {
   const gaps: CallGap[] = [];
@@ -37,9 +37,9 @@ export function createCallVerification(store: LedgerStore): CallVerification {
     gapCount += 1;
     if (gaps.length < GAPS_NAMED_MAX) gaps.push({ tenant_id: tenantId, invocation_id: invocationId, reason });
   };
-  /** Calls of the page before: the events of a call mostly come one after the other. */
+  /** Calls of the previous page: the events of a call are mostly close together. */
   let known: ReadonlyMap<string, CallKey> = new Map();
-  /** Calls without a row, so that each counts once. */
+  /** Calls without a row, each counted once. */
   const missing = new Set<string>();
 
   return {
@@ -80,8 +80,8 @@ export function createCallVerification(store: LedgerStore): CallVerification {
 }
 
 /**
- * A call may have gone on between its row and its events, which are read one after the other: of one that was not over the
- * row is read once more, and says then what the events said at least.
+ * Checks a gap again. Row and events are read one after the other, and a running call may have moved on in between: its
+ * row is read once more, and must then be at least as far as the events were.
  */
 async function lastingGap(
   store: LedgerStore,
@@ -101,13 +101,13 @@ async function lastingGap(
 
 const UNREADABLE = 'its row says nothing that can be read, or tells of another call';
 
-/** Whoever writes to the table may leave anything there. */
+/** Checked, since anybody with write access to the table may leave anything there. */
 function isRecordOf(record: Partial<InvocationRecord> | null, { tenantId, invocationId }: CallKey): boolean {
   if (record?.tenantId !== tenantId || record.invocationId !== invocationId) return false;
   return record.state !== undefined && Object.hasOwn(TRANSITIONS, record.state);
 }
 
-/** Events by the call that they are about. */
+/** Groups events by the call that they are about. */
 function byCall(events: readonly CloudEvent[]): ReadonlyMap<string, readonly CloudEvent[]> {
   const found = new Map<string, CloudEvent[]>();
   for (const event of events) {
@@ -124,7 +124,7 @@ function byCall(events: readonly CloudEvent[]): ReadonlyMap<string, readonly Clo
 const callsOf = (events: readonly CloudEvent[]): ReadonlyMap<string, CallKey> =>
   new Map(events.map(callOf).flatMap((call) => (call === undefined ? [] : [[textOfCall(call), call] as const])));
 
-/** Undefined when the event says of no call in which state it is. */
+/** Undefined when the event does not state the state of a call. */
 const callOf = (event: CloudEvent): CallKey | undefined =>
   STATE_EVENTS.has(event.type) && typeof event.data?.['state'] === 'string' ? subjectOf(event) : undefined;
 

@@ -7,7 +7,7 @@ import type { ChainCheckpoint, LedgerStore } from '../ledger-store.port.ts';
 /** Events read at once; bounds the memory of a verification. */
 const PAGE_EVENTS = 1000;
 
-/** Is shown the events of a chain that are whole, page by page. */
+/** Called with the verified events of a chain, page by page. */
 export type Reader = (events: readonly CloudEvent[]) => Promise<void>;
 
 /** Reads every chain from its start and names the first broken entry of each (AUD-03). */
@@ -100,7 +100,7 @@ function flawAtCheckpoint(event: CloudEvent, checkpoint: ChainCheckpoint | undef
   return `the signed checkpoint of ${checkpoint.time} has another hash for it`;
 }
 
-/** Events cut off at the end leave no broken link; a signed checkpoint beyond the end shows them. */
+/** Events cut off at the end leave no broken link; a signed checkpoint beyond the end reveals it. */
 function cutOff(head: ChainHead, flaw: Flaw | undefined, checkpoints: readonly ChainCheckpoint[]): Flaw | undefined {
   const last = checkpoints.at(-1);
   if (flaw !== undefined || last === undefined || last.seq <= head.seq) return undefined;

@@ -6,7 +6,7 @@ import type { CheckpointSigner } from '../checkpoint.ts';
 import type { LedgerStore } from '../ledger-store.port.ts';
 import type { KeysToVerify } from './verify-keys.ts';
 
-/** What the layer knows of its chain beside the tables. */
+/** What the layer knows of its chain from outside the tables. */
 export interface OutsideKnowledge {
   readonly chainId: string;
   readonly place: Pick<HeadsPlace, 'read'>;
@@ -14,24 +14,25 @@ export interface OutsideKnowledge {
   head(): ChainHead;
   /** How often heads are signed, ms. */
   readonly everyMs: number;
-  /** The idempotency keys that calls hold; not looked at when absent. */
+  /** The idempotency keys that calls hold; not verified when absent. */
   readonly keys?: Omit<KeysToVerify, 'now'>;
   /** Epoch ms. */
   now(): number;
 }
 
-/** What the heads show, and what they cannot. */
+/** What the heads prove, and what they cannot. */
 interface VerifiedHeads extends HeadsReport {
   readonly warnings: string[];
 }
 
-/** Turns of signing that an event may be without a signed head. */
+/** Turns of signing that an event may lack a signed head. */
 const TURNS_LATE = 2;
 
 /**
- * Compares the chains with the heads that are kept outside the tables (AUD-07). An attacker with write access to the tables
- * alone can cut a chain, delete it, write it anew and delete its signed heads, but cannot change the heads kept elsewhere.
- * @param last as {@link OutsideKnowledge.head} said before the chains were read
+ * Compares the chains with the heads that are kept outside the tables (AUD-07). An attacker with write access only to
+ * the tables can cut a chain, delete it, rewrite it and delete its signed heads, but cannot change the heads kept
+ * elsewhere.
+ * @param last {@link OutsideKnowledge.head}, read before the chains
  */
 export async function verifyHeads(
   store: LedgerStore,
@@ -78,7 +79,10 @@ async function deleted(store: LedgerStore, head: KeptHeads['heads'][number]): Pr
   return `the signed head of ${head.time} was deleted from the table`;
 }
 
-/** Chains with old events after their last signed head: left by a killed instance until its next start, or by deleted heads. */
+/**
+ * Chains with old events after their last signed head: left by a killed instance until its next start, or by deleted
+ * heads.
+ */
 function unsigned({ everyMs, now }: OutsideKnowledge, chains: readonly ChainReport[]): string[] {
   return chains.flatMap(({ chain_id, unsigned_since: since }) =>
     since === undefined || now() - Date.parse(since) < TURNS_LATE * everyMs

@@ -2,12 +2,12 @@ import { type CallKey, textOfCall } from '../../domain/invocation/call-key.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { ClaimedKeys } from '../ledger-store.port.ts';
 
-/** Calls whose keys are asked for at once; bounds the memory of a verification. */
+/** Calls whose keys are queried at once; bounds the memory of a verification. */
 const ASKED_AT_ONCE = 10_000;
-/** The clocks of the layer and its database may differ by this, ms. */
+/** Allowed difference between the clocks of the layer and its database, ms. */
 const CLOCKS_APART_MS = 60_000;
 
-/** The keys of calls, and how long they are held. */
+/** The store of keys, and how long keys are held. */
 export interface KeysToVerify {
   readonly keys: ClaimedKeys;
   /** How long a key is held, ms. */
@@ -16,16 +16,16 @@ export interface KeysToVerify {
   now(): number;
 }
 
-/** Looks for the keys under which calls ran (PIPE-09). */
+/** Verifies the keys under which calls ran (PIPE-09). */
 export interface KeyVerification {
   read(records: readonly InvocationRecord[]): Promise<void>;
-  /** What is said of the keys that are missing, in words for an auditor; nothing when there are none. */
+  /** Findings about missing keys, in words for an auditor; empty when none is missing. */
   finish(): Promise<readonly string[]>;
 }
 
 /**
- * A call that went well holds its key until that expires. One without is no proof that somebody deleted the key: it may have
- * expired when keys were held for a shorter time.
+ * Verifies that each completed call holds its key until that expires. A missing key is no proof that somebody deleted
+ * it: it may have expired when keys were held for a shorter time.
  */
 export function createKeyVerification({ keys, ttlMs, now }: KeysToVerify): KeyVerification {
   let asked: CallKey[] = [];

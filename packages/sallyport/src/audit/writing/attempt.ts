@@ -4,9 +4,9 @@ import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { ChainHead } from '../chain.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 
-/** A write that failed as far as its writer knows: its answer may have been lost, and not the write. */
+/** A write that failed as far as its writer knows: perhaps only the answer was lost. */
 export interface Attempt {
-  /** The links that it goes on behind, and the last of its own. */
+  /** The head before its links, and the last of its own links. */
   readonly start: ChainHead;
   readonly end: ChainHead;
   readonly events: readonly ChainedEvent[];
@@ -14,17 +14,18 @@ export interface Attempt {
   readonly endedCalls: readonly string[];
 }
 
-/** What the head of the stored chain says of attempts. */
+/** What the stored head proves about attempts. */
 export interface Verdict {
-  /** They came through, in the order of the chain. */
+  /** Attempts that succeeded, in the order of the chain. */
   readonly came: readonly Attempt[];
-  /** They may come through yet: the database may still be at work on them. */
+  /** Attempts that may still succeed: the database may be working on them. */
   readonly open: readonly Attempt[];
 }
 
 /**
- * Tells what came through from what did not. A hash proves everything before it, so whatever leads to the head is written;
- * what goes on behind the head may be written yet, until something else takes its place; nothing else ever will be.
+ * Separates the writes that succeeded from those that did not. A hash proves everything before it, so whatever leads to
+ * the head is written; what continues after the head may be written yet, until something else takes its position;
+ * nothing else ever will be.
  */
 export function judge(attempts: readonly Attempt[], head: ChainHead): Verdict {
   const came: Attempt[] = [];
@@ -45,13 +46,13 @@ export function judge(attempts: readonly Attempt[], head: ChainHead): Verdict {
 }
 
 /**
- * The name of an entry: an event has its id for good, whoever writes it again. Its last one, for the first ones may have
- * been to be written before. Undefined when it links none.
+ * The identity of an entry: the id of its last event, which stays the same however often it is written. Its last, since
+ * the first ones may have been written before. Undefined when the entry links no event.
  */
 export const nameOf = ({ events, inRow }: LedgerEntry): string | undefined =>
   inRow === true ? undefined : events.at(-1)?.id;
 
-/** The name of the call that an entry ends; undefined when it ends none. */
+/** The identity of the call that an entry ends; undefined when it ends none. */
 export function endedCallOf({ record }: LedgerEntry): string | undefined {
   return record === undefined || !isFinal(record.state) ? undefined : textOfCall(record);
 }

@@ -3,26 +3,26 @@ import type { Log } from '../../telemetry/log.ts';
 import type { ChainWriter } from './chain-writer.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 
-/** An entry, and who waits until it is written. */
+/** An entry, and the promise of its writer. */
 export interface Waiting {
   readonly entry: LedgerEntry;
   resolve(): void;
   reject(error: unknown): void;
 }
 
-/** Entries on their way to the store. */
+/** Entries that are being written. */
 export interface Batch {
   readonly entries: readonly Waiting[];
   /** Why they were not written; undefined when they were. Never rejects. */
   readonly failure: Promise<Cause | undefined>;
 }
 
-/** Anything may be thrown, nothing too. */
+/** Wrapped, since anything may be thrown, even undefined. */
 interface Cause {
   readonly cause: unknown;
 }
 
-/** Sends entries; what is written already is not written again. */
+/** Sends entries; those that are stored already are not sent again. */
 export function startBatch(writer: ChainWriter, given: readonly Waiting[]): Batch {
   const entries = unwritten(writer, given);
   const written = writer.write(entries.map(({ entry }) => entry));
@@ -33,7 +33,7 @@ export function startBatch(writer: ChainWriter, given: readonly Waiting[]): Batc
   return { entries, failure };
 }
 
-/** Those that are left, when the others have been told that they are written. */
+/** Resolves entries that are already stored and returns the rest. */
 function unwritten(writer: ChainWriter, entries: readonly Waiting[]): readonly Waiting[] {
   if (!entries.some(({ entry }) => writer.isWritten(entry))) return entries;
   for (const waiting of entries) if (writer.isWritten(waiting.entry)) waiting.resolve();
@@ -41,8 +41,8 @@ function unwritten(writer: ChainWriter, entries: readonly Waiting[]): readonly W
 }
 
 /**
- * What came through though its answer was lost, is written. One bad entry must not take the others with it, so each of
- * those that are left is written alone. What went ahead behind the batch that failed, failed because of it.
+ * Handles batches that failed. Entries that are stored although their answer was lost are resolved. One bad entry must
+ * not fail the others, so each of the rest is written alone. Batches sent after the failed one failed because of it.
  * @param queue entries that come after them
  */
 export async function failBatches(
@@ -54,7 +54,7 @@ export async function failBatches(
 ): Promise<void> {
   await Promise.all(flying.map(({ failure }) => failure));
   const entries = flying.flatMap((batch) => batch.entries);
-  // A lonely entry has been tried alone.
+  // A single entry was tried alone already.
   const again = flying[0]?.entries.length === 1 ? entries.slice(1) : entries;
   const others = causeForOthers(cause);
   try {
@@ -63,11 +63,11 @@ export async function failBatches(
   } catch (lost) {
     log.error('ledger-store-unreachable', { reason: String(lost) });
   }
-  // Those that were written meanwhile are resolved already.
+  // Resolves entries that were written meanwhile.
   for (const waiting of unwritten(writer, entries)) waiting.reject(refusal(again.includes(waiting) ? others : cause));
 }
 
-/** A row that is not replaced is a matter of its own entry: the others of the batch learn that they were not written. */
+/** The cause for the other entries of a batch: a row that is not replaced concerns only its own entry. */
 const causeForOthers = (cause: unknown): unknown =>
   cause instanceof ToolLayerError && cause.code === 'E3802' ? new Error('another entry was refused', { cause }) : cause;
 
@@ -83,9 +83,9 @@ async function writeAlone(writer: ChainWriter, waiting: Waiting, queue: Waiting[
 }
 
 /**
- * Finds out what of the failed writes came through. Another end of a call that has its end by them is not written behind
- * it: whoever wanted it did not know, and looks again.
- * @param queue entries that wait for their turn; those that must not be written are taken out of it
+ * Finds out which of the failed writes succeeded. If a call was ended by one of them, no second end is written after
+ * it: its writer did not know of the first, and reads again.
+ * @param queue waiting entries; those that must not be written are removed
  */
 export async function lookAfter(writer: ChainWriter, queue: Waiting[], cause: unknown): Promise<void> {
   await writer.recover(cause);
@@ -97,7 +97,7 @@ export async function lookAfter(writer: ChainWriter, queue: Waiting[], cause: un
   }
 }
 
-/** What the caller is told of an entry that was not written. */
+/** The error for the caller of an entry that was not written. */
 export function refusal(cause: unknown): ToolLayerError {
   if (cause instanceof ToolLayerError) return cause;
   return new ToolLayerError('E3812', 'The record cannot be written. Ask the operator to check the database.', {

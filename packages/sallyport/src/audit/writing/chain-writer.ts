@@ -8,34 +8,34 @@ import { endedCallOf } from './attempt.ts';
 import { createDoubts, type Doubts } from './doubts.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 
-/** Links entries behind the head of one chain and writes them. */
+/** Links entries after the head of one chain and writes them. */
 export interface ChainWriter extends Pick<Doubts, 'isWritten' | 'isOvertaken'> {
   head(): ChainHead;
   /**
-   * One transaction; the head moves only when it is in. As durable as the most demanding entry. The next write may begin
-   * before this one is over: it fails when this one does.
+   * Writes in one transaction; the head moves only when it is committed. As durable as the most demanding entry. The
+   * next write may begin before this one is over: it fails when this one does.
    */
   write(entries: readonly LedgerEntry[]): Promise<void>;
-  /** False from a failed write until it is known what of it came through. Nothing may be written then. */
+  /** False from a failed write until its outcome is known. Nothing may be written meanwhile. */
   isSure(): boolean;
-  /** After a failed write nobody knows whether it came through: the store's own head says. No write may be under way. */
+  /** Reads the stored head after a failed write, which shows whether the write succeeded. No write may be under way. */
   recover(cause: unknown): Promise<void>;
 }
 
-/** What a writer writes to, and who is told. */
+/** Dependencies of the writer. */
 export interface ChainWriterParts {
   readonly store: LedgerStore;
   readonly chainId: string;
   readonly log: Log;
-  /** Told after each commit, never awaited. */
+  /** Called after each commit, never awaited. */
   readonly onCommitted?: (events: readonly ChainedEvent[], head: ChainHead) => void;
 }
 
-/** Goes on where the chain ended. */
+/** Continues at the end of the chain. */
 export async function openChainWriter({ store, chainId, log, onCommitted }: ChainWriterParts): Promise<ChainWriter> {
   const storedHead = async (): Promise<ChainHead> => (await store.chainHead(chainId)) ?? EMPTY_CHAIN;
   let head = await storedHead();
-  /** Newest link that is on its way. */
+  /** Newest link that is being written. */
   let tip = head;
   let isSure = true;
   const { add: doubt, passed, settle, isWritten, isLinked, isOvertaken } = createDoubts();
@@ -56,7 +56,7 @@ export async function openChainWriter({ store, chainId, log, onCommitted }: Chai
           continue;
         }
         for (const draft of entry.events) {
-          // The first events of a call come again with its end, where nobody knew that they came through.
+          // The first events of a call come again with its end, when it was unknown whether they were written.
           if (isLinked(draft.id)) continue;
           const event = link(draft, chainId, next);
           events.push(event);

@@ -2,29 +2,29 @@ import type { ChainHead } from '../chain.ts';
 import { type Attempt, endedCallOf, judge, nameOf } from './attempt.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 
-/** What one writer knows of its writes that failed. */
+/** What one writer knows of its failed writes. */
 export interface Doubts {
   add(attempt: Attempt): void;
-  /** Something was written up to here: whatever went on behind an earlier link has lost its place. */
+  /** The chain was written up to here: attempts that begin at an earlier link can no longer succeed. */
   passed(end: ChainHead): void;
   /**
-   * Settles what can be settled once the head of the stored chain is known.
-   * @returns what came through, in the order of the chain
+   * Settles attempts once the stored head is known.
+   * @returns the attempts that succeeded, in the order of the chain
    */
   settle(head: ChainHead): readonly Attempt[];
-  /** Whether an entry is in the store by a write that failed as far as anybody knew. */
+  /** True when the entry is stored by a write that seemed to fail. */
   isWritten(entry: LedgerEntry): boolean;
-  /** The same for one event, by its id. Known of the last 10 000 of them. */
+  /** The same for one event, by its id; covers the last 10 000 such events. */
   isLinked(eventId: string): boolean;
-  /** Whether an entry ends a call of which an end was found when doubts were last settled. */
+  /** True when the entry ends a call that already had an end when attempts were last settled. */
   isOvertaken(entry: LedgerEntry): boolean;
 }
 
-/** Failed writes that may come through yet, at most. More come together only while the store refuses everything. */
+/** Most failed writes that may still succeed. More accumulate only while the store refuses everything. */
 const ATTEMPTS_MAX = 32;
 const LINKED_MAX = 10_000;
 
-/** There are none at first. */
+/** Creates an empty list of doubts. */
 export function createDoubts(): Doubts {
   let attempts: readonly Attempt[] = [];
   /** Ids of events, oldest first. */
@@ -32,7 +32,7 @@ export function createDoubts(): Doubts {
   let ended: ReadonlySet<string> = new Set();
   return {
     add(attempt) {
-      // Without an event nothing can be in twice.
+      // An attempt without events cannot be stored twice.
       if (attempt.events.length > 0) attempts = [...attempts, attempt].slice(-ATTEMPTS_MAX);
     },
     passed(end) {

@@ -19,7 +19,7 @@ const draft = (id: string): EventDraft => ({
 const open = (store: LedgerStore, options: { batchMax?: number; queueMax?: number } = {}) =>
   openLedger({ store, chainId: 'one', log: silentLog, ...options });
 
-/** A store whose appends fail as long as `broken` says so. */
+/** A store whose appends fail while `broken` returns true. */
 function breakable(broken: (ids: readonly string[]) => boolean): { store: LedgerStore; batches: string[][] } {
   const memory = memoryLedgerStore();
   const batches: string[][] = [];
@@ -97,7 +97,7 @@ describe('the ledger', () => {
     } as unknown as InvocationRecord;
     const first = [draft('a'), draft('b')];
 
-    /** A store that takes what it is given; its answers may be lost, and its head may be out of reach. */
+    /** A store that accepts writes; its answers may be lost, and its head may be unreadable. */
     async function deaf() {
       const memory = memoryLedgerStore();
       const now = { deaf: false, unreachable: false };

@@ -4,37 +4,37 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Health } from '../../../api/schemas/health.ts';
 import { VERSION } from '../version.ts';
 
-/** Tells how the layer is, and that it is about to stop. */
+/** Reports the health of the layer, and that it is about to stop. */
 export interface HealthParts {
   report(): Promise<Health>;
-  /** From now on the layer is not ready, until the function that is returned is called. */
+  /** Makes the layer report that it is not ready, until the returned function is called. */
   drain(): () => void;
 }
 
-/** What decides on health. */
+/** Sources of the health report. */
 export interface HealthSources {
   readonly clock: Clock;
   readonly driver: SandboxDriver;
-  /** Writes something small and durable, as every call does; throws what went wrong. */
+  /** Writes something small and durable, as every call does; throws when that fails. */
   readonly write: () => Promise<void>;
-  /** Whether everything that says who asks can be had. */
+  /** Health of the identity parts: keys, revocations, API keys. */
   readonly identity: () => Part;
   readonly bounds?: Partial<WriteBounds>;
 }
 
-/** How writing is tried. */
+/** Limits of the test write. */
 export interface WriteBounds {
   /** A write that takes longer counts as failed, in ms. */
   readonly timeoutMs: number;
-  /** For how long a result is reused, in ms: many probes cost one write. */
+  /** How long a result is reused, in ms: many probes cost one write. */
   readonly freshMs: number;
 }
 
 const WRITE_BOUNDS: WriteBounds = { timeoutMs: 2_000, freshMs: 1_000 };
 
 /**
- * A write decides on readiness: no call is recorded where nothing can be written, and none is run. A missing sandbox costs
- * only the tools that need one.
+ * Readiness depends on a test write: no call runs when it cannot be recorded. A missing sandbox affects only the tools
+ * that need one.
  */
 export function createHealth({ clock, driver, write, identity, bounds }: HealthSources): HealthParts {
   const startedAt = clock.monotonic();
@@ -65,7 +65,7 @@ export function createHealth({ clock, driver, write, identity, bounds }: HealthS
 
 type Part = Health['parts'][string];
 
-/** One write at a time, for all who ask; one that hangs is not joined by a second. */
+/** Makes one write at a time for all callers; while one hangs no second is started. */
 function createWriteProbe(write: () => Promise<void>, clock: Clock, bounds: WriteBounds): () => Promise<Part> {
   let running: Promise<Part> | undefined;
   let asked: Promise<Part> | undefined;
@@ -87,7 +87,7 @@ function createWriteProbe(write: () => Promise<void>, clock: Clock, bounds: Writ
   };
   return () => {
     if (asked === undefined || clock.monotonic() >= freshUntil) {
-      // Nobody begins another look while this one lasts.
+      // No other write begins while this one lasts.
       freshUntil = Number.POSITIVE_INFINITY;
       asked = look();
     }

@@ -15,7 +15,7 @@ import { warnOfSandboxes } from './warn-of-sandboxes.ts';
 const { works } = await createBubblewrapDriver().probe();
 const folder = mkdtempSync(join(tmpdir(), 'warn-'));
 
-/** The bubblewrap of this machine, but for its version, of which it says nothing. */
+/** The bubblewrap of this machine, but without an answer about its version. */
 beforeAll(() => {
   const path = process.env['PATH'] ?? '';
   const script = `#!/bin/sh\n[ "$1" = --version ] && exec echo unknown\nPATH='${path}'\nexec bwrap "$@"\n`;

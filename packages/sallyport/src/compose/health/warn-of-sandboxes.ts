@@ -1,7 +1,10 @@
 import type { SandboxDriver } from '@sallyport/sandbox';
 import type { Log } from '../../telemetry/log.ts';
 
-/** Says once what the operator should know of the sandboxes of this machine. Looks at every driver, and starts nothing that stays. */
+/**
+ * Logs once what the operator should know of this machine's sandboxes. Checks every driver, and leaves no process
+ * running.
+ */
 export async function warnOfSandboxes(drivers: readonly SandboxDriver[], log: Log): Promise<void> {
   await Promise.all(
     drivers.map(async (driver) => {

@@ -14,7 +14,7 @@ type Document = {
   components: { schemas: Record<string, object> };
 };
 
-// As a client gets it: through JSON.
+// As a client receives it: through JSON.
 const text = JSON.stringify(openApiDocument('1.2.3'));
 const document = JSON.parse(text) as Document;
 
@@ -56,6 +56,6 @@ it('only open operations need no token', () => {
   const open = Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))
     .filter(({ security }) => security !== undefined);
-  // An answer brings the right to give it in its body.
+  // An approval's answer carries its credential in the body.
   expect(open.map(({ operationId }) => operationId)).toEqual(['approvals.answer', 'keys.published', 'health']);
 });

@@ -5,8 +5,8 @@ import { OPERATIONS, type OperationEntry } from '../../operations/catalogue.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The OpenAPI 3.1 document of the REST door, made from the operation table: nothing in it is written twice.
- * Schemas with a title become components; every other schema stands where it is used.
+ * The OpenAPI 3.1 document of the REST door, derived from the operation table. Schemas with a title become components;
+ * all others are inline.
  * @param version of the product
  */
 export function openApiDocument(version = '0.1.0'): object {
@@ -70,7 +70,7 @@ function operationOf(name: string, entry: OperationEntry, components: Map<string
   };
 }
 
-/** Answers of the operation's own shape with another status than its happy one. */
+/** Responses with the operation's own shape, but another status than success. */
 const MORE_ANSWERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'tools.invoke': {
     202: 'The call was accepted and goes on, or waits for an approval.',
@@ -84,7 +84,7 @@ function moreAnswers(more: Readonly<Record<string, string>>, content: Json): Jso
   return Object.fromEntries(Object.entries(more).map(([status, description]) => [status, { description, content }]));
 }
 
-/** Of GET and DELETE every member is a parameter, of POST only those in the path. */
+/** For GET and DELETE every member is a parameter, for POST only those in the path. */
 function parametersOf(entry: OperationEntry, components: Map<string, Json>): Json[] {
   const { properties = {}, required = [] } = entry.input as unknown as ObjectSchema;
   return Object.entries(properties).flatMap(([name, schema]) => {
@@ -97,7 +97,7 @@ function parametersOf(entry: OperationEntry, components: Map<string, Json>): Jso
         in: inPath ? 'path' : 'query',
         required: inPath || required.includes(name),
         ...(description === undefined ? {} : { description }),
-        // An object travels as JSON text.
+        // An object parameter is sent as JSON text.
         ...(schema['type'] === 'object' ? { content: { 'application/json': { schema: rest } } } : { schema: rest }),
       },
     ];
@@ -109,7 +109,7 @@ interface ObjectSchema {
   readonly required?: readonly string[];
 }
 
-/** A copy in which each schema with a title is a reference to its component. */
+/** A copy in which schemas with a title are replaced by references to their components. */
 function referring(schema: TSchema | Json, components: Map<string, Json>): Json {
   return replaced(schema, components) as Json;
 }

@@ -3,8 +3,8 @@ import type { CheckpointSigner } from '../../audit/checkpoint.ts';
 import type { KeyRing } from '../../identity/key-ring.ts';
 
 /**
- * Signs the heads of hash chains with the layer's own key, RSASSA-PKCS1-v1_5 with SHA-256. What a key signed before it
- * was replaced is verified with its public half, however long ago that was.
+ * Signs the heads of hash chains with the layer's own key, RSASSA-PKCS1-v1_5 with SHA-256. Signatures of replaced keys
+ * are verified with the old public key, which is kept for good.
  */
 export function checkpointSigner(ring: Pick<KeyRing, 'current' | 'publicKey'>): CheckpointSigner {
   return {

@@ -6,7 +6,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
 import type { DatabaseServer } from '../start-database.ts';
 
-/** What the layer is made from. */
+/** Dependencies from which the layer is built. */
 export interface Ingredients {
   readonly settings: Settings;
   /** Absolute paths that no tool may see (`ownPlaces`). */
@@ -14,12 +14,12 @@ export interface Ingredients {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Takes personal data and secrets out of what is written (AUD-04). */
+  /** Removes personal data and secrets from everything that is written (AUD-04). */
   readonly redactor: Redactor;
   readonly native: NativeExecutor;
-  /** Closed with what was assembled. */
+  /** Closed together with the assembled layer. */
   readonly server: Promise<DatabaseServer>;
-  /** Asked before and after calls, before those of the settings. */
+  /** Asked before and after calls, before the hooks of the settings. */
   readonly hooks?: readonly Hook[];
   readonly onStage?: (stage: string, ms: number) => void;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const FILE = 'instance-id';
 const FORM = /^[0-9a-f-]{36}$/;
 
-/** The name of this instance: its hash chain and the calls it runs carry it. Made once for each data folder. */
+/** The name of this instance, which its hash chain and its calls carry. Made once for each data folder. */
 export async function loadInstanceId(dataFolder: string): Promise<string> {
   const path = join(dataFolder, FILE);
   const known = await knownId(dataFolder);
@@ -13,7 +13,7 @@ export async function loadInstanceId(dataFolder: string): Promise<string> {
   const draft = `${path}.${randomUUID()}`;
   try {
     await writeFile(draft, `${randomUUID()}\n`, { mode: 0o600 });
-    // Of processes that start at once the first one's stays; what is there and is no name is replaced.
+    // Of processes that start at once the first one's name stays; a file without a valid name is replaced.
     await link(draft, path).catch(async (cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'EEXIST') throw cause;
       if ((await knownId(dataFolder)) === undefined) await rename(draft, path);
@@ -24,7 +24,7 @@ export async function loadInstanceId(dataFolder: string): Promise<string> {
   return (await readFile(path, 'utf8')).trim();
 }
 
-/** Whether a layer has used this data folder. */
+/** True when a layer has used this data folder. */
 export async function hasInstanceId(dataFolder: string): Promise<boolean> {
   return (await knownId(dataFolder)) !== undefined;
 }

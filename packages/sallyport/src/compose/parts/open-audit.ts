@@ -17,13 +17,15 @@ import type { Storage } from './open-storage.ts';
 /** File of the data folder with the newest signed heads. */
 const HEADS_FILE = 'audit-heads.json';
 
-/** The ledger of this instance, and what is known of its chain beside the tables. */
+/** The ledger of this instance, and the knowledge of its chain from outside the tables. */
 interface OpenAudit {
   readonly ledger: Ledger;
   readonly outside: OutsideKnowledge;
 }
 
-/** The ledger, the checkpoints of its chain, and the sinks that read from it; closed in the opposite order. */
+/**
+ * Opens the ledger, the checkpoints of its chain, and the sinks that read from it; they are closed in reverse order.
+ */
 export async function openAudit(
   opened: AsyncDisposableStack,
   { settings, clock, log, redactor }: Ingredients,

@@ -5,7 +5,7 @@ import { openIdentity } from './open-identity.ts';
 import { openPolicies } from './open-policies.ts';
 import { openStorage } from './open-storage.ts';
 
-/** What everything else stands on: the database, who asks, the policies, and the ledger of this instance. */
+/** Opens the parts on which all others depend: database, identity, policies, and the ledger of this instance. */
 export async function openFoundation(opened: AsyncDisposableStack, from: Ingredients) {
   const { settings, log } = from;
   const opening = openStorage(from.server, settings, log).then((ready) =>
@@ -19,7 +19,7 @@ export async function openFoundation(opened: AsyncDisposableStack, from: Ingredi
     openPolicies(from).then((ready) => opened.use(ready)),
     loadInstanceId(settings['data_folder']),
   ]);
-  // The database is waited for even when something beside it failed: nothing could close it afterwards.
+  // Waits for the database even when another part failed: nothing could close it afterwards.
   await Promise.allSettled([opening, beside]);
   const storage = await opening;
   const [identity, policies, instanceId] = await beside;

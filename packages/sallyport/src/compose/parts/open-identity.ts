@@ -33,35 +33,35 @@ import {
 } from './from-settings/token-trust.ts';
 import type { Ingredients } from './ingredients.ts';
 
-/** Where identities are kept for good. */
+/** Durable stores of identities. */
 export interface IdentityStores {
   readonly revocationStore: RevocationStore;
   readonly apiKeyStore: ApiKeyStore;
 }
 
-/** Who may ask, and the keys that say so. Disposed before the database is closed. */
+/** Identities and their keys. Disposed before the database is closed. */
 export interface IdentityParts extends AsyncDisposable {
   readonly identify: Identify;
   readonly identifyAgain: IdentifyAgain;
-  /** Whether a token or key that was shown earlier was revoked since. */
+  /** True when a token or key that was shown earlier was revoked since. */
   readonly wasRevoked: (claims: CapabilityClaims) => boolean;
-  /** Calls back several times a second, and at once when this instance revokes something. */
+  /** Calls the listener several times a second, and at once when this instance revokes something. */
   onRevocations(listener: () => void): void;
   readonly signer: CheckpointSigner;
   readonly operations: IdentityOperationParts;
-  /** Whether callers must show who they are, and whether everything that says so can be had. */
+  /** Whether callers need a credential, and whether all parts that verify it are available. */
   health(): Health['parts'][string];
 }
 
 /**
- * Reads the keys while the database starts, then what is revoked and which API keys there are.
- * @throws E3900 naming the key file to mend; E3801 naming the setting to correct; E3812 for the database
+ * Reads the keys while the database starts, then the revocations and API keys.
+ * @throws E3900 naming the key file to fix; E3801 naming the setting to correct; E3812 for the database
  */
 export async function openIdentity(
   { settings, clock, log }: Pick<Ingredients, 'settings' | 'clock' | 'log'>,
   opening: Promise<IdentityStores>,
 ): Promise<IdentityParts> {
-  // A fault of the keys is told first; nobody waits for the database then.
+  // A fault of the keys is reported first; nobody awaits the database then.
   opening.catch(() => undefined);
   await using opened = new AsyncDisposableStack();
   const folder = join(settings['data_folder'], 'keys');
@@ -118,7 +118,7 @@ export async function openIdentity(
   };
 }
 
-/** Each issuer's keys speak for that issuer alone. */
+/** The keys of an issuer verify only tokens of that issuer. */
 async function openForeignKeys(
   opened: AsyncDisposableStack,
   settings: Settings,

@@ -12,7 +12,7 @@ import { createWebhookNotifier } from '../../orchestration/notifiers/webhook/web
 import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
 
-/** What notifiers need. */
+/** Dependencies of the notifiers. */
 export interface NotifierIngredients {
   readonly settings: Settings;
   readonly log: Log;
@@ -47,8 +47,8 @@ const NOTIFIERS: Readonly<Record<string, Make>> = {
 };
 
 /**
- * Those who tell people of approvals, each behind a queue of its own, so that a slow one holds up nobody.
- * @throws ToolLayerError E3801 for a notifier that there is none of, or that lacks a setting
+ * The notifiers, each behind a queue of its own, so that a slow one holds up no other.
+ * @throws ToolLayerError E3801 for an unknown notifier, or one that lacks a setting
  */
 export function openNotifiers(opened: AsyncDisposableStack, from: NotifierIngredients): readonly Notifier[] {
   return from.settings['notifiers.enabled'].map((name) => {

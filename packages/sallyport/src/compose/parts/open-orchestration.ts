@@ -37,35 +37,38 @@ import type { openFoundation } from './open-foundation.ts';
 
 type Foundation = Pick<Awaited<ReturnType<typeof openFoundation>>, 'storage' | 'identity' | 'instanceId' | 'ledger'>;
 
-/** What calls that wait are looked after with. */
+/** Dependencies of the orchestration of waiting calls. */
 export interface OrchestrationParts extends Foundation {
   readonly from: Ingredients;
   readonly intake: CallIntake | undefined;
   readonly notifiers: readonly Notifier[];
-  /** Everything of the pipeline but the approvals, which are made here. */
+  /** All parts of the pipeline but the approvals, which are created here. */
   readonly pipeline: PipelineParts;
 }
 
-/** What runs calls later, and where they wait for a person. */
+/** The workers, and the approvals of waiting calls. */
 export interface Orchestration {
   readonly pipeline: PipelineParts;
   readonly runCall: RunCall;
   readonly approvals: Approvals;
   readonly workers: Workers | undefined;
-  /** Where the user at an MCP client confirms; absent without workers, who would run what is confirmed. */
+  /** Confirmations by the user at an MCP client; absent without workers, since nobody would run a confirmed call. */
   readonly confirmations: ClientConfirmations | undefined;
-  /** Begins to look after what waits: once the tools are known. */
+  /** Starts workers and approvals; called once the tools are loaded. */
   start(): Promise<void>;
 }
 
-/** How many calls may wait; the pipeline asks it before it accepts one. Undefined where no call may be asynchronous. */
+/**
+ * The intake, which limits waiting calls; the pipeline asks it before it accepts one. Undefined when no call may be
+ * asynchronous.
+ */
 export function openIntake(settings: Settings): CallIntake | undefined {
   return settings['workers.enabled'] ? createCallIntake(workerLimitsOf(settings)) : undefined;
 }
 
 /**
- * Makes approvals and workers around the pipeline. Without workers nobody runs a call that was approved, so then the pipeline
- * asks nobody either, and calls that need a person are refused.
+ * Creates approvals and workers around the pipeline. Without workers nothing would run an approved call, so the
+ * pipeline then asks nobody, and refuses calls that need a person.
  * @throws ToolLayerError E3801 for a file of approvals with faults; E3812 when the queue cannot be opened
  */
 export async function openOrchestration(
@@ -86,7 +89,7 @@ export async function openOrchestration(
       resume: async (tenantId, invocationId, approval) => workers?.enqueue(tenantId, invocationId, approval),
     }),
   );
-  // Before the approvals end, since calls that run to their end have people notified.
+  // Closed before the approvals, since calls that run to their end still notify people.
   if (workers !== undefined) opened.defer(() => workers.close());
   pipeline.running.onRecord(approvals.noticed);
   if (workers !== undefined) pipeline.running.onRecord(workers.noticed);
@@ -136,7 +139,7 @@ async function approvalParts({
   };
 }
 
-/** Arguments as people are shown them. */
+/** Arguments as they are shown to people. */
 const shownBy =
   (redactor: Ingredients['redactor']) =>
   (parameters: Readonly<Record<string, unknown>>): string =>
@@ -169,7 +172,7 @@ async function openWorkers(
   });
 }
 
-/** What an instance that is gone left half changed is taken back by another. */
+/** Takes back the half-made changes of an instance that is gone. */
 function rollingBack(pipeline: PipelineParts): Pick<WorkerParts, 'rollBackFor'> {
   const { transactions, outcomes } = pipeline;
   if (transactions === undefined) return {};
@@ -177,7 +180,7 @@ function rollingBack(pipeline: PipelineParts): Pick<WorkerParts, 'rollBackFor'> 
   return { rollBackFor: async (instanceId) => (await continueRollbacks(parts, instanceId, 'gone')).rolledBack };
 }
 
-/** A database of one's own may serve several instances; the embedded one serves this process only. */
+/** The user's own database may serve several instances; the embedded one serves only this process. */
 function openQueue({ settings, log }: Ingredients, { connection, embedded }: Foundation['storage']): Promise<JobQueue> {
   const wanted = settings['workers.queue'];
   const shared = wanted === 'postgres' || (wanted === 'auto' && embedded === undefined);

@@ -21,7 +21,7 @@ import type { openFoundation } from './open-foundation.ts';
 import type { openTools } from './open-tools.ts';
 import { openTrust } from './open-trust.ts';
 
-/** What the stages of a call stand on. */
+/** Dependencies of the stages of a call. */
 export interface PipelineIngredients {
   readonly from: Ingredients;
   readonly foundation: Awaited<ReturnType<typeof openFoundation>>;
@@ -30,7 +30,7 @@ export interface PipelineIngredients {
   readonly intake: CallIntake | undefined;
 }
 
-/** Everything of the pipeline but the approvals, which are made around it. */
+/** All parts of the pipeline but the approvals, which are created around it. */
 export async function openPipeline(
   opened: AsyncDisposableStack,
   { from, foundation, tools, visible, intake }: PipelineIngredients,
@@ -40,7 +40,7 @@ export async function openPipeline(
   const { database } = foundation.storage;
   const running = new RunningCalls();
   identity.onRevocations(() => running.stopRevoked(identity.wasRevoked));
-  // Closed once no call runs any more.
+  // Closed after the last call has ended.
   const lateEnds = opened.use(createLateEnds({ ledger, records: database.ledgerStore, log }));
   opened.defer(() => running.drain(valuesOf(STOP_SETTINGS, settings).graceMs));
   return {
@@ -77,7 +77,7 @@ export async function openPipeline(
   };
 }
 
-/** @throws ToolLayerError E3403 for settings that make no circuit */
+/** @throws ToolLayerError E3403 for invalid settings of circuits */
 function circuitsOf(
   { settings, clock, log }: Ingredients,
   ledger: PipelineParts['ledger'],

@@ -28,11 +28,11 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
 import type { Ingredients } from './ingredients.ts';
 
-/** Policies in force, and who looks after them. */
+/** The policies in force, and the part that reloads them. */
 export interface OpenPolicies extends AsyncDisposable {
   readonly decisions: PolicyDecisions;
   readonly administration: PolicyAdministration;
-  /** Puts changes of the policies on record from now on. */
+  /** Audits changes of the policies from now on. */
   readonly recordIn: PolicyRecord['recordIn'];
 }
 
@@ -45,7 +45,7 @@ const ENGINES = {
 
 type EngineName = keyof typeof ENGINES;
 
-/** Policies are made ready at once: the database, which starts meanwhile, leaves this process time for it. */
+/** Loads the policies at once: the database starts meanwhile in other processes. */
 export async function openPolicies({ settings, clock, log }: Ingredients): Promise<OpenPolicies> {
   const engines = await openEngines(settings);
   const ofMode = (wanted: RunningEngine['mode']) =>
@@ -68,7 +68,10 @@ export async function openPolicies({ settings, clock, log }: Ingredients): Promi
   return { decisions, administration, recordIn: record.recordIn, [Symbol.asyncDispose]: close };
 }
 
-/** Whether the policies can be put in force, for `doctor`. Nothing is made: policies of a first start are tried in a folder apart. */
+/**
+ * Checks for `doctor` whether the policies can be put in force. Nothing is created: the policies of a first start are
+ * tried in a temporary folder.
+ */
 export async function checkPolicies(settings: Settings): Promise<DoctorFinding> {
   const name = 'policies';
   await using opened = new AsyncDisposableStack();
@@ -119,7 +122,7 @@ function namesIn(settings: Settings, key: 'permission.engines' | 'permission.sha
     });
 }
 
-/** Those engines over files that there are files for; without any there is nothing to test. */
+/** The file-based engines that have files; without any there is nothing to test. */
 async function engineOverFiles(files: readonly PolicyFileBody[], names: readonly string[]): Promise<PolicyEngine> {
   const has = (ending: string): boolean => files.some(({ name }) => name.endsWith(ending));
   const enforced = [

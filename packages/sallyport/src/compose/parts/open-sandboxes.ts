@@ -17,17 +17,17 @@ import { valuesOf } from '../../domain/settings/setting.ts';
 import { WARM_POOL_SETTINGS } from '../settings/sandbox.ts';
 import type { Settings } from '../settings.ts';
 
-/** The drivers of a layer, one by one and as one. */
+/** The drivers of a layer, separately and as one. */
 export interface Sandboxes {
-  /** For calls: takes the first driver that a sandbox can be made by, and one that stands ready where there is one. */
+  /** For calls: uses the first driver that can make the sandbox, and a warm sandbox if there is one. */
   readonly driver: SandboxDriver;
-  /** For programs that stay, such as servers: what they need is not made ahead again and again. */
+  /** For long-running programs such as servers: no sandboxes are kept warm for them. */
   readonly servers: SandboxDriver;
-  /** In the order in which they are preferred. */
+  /** In order of preference. */
   readonly drivers: readonly SandboxDriver[];
 }
 
-/** One driver for calls, and the same for programs that stay where that is another. */
+/** The driver for calls, and the one for long-running programs if that is another. */
 interface OpenedDriver {
   readonly calls: SandboxDriver;
   readonly servers?: SandboxDriver;
@@ -85,9 +85,9 @@ export const MACHINE_DRIVERS: readonly string[] = Object.keys(DRIVERS).filter(
 );
 
 /**
- * Makes the drivers that the settings name. None of them is looked at before a call or a probe needs it.
+ * Creates the drivers that the settings name. None is checked before a call or a probe needs it.
  * @param closed absolute paths that no sandbox sees
- * @throws ToolLayerError E3801 for a driver that there is none of, or that lacks a setting
+ * @throws ToolLayerError E3801 for an unknown driver, or one that lacks a setting
  */
 export function openSandboxes(opened: AsyncDisposableStack, settings: Settings, closed: readonly string[]): Sandboxes {
   const gate = createEgressGate();

@@ -14,8 +14,8 @@ import type { Settings } from '../settings.ts';
 import type { Ingredients } from './ingredients.ts';
 
 /**
- * Shell tools, with their rules as the operator has them at the moment and with transactions.
- * @throws E3801 for a file of rules with faults, and for exit codes that are none
+ * The executor of shell tools, with the operator's present rules and with transactions.
+ * @throws E3801 for a file of rules with faults, and for invalid exit codes
  */
 export async function openShell(
   opened: AsyncDisposableStack,
@@ -33,7 +33,7 @@ export async function openShell(
   return { shell: createShellExecutor({ driver, policy, transactions }), shellPolicy: policy };
 }
 
-/** What the operator adds to the rules of the command screen. */
+/** The operator's additions to the rules of the command screen. */
 const commandPolicyOf = (settings: Settings): CommandPolicy => valuesOf(COMMAND_SETTINGS, settings);
 
 const transactionSettingsOf = (settings: Settings): TransactionSettings => ({

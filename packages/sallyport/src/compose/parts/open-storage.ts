@@ -4,18 +4,18 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Settings } from '../settings.ts';
 import type { DatabaseServer } from '../start-database.ts';
 
-/** The database of the layer, and where it is. */
+/** The database of the layer, and its connection. */
 export interface Storage {
   readonly database: PostgresDatabase;
-  /** How it is reached. */
+  /** Connection to the database. */
   readonly connection: PostgresConnection;
-  /** How to reach the embedded server; absent for a server of the user's own. */
+  /** Connection to the embedded server; absent when the user's own server is used. */
   readonly embedded?: SocketConnection;
   close(): Promise<void>;
 }
 
 /**
- * Connects to the server once it is there, and brings its schema up to date. Closing the storage closes the server too.
+ * Connects to the server once it runs, and migrates the schema. Closing the storage closes the server too.
  * @throws ToolLayerError E3812 saying what to change
  */
 export async function openStorage(starting: Promise<DatabaseServer>, settings: Settings, log: Log): Promise<Storage> {

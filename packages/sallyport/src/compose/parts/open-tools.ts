@@ -39,7 +39,7 @@ import { openShell } from './open-shell.ts';
 import type { Storage } from './open-storage.ts';
 import { loadSealingKey } from './sealing-key.ts';
 
-/** What finds tools and what runs them. Questions of upstreams to people go to `onElicitation`. */
+/** Opens the registry and the executors. Questions of upstreams to people go to `onElicitation`. */
 export async function openTools(
   opened: AsyncDisposableStack,
   { settings, closed, environment, clock, log, native }: Ingredients,
@@ -51,7 +51,7 @@ export async function openTools(
   const { driver, servers, drivers } = openSandboxes(opened, settings, closed);
   const bounds = machineBounds(settings);
   const interpreter = opened.use(createWasmDriver());
-  // One way out for all that the layer itself asks for over HTTP (EXT-03).
+  // One egress guard for all HTTP requests of the layer itself (EXT-03).
   const guard = createEgressGuard();
   const outbound = opened.use(createOutboundHttp({ guard }));
   const quarantine = createQuarantine({ store: database.quarantineStore, clock, log });
@@ -110,18 +110,18 @@ export async function openTools(
   };
 }
 
-/** Definitions of upstreams, their secrets encrypted where they are kept. */
+/** The store of upstream definitions, with secrets encrypted when they are kept. */
 async function upstreamStoreOf(
   settings: Settings,
   store: UpstreamStore,
   log: Ingredients['log'],
 ): Promise<{ readonly store: UpstreamStore; readonly keepsSecrets: boolean }> {
-  // With a database of the user's own there may be other instances, which have other keys.
+  // Other instances on the user's own database would have other keys.
   if (settings['database.url'] !== '') return { store, keepsSecrets: false };
   return { store: sealedUpstreamStore(store, await loadSealingKey(settings['data_folder']), log), keepsSecrets: true };
 }
 
-/** Where packages of upstreams are installed, in the data folder. */
+/** Folder for packages of upstreams, in the data folder. */
 const packagesOf = (
   settings: Settings,
   driver: Parameters<typeof createPackages>[0]['driver'],
@@ -160,7 +160,7 @@ function registryOf(settings: Settings, { clock, log, store, schemas, executors,
   });
 }
 
-/** Secrets of the environment, and those that are made from the caller's own token where a file says so. */
+/** Secrets of the environment, and those derived from the caller's own token when a file configures them. */
 async function openSecrets(
   settings: Settings,
   environment: Ingredients['environment'],
@@ -175,7 +175,7 @@ async function openSecrets(
   return createTokenExchange({ profiles: await readExchangeProfiles(file), secrets, clock });
 }
 
-/** Contents that the skills of a tenant name, in every version that is there. */
+/** Content hashes of a tenant's skills, in all existing versions. */
 async function skillHashes(registry: Registry, tenantId: string): Promise<ReadonlySet<string>> {
   await registry.refresh();
   const versions = registry

@@ -18,20 +18,21 @@ import { createTrustRules } from '../../permission/trust.ts';
 import type { PipelineParts } from '../../pipeline/parts.ts';
 import type { Settings } from '../settings.ts';
 
-/** What trust, quota, gate and hooks are made from. */
+/** Dependencies of trust, quota, gate and hooks. */
 export interface TrustIngredients {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly secrets: SecretStore;
   readonly quotaStore: QuotaStore;
-  /** Takes personal data and secrets out of what a language model is shown. */
+  /** Removes personal data and secrets from what a language model is shown. */
   readonly redactor: Redactor;
-  /** Hooks of the embedding program; asked before those of the file. */
+  /** Hooks of the embedding program; asked before the hooks of the file. */
   readonly hooks?: readonly Hook[];
 }
 
 /**
- * What judges calls beside the policies. What is not set is absent, and costs a call nothing.
+ * Opens the parts that judge calls besides the policies. Parts that are not configured are absent, and cost a call
+ * nothing.
  * @throws ToolLayerError E3801 for settings and files that cannot be met
  */
 export async function openTrust(

@@ -5,14 +5,14 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { makePrivateFolder } from '@sallyport/std/files/socket-folder';
 import { SEALING_KEY_BYTES } from '@sallyport/std/text/sealed-text';
 
-/** Folder of the data folder, and the file in it; both for the layer's user alone. */
+/** Folder in the data folder, and the file in it; both accessible only to the layer's user. */
 const FOLDER = 'secrets';
 const FILE = 'key';
 
 /**
- * The key that secrets are encrypted with in the database. It is made once for each data folder and stands beside the database,
- * not in it: a copy of the tables shows none of them.
- * @throws ToolLayerError E3900 when others may look into the folder, or when the file holds no key
+ * The key that encrypts secrets in the database. It is made once for each data folder and kept beside the database, not
+ * in it: a copy of the tables reveals no secrets.
+ * @throws ToolLayerError E3900 when others may read the folder, or when the file holds no key
  */
 export async function loadSealingKey(dataFolder: string): Promise<Uint8Array> {
   const folder = join(dataFolder, FOLDER);
@@ -36,7 +36,7 @@ async function knownKey(path: string): Promise<Uint8Array | undefined> {
   }
 }
 
-/** Appears whole or not at all; of two that are made at once the first stays. */
+/** Creates the file atomically; of two keys made at once the first stays. */
 async function makeKey(path: string): Promise<Uint8Array> {
   const draft = `${path}.${process.pid}.new`;
   try {

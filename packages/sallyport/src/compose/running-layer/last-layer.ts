@@ -8,15 +8,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const FILE = 'last-layer.json';
 
-/** Folder for what programs remember of one user, as the XDG Base Directory Specification has it. */
+/** Folder for the state of programs of one user (XDG Base Directory Specification). */
 function stateFolder(environment: Environment): string {
   const { XDG_STATE_HOME: named = '', HOME: home = homedir() } = environment;
   return join(isAbsolute(named) ? named : join(home, '.local', 'state'), 'sallyport');
 }
 
 /**
- * Remembers for this user where the layer that was started last keeps its data: MCP clients start `sallyport mcp` in folders of
- * their own. A home that cannot be written to costs only that.
+ * Stores, for this user, the data folder of the layer that was started last: MCP clients start `sallyport mcp` in
+ * folders of their own. A home folder that is not writable costs only that.
  */
 export async function rememberLayer(dataFolder: string, environment: Environment = process.env): Promise<void> {
   const folder = stateFolder(environment);
@@ -28,11 +28,11 @@ export async function rememberLayer(dataFolder: string, environment: Environment
     await writeFile(fresh, JSON.stringify({ data_folder: dataFolder }), { mode: 0o600 });
     await rename(fresh, path);
   } catch {
-    // Nothing depends on it.
+    // Optional, so a failure is ignored.
   }
 }
 
-/** The data folder of the layer that this user started last; undefined when others could have written what is there. */
+/** The data folder of the layer that this user started last; undefined when others could have written the file. */
 export async function lastLayer(environment: Environment = process.env): Promise<string | undefined> {
   const folder = stateFolder(environment);
   try {

@@ -5,14 +5,14 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { isPrivate, makePrivateFolder, removeEmptyFolder, socketFolderOf } from '@sallyport/std/files/socket-folder';
 import { isAlive } from './running-layer-file.ts';
 
-/** The name of a socket: the process that listens there, and what tells several layers of one process apart. */
+/** Name of a socket: the id of the listening process, and a random part for several layers of one process. */
 const NAME = /^(\d+)-[0-9a-f]{8}\.sock$/;
 const LONGEST_NAME = `${2 ** 22}-00000000.sock`;
 
-/** Folder of the socket on which a layer takes its operator's orders; it may lie outside of the data folder. */
+/** Folder of the socket on which a layer takes requests of its operator; it may be outside the data folder. */
 export const localSocketFolder = (dataFolder: string): string => socketFolderOf(dataFolder, 'local', LONGEST_NAME);
 
-/** A name for a socket, in a folder that nobody but this user can look into. */
+/** A socket name in a folder that only this user can read. */
 export interface LocalSocket {
   readonly path: string;
   /** Removes the folder when nothing else is in it. */
@@ -20,8 +20,8 @@ export interface LocalSocket {
 }
 
 /**
- * Finds a free name, and removes the sockets of processes that ended without doing so.
- * @throws ToolLayerError E3900 when others may look into the folder, or when it cannot be made
+ * Finds a free name, and removes the sockets of dead processes.
+ * @throws ToolLayerError E3900 when others may read the folder, or when it cannot be made
  */
 export async function openLocalSocket(dataFolder: string): Promise<LocalSocket> {
   const folder = localSocketFolder(dataFolder);
@@ -46,7 +46,7 @@ async function removeStale(folder: string): Promise<void> {
   }
 }
 
-/** Whether what listens there is the data folder's owner: nobody else may have made the socket since. */
+/** True when the socket still belongs to the data folder's owner, so that nobody else can have replaced it. */
 export async function isOwnersSocket(dataFolder: string, socket: string): Promise<boolean> {
   try {
     const [{ uid }, folder] = await Promise.all([lstat(dataFolder), lstat(dirname(socket))]);

@@ -1,19 +1,19 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where a layer that serves this data folder can be asked. */
+/** Address of the layer that serves this data folder. */
 export interface RunningLayer {
   readonly url: string;
   readonly pid: number;
-  /** Unix socket of its REST door; who asks there is its operator. */
+  /** Unix socket of its REST door; any caller on it is its operator. */
   readonly socket: string;
-  /** It ends with the MCP client that started it (`sallyport mcp`), and is not started again at this address. */
+  /** True when it ends with the MCP client that started it (`sallyport mcp`), and is not restarted at this address. */
   readonly endsWithClient?: boolean;
 }
 
 const FILE = 'running.json';
 
-/** Tells the command line of the same user where this layer is. */
+/** Publishes the layer's address for the command line of the same user. */
 export async function writeRunningLayer(dataFolder: string, running: RunningLayer): Promise<void> {
   const path = join(dataFolder, FILE);
   const fresh = `${path}.${running.pid}`;
@@ -21,7 +21,7 @@ export async function writeRunningLayer(dataFolder: string, running: RunningLaye
   await rename(fresh, path);
 }
 
-/** The layer that serves this data folder, when there is one alive. */
+/** The layer that serves this data folder, if its process is alive. */
 export async function readRunningLayer(dataFolder: string): Promise<RunningLayer | undefined> {
   try {
     const { url, pid, socket, endsWithClient } = JSON.parse(await readFile(join(dataFolder, FILE), 'utf8'));
@@ -34,13 +34,13 @@ export async function readRunningLayer(dataFolder: string): Promise<RunningLayer
   }
 }
 
-/** Forgets this process's entry; another's stays. */
+/** Removes this process's entry; another's stays. */
 export async function removeRunningLayer(dataFolder: string): Promise<void> {
   const running = await readRunningLayer(dataFolder);
   if (running?.pid === process.pid) await rm(join(dataFolder, FILE), { force: true });
 }
 
-/** Whether there is a process of this number, anybody's. */
+/** True when a process with this id exists, of any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

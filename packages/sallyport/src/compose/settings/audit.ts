@@ -1,6 +1,6 @@
 import { boolean, seconds, text } from '../../domain/settings/rows.ts';
 
-/** What is written down beside the ledger. */
+/** Records besides the ledger. */
 export const AUDIT_ROWS = [
   boolean('audit.jsonl', { default: true, sentence: 'Whether events also go to audit.jsonl in the data folder.' }),
   text('audit.anchor_file', {
@@ -10,7 +10,7 @@ export const AUDIT_ROWS = [
   }),
 ];
 
-/** How the hash chain is signed. */
+/** Signing of the hash chain. */
 export const CHECKPOINT_SETTINGS = {
   everyMs: seconds('audit.checkpoint_seconds', {
     minimum: 0.05,

@@ -1,6 +1,6 @@
 import { boolean, list, number, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** What holds for calls and agents as the layer is put together: read by `from-settings`, or by what chooses a part. */
+/** Settings of calls and agents that `from-settings` reads, or that choose a part. */
 export const CALL_ROWS = [
   list('rate.apis', {
     default: [],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SETTINGS } from '../settings.ts';
 
-/** What holds where nobody sets anything. To change one is to change what every layer does: it takes a line in CHANGELOG.md. */
+/** The defaults. Changing one changes what every layer does: it takes a line in CHANGELOG.md. */
 const DEFAULTS = {
   data_folder: '.sallyport',
   'server.host': '127.0.0.1',

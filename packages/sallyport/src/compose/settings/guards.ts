@@ -1,7 +1,7 @@
 import { DEFAULT_REDACTION_KINDS } from '@sallyport/guards';
 import { list, oneOf } from '../../domain/settings/rows.ts';
 
-/** What is taken out of logs and audit before it is written. */
+/** Redaction of logs and audit before they are written. */
 export const REDACTION_ROWS = [
   list('redact.kinds', {
     default: DEFAULT_REDACTION_KINDS,
@@ -18,7 +18,7 @@ export const REDACTION_ROWS = [
   }),
 ];
 
-/** How arguments and results are searched for injection. */
+/** Search for injection in arguments and results. */
 export const SANITISE_ROWS = [
   oneOf('sanitise.profile', ['default', 'strict', 'off'], {
     default: 'default',
@@ -39,7 +39,7 @@ export const SANITISE_ROWS = [
   }),
 ];
 
-/** What becomes of what is found. */
+/** Actions on findings. */
 export const SANITISE_ACTIONS = {
   sql_injection: oneOf('sanitise.sql_injection', ['reject', 'redact', 'escape', 'mark'], {
     default: 'reject',

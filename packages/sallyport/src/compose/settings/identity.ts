@@ -1,6 +1,6 @@
 import { list, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** Whose tokens and keys are accepted. */
+/** Accepted tokens and keys. */
 export const IDENTITY_ROWS = [
   oneOf('tokens.mode', ['required', 'optional', 'development'], {
     default: 'required',

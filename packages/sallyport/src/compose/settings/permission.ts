@@ -1,6 +1,6 @@
 import { boolean, list, text } from '../../domain/settings/rows.ts';
 
-/** Who decides whether a call may run, beside its token. */
+/** Who decides whether a call may run, besides its token. */
 export const PERMISSION_ROWS = [
   list('permission.engines', {
     default: ['cedar'],

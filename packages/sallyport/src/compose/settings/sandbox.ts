@@ -4,7 +4,7 @@ import { QEMU_DEFAULTS } from '@sallyport/sandbox/microvm/settings';
 import { WARM_POOL_DEFAULTS } from '@sallyport/sandbox/warm-pool/settings';
 import { boolean, integer, list, minutes, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** Which sandboxes there are, and how strong they have to be. */
+/** The available sandboxes, and their required strength. */
 export const SANDBOX_ROWS = [
   integer('sandbox.warm_launchers', {
     unit: 'processes',
@@ -62,7 +62,7 @@ export const SANDBOX_ROWS = [
 
 const MINUTE_MS = 60_000;
 
-/** What is kept ready for sandboxes (docs/sandboxes/warm-pool.md). */
+/** Warm sandboxes (docs/sandboxes/warm-pool.md). */
 export const WARM_POOL_SETTINGS = {
   standingMax: integer('sandbox.warm_max', {
     unit: 'sandboxes',

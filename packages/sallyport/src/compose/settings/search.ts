@@ -1,6 +1,6 @@
 import { number, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** How tools are found. */
+/** Search for tools. */
 export const SEARCH_ROWS = [
   oneOf('search.embedder', ['local', 'ollama', 'openai', 'none'], {
     default: 'local',

@@ -1,6 +1,6 @@
 import { integer, list, oneOf, text } from '../../domain/settings/rows.ts';
 
-/** Where the layer listens, what it keeps, and for whom. */
+/** Address, storage and tenants of the layer. */
 export const SERVER_ROWS = [
   text('data_folder', {
     default: '.sallyport',

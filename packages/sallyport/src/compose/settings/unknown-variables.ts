@@ -1,11 +1,11 @@
 import { editDistance } from '@sallyport/std/text/edit-distance';
 import { SETTINGS, variableOf } from '../settings.ts';
 
-/** What every variable of the layer begins with. */
+/** Prefix of all variables of the layer. */
 const PREFIX = 'SALLYPORT_';
-/** Secrets of tools, each by a name of its own. */
+/** Prefix of variables that hold secrets of tools, one secret each. */
 const SECRETS = 'SALLYPORT_SECRET_';
-/** Variables that mean something and are no settings: the last four are for who tests the layer. */
+/** Known variables that are no settings: the last four are for tests of the layer. */
 const NO_SETTINGS: ReadonlySet<string> = new Set([
   'SALLYPORT_CONFIG',
   'SALLYPORT_TOKEN',
@@ -15,10 +15,13 @@ const NO_SETTINGS: ReadonlySet<string> = new Set([
   'SALLYPORT_KILL_SEED',
   'SALLYPORT_TEST_DATABASE_URL',
 ]);
-/** Letters that may be wrong in a name for it to count as near to another. */
+/** Most letters in which two names differ to count as similar. */
 const NEAR = 3;
 
-/** Variables that begin as those of the layer and mean nothing to it, each with the one that may be meant. Their values are not told. */
+/**
+ * Variables with the layer's prefix that are unknown, each with the similar name that may be meant. Their values are
+ * not shown.
+ */
 export function unknownVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known = new Set(SETTINGS.map(variableOf));
   return Object.entries(environment)

@@ -8,7 +8,7 @@ export const WINDOW_SIZE_MAX = 10_000;
 export const TRIAL_CALLS_MAX = 1_000;
 const DAY_SECONDS = 86_400;
 
-/** Numbers of a configuration, by the name that the wire and the settings have for them. */
+/** Numbers of a configuration, by their name on the wire and in the settings. */
 const BOUNDS = {
   failure_rate_threshold: { name: 'failureRateThreshold', from: 0, to: 100, unit: 1 },
   slow_call_rate_threshold: { name: 'slowCallRateThreshold', from: 0, to: 100, unit: 1 },
@@ -26,14 +26,14 @@ interface Bound {
   readonly name: NumberName;
   readonly from: number;
   readonly to: number;
-  /** What one is in the terms. */
+  /** Factor from this number to the terms. */
   readonly unit: number;
 }
 
 type BoundedKey = keyof typeof BOUNDS;
 const BOUNDED = Object.keys(BOUNDS) as BoundedKey[];
 
-/** What is wrong with one key, and what to change. */
+/** The fault of one key, and how to fix it. */
 export interface CircuitFault {
   readonly key: string;
   readonly message: string;
@@ -45,7 +45,7 @@ export function circuitConfigFaults(config: CircuitBreakerConfig): CircuitFault[
   for (const key of BOUNDED) {
     const { from, to } = BOUNDS[key];
     const value = config[key];
-    // No number at all lies within bounds that NaN would pass.
+    // Negated, so that NaN is refused too.
     if (value !== undefined && !(value >= from && value <= to))
       faults.push({ key, message: `is ${value}; it must be from ${from} to ${to}` });
   }
@@ -66,8 +66,8 @@ export function circuitConfigFaults(config: CircuitBreakerConfig): CircuitFault[
 }
 
 /**
- * The terms that a configuration says, over those that hold where it says nothing. A value out of bounds, of a manifest
- * from before there were bounds, counts as the bound; a minimum beyond the window as the window.
+ * The terms of a configuration, over the defaults for absent members. A value out of range, in a manifest older than
+ * the limits, is clamped; a minimum beyond the window counts as the window.
  */
 export function circuitTermsOf(config: CircuitBreakerConfig, over: CircuitTerms = CIRCUIT_DEFAULTS): CircuitTerms {
   const numbers: Partial<Record<NumberName, number>> = {};
@@ -86,7 +86,7 @@ export function circuitTermsOf(config: CircuitBreakerConfig, over: CircuitTerms 
   return isCounted ? { ...terms, callsMin: Math.min(terms.callsMin, terms.windowSize) } : terms;
 }
 
-/** Faults of the circuit of a manifest, for registration. */
+/** Faults of the circuit in a manifest, for registration. */
 export function circuitFaults({ execution_config: config }: ToolManifest): Fault[] {
   if (config?.circuit_breaker_config === undefined) return [];
   return circuitConfigFaults(config.circuit_breaker_config).map(({ key, message }) => ({

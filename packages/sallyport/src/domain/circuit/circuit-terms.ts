@@ -1,7 +1,10 @@
 import { integer, number, oneOf, seconds } from '../settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../settings/setting.ts';
 
-/** When a circuit opens, how long it stays open, and how it closes again (CIR-01, CIR-03), with the defaults of 000 §3.3.5. Bounds are judged together, so that E3403 names the key. */
+/**
+ * Settings that decide when a circuit opens, how long it stays open, and how it closes again (CIR-01, CIR-03), with the
+ * defaults of 000 §3.3.5. Their ranges are checked together, so that E3403 names the key.
+ */
 export const CIRCUIT_SETTINGS = {
   failureRateThreshold: number('circuits.failure_rate_threshold', {
     unit: 'percent',
@@ -50,15 +53,15 @@ export const CIRCUIT_SETTINGS = {
 };
 
 /**
- * When a circuit opens, how long it stays open, and how it closes again. A window forgets after so many calls or after so many
- * seconds; a half-open circuit tries again with a growing share of the calls, or with as many as it may at once.
+ * When a circuit opens, how long it stays open, and how it closes again. A window covers a number of calls or of
+ * seconds; a half-open circuit admits a growing share of the calls, or its full number of trials at once.
  */
 export type CircuitTerms = ValuesOf<typeof CIRCUIT_SETTINGS>;
 
 /** The defaults of 000 §3.3.5. */
 export const CIRCUIT_DEFAULTS: CircuitTerms = defaultsOf(CIRCUIT_SETTINGS);
 
-/** Whether two terms say the same. */
+/** True when two terms are equal. */
 export function isSameTerms(one: CircuitTerms, other: CircuitTerms): boolean {
   return one === other || (Object.keys(one) as (keyof CircuitTerms)[]).every((name) => one[name] === other[name]);
 }

@@ -1,10 +1,10 @@
 import { type AttemptEnd, askCircuit, type CircuitPermit, newCircuit, tellCircuit, viewOfCircuit } from './circuit.ts';
 import { CIRCUIT_DEFAULTS, type CircuitTerms } from './circuit-terms.ts';
 
-/** How long a trial may be held. */
+/** How long a trial may be held, ms. */
 export const HELD_MS = 60_000;
 
-/** A circuit over a clock that is turned by hand. */
+/** A circuit over a clock that the test moves. */
 export function circuitBench(terms: Partial<CircuitTerms> = {}) {
   const circuit = newCircuit({ ...CIRCUIT_DEFAULTS, ...terms }, { last: 0 }, 0);
   let nowMs = 0;

@@ -2,38 +2,39 @@ import { type CircuitTerms, isSameTerms } from './circuit-terms.ts';
 import { type CallCounts, type SlidingWindow, slidingWindow } from './sliding-window.ts';
 import { beginTrial, endTrial, newTrials, type TrialStep, type Trials } from './trials.ts';
 
-/** `forced_open` and `disabled` are set by people, and stay until somebody sets another. */
+/** `forced_open` and `disabled` are set by people, and stay until a person sets another state. */
 export type CircuitState = 'closed' | 'open' | 'half_open' | 'forced_open' | 'disabled';
 
-/** What a person can set. `closed` begins anew. */
+/** States that a person can set. `closed` begins anew. */
 export type SetState = Extract<CircuitState, 'closed' | 'forced_open' | 'disabled'>;
 
 /**
- * What the end of an attempt says of the service. `answered`: it is there and refused the request, which is no failure of
- * it; such a call counts in no window, and as a trial it succeeded. `nothing`: it says nothing, as if it had not been.
+ * What the end of an attempt says about the service. `answered`: the service works and refused the request, which is no
+ * failure of it; such a call counts in no window, and as a trial it succeeded. `nothing`: the attempt is not counted at
+ * all.
  */
 export type AttemptEnd = 'success' | 'failure' | 'answered' | 'nothing';
 
-/** An attempt may go. Data: it may travel, and means nothing in another epoch. */
+/** Lets an attempt through. Plain data: it may be sent elsewhere, and is void in another epoch. */
 export interface CircuitPermit {
   readonly permitted: true;
-  /** Which time between two changes of the circuit it belongs to. */
+  /** The period between two changes of the circuit that it belongs to. */
   readonly epoch: number;
-  /** Number of the trial; absent where the circuit is not half open. */
+  /** Number of the trial; absent unless the circuit is half open. */
   readonly trial?: number;
-  /** The circuit changed with it. */
+  /** The change of the circuit that this attempt caused. */
   readonly change?: CircuitChange;
 }
 
-/** An attempt may not go, and nothing of it is held. */
+/** Refuses an attempt, which then holds nothing. */
 export interface CircuitRefusal {
   readonly permitted: false;
   readonly state: CircuitState;
-  /** Until calls are let through again; absent when nobody knows. */
+  /** Ms until calls are let through again; absent when unknown. */
   readonly waitMs?: number;
 }
 
-/** Whether an attempt may go. */
+/** The answer of a circuit to an attempt. */
 export type CircuitAnswer = CircuitPermit | CircuitRefusal;
 
 /** Why a circuit changed. */
@@ -51,14 +52,14 @@ export interface CircuitChange {
   readonly from: CircuitState;
   readonly to: CircuitState;
   readonly cause: ChangeCause;
-  /** Of the window, or of the step of the trials, that decided. */
+  /** Counts of the window, or of the step of trials, that decided. */
   readonly counts: CallCounts;
-  /** Trials that succeeded, where there were any. */
+  /** Trials that succeeded, if there were any. */
   readonly trialsSucceeded?: number;
   readonly terms: CircuitTerms;
 }
 
-/** Numbers that no two times of any circuit share; one for each store. */
+/** A sequence of numbers in which no two periods of any circuits are the same; one for each store. */
 export interface Epochs {
   last: number;
 }
@@ -68,11 +69,11 @@ export interface Circuit {
   terms: CircuitTerms;
   state: CircuitState;
   readonly epochs: Epochs;
-  /** What calls get while the state is closed or disabled; one for all of them. */
+  /** The permit while the state is closed or disabled; shared by all calls. */
   permit: CircuitPermit;
   window: SlidingWindow;
   trials: Trials | undefined;
-  /** What was in the window, or the step, when it opened. */
+  /** Counts of the window, or the step, when the circuit opened. */
   opened: CallCounts | undefined;
   /** Monotonic ms. */
   changedAt: number;
@@ -84,17 +85,17 @@ export interface CircuitView {
   readonly state: CircuitState;
   readonly changedAt: number;
   readonly lastFailureAt?: number;
-  /** Of the window; of what opened it while it is open; of the step while it is half open. */
+  /** Counts of the window; while open, of the window that opened it; while half open, of the step. */
   readonly counts: CallCounts;
   readonly waitMs?: number;
   readonly trials?: TrialStep & { readonly ended: number; readonly underWay: number; readonly succeeded: number };
   readonly terms: CircuitTerms;
 }
 
-/** What a half-open circuit advises whom it does not let through: its trials end when they end. */
+/** Retry hint of a half-open circuit, ms: the end of its trials is not known in advance. */
 const TRIAL_RETRY_MS = 1_000;
 
-/** A closed circuit of which nothing is known yet. */
+/** A closed circuit without any calls yet. */
 export function newCircuit(terms: CircuitTerms, epochs: Epochs, nowMs: number): Circuit {
   return {
     terms,
@@ -109,7 +110,7 @@ export function newCircuit(terms: CircuitTerms, epochs: Epochs, nowMs: number): 
   };
 }
 
-/** Terms that hold from now on. A window of another kind begins empty; the state stays. */
+/** Adopts new terms. A window of another kind begins empty; the state stays. */
 export function adoptTerms(circuit: Circuit, terms: CircuitTerms): void {
   if (isSameTerms(circuit.terms, terms)) return;
   const { windowType, windowSize } = circuit.terms;
@@ -118,8 +119,8 @@ export function adoptTerms(circuit: Circuit, terms: CircuitTerms): void {
 }
 
 /**
- * Whether an attempt may go.
- * @param heldMsMax after which time a trial gives its place back, whether or not its end was told
+ * Decides whether an attempt may go.
+ * @param heldMsMax ms after which a trial gives its place back, even if its end was not reported
  */
 export function askCircuit(circuit: Circuit, nowMs: number, heldMsMax: number): CircuitAnswer {
   switch (circuit.state) {
@@ -147,7 +148,7 @@ function tried(circuit: Circuit, nowMs: number, heldMsMax: number, change?: Circ
   return { permitted: true, epoch: circuit.permit.epoch, trial, ...(change === undefined ? {} : { change }) };
 }
 
-/** Counts the end of an attempt. One that began before the last change says nothing of the time after it. */
+/** Counts the end of an attempt. An attempt that began before the last change says nothing about the time after it. */
 export function tellCircuit(
   circuit: Circuit,
   permit: CircuitPermit,
@@ -195,14 +196,14 @@ function opens(circuit: Circuit, cause: ChangeCause, counts: CallCounts, nowMs: 
   return changed(circuit, 'open', cause, counts, nowMs, trials);
 }
 
-/** Does what a person says. To say the same again begins anew, and is a change too. */
+/** Sets the state by hand. Setting the same state again begins anew, and is a change too. */
 export function setCircuit(circuit: Circuit, state: SetState, nowMs: number): CircuitChange {
   const counts = { ...viewOfCircuit(circuit, nowMs).counts };
   circuit.opened = undefined;
   return changed(circuit, state, 'set', counts, nowMs);
 }
 
-/** The circuit as it is now. */
+/** The present view of the circuit. */
 export function viewOfCircuit(circuit: Circuit, nowMs: number): CircuitView {
   const { state, changedAt, lastFailureAt, terms, trials, opened, window } = circuit;
   window.expire(nowMs);
@@ -228,7 +229,7 @@ const trialsShown = ({ steps, at, ended, underWay, succeeded }: Trials): NonNull
 
 const NO_CALLS: CallCounts = { calls: 0, failures: 0, slowCalls: 0 };
 
-/** A clock that was set back makes nobody wait longer than one whole time. */
+/** Limited, so that after a clock was set back nobody waits longer than one full time. */
 function remainingMs(circuit: Circuit, nowMs: number): number {
   if (nowMs < circuit.changedAt) circuit.changedAt = nowMs;
   return Math.max(0, circuit.changedAt + circuit.terms.waitMs - nowMs);

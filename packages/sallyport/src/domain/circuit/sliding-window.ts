@@ -1,24 +1,24 @@
 import type { CircuitTerms } from './circuit-terms.ts';
 
-/** How calls ended, in numbers. */
+/** Numbers of calls by their end. */
 export interface CallCounts {
   readonly calls: number;
   readonly failures: number;
   readonly slowCalls: number;
 }
 
-/** What share of calls a part of them is, in percent to one decimal; 0 of none. */
+/** Percentage of `part` among the calls, to one decimal; 0 when there are none. */
 export function percentOf(part: number, calls: number): number {
   return calls === 0 ? 0 : Math.round((part * 1000) / calls) / 10;
 }
 
-/** How the last calls ended. Each step is O(1), and memory is bounded by the size of the window. */
+/** The ends of the latest calls. Each step is O(1), and memory is bounded by the size of the window. */
 export interface SlidingWindow {
-  /** What is in the window now; the same object all the time. */
+  /** Present counts of the window; always the same object. */
   readonly counts: CallCounts;
-  /** Takes a call in. */
+  /** Adds a call. */
   add(failed: boolean, slow: boolean, nowMs: number): void;
-  /** Forgets what is too old. */
+  /** Drops calls that are too old. */
   expire(nowMs: number): void;
 }
 
@@ -26,7 +26,7 @@ type Counts = { -readonly [Name in keyof CallCounts]: CallCounts[Name] };
 
 const FAILED = 1;
 const SLOW = 2;
-/** Calls that a window has room for at first; most circuits see few. */
+/** Calls for which a window has space at first; most circuits see few. */
 const ROOM_FIRST = 128;
 const SECOND_MS = 1_000;
 
@@ -72,7 +72,7 @@ interface Bucket extends Counts {
 function timeWindow(size: number): SlidingWindow {
   const counts: Counts = { calls: 0, failures: 0, slowCalls: 0 };
   let buckets: Bucket[] = [];
-  /** Place of the oldest bucket; those before it are forgotten. */
+  /** Index of the oldest bucket; those before it are dropped. */
   let first = 0;
 
   const forget = (): void => {
@@ -81,7 +81,7 @@ function timeWindow(size: number): SlidingWindow {
     counts.failures -= failures;
     counts.slowCalls -= slowCalls;
     first += 1;
-    // What lies before is cut off once it is the larger part: each bucket is moved once on average.
+    // The dropped part is cut off once it is the larger one: each bucket is moved once on average.
     if (first * 2 > buckets.length) {
       buckets = buckets.slice(first);
       first = 0;
@@ -89,7 +89,7 @@ function timeWindow(size: number): SlidingWindow {
   };
   const expire = (nowMs: number): void => {
     const second = Math.floor(nowMs / SECOND_MS);
-    // A clock that was set back by more than the window tells nothing of the age of what is in it.
+    // After the clock was set back by more than the window, the age of its contents is unknown.
     const isLost = (buckets.at(-1)?.second ?? second) - second > size;
     while (first < buckets.length && (isLost || (buckets[first] as Bucket).second <= second - size)) forget();
   };
@@ -100,7 +100,7 @@ function timeWindow(size: number): SlidingWindow {
       expire(nowMs);
       const second = Math.floor(nowMs / SECOND_MS);
       let last = buckets.at(-1);
-      // A clock that went back a little counts in the newest bucket.
+      // After the clock went back a little, calls count in the newest bucket.
       if (last === undefined || last.second < second) {
         last = { second, calls: 0, failures: 0, slowCalls: 0 };
         buckets.push(last);

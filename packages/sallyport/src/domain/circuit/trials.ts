@@ -1,16 +1,16 @@
 import type { CircuitTerms } from './circuit-terms.ts';
 
-/** What a trial call said of the service; `nothing` when it was given up, so that its place is free again. */
+/** What a trial call says about the service; `nothing` when it was given up, so that its place is free again. */
 export type TrialEnd = 'success' | 'failure' | 'nothing';
 
-/** A part of the trials: which share of the calls is let through, and how many have to end. */
+/** One step of the trials: the share of calls that is let through, and the number that has to end. */
 export interface TrialStep {
   /** Percent, 1 to 100. */
   readonly share: number;
   readonly calls: number;
 }
 
-/** Shares of canary (G-009), each with the part of all trials that is done once it is through. */
+/** Shares of the strategy canary (G-009), each with the part of all trials that is done after it. */
 const CANARY = [
   { share: 1, done: 0.1 },
   { share: 10, done: 0.3 },
@@ -18,7 +18,7 @@ const CANARY = [
   { share: 100, done: 1 },
 ] as const;
 
-/** The steps of a half-open circuit, the first first. The numbers of calls add up to `trialCalls`; none is 0. */
+/** The steps of a half-open circuit, in order. Their numbers of calls add up to `trialCalls`; none is 0. */
 export function trialSteps({ halfOpenStrategy, trialCalls }: CircuitTerms): readonly TrialStep[] {
   if (halfOpenStrategy === 'all_or_nothing') return [{ share: 100, calls: trialCalls }];
   let done = 0;
@@ -32,24 +32,24 @@ export function trialSteps({ halfOpenStrategy, trialCalls }: CircuitTerms): read
 /** The trial calls of a half-open circuit. */
 export interface Trials {
   readonly steps: readonly TrialStep[];
-  /** Place of the step that is under way. */
+  /** Index of the present step. */
   at: number;
   /** Calls that asked during this step. */
   asked: number;
-  /** Of those, the ones that were let through, without what was given up. */
+  /** The calls that were let through, without those given up. */
   passed: number;
-  /** Of those, the ones that ended. */
+  /** The let-through calls that ended. */
   ended: number;
   failures: number;
   slowCalls: number;
   /** Trials of all steps that succeeded. */
   succeeded: number;
-  /** When each trial that is under way gives its place back at the latest, monotonic ms, by number. */
+  /** Latest time at which each running trial gives its place back, monotonic ms, by number. */
   readonly underWay: Map<number, number>;
   lastNumber: number;
 }
 
-/** None has begun yet. */
+/** Creates trials, none of which has begun. */
 export function newTrials(terms: CircuitTerms): Trials {
   return {
     steps: trialSteps(terms),
@@ -65,7 +65,7 @@ export function newTrials(terms: CircuitTerms): Trials {
   };
 }
 
-/** Lets the call through as a trial, or undefined. The first call of a step is always among its share. */
+/** Lets a call through as a trial, or returns undefined. The first call of a step is always let through. */
 export function beginTrial(trials: Trials, nowMs: number, heldMsMax: number): number | undefined {
   const step = trials.steps[trials.at] as TrialStep;
   trials.asked += 1;
@@ -78,7 +78,7 @@ export function beginTrial(trials: Trials, nowMs: number, heldMsMax: number): nu
   return trials.lastNumber;
 }
 
-/** A trial whose end nobody told gives its place back. */
+/** Frees the places of trials whose end was not reported in time. */
 function freeLeaked(trials: Trials, nowMs: number): void {
   for (const [number, until] of trials.underWay) {
     if (until > nowMs) continue;
@@ -87,10 +87,10 @@ function freeLeaked(trials: Trials, nowMs: number): void {
   }
 }
 
-/** What the trials say after one ended: `failed` and `slow` that it opens again, `succeeded` that it closes. */
+/** The verdict after a trial ended: `failed` and `slow` open the circuit again, `succeeded` closes it. */
 export type TrialVerdict = 'goes_on' | 'failed' | 'slow' | 'succeeded';
 
-/** Counts the end of a trial. One that is not known any more counts nothing. */
+/** Counts the end of a trial. A trial that is no longer known counts nothing. */
 export function endTrial(
   trials: Trials,
   terms: CircuitTerms,
@@ -109,7 +109,7 @@ export function endTrial(
   return judge(trials, terms);
 }
 
-/** As soon as the rest of the step cannot change it any more. */
+/** Decides as soon as the rest of the step cannot change the verdict. */
 function judge(trials: Trials, terms: CircuitTerms): TrialVerdict {
   const { calls } = trials.steps[trials.at] as TrialStep;
   const { failures, slowCalls } = trials;

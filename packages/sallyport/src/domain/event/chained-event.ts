@@ -2,12 +2,15 @@ import { canonicalJson } from '@sallyport/std/json/canonical-json';
 import type { CloudEvent } from '../../../api/schemas/cloud-event.ts';
 import type { EventMembers, EventParts } from './event-draft.ts';
 
-/** An event in its place of a hash chain. Its text is the event: what is hashed is what is stored and delivered. */
+/**
+ * An event with its position in a hash chain. Its text is the event: the hashed text is also the stored and delivered
+ * one.
+ */
 export interface ChainedEvent extends EventKeys {
   readonly chainId: string;
-  /** Place in the chain, from 1. */
+  /** Position in the chain, from 1. */
   readonly seq: number;
-  /** Hash of the event before. */
+  /** Hash of the previous event. */
   readonly prev: string;
   readonly hash: string;
   readonly id: string;
@@ -18,20 +21,20 @@ export interface ChainedEvent extends EventKeys {
   readonly time: string;
   readonly type: string;
   readonly data: EventMembers;
-  /** `data` in two parts; undefined when it does not tell them. */
+  /** `data` in two parts; undefined when it is not split. */
   readonly parts: EventParts | undefined;
-  /** Canonical JSON of the CloudEvent without `chainhash`: what the hash is taken of. */
+  /** Canonical JSON of the CloudEvent without `chainhash`: the hashed text. */
   readonly unsealed: string;
 }
 
-/** What events are looked up by; undefined when the event is not about one, or its value is not text. */
+/** Keys for finding events; undefined when the event has no such key, or its value is not text. */
 export interface EventKeys {
   readonly invocationId: string | undefined;
   readonly toolId: string | undefined;
   readonly agentDid: string | undefined;
 }
 
-/** The keys that an event's data say. `data` of an event that was tampered with may be anything. */
+/** The keys in an event's data. `data` of an event that was tampered with may be anything. */
 export const keysOf = (data: EventMembers | undefined): EventKeys => ({
   invocationId: textOr(data?.['invocation_id']),
   toolId: textOr(data?.['tool_id']),
@@ -55,7 +58,7 @@ export function eventText(event: ChainedEvent): string {
 /** The CloudEvent itself. */
 export const cloudEventOf = (event: ChainedEvent): CloudEvent => JSON.parse(eventText(event)) as CloudEvent;
 
-/** An event that was read, for those who take chained ones. It may be anything: nothing is checked. */
+/** A stored event as a chained one. It may be anything: nothing is checked. */
 export function chainedEventOf(event: CloudEvent): ChainedEvent {
   const { chainhash, ...unsealed } = event;
   return {

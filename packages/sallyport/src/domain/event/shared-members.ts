@@ -7,16 +7,19 @@ interface Said {
   readonly parts?: EventParts | undefined;
 }
 
-/** Events with what all of them have in common cut off. */
+/** Events, with the members that they share cut off. */
 interface CutEvents {
   readonly common: EventMembers;
-  /** What each says beside it, in their order. */
+  /** Members of each event besides the shared ones, in the order of the events. */
   readonly own: readonly EventMembers[];
 }
 
 const NONE: EventMembers = {};
 
-/** Cuts off what all of these events say, as far as they tell their parts and share the same: else nothing is cut. */
+/**
+ * Cuts off the members that all events share. Only when all of them are split and their shared parts are the same; else
+ * nothing is cut.
+ */
 export function cutCommon(events: readonly Said[]): CutEvents {
   const shared = events[0]?.parts?.shared;
   if (shared === undefined) return whole(events);

@@ -1,9 +1,9 @@
-/** A call by tenant and id. */
+/** Key of a call: tenant and id. */
 export interface CallKey {
   readonly tenantId: string;
   readonly invocationId: string;
 }
 
-/** One text for one call. The length keeps apart what would read the same. */
+/** One text for each call. The length of the tenant keeps keys apart that would otherwise read the same. */
 export const textOfCall = ({ tenantId, invocationId }: CallKey): string =>
   `${tenantId.length} ${tenantId}${invocationId}`;

@@ -1,12 +1,12 @@
-/** Whose call it is: tenant, agent and user together, where a user is known. A principal and a record are owners as they stand. */
+/** Owner of a call: tenant, agent and user together, if a user is known. A principal and a record are owners too. */
 export interface CallOwner {
   readonly tenantId: string;
   readonly agentDid: string;
-  /** Absent where the agent acts for nobody: then it owns only the calls that have no user either. */
+  /** Absent when the agent acts for no user: then it owns only calls that have no user either. */
   readonly userDid?: string | undefined;
 }
 
-/** True when both are the same tenant, agent and user. An absent owner (a call that never showed who it is of) is nobody's. */
+/** True when both are the same tenant, agent and user. A call that never identified its owner is nobody's. */
 export const isOwner = (asker: CallOwner, owner: CallOwner | undefined): boolean =>
   owner !== undefined &&
   asker.tenantId === owner.tenantId &&
@@ -14,8 +14,8 @@ export const isOwner = (asker: CallOwner, owner: CallOwner | undefined): boolean
   asker.userDid === owner.userDid;
 
 /**
- * Parts of a key that is the owner's own within its tenant: the agent, then the user where one is known. The number of parts
- * tells the two forms apart, so join them in a way that keeps it.
+ * Parts of a key that is unique to the owner within its tenant: the agent, then the user if one is known. The number of
+ * parts tells the two forms apart, so join them in a way that keeps it.
  */
 export const ownerNames = ({ agentDid, userDid }: Omit<CallOwner, 'tenantId'>): readonly string[] =>
   userDid === undefined ? [agentDid] : [agentDid, userDid];

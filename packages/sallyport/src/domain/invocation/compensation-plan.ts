@@ -1,4 +1,4 @@
-/** How what a call left behind is taken back: another tool, called with what the call got and gave. */
+/** How a side effect is compensated: another tool, called with the arguments and the result of the call. */
 export interface CompensationPlan {
   readonly toolId: string;
   /** The arguments that the call ran with. */

@@ -1,21 +1,21 @@
 import type { FilesystemPermission, NetworkPermission } from '../../../api/schemas/tool-manifest.ts';
 
-/** The bounds of one execution. */
+/** The limits of one execution. */
 export interface ExecutionLimits {
   readonly timeoutMs: number;
   /**
-   * Where it is there, `timeoutMs` is how long a run may be without a sign of life (its progress, or a person whom it asks), and
-   * this is how long it may last in all.
+   * When present, `timeoutMs` is how long a run may last without a sign of life (its progress, or a person whom it
+   * asks), and this is its longest total time.
    */
   readonly timeoutMsMax?: number;
   readonly cpuMillicores: number;
   readonly memoryMb: number;
   readonly outputBytesMax: number;
-  /** Megabits a second to and from the outside together; unbounded when absent. */
+  /** Megabits a second, both directions together; unlimited when absent. */
   readonly networkBandwidthMbps?: number;
-  /** Processes and threads at once; the executor's own bound when absent. */
+  /** Processes and threads at once; the executor's own limit when absent. */
   readonly processesMax?: number;
-  /** Scratch space, and the largest file that may be written; the executor's own bound when absent. */
+  /** Scratch space, and the largest file that may be written; the executor's own limit when absent. */
   readonly diskMb?: number;
 }
 
@@ -26,8 +26,9 @@ export interface Grant {
   /** Names of secrets, never their values. */
   readonly credentials: readonly string[];
   /**
-   * Paths of `filesystem` that led elsewhere through links when they were granted, and where to; absent when none did. Who
-   * uses a path makes sure that it leads there still: somebody may have put a link in its place since.
+   * Paths of `filesystem` that resolved elsewhere through links when they were granted, with their targets; absent when
+   * there were none. Users of a path check that it still resolves to that target: a link may have been put in its place
+   * since.
    */
   readonly links?: ReadonlyMap<string, string>;
   readonly limits: ExecutionLimits;

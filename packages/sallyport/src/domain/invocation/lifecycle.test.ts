@@ -6,7 +6,7 @@ import { isFinal, isLegalTransition, stateAfterFailure, statusOf, TRANSITIONS } 
 
 const STATES = LifecycleState.enum;
 
-/** All legal moves, as literals: what the table says must be said twice. */
+/** All legal transitions, as literals: the table is stated twice on purpose. */
 const LEGAL = new Set([
   'DECLARED>VALIDATED',
   'DECLARED>FAILED',

@@ -3,8 +3,8 @@ import type { InvocationStatus, LifecycleState } from '../../../api/schemas/invo
 import type { WaitFor } from './waiting-call.ts';
 
 /**
- * Which state may follow which (PIPE-01, 001 §3). AUTHORIZED → COMPLETED is an answer that was there already (PIPE-09);
- * a state without followers is final.
+ * Allowed transitions between states (PIPE-01, 001 §3). AUTHORIZED → COMPLETED is an answer from an earlier call
+ * (PIPE-09); a state without followers is final.
  */
 export const TRANSITIONS: Readonly<Record<LifecycleState, readonly LifecycleState[]>> = {
   DECLARED: ['VALIDATED', 'FAILED', 'DENIED', 'ABORTED'],
@@ -18,17 +18,17 @@ export const TRANSITIONS: Readonly<Record<LifecycleState, readonly LifecycleStat
   ROLLED_BACK: [],
 };
 
-/** Whether `to` may follow `from`. */
+/** True when `to` may follow `from`. */
 export function isLegalTransition(from: LifecycleState, to: LifecycleState): boolean {
   return TRANSITIONS[from].includes(to);
 }
 
-/** Whether the invocation is over. ABORTED counts: its rollback, where there is one, follows at once. */
+/** True when the invocation is over. ABORTED counts: its rollback, if any, follows at once. */
 export function isFinal(state: LifecycleState): boolean {
   return state === 'ABORTED' || TRANSITIONS[state].length === 0;
 }
 
-/** The state in which an invocation ends that failed so. */
+/** The final state of an invocation with this failure. */
 export function stateAfterFailure(failed: Failure): LifecycleState {
   const { failure, wire } = entryOf(failed.code);
   if (wire === 'timeout' || wire === 'cancelled' || wire === 'outcome_unknown') return 'ABORTED';
@@ -38,7 +38,7 @@ export function stateAfterFailure(failed: Failure): LifecycleState {
 
 /**
  * BC-2's status: a view of state and failure (decision 3 of the requirements).
- * @param waitsFor what the call waits for, where it does
+ * @param waitsFor what the call waits for, if it waits
  */
 export function statusOf(state: LifecycleState, failed?: Failure, waitsFor?: WaitFor['for']): InvocationStatus {
   if (waitsFor === 'approval') return 'pending_approval';
@@ -56,14 +56,14 @@ export function statusOf(state: LifecycleState, failed?: Failure, waitsFor?: Wai
   }
 }
 
-/** How calls end whose outcome is not known; that it is not, their error says (PIPE-13). */
+/** Ends of calls with an unknown outcome; their error says that it is unknown (PIPE-13). */
 const CUT_OFF: Readonly<Record<string, InvocationStatus>> = { E3103: 'timeout', E3805: 'cancelled' };
 
 function statusOfFailure(failed: Failure): InvocationStatus {
   const { wire } = entryOf(failed.code);
   if (wire === 'outcome_unknown') return CUT_OFF[String(failed.details?.['cut_off_by'])] ?? 'error';
   if (wire === 'timeout' || wire === 'cancelled' || wire === 'pending_approval') return wire;
-  // Nobody said no: the time ran out (ORC-05).
+  // Nobody denied it: the time ran out (ORC-05).
   if (wire === 'approval_expired') return 'timeout';
   if (stateAfterFailure(failed) === 'DENIED') return 'permission_denied';
   return 'error';

@@ -10,19 +10,19 @@ import { isFinal } from './lifecycle.ts';
 import type { WaitFor, WaitingCall } from './waiting-call.ts';
 
 /**
- * The durable row of an invocation. Unique by tenant and invocation id. The newest write of a row wins; only the call that
- * wrote it first writes it (`nonceOf`).
+ * The durable row of an invocation. Unique by tenant and invocation id. The newest write of a row wins; only the call
+ * that wrote it first writes it (`nonceOf`).
  */
 export interface InvocationRecord {
   readonly invocationId: string;
-  /** Of the call, where its caller chose the id. */
+  /** Nonce of the call, when its caller chose the id. */
   readonly nonce?: string;
   readonly tenantId: string;
   readonly agentDid: string;
   readonly userDid?: string;
   readonly sessionId?: string;
   readonly toolId: string;
-  /** The name that the caller knows the tool by, where a view gave it another. */
+  /** The name by which the caller knows the tool, when a view renames it. */
   readonly calledAs?: string;
   readonly toolVersion?: string;
   readonly contentHash?: string;
@@ -30,9 +30,9 @@ export interface InvocationRecord {
   readonly sideEffect?: SideEffectPolicy;
   /** As the caller stated it; never guessed (PRM-09). */
   readonly phase?: InvocationPhase;
-  /** Where the content of the arguments came from, in the words of the caller. */
+  /** Origin of the arguments' content, in the words of the caller. */
   readonly claimSource?: string;
-  /** Least of what the agent and the tool's source are trusted; absent when the call was not authorised. */
+  /** The lower of the trust in the agent and in the tool's source; absent when the call was not authorised. */
   readonly trust?: TrustLevel;
   readonly gateDecision?: GateDecision;
   readonly state: LifecycleState;
@@ -41,60 +41,65 @@ export interface InvocationRecord {
   readonly inputHash?: string;
   /** SHA-256 over the canonical result before any cut, hex. */
   readonly outputHash?: string;
-  /** The same of what the row keeps of a result that was cut. */
+  /** The same hash of the part that the row keeps of a cut result. */
   readonly outputKeptHash?: string;
   readonly result?: unknown;
-  /** Epoch ms at which the result was forgotten, which was kept until then. */
+  /** Epoch ms at which the result was deleted, after its retention time. */
   readonly resultForgottenAt?: number;
   readonly failure?: Omit<Failure, 'cause'>;
   readonly warnings: readonly Warning[];
   /** Epoch ms. */
   readonly acceptedAt: number;
   readonly metadata?: ExecutionMetadata;
-  /** The attempt at answering the user that it belongs to (VIS-04). */
+  /** The turn group of the call: the attempt at answering the user that it belongs to (VIS-04). */
   readonly turnGroupId?: string;
-  /** The key under which it runs once, of calls that may leave something behind. */
+  /** The key under which it runs once; for calls that may have a side effect. */
   readonly idempotencyKey?: string;
   /** The earlier call whose answer this one got; nothing of this one ran. */
   readonly answeredBy?: string;
-  /** What it ran with; present when it went well and its tool is pure and says that it is deterministic (PIPE-10). */
+  /** What it ran with; present when it completed and its tool is pure and claims to be deterministic (PIPE-10). */
   readonly inputs?: RecordedInputs;
-  /** How it is taken back; present when it went well, runs, or nobody knows what it did, and its tool says how (VIS-03). */
+  /**
+   * Plan for its compensation; present when it completed, runs, or its outcome is unknown, and its tool names one
+   * (VIS-03).
+   */
   readonly compensation?: CompensationPlan;
   /** The call that this one takes back. */
   readonly compensates?: string;
-  /** What is needed to run it later; gone from the row once it is final. */
+  /** What is needed to run it later; removed from the row once it is final. */
   readonly waiting?: WaitingCall;
-  /** Of a call that runs: what is not in the chain yet (system design §4). Only the ledger writes it. */
+  /** Events of a running call that are not in the chain yet (system design §4). Only the ledger writes it. */
   readonly heldEvents?: HeldEvents;
-  /** Number of the lease that its writer held; a row of a later lease is not replaced by one of an earlier. 0 when absent. */
+  /** Number of its writer's lease; a row under a later lease is not replaced by one under an earlier. 0 when absent. */
   readonly fence?: number;
 }
 
-/** Everything that decides what a deterministic tool gives. */
+/** Everything that determines the output of a deterministic tool. */
 export interface RecordedInputs {
-  /** As they were judged, hooks and defaults included. */
+  /** As they were validated, with the changes of hooks and defaults. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What tells the calls apart that were made under one id: the layer makes one for each call (adr/0013). */
+/** Distinguishes calls that were made under one id: the layer makes one for each call (adr/0013). */
 export const nonceOf = ({ nonce, invocationId }: Pick<InvocationRecord, 'nonce' | 'invocationId'>): string =>
   nonce ?? invocationId;
 
-/** Epoch ms at which a call came to its end; of one that names no end, when it was accepted. */
+/** Epoch ms at which a call ended; its acceptance when its record names no end. */
 export function completedAt({ metadata, acceptedAt }: Pick<InvocationRecord, 'metadata' | 'acceptedAt'>): number {
   return metadata?.completed_at === undefined ? acceptedAt : Date.parse(metadata.completed_at);
 }
 
-/** The row of a call whose result is not kept any longer: all else stands, the hash of the result too (PIPE-07). */
+/**
+ * The row of a call without its result, which is no longer kept: the rest stays, also the hash of the result (PIPE-07).
+ */
 export function withoutResult(record: InvocationRecord, at: number): InvocationRecord {
   if (!('result' in record)) return record;
   const { result: _result, inputs: _inputs, ...kept } = record;
   return { ...kept, resultForgottenAt: at };
 }
 
-/** Who has to do something before the call is over: a person, or a worker that runs it, for the first time or again. */
+/** Who has to act before the call is over: a person, or a worker that runs it, for the first time or again. */
 export function waitsFor({ state, waiting }: Pick<InvocationRecord, 'state' | 'waiting'>): WaitFor['for'] | undefined {
   if (waiting === undefined || isFinal(state)) return undefined;
   return state === 'EXECUTING' ? 'worker' : waiting.wait.for;

@@ -4,8 +4,7 @@ import { isFinal } from './lifecycle.ts';
 import { type InvocationRecord, nonceOf } from './record.ts';
 
 /**
- * The rows that a batch of records writes, one for each call: of several records of one call the first final one, else the
- * last.
+ * The rows that a batch of records writes, one for each call: the first final record of the call, else its last.
  * @throws E3802 when two calls of the batch have one id
  */
 export function rowsOfBatch(records: readonly InvocationRecord[]): readonly InvocationRecord[] {

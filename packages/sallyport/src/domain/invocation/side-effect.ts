@@ -1,12 +1,12 @@
 import { isFinal } from './lifecycle.ts';
 import type { InvocationRecord } from './record.ts';
 
-/** What became of the side effect of one call, before anybody compensated it (VIS-03). */
+/** State of the side effect of one call, before any compensation (VIS-03). */
 export type OwnEffectStatus = 'executing' | 'executed' | 'failed' | 'rolled_back' | 'unknown';
 
 /**
- * What became of the side effect of a call, from its row; undefined for a call that has none: its tool is pure, or was
- * never reached.
+ * State of the side effect of a call, from its row; undefined for a call without one: its tool is pure, or was never
+ * reached.
  */
 export function ownEffectStatus(record: InvocationRecord): OwnEffectStatus | undefined {
   const { sideEffect, state, failure, metadata, answeredBy } = record;

@@ -6,7 +6,7 @@ export interface Usage {
   readonly memoryPeakMb: number;
   readonly networkBytesSent: number;
   readonly networkBytesReceived: number;
-  /** Limits that could not be kept in full where it ran, by name; absent when all were. */
+  /** Limits that could not be enforced in full at the execution, by name; absent when all were. */
   readonly weakerLimits?: Readonly<NonNullable<ExecutionMetadata['weaker_limits']>>;
 }
 

@@ -1,7 +1,7 @@
 import type { CapabilityClaims } from '../../../api/schemas/capability-token.ts';
 import type { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 
-/** Why a call cannot go on without a person. */
+/** Why a call needs a person to continue. */
 export type ConfirmationReason =
   | 'requires_approval'
   | 'require_approval'
@@ -10,7 +10,7 @@ export type ConfirmationReason =
   | 'trust'
   | 'executor';
 
-/** What a yes is given to: this very call and no other (ORC-05). */
+/** What an approval is bound to: exactly this call (ORC-05). */
 export interface ApprovalBinding {
   readonly tenantId: string;
   readonly agentDid: string;
@@ -21,26 +21,26 @@ export interface ApprovalBinding {
   readonly contentHash: string;
   /** SHA-256 over the canonical arguments, hex. */
   readonly inputHash: string;
-  /** Version of the policies under which it was asked for. */
+  /** Version of the policies at the time of the question. */
   readonly policyVersion: string;
-  /** What the executor asked about the call; a yes does not answer another question of it. */
+  /** The executor's question about the call; an approval does not answer another question. */
   readonly question?: string;
 }
 
-/** A question to a person. What became of it stands elsewhere: this never changes. */
+/** A question to a person. It never changes; its outcome is stored elsewhere. */
 export interface ApprovalRequest {
   readonly approvalId: string;
   readonly reason: ConfirmationReason;
-  /** What the person is asked, in the words of the tool's manifest or activation. */
+  /** The prompt for the person, from the tool's manifest or activation. */
   readonly prompt?: string;
   readonly binding: ApprovalBinding;
   /** Epoch ms. */
   readonly requestedAt: number;
-  /** Epoch ms; then nobody can say yes any more. */
+  /** Epoch ms; after this nobody can approve any more. */
   readonly expiresAt: number;
 }
 
-/** A yes, as the one who resumes a call brings it. */
+/** An approval, as it is handed to the call that it resumes. */
 export interface GivenApproval {
   readonly approvalId: string;
   readonly binding: ApprovalBinding;
@@ -48,23 +48,23 @@ export interface GivenApproval {
   readonly expiresAt: number;
 }
 
-/** What a waiting call waits for: a person's yes, or a worker, with the question of the executor that was answered. */
+/** What a waiting call waits for: a person's approval; or a worker, with the executor's question that was answered. */
 export type WaitFor =
   | { readonly for: 'approval'; readonly approval: ApprovalRequest }
   | { readonly for: 'worker'; readonly confirmed: boolean; readonly question?: string };
 
 /**
- * A call that was accepted and is run later, with all that is needed for it. It stands in the row of the call until that
- * is final, so that accepting it is one write (system design §4).
+ * An accepted call that runs later, with everything needed for that. It is in the row of the call until the call is
+ * final, so that accepting it is one write (system design §4).
  */
 export interface WaitingCall {
-  /** As it came, without its token; the version is the one that was found, the parameters those that were judged. */
+  /** The request without its token; with the version that was found and the validated parameters. */
   readonly request: ToolInvokeRequest;
-  /** Who asked. The token itself is not kept. */
+  /** Claims of the caller. The token itself is not kept. */
   readonly claims: CapabilityClaims;
   readonly wait: WaitFor;
   /** The call that this one takes back. */
   readonly compensates?: string;
-  /** Epoch ms since which it waits. */
+  /** Beginning of the wait, epoch ms. */
   readonly since: number;
 }

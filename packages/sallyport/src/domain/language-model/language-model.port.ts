@@ -1,11 +1,11 @@
-/** One prompt: what the layer itself says, and what it asks about. */
+/** One prompt: the layer's instructions, and the text to judge. */
 export interface LanguageModelPrompt {
   /** Instructions; never holds text of a caller or a tool. */
   readonly system: string;
   readonly user: string;
 }
 
-/** A model that answers text with text. What it says is untrusted: it read what the caller wrote. */
+/** A model that answers text with text. Its answer is untrusted: it has read the caller's text. */
 export interface LanguageModel {
   /** Server and model, as the audit names them; never a key. */
   readonly name: string;

@@ -1,40 +1,42 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { TokenHolder } from '../../../api/schemas/capability-token.ts';
 
-/** Who has something open: the same for every credential of one agent and user of a tenant. */
+/** The holder of open things: the same for every credential of one agent and user of a tenant. */
 export interface Holder {
   readonly tenantId: string;
-  /** Tells holders of all tenants apart. */
+  /** Unique among the holders of all tenants. */
   readonly name: string;
 }
 
-/** The holder for whom a credential speaks. */
+/** The holder behind a credential. */
 export function holderIn({ tenant_id, agent_did, user_did = '' }: TokenHolder): Holder {
   return { tenantId: tenant_id, name: JSON.stringify([tenant_id, agent_did, user_did]) };
 }
 
-/** How many of one kind of thing may be open at once. */
+/** Limits on open things of one kind. */
 export interface OpenBounds {
   readonly perHolderMax: number;
   readonly perTenantMax: number;
-  /** Of all tenants together. */
+  /** For all tenants together. */
   readonly max: number;
 }
 
-/** One open thing, from its opening until it is disposed. */
+/** One open thing, until it is disposed. */
 export interface OpenEntry extends Disposable {
-  /** The thing was used: those of its holder that were not used since are older now. */
+  /** Marks the thing as used: it becomes the most recently used one of its holder. */
   touch(): void;
 }
 
-/** What is open, and whose it is: nobody's many things take the place of somebody else's. Every step takes the same time. */
+/**
+ * Counts open things by holder, so that one holder's many things never displace another's. Every step takes constant
+ * time.
+ */
 export interface OpenRegister {
   readonly size: number;
   /**
-   * Counts one thing more. Where a bound is reached, the oldest thing of the same holder is ended for it, never one of
-   * another holder.
+   * Adds a thing. At a limit, the oldest thing of the same holder is ended for it, never one of another holder.
    * @param end ends the thing; absent for things that are not ended for newer ones
-   * @returns E3803 where a bound is reached and the holder has nothing that can be ended
+   * @returns E3803 when a limit is reached and the holder has nothing that can be ended
    */
   add(holder: Holder, end?: () => void): OpenEntry | Failure;
 }
@@ -44,12 +46,12 @@ interface Entry {
   readonly end: (() => void) | undefined;
 }
 
-/** When somebody who finds no room may come again, in ms. */
+/** Retry hint, in ms, when there is no room. */
 const RETRY_MS = 2_000;
 
-/** Nothing is open yet. @param what the things, as a refusal calls them */
+/** Creates an empty register. @param what name of the things in a refusal */
 export function createOpenRegister(what: string, bounds: OpenBounds): OpenRegister {
-  /** By holder, the one that was used longest ago first. */
+  /** Things by holder, least recently used first. */
   const byHolder = new Map<string, Set<Entry>>();
   const perTenant = new Map<string, number>();
   let size = 0;

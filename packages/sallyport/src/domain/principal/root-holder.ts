@@ -1,8 +1,8 @@
 import type { CapabilityClaims, RootHolder } from '../../../api/schemas/capability-token.ts';
 
 /**
- * The person to whom a credential goes back. A credential that was asked for with another one names the person of that
- * one; every other credential stands for the agent and user that it was made for.
+ * The person at the root of a credential. A credential that was made with another one has that one's root holder; every
+ * other credential stands for its own agent and user.
  */
 export function rootHolderOf({
   tenant_id,
@@ -14,8 +14,8 @@ export function rootHolderOf({
 }
 
 /**
- * True when two credentials go back to one person: to the same user, or to the same agent where one of them names no user.
- * One agent may act for several users, so its name alone does not make two users one person.
+ * True when two credentials have the same person at their root: the same user, or the same agent when one of them names
+ * no user. One agent may act for several users, so its name alone does not make two users one person.
  */
 export function isSamePerson(one: RootHolder, other: RootHolder): boolean {
   if (one.tenant_id !== other.tenant_id) return false;

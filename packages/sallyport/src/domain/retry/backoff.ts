@@ -1,25 +1,25 @@
-/** How chance is mixed into the wait, so that callers who failed together do not come back together (000 §3.4.3). */
+/** Kinds of jitter, so that callers that failed together do not retry together (000 §3.4.3). */
 export const JITTERS = ['none', 'full', 'equal', 'decorrelated'] as const;
-/** One of them. */
+/** One kind of jitter. */
 export type Jitter = (typeof JITTERS)[number];
 
-/** How long the waits are. */
+/** Lengths of the waits. */
 export interface Backoff {
   readonly jitter: Jitter;
-  /** Wait before the second attempt, before chance, ms. */
+  /** Wait before the second attempt, without jitter, ms. */
   readonly baseMs: number;
-  /** No wait is longer, ms. */
+  /** Longest wait, ms. */
   readonly maxMs: number;
 }
 
-/** Beyond this power of two every wait is the longest. */
+/** More doublings than this always give the longest wait. */
 const DOUBLINGS_MAX = 52;
 
 /**
  * Wait before the next attempt, in ms, 0 to `maxMs`.
  * @param failed attempts that failed so far, 1 or more
  * @param previousMs the wait before the last attempt; undefined before the second
- * @param random 0 up to 1, without 1
+ * @param random at least 0, below 1
  */
 export function backoffMs(
   backoff: Backoff,

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import type { Failure } from '@sallyport/std/error/failure';
 
-/** They are raised before anything of the tool runs. */
+/** Raised before anything of the tool runs. */
 const NEVER_STARTED: ReadonlySet<ErrorCode> = new Set(['E3101', 'E3110']);
 
-/** The tool may have begun, and nobody heard its end. */
+/** The tool may have begun, and its end is unknown. */
 const WITHOUT_END: ReadonlySet<ErrorCode> = new Set([
   'E3103',
   'E3107',
@@ -16,12 +16,12 @@ const WITHOUT_END: ReadonlySet<ErrorCode> = new Set([
   'E3900',
 ]);
 
-/** Answers of somebody between the layer and the service, who lost it or did not wait for it (RFC 9110 §15.6). */
+/** Statuses of a gateway that lost the service's answer or did not wait for it (RFC 9110 §15.6). */
 const LOST_BEHIND: ReadonlySet<unknown> = new Set([502, 504]);
 
 /**
- * Whether the request surely never reached the tool. Executors say so in `details.reached` or `details.request_sent`; who
- * says nothing may have reached it.
+ * True when the request surely never reached the tool. Executors say so in `details.reached` or `details.request_sent`;
+ * without these it may have reached the tool.
  */
 export function surelyNotReached({ code, details }: Pick<Failure, 'code' | 'details'>): boolean {
   if (NEVER_STARTED.has(code)) return true;
@@ -29,8 +29,8 @@ export function surelyNotReached({ code, details }: Pick<Failure, 'code' | 'deta
 }
 
 /**
- * Whether a running call was cut off after it may have reached the tool, so that nobody knows what the tool did (PIPE-13).
- * An error that the tool or its service itself reported is an end, and not cut off.
+ * True when a running call was cut off after it may have reached the tool, so that the tool's effect is unknown
+ * (PIPE-13). An error that the tool or its service itself reported is an end, and not a cut-off.
  */
 export function isCutOff(failed: Pick<Failure, 'code' | 'details'>): boolean {
   const { code, details } = failed;

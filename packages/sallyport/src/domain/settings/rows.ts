@@ -1,22 +1,22 @@
 import type { Setting } from './setting.ts';
 
-/** What is said of every setting. */
+/** Description that every setting has. */
 interface Said<Value> {
   readonly default: Value;
-  /** What it means, for who sets it. */
+  /** Its meaning, for the operator. */
   readonly sentence: string;
 }
 
-/** What is said of a number. */
+/** Description of a number. */
 interface SaidOfNumber extends Said<number> {
   readonly unit?: string;
   readonly minimum?: number;
 }
 
-/** What is said of a time: its unit is in the name of the maker. */
+/** Description of a time: the name of the function gives the unit. */
 interface SaidOfTime extends Said<number> {
   readonly minimum?: number;
-  /** Whether only whole numbers of the unit are taken. */
+  /** True when only whole numbers of the unit are accepted. */
   readonly whole?: true;
 }
 
@@ -55,7 +55,7 @@ export const boolean = <const Key extends string>(key: Key, said: Said<boolean>)
   ...said,
 });
 
-/** A setting that is any text; an empty one often stands for none. */
+/** A setting that is any text; an empty one often means none. */
 export const text = <const Key extends string>(key: Key, said: Said<string>): Setting<Key, string> => ({
   key,
   type: 'string',

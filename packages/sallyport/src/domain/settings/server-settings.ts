@@ -1,6 +1,6 @@
 import { integer, seconds } from './rows.ts';
 
-/** How everything that serves calls stops. */
+/** How servers stop. */
 export const STOP_SETTINGS = {
   graceMs: seconds('shutdown.grace_seconds', {
     minimum: 0,
@@ -15,7 +15,7 @@ export const STOP_SETTINGS = {
   }),
 };
 
-/** Streams of events of one endpoint, of whichever door. */
+/** Event streams of one endpoint, for every door. */
 export const STREAM_SETTINGS = {
   streamsMax: integer('server.streams_max', {
     unit: 'streams',

@@ -1,26 +1,26 @@
-/** What a setting may hold. */
+/** The type of a setting's value. */
 export type SettingValue = string | number | boolean | readonly string[];
 
-/** One setting: its key in the TOML file, and what it means. The type of its default is the type of its values. */
+/** One setting: its key in the TOML file, and its meaning. The type of its default is the type of its values. */
 export interface Setting<Key extends string = string, Value extends SettingValue = SettingValue> {
   readonly key: Key;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'list';
   readonly unit?: string;
   readonly default: Value;
   readonly minimum?: number;
-  /** Words that the value, or each entry of a list, may be. */
+  /** Allowed words for the value, or for each entry of a list. */
   readonly oneOf?: readonly string[];
-  /** How many units of its component one unit of the setting is: 1000 for seconds that the component gets in ms. */
+  /** Factor from the setting's unit to the component's: 1000 for seconds that the component gets in ms. */
   readonly scale?: number;
   readonly sentence: string;
 }
 
-/** The settings of a component, each under the name that the component knows it by; a member may group some. */
+/** The settings of a component, each under its name in the component; a member may be a group. */
 export interface SettingTable {
   readonly [member: string]: Setting | SettingGroup;
 }
 
-/** Some settings of a table that its component knows as one member. */
+/** Several settings of a table that are one member in the component. */
 export interface SettingGroup {
   readonly [member: string]: Setting;
 }
@@ -33,25 +33,28 @@ export type RowOf<T> = T extends unknown
 /** Values by key, as they are read. */
 export type SettingsOf<T> = { readonly [R in RowOf<T> as R['key']]: R['default'] };
 
-/** Values by member, in the units of the component: what a component with this table gets. */
+/** Values by member, in the units of the component: what a component with this table receives. */
 export type ValuesOf<T> = {
   readonly [M in keyof T]: T[M] extends Setting ? T[M]['default'] : { readonly [N in keyof T[M]]: DefaultOf<T[M][N]> };
 };
 
 type DefaultOf<R> = R extends Setting ? R['default'] : never;
 
-/** The environment variable that wins over the file: `calls.memory_mb` is `SALLYPORT_CALLS_MEMORY_MB`, and so for every key. */
+/**
+ * The environment variable that overrides the file: `calls.memory_mb` is `SALLYPORT_CALLS_MEMORY_MB`; the same rule for
+ * every key.
+ */
 export function variableOf({ key }: Pick<Setting, 'key'>): string {
   return `SALLYPORT_${key.toUpperCase().replaceAll('.', '_')}`;
 }
 
-/** What a component gets of the settings of a layer. */
+/** The values of a component, from the settings of a layer. */
 export function valuesOf<const T extends SettingTable>(table: T, settings: SettingsOf<T>): ValuesOf<T> {
   const values = settings as Readonly<Record<string, SettingValue>>;
   return inUnits(table, ({ key, default: otherwise }) => values[key] ?? otherwise) as ValuesOf<T>;
 }
 
-/** What a component gets where nobody set anything. */
+/** The default values of a component. */
 export function defaultsOf<const T extends SettingTable>(table: T): ValuesOf<T> {
   return inUnits(table, (row) => row.default) as ValuesOf<T>;
 }

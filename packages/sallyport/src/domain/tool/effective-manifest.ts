@@ -4,7 +4,7 @@ import { defaultsOf } from '../settings/setting.ts';
 import { EXECUTION_SETTINGS } from './execution-settings.ts';
 import { sideEffectOf } from './tool-version.ts';
 
-/** What a call gets when its manifest says nothing (REG-01); the layer's settings may say otherwise. */
+/** Limits of a call whose manifest names none (REG-01); the layer's settings may change them. */
 export interface ExecutionDefaults {
   readonly timeoutMs: number;
   readonly cpuMillicores: number;
@@ -17,10 +17,10 @@ const { timeoutMs, cpuMillicores, memoryMb } = defaultsOf(EXECUTION_SETTINGS);
 /** The defaults of the manifest's contract: 30 s, half a core, 1 GB. */
 export const EXECUTION_DEFAULTS: ExecutionDefaults = { timeoutMs, cpuMillicores, memoryMb };
 
-/** How a failed call is repeated, where repeating is safe at all: attempts, and ms between them. */
+/** How a failed call is retried, when that is safe: number of attempts, and ms between them. */
 export const RETRY_DEFAULTS = { max_attempts: 3, base_delay_ms: 1000, max_delay_ms: 60_000 } as const;
 
-/** The members of a manifest that have a default, each as it counts for a call. */
+/** The members of a manifest that have a default, with their effective values. */
 export function effectiveManifest(
   manifest: ToolManifest,
   defaults: ExecutionDefaults = EXECUTION_DEFAULTS,

@@ -1,7 +1,7 @@
 import { MiB } from '@sallyport/std/bytes';
 import { integer, seconds } from '../settings/rows.ts';
 
-/** What a call gets when its manifest says nothing (REG-01). */
+/** Limits of a call whose manifest names none (REG-01). */
 export const EXECUTION_SETTINGS = {
   timeoutMs: seconds('calls.timeout_seconds', {
     minimum: 0.001,
@@ -41,7 +41,7 @@ export const EXECUTION_SETTINGS = {
   }),
 };
 
-/** What no call exceeds. */
+/** Limits that no call exceeds. */
 export const EXECUTION_MAXIMA = {
   timeoutMs: seconds('calls.timeout_seconds_max', {
     minimum: 0.001,
@@ -62,7 +62,7 @@ export const EXECUTION_MAXIMA = {
   }),
 };
 
-/** The times of tools of upstreams. */
+/** Times for tools of upstreams. */
 export const UPSTREAM_TOOL_TIMES = {
   timeoutMs: seconds('upstreams.timeout_seconds', {
     minimum: 0.001,

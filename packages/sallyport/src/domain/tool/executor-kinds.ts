@@ -1,19 +1,24 @@
 import type { ExecutorKind } from '../../../api/schemas/tool-manifest.ts';
 
-/** What is known of a kind of executor before any tool of it. */
+/** Properties of a kind of executor, known without any tool of it. */
 export interface ExecutorTraits {
   /**
-   * The member of `executor.config` that names the service which its tools call: a base URL or an upstream. Their calls share
-   * rate limits and a circuit by it. Absent for tools of this machine, where it is up to the arguments how long they take.
+   * The member of `executor.config` that names the called service: a base URL or an upstream. Calls of one service
+   * share rate limits and a circuit. Absent for local tools, whose duration depends on their arguments.
    */
   readonly service?: 'base_url' | 'upstream';
-  /** Arguments are carried to a service elsewhere: each is content unless the operator says otherwise. */
+  /** True when arguments are passed to a remote service: each counts as content unless the operator says otherwise. */
   readonly carriesArguments?: true;
-  /** Takes arguments by name and nothing else of the schema, so the model may be shown other names. */
+  /**
+   * True when it takes arguments by name and needs nothing else of the schema, so the model may be shown other names.
+   */
   readonly renamesProperties?: true;
-  /** The manifest may ask for hosts by a pattern: where a call goes is an argument, and public it has to be. */
+  /**
+   * True when the manifest may request hosts by a pattern: then the host of a call is an argument, and it must be
+   * public.
+   */
   readonly hostPatterns?: true;
-  /** Every tool of it starts a program of this machine. */
+  /** True when each of its tools starts a program on this machine. */
   readonly startsPrograms?: true;
 }
 
@@ -31,7 +36,7 @@ const EXECUTOR_KINDS: Readonly<Record<ExecutorKind, ExecutorTraits>> = {
 
 const NO_TRAITS: ExecutorTraits = {};
 
-/** The traits of a kind; none of a word that is no kind, as a manifest that is being checked may hold it. */
+/** The traits of a kind; none for an unknown kind, which an unchecked manifest may contain. */
 export const traitsOf = (kind: string | undefined): ExecutorTraits =>
   kind !== undefined && Object.hasOwn(EXECUTOR_KINDS, kind) ? EXECUTOR_KINDS[kind as ExecutorKind] : NO_TRAITS;
 

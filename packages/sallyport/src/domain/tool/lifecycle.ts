@@ -1,8 +1,8 @@
 import type { DeprecationState } from '../../../api/schemas/registry.ts';
 
 /**
- * Which state of a tool version may follow which (REG-04): a version leaves by one step after the other, and comes back
- * from anywhere. Nothing is ever deleted, so what was removed can be restored.
+ * Allowed transitions of a tool version (REG-04): it is withdrawn step by step, and can be restored from any state.
+ * Nothing is ever deleted, so a removed version can be restored too.
  */
 export const VERSION_TRANSITIONS: Readonly<Record<DeprecationState, readonly DeprecationState[]>> = {
   active: ['deprecated'],
@@ -11,15 +11,15 @@ export const VERSION_TRANSITIONS: Readonly<Record<DeprecationState, readonly Dep
   removed: ['active'],
 };
 
-/** Whether `to` may follow `from` in one step. */
+/** True when `to` may follow `from` in one step. */
 export function mayFollow(from: DeprecationState, to: DeprecationState): boolean {
   return VERSION_TRANSITIONS[from].includes(to);
 }
 
-/** The steps by which a version leaves, first to last. */
+/** The steps by which a version is withdrawn, first to last. */
 const WAY_OUT: readonly DeprecationState[] = ['active', 'deprecated', 'sunset', 'removed'];
 
-/** The states that a version goes through on its way from one to a later one, the last included. Empty when `to` is no later state. */
+/** The states from one to a later one, the last included. Empty when `to` is not later. */
 export function wayOut(from: DeprecationState, to: DeprecationState): readonly DeprecationState[] {
   return WAY_OUT.slice(WAY_OUT.indexOf(from) + 1, WAY_OUT.indexOf(to) + 1);
 }

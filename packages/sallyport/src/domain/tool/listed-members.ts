@@ -1,6 +1,6 @@
 /**
- * Members of the configuration of an MCP tool that repeat what its server lists of it, for clients to read. Everything else in there
- * says how the tool is reached.
+ * Members of an MCP tool's configuration that repeat its server's listing, for clients to read. All other members say
+ * how the tool is reached.
  */
 export const LISTED_MEMBERS = [
   'title',

@@ -1,7 +1,7 @@
 import type { Approver } from '../../orchestration/approvals.ts';
 import type { Asker } from '../operation.ts';
 
-/** Who decides: the user, or an agent without one. Who sits at the machine may decide as an admin, and is one person. */
+/** The approver: the user, or the agent if there is none. A local caller decides as an admin, and is one person. */
 export function approverOf({ principal, caller, claims }: Asker): Approver {
   const { tenantId, agentDid, userDid, roles } = principal;
   const isLocal = caller.local === true && claims === undefined;

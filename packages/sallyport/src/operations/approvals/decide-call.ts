@@ -10,7 +10,7 @@ import { type ApprovalsPart, approvalsOf } from './approvals-of.ts';
 import { approverOf } from './approver-of.ts';
 import { decisionOf } from './wire.ts';
 
-/** Says yes. The call goes on behind the answer. */
+/** Approves a call. The call resumes after the answer. */
 export const approveCall = operation({
   name: 'approvals.approve',
   summary: 'Say yes to a call, as it is or with other arguments; it goes on when enough people did (ORC-03)',
@@ -43,7 +43,7 @@ export const approveCall = operation({
     },
 });
 
-/** Says no. The call has ended when it answers. */
+/** Denies a call. The call has ended when this answers. */
 export const denyCall = operation({
   name: 'approvals.deny',
   summary: 'Say no to a call; it ends and never runs',
@@ -66,7 +66,7 @@ export const denyCall = operation({
     },
 });
 
-/** Says either, once, for the address that a notice was sent to: the token is the credential. */
+/** Approves or denies, once, for the address that a notice was sent to: the token is the credential. */
 export const answerApproval = operation({
   name: 'approvals.answer',
   summary: 'Answer once with the token of a notice, without a credential',

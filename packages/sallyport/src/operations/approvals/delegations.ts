@@ -11,7 +11,7 @@ import { type ApprovalsPart, approvalsOf } from './approvals-of.ts';
 import { approverOf } from './approver-of.ts';
 import { delegationOf } from './wire.ts';
 
-/** Lets somebody else decide in the asker's name until the time is over. */
+/** Lets another person decide in the asker's name for a limited time. */
 export const delegateApprovals = operation({
   name: 'approvals.delegate',
   summary: "Let somebody else decide in the asker's name, for a time",
@@ -35,7 +35,7 @@ export const delegateApprovals = operation({
     },
 });
 
-/** The delegations that stand in the asker's tenant. */
+/** The delegations in force in the asker's tenant. */
 export const listDelegations = operation({
   name: 'approvals.delegations',
   summary: 'List the delegations that stand',

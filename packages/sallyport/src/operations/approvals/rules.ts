@@ -25,7 +25,7 @@ export const listApprovalRules = operation({
     (_input, { principal }) => ({ rules: approvalsOf(parts).rules(principal.tenantId).map(ruleOf) }),
 });
 
-/** Ends a standing rule: calls that it let pass wait for a person again. */
+/** Ends a standing rule: calls that it approved wait for a person again. */
 export const revokeApprovalRule = operation({
   name: 'approvals.revoke-rule',
   summary: 'Revoke a standing rule',

@@ -32,7 +32,7 @@ export const listApprovals = operation({
     },
 });
 
-/** One approval with all that an approver has to see. */
+/** One approval with everything that an approver needs to see. */
 export const getApproval = operation({
   name: 'approvals.get',
   summary: 'One approval, with the arguments and who has said yes so far',

@@ -11,7 +11,7 @@ import type { HeldClosing, StoredDelegation, StoredRule, StoredVote } from '../.
 import { levelOf } from '../../orchestration/approval-terms.ts';
 import { type Decided, digestOf, type Pending } from '../../orchestration/approvals.ts';
 
-/** An approval that waits. */
+/** A pending approval. */
 export function pendingApprovalOf({ record, request, digest, terms, level }: Pending): Approval {
   const { approvalId, reason, binding, prompt, requestedAt, expiresAt } = request;
   return {
@@ -31,7 +31,7 @@ export function pendingApprovalOf({ record, request, digest, terms, level }: Pen
   };
 }
 
-/** An approval that is over. */
+/** A closed approval. */
 export function closedOf(closing: HeldClosing): Approval {
   const { approvalId, invocationId, outcome, binding, given, asked, approvers, closedAt, by, reason } = closing;
   return {
@@ -58,7 +58,7 @@ const boundTo = ({ toolId, toolVersion, agentDid, userDid, question }: ApprovalB
   ...(question === undefined ? {} : { question }),
 });
 
-/** A yes. */
+/** A vote. */
 export function voteOf({
   approver,
   inNameOf,
@@ -77,7 +77,7 @@ export function voteOf({
   };
 }
 
-/** What a decision led to. */
+/** The result of a decision. */
 export function decisionOf({
   approvalId,
   invocationId,

@@ -12,17 +12,17 @@ import { inputChecks } from './check-input.ts';
 const schemas = createSchemaValidator();
 const NAMES = Object.keys(OPERATIONS) as OperationName[];
 
-/** What stands where something else is expected. */
+/** Values to put in place of valid ones. */
 const ANYTHING: readonly unknown[] = [
   ...[undefined, null, true, 0, -1, 1.5, 1e300, '', 'a', '\u0000', 'a b', '1.0.0', 'did:example:a', [], {}, [1], [{}]],
   ...[{ a: 1 }, ['a', 'a'], '2026-01-01T00:00:00Z', '2026-13-01T00:00:00Z', 'https://a.example/', '0'.repeat(64)],
   ...['x'.repeat(300), '\u{1f600}'.repeat(100), 'E3001', 'pure', 'a-b_c.d'],
 ];
 
-/** Texts of which each pattern and format takes one at least. */
+/** Texts of which each pattern and format accepts at least one. */
 const TEXTS = ['add', '1.0.0', 'did:example:a', '2026-01-01T00:00:00Z', 'https://a.example/', '0'.repeat(64), 'E3001'];
 
-/** Values that are mostly what a schema asks for, each part now and then something else. */
+/** Values that mostly match a schema, with a wrong part now and then. */
 function near(schema: JsonSchemaObject | boolean | undefined, depth = 0): fc.Arbitrary<unknown> {
   const other = fc.constantFrom(...ANYTHING);
   const wanted = typeof schema === 'object' && depth < 8 ? wantedBy(schema, depth + 1) : undefined;
@@ -45,7 +45,7 @@ function wantedBy(schema: JsonSchemaObject, depth: number): fc.Arbitrary<unknown
   return undefined;
 }
 
-/** With all that is required and little else: of many members one is nearly always faulty. */
+/** With the required members and few others: of many members one would nearly always be faulty. */
 function objectsNear(schema: JsonSchemaObject, depth: number): fc.Arbitrary<unknown> {
   const properties = (schema['properties'] ?? {}) as Record<string, JsonSchemaObject>;
   const required = (schema['required'] as string[] | undefined) ?? [];

@@ -5,15 +5,15 @@ import { type Shape, shapeOf } from '../../domain/shape/shape.ts';
 import type { CompiledSchema, SchemaValidator } from '../../validation/schema-validator.ts';
 import { OPERATIONS, type OperationName } from '../catalogue.ts';
 
-/** @throws ToolLayerError E3801 with `details.faults` when the input is not what the operation's schema asks for */
+/** @throws ToolLayerError E3801 with `details.faults` when the input does not match the operation's schema */
 export type CheckInput = (name: OperationName, input: unknown) => void;
 
 /** Faults that the message itself names. */
 const NAMED_MAX = 3;
 
 /**
- * Checks what operations are asked with. Each has a quick judge, made when it is first asked for; the validator that names
- * faults takes 10 to 60 ms to be made, and is only for input that has some.
+ * Checks the input of operations. Each has a fast validator, made on first use; the validator that names faults takes
+ * 10 to 60 ms to make, and runs only on invalid input.
  */
 export function inputChecks(schemas: SchemaValidator): CheckInput {
   const fits = new Map<string, Shape>(Object.entries(OPERATIONS).map(([name, { input }]) => [name, shapeOf(input)]));

@@ -4,7 +4,7 @@ import { verifyLedger } from '../../audit/verify-ledger.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** Reads all that is on record, and compares it with what is known outside the tables (AUD-03, AUD-07). */
+/** Verifies the whole record, and compares it with what is known outside the tables (AUD-03, AUD-07). */
 export const verifyAudit = operation({
   name: 'audit.verify',
   summary: 'Check the hash chains, and whether they tell of every call',

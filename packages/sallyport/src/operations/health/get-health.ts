@@ -3,7 +3,7 @@ import { NoInput } from '../../../api/schemas/identifiers.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** Whether the layer is ready, and how each part of it does. */
+/** Readiness of the layer, and the state of each part. */
 export const getHealth = operation({
   name: 'health',
   summary: 'Health of the layer',

@@ -16,7 +16,7 @@ import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
 
 type Parts = Pick<OperationParts, 'apiKeys' | 'ledger' | 'clock' | 'defaultAgent'>;
 
-/** Makes a key with the rules of `tokens.mint`: for the asker's own tenant, with no role that the asker lacks. */
+/** Creates a key under the rules of `tokens.mint`: for the asker's own tenant, with no role that the asker lacks. */
 export const createApiKey = operation({
   name: 'api-keys.create',
   summary: 'Make an API key (PRM-10)',
@@ -71,7 +71,7 @@ export const listApiKeys = operation({
     },
 });
 
-/** Revokes a key of the asker's tenant; known at once here, elsewhere in a second. */
+/** Revokes a key of the asker's tenant; effective at once in this instance, within a second in others. */
 export const revokeApiKey = operation({
   name: 'api-keys.revoke',
   summary: 'Revoke an API key',

@@ -3,8 +3,8 @@ import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /**
- * All there is to say of a token or API key. Whether one of another tenant is revoked or known stays between that tenant
- * and the layer: its asker may read what it says, and is told no more.
+ * Explains a token or API key. For a token of another tenant the asker learns only its claims: whether it is known or
+ * revoked stays between that tenant and the layer.
  */
 export const explainToken = operation({
   name: 'tokens.explain',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** What was changed of who may ask. */
+/** A change of credentials. */
 export type IdentityChange =
   | 'token-revoked'
   | 'revocation-lifted'
@@ -11,7 +11,7 @@ export type IdentityChange =
   | 'api-key-revoked';
 
 /**
- * Puts a change of who may ask on record, before the answer. `data` never holds a token or key.
+ * Puts a change of credentials on record, before the answer. `data` never holds a token or key.
  * @param tenantId whose credentials were changed
  */
 export function recordIdentity(
@@ -28,7 +28,7 @@ export function recordIdentity(
         type: 'ai.agent.identity.changed',
         time: clock.now(),
         tenantId,
-        // Of the tenant as a whole there is no other name.
+        // The tenant as a whole has no other name.
         subject: subject === '' ? tenantId : subject,
         data: { change, by: principal.agentDid, door: caller.door, tenant_id: tenantId, ...data },
       },

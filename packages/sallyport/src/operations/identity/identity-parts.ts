@@ -6,22 +6,22 @@ import type { KeySource } from '../../identity/key-source.ts';
 import type { Granted } from '../../identity/mint-token.ts';
 import type { Revocations } from '../../identity/revocations.ts';
 
-/** What the operations on identities stand on. */
+/** Dependencies of the operations on identities. */
 export interface IdentityOperationParts {
-  /** Signs a token; `issuer` and defaults are the layer's. */
+  /** Signs a token; `issuer` and defaults come from the layer. */
   readonly mintToken: (
     request: Granted<TokenMintRequest> & { readonly tenant_id: string },
   ) => Promise<TokenMintResponse>;
-  /** Judges what a caller presents. */
+  /** Verifies the credential of a caller. */
   readonly authenticator: Authenticator;
   readonly revocations: Revocations;
   readonly apiKeys: ApiKeys;
   /** The layer's own keys. */
   readonly keyRing: KeyRing;
-  /** Keys of others whose tokens are accepted. */
+  /** Public keys of other issuers whose tokens are accepted. */
   readonly foreignKeys: KeySource;
-  /** How long tokens of a replaced key are accepted when nobody says. */
+  /** How long tokens of a replaced key are accepted by default. */
   readonly keyOverlapMs: number;
-  /** Agent that API keys are made for when nobody says. */
+  /** Default agent of API keys. */
   readonly defaultAgent: string;
 }

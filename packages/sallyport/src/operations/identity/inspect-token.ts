@@ -2,7 +2,7 @@ import { TokenHolder } from '../../../api/schemas/capability-token.ts';
 import { NoInput } from '../../../api/schemas/identifiers.ts';
 import { operation } from '../operation.ts';
 
-/** Whom the asker's token speaks for: what a client, or a door, must know to name its own things. */
+/** The owner in the asker's token: what a client, or a door, must know to name its own things. */
 export const inspectToken = operation({
   name: 'tokens.inspect',
   summary: "Say whom the caller's token speaks for",
@@ -25,7 +25,7 @@ export const inspectToken = operation({
     }),
 });
 
-/** Latest second that Date can write; what claims to expire later, or never does, says nothing. */
+/** Latest second that Date can represent; a later `exp`, or none, gives no expiry. */
 const SECOND_MAX = 8.64e12;
 
 const expiryOf = (exp: number): { expires_at?: string } =>

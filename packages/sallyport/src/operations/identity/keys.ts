@@ -12,7 +12,7 @@ import type { OperationParts } from '../parts.ts';
 import { recordIdentity } from './identity-event.ts';
 import { mayChangeLayer } from './may-grant.ts';
 
-/** By which keys tokens are judged. All of them are public. */
+/** The keys that verify tokens; all public. */
 export const listKeys = operation({
   name: 'keys.list',
   summary: "List the layer's own keys, and those of others whose tokens are accepted",
@@ -36,7 +36,7 @@ export const listKeys = operation({
     },
 });
 
-/** Puts a new pair in force. */
+/** Puts a new key pair in force. */
 export const rotateKeys = operation({
   name: 'keys.rotate',
   summary: 'Sign with a new key; tokens of the old one are accepted for a while (PRM-02)',
@@ -62,7 +62,7 @@ export const rotateKeys = operation({
     },
 });
 
-/** What others need to verify the layer's tokens. */
+/** The public keys that others need to verify the layer's tokens. */
 export const publishKeys = operation({
   name: 'keys.published',
   summary: "The layer's public keys, for others who verify its tokens (RFC 7517)",

@@ -3,16 +3,16 @@ import { type Role, type RootHolder, TrustLevel } from '../../../api/schemas/cap
 import { rootHolderOf } from '../../domain/principal/root-holder.ts';
 import type { Asker } from '../operation.ts';
 
-/** Roles that every operator may give, whichever they have. */
+/** Roles that every operator may grant, without having them. */
 const FOR_ANYBODY: readonly Role[] = ['agent', 'viewer'];
-/** Roles that an admin alone gives: nobody makes themselves a second approver. */
+/** Roles that only an admin grants: nobody makes themselves a second approver. */
 const BY_ADMINS: readonly Role[] = ['approver', 'admin'];
 
-/** What is given away: the roles, in which tenant. */
+/** The roles to be granted, and the tenant. */
 export interface Grants {
   readonly tenantId: string;
   readonly roles: readonly Role[];
-  /** Absent: what {@link trustToGrant} says. */
+  /** Absent: the trust of {@link trustToGrant}. */
   readonly trust?: TrustLevel | undefined;
 }
 
@@ -20,24 +20,24 @@ export interface Grants {
 const TRUST: readonly TrustLevel[] = TrustLevel.enum;
 
 /**
- * The trust of a credential for which none was asked: nobody's credentials are trusted more than they are, so the asker's
- * own where that is less than full. Undefined leaves it to the layer's default.
+ * Default trust of a new credential. No asker grants more trust than it has, so it is the asker's own when that is less
+ * than full. Undefined leaves it to the layer's default.
  */
 export function trustToGrant({ principal, caller }: Asker): TrustLevel | undefined {
   return caller.local === true || principal.trust === 'trusted' ? undefined : (principal.trust ?? 'untrusted');
 }
 
 /**
- * To whom a credential goes back that the asker makes; undefined for who sits at the machine: its credentials stand for
- * the agents and users that they name.
+ * The root holder of a credential that the asker makes; undefined for a local caller: its credentials stand for the
+ * agents and users that they name.
  */
 export function rootToGrant({ claims }: Asker): RootHolder | undefined {
   return claims === undefined ? undefined : rootHolderOf(claims);
 }
 
 /**
- * Whether the asker may make a credential: for its own tenant, with no role that it does not have itself, no role
- * approver, and no more trust. Who sits at the machine may give everything, an admin every role and trust.
+ * Checks whether the asker may make a credential: for its own tenant, with no role that it lacks, without the role
+ * approver, and with no more trust. A local caller may grant everything, an admin every role and trust.
  * @returns E3213 saying what to ask for instead
  */
 export function mayGrant({ principal, caller }: Asker, { tenantId, roles, trust }: Grants): Failure | undefined {
@@ -64,7 +64,7 @@ export function mayGrant({ principal, caller }: Asker, { tenantId, roles, trust 
   return failure('E3213', `Your credential is ${own}, so it makes none that is ${trust}. Ask with the role admin.`);
 }
 
-/** Whether the asker may change what all tenants share. @returns E3213 when not */
+/** Checks whether the asker may change what all tenants share. @returns E3213 when not */
 export function mayChangeLayer({ principal, caller }: Asker): Failure | undefined {
   if (caller.local === true || principal.roles.includes('admin')) return undefined;
   return failure('E3213', 'The keys of the layer belong to all tenants: to replace them takes the role admin.');

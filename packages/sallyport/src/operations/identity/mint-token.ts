@@ -6,7 +6,7 @@ import { mayGrant, rootToGrant, trustToGrant } from './may-grant.ts';
 
 /**
  * Signs a capability token for the asker's own tenant, with no role that the asker lacks; the token itself stays out of
- * the record. Only who sits at the machine may act for another tenant: anybody else is refused, with E3213.
+ * the record. Only a local caller may act for another tenant: others are refused with E3213.
  */
 export const mintToken = operation({
   name: 'tokens.mint',

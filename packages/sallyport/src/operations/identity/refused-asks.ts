@@ -8,10 +8,10 @@ import type { Log } from '../../telemetry/log.ts';
 
 /** How long repeated refusals of one kind are only counted, in ms. */
 const WINDOW_MS = 60_000;
-/** Kinds of refusals that are told apart in one tenant at a time; beyond it they are counted together. */
+/** Kinds of refusals that are distinguished in one tenant at a time; others are counted together. */
 const KINDS_MAX = 100;
 
-/** Somebody was refused an operation for want of a role (E3213). */
+/** An operation was refused because the asker lacks a role (E3213). */
 export interface RefusedAsk {
   readonly operation: string;
   readonly principal: Principal;
@@ -19,18 +19,19 @@ export interface RefusedAsk {
   readonly refused: Failure;
 }
 
-/** Puts on record who was refused an operation (PRM-10). */
+/** Audits refused operations (PRM-10). */
 export interface RefusedAsks {
   /**
-   * Writes an event for the first refusal of an agent and operation, before it is answered; what follows within a minute is
-   * counted, and the count is written when the minute is over. Never rejects: the refusal stands whether or not it is on record.
+   * Writes an event for the first refusal of an agent and operation, before it is answered; further ones within a
+   * minute are counted, and the count is written when the minute is over. Never rejects: the refusal is given whether
+   * or not it is on record.
    */
   note(ask: RefusedAsk): Promise<void>;
-  /** Writes what was counted so far. */
+  /** Writes the counts so far. */
   close(): Promise<void>;
 }
 
-/** What refusals are put on record with. */
+/** Dependencies of the audit of refusals. */
 export interface RefusedAsksParts {
   readonly ledger: Pick<Ledger, 'commit'>;
   readonly clock: Clock;
@@ -44,7 +45,7 @@ interface Counted {
   repeated: number;
 }
 
-/** Starts to count; a guesser of operations costs two events a minute for each, and no tenant more than 202. */
+/** Starts to count. Guessing operations costs two events a minute for each, and at most 202 for a tenant. */
 export function createRefusedAsks({ ledger, clock, log }: RefusedAsksParts): RefusedAsks {
   const tenants = new Map<string, Map<string, Counted>>();
   const write = async (ask: RefusedAsk, more: Record<string, unknown>): Promise<void> => {
@@ -90,7 +91,7 @@ export function createRefusedAsks({ ledger, clock, log }: RefusedAsksParts): Ref
   };
 }
 
-/** Stands for whatever is not told apart any more. */
+/** Stands for all kinds beyond the limit. */
 const OTHERS = '*';
 
 function eventOf(

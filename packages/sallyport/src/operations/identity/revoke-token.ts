@@ -16,11 +16,14 @@ import { recordIdentity } from './identity-event.ts';
 
 type Parts = Pick<OperationParts, 'revocations' | 'apiKeys' | 'ledger' | 'clock'>;
 
-/** Members that say what to revoke. */
+/** Members that select what to revoke. */
 const WHAT = ['token', 'jti', 'agent_did', 'whole_tenant'] as const;
 const PAGE_SIZE = 50;
 
-/** Revokes one token, or those of an agent or of the asker's tenant (PRM-01); known at once here, elsewhere in a second. */
+/**
+ * Revokes one token, or those of an agent or of the asker's tenant (PRM-01); effective at once in this instance, within
+ * a second in others.
+ */
 export const revokeToken = operation({
   name: 'tokens.revoke',
   summary: 'Revoke one token, or the tokens of an agent or of the tenant (PRM-01)',
@@ -47,7 +50,7 @@ export const revokeToken = operation({
   },
 });
 
-/** What the asker's tenant revoked, a page at a time. */
+/** Revocations of the asker's tenant, in pages. */
 export const listRevocations = operation({
   name: 'revocations.list',
   summary: 'List what is revoked, the latest first',
@@ -65,7 +68,7 @@ export const listRevocations = operation({
     },
 });
 
-/** Takes one of the asker's tenant back. */
+/** Lifts a revocation of the asker's tenant. */
 export const liftRevocation = operation({
   name: 'revocations.lift',
   summary: 'Take a revocation back',
@@ -106,11 +109,11 @@ function revocationFor(input: TokenRevokeRequest, asker: Asker, now: number): Ne
   const given = before === undefined ? undefined : Date.parse(before) / 1000;
   if (agentDid !== undefined)
     return { ...rest, kind: 'agent', subject: agentDid, ...(given === undefined ? {} : { issuedBefore: given }) };
-  // The second that runs is revoked as a whole: its tokens cannot be told apart.
+  // The present second is revoked as a whole: its tokens cannot be distinguished by time.
   return { ...rest, kind: 'tenant', subject: '', issuedBefore: given ?? Math.floor(now / 1000) + 1 };
 }
 
-/** Its signature does not matter: whoever may revoke by jti may do so by a token that says the same. */
+/** The signature is not checked: an asker who may revoke by jti may also name the jti by a token. */
 function revocationOfToken(
   token: string,
   { principal, caller }: Asker,

@@ -14,10 +14,10 @@ import { knownIds } from './known-ids.ts';
 const LISTING_MS_MAX = 60_000;
 const BASE_URL = 'https://backend.composio.dev/api/v3';
 const SECRET = 'composio_api_key';
-/** A secret that cannot stand in a header could begin another one (RFC 9110 §5.5). */
+/** Characters allowed in a header value: a secret with others could begin a header of its own (RFC 9110 §5.5). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
 
-/** Registers tools of Composio, as its API lists them for the project of the key (REG-02, EXE-08). */
+/** Registers tools of Composio, as its API lists them for the project that the key belongs to (REG-02, EXE-08). */
 export const importComposio = operation({
   name: 'tools.import-composio',
   summary: 'Register tools of Composio, as its API lists them',
@@ -44,7 +44,7 @@ export const importComposio = operation({
 
 type Asked = Omit<ComposioImport, 'bump' | 'dry_run'>;
 
-/** Where the key is sent; over a way that nobody reads on. */
+/** The address that gets the key: https, unless it is localhost or an IP address. */
 function addressOf(baseUrl: string): { readonly host: string; readonly port: number } | Failure {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || /[\s\\{}?#]/.test(baseUrl) || url.username !== '' || url.password !== '')
@@ -74,7 +74,7 @@ async function keyOf({ secrets }: OperationParts, { principal, caller }: Asker, 
   throw new ToolLayerError('E3302', message, { details: { missing: [name] } });
 }
 
-/** The list, unless the caller goes away or it takes too long. */
+/** The list; rejects when the caller goes away or it takes too long. */
 async function listed(
   { listComposio }: Pick<OperationParts, 'listComposio'>,
   listing: Omit<ComposioListing, 'signal'>,
@@ -115,7 +115,7 @@ function sourceOf({ name, base_url, secret, connected_account_id, user_id, user_
   };
 }
 
-/** What is a part of the source says nothing of tools that are gone; a toolkit is whole under a name of its own. */
+/** A partial import says nothing about missing tools; a toolkit is a whole source under a name of its own. */
 function isWhole({ tools, search, toolkit, name }: Asked): boolean {
   return tools === undefined && search === undefined && (toolkit === undefined || name !== undefined);
 }

@@ -6,15 +6,15 @@ import { contentHash, type ToolVersion } from '../../domain/tool/tool-version.ts
 import { compareManifests } from '../../registry/compare-manifests.ts';
 import type { Registry } from '../../registry/registry.ts';
 
-/** What is to become of one imported manifest. */
+/** What to do with one imported manifest. */
 export type ImportPlan =
-  /** Its id and version are free, or hold the same content: the registry decides. */
+  /** Its id and version are free, or hold the same content: the registry decides which. */
   | { readonly step: 'register'; readonly manifest: ToolManifest }
-  /** Its id belongs to something else. */
+  /** Its id belongs to another tool. */
   | { readonly step: 'refuse'; readonly manifest: ToolManifest; readonly refusal: Failure }
-  /** A version of the tool holds this content already, under its own number. */
+  /** A version of the tool already holds this content, under its own number. */
   | { readonly step: 'keep'; readonly kept: ToolVersion; readonly newest: ToolVersion }
-  /** The version holds another content. `bumped` is what would be registered under the next version. */
+  /** The version holds another content. `bumped` is the manifest under the next version. */
   | {
       readonly step: 'change';
       readonly manifest: ToolManifest;
@@ -24,12 +24,12 @@ export type ImportPlan =
       readonly changes: readonly ManifestChange[];
     };
 
-/** Changes that are told of one tool. */
+/** Changes that are listed for one tool. */
 const CHANGES_MAX = 50;
-/** Versions after the newest that are tried when removed ones are in the way. */
+/** Versions after the newest that are tried when removed versions occupy numbers. */
 const VERSIONS_TRIED_MAX = 100;
 
-/** Looks up what is registered and decides; nothing is written. */
+/** Compares a manifest with the registry and decides; writes nothing. */
 export async function planImport(registry: Registry, tenantId: string, manifest: ToolManifest): Promise<ImportPlan> {
   const { tool_id, version } = manifest;
   const found = registry.find(tenantId, tool_id, version);
@@ -38,7 +38,7 @@ export async function planImport(registry: Registry, tenantId: string, manifest:
   const known = isFailure(found) ? (await registry.history(tenantId, tool_id)).map((one) => one.version) : live;
   const same = known.find((one) => one.manifest.version === version);
   const [newest = known[0]] = live;
-  // What was removed comes back when its content is the same.
+  // A removed version is restored when its content is the same.
   if (same === undefined || newest === undefined) return { step: 'register', manifest };
   if (same.state === 'removed' && holds(same, manifest)) return { step: 'register', manifest };
   const kept = holds(same, manifest) ? same : live.find((one) => holds(one, manifest));
@@ -55,11 +55,11 @@ export async function planImport(registry: Registry, tenantId: string, manifest:
   };
 }
 
-/** Whether a version holds this content, its own number apart. */
+/** True when a version holds this content, apart from its own number. */
 const holds = ({ manifest: { version }, contentHash: hash }: ToolVersion, manifest: ToolManifest): boolean =>
   contentHash({ ...manifest, version }) === hash;
 
-/** The next version that no version of the tool has, removed ones among them. */
+/** The next version number that the tool has never used, also for a removed version. */
 function nextVersion(
   registry: Registry,
   tenantId: string,

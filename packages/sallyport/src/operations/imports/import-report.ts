@@ -14,18 +14,18 @@ import { type ImportPlan, planImport } from './import-plan.ts';
 type Parts = Pick<OperationParts, 'registry' | 'quarantine' | 'ledger' | 'clock'>;
 type Change = Extract<ImportPlan, { step: 'change' }>;
 
-/** How an import is done. */
+/** Options of an import. */
 export interface ImportOptions {
   readonly bump?: boolean | undefined;
   readonly dry_run?: boolean | undefined;
-  /** Kind of the tools of the source; undefined when the import is only a part of it, so that nothing can be missing. */
+  /** Kind of the source's tools; undefined for a partial import, which says nothing about missing tools. */
   readonly whole: ExecutorKind | undefined;
 }
 
 /**
- * Registers what an importer made and says for each tool what became of it; one refused manifest does not keep the
- * others out. The same document again changes nothing. A tool that changed under the same version is refused with the
- * list of what changed, or registered under the next version when that was asked for.
+ * Registers the manifests of an importer and reports the result for each tool; one refused manifest does not keep the
+ * others out. Importing the same document again changes nothing. A tool that changed under the same version is refused
+ * with the list of changes, or registered under the next version when the asker chose that.
  */
 export async function importReport(
   parts: Parts,
@@ -62,7 +62,7 @@ export async function importReport(
   };
 }
 
-/** The manifest to register; undefined when there is nothing to do, or it is refused as it stands. */
+/** The manifest to register; undefined when there is nothing to do, or it is refused. */
 function wantedOf(plan: ImportPlan, bump: boolean): ToolManifest | undefined {
   if (plan.step === 'register') return plan.manifest;
   return plan.step === 'change' && bump ? plan.bumped : undefined;
@@ -70,7 +70,7 @@ function wantedOf(plan: ImportPlan, bump: boolean): ToolManifest | undefined {
 
 type End = Pick<Registered, 'outcome' | 'warnings'> & Partial<Pick<Registered, 'version' | 'retired'>>;
 
-/** Each in the place of its manifest. */
+/** Registers manifests; each result has the index of its manifest. */
 async function register(
   { registry }: Parts,
   { principal }: Asker,
@@ -83,7 +83,7 @@ async function register(
   return wanted.map((manifest) => (manifest === undefined ? undefined : answers[next++]));
 }
 
-/** What registration would say. */
+/** The result that registration would have. */
 function tried({ registry }: Parts, tenantId: string, manifest: ToolManifest): End | Failure {
   const { failure: refused, warnings } = registry.check(tenantId, manifest);
   return refused ?? { outcome: 'created', warnings };
@@ -114,7 +114,7 @@ function refusalOf(plan: ImportPlan): Failure | undefined {
   return plan.step === 'change' ? conflict(plan) : undefined;
 }
 
-/** Where a newer version holds another content, callers get that one; whoever imports should know. */
+/** When a newer version holds another content, callers get that one; the importer should know. */
 function keptReport({ kept, newest }: Extract<ImportPlan, { step: 'keep' }>): ImportedTool {
   const { tool_id, version } = kept.manifest;
   const newer = newest.manifest.version;

@@ -26,7 +26,7 @@ export const importSkill = operation({
         ...(await knownIds(parts, asker)),
         ...(name === undefined ? {} : { name }),
       });
-      // Before the tools that need them are registered: a tool without its files could not run.
+      // Files first: a tool that is registered without its files could not run.
       if (options.dry_run !== true) await keepFiles(parts, asker.principal.tenantId, imported, given);
       return importReport(parts, asker, imported, { ...options, whole: name === undefined ? undefined : 'skill' });
     },

@@ -11,7 +11,7 @@ import { type Asker, operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { connectAndRegister, withInstalled } from '../upstreams/add-upstream.ts';
 
-/** Faults of a server, or of what is between it and the layer, that may be gone when it is tried again. */
+/** Temporary faults of a server, or of the path to it. */
 const MAY_PASS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...([
     'E3103',
@@ -30,8 +30,8 @@ const MAY_PASS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Moves the servers of a desktop client's file in (REG-14). One that cannot be connected is kept and tried again; one that is
- * wrong as it is written is left out. Neither keeps the others out.
+ * Imports the servers of a desktop client's file (REG-14). A server that cannot be connected is kept and retried; an
+ * invalid entry is left out. Neither keeps the others out.
  */
 export const importUpstreams = operation({
   name: 'upstreams.import',
@@ -53,7 +53,7 @@ export const importUpstreams = operation({
         planned: definitions.map((definition) => parts.upstreams.plan(tenantId, definition)),
         imported: [],
         kept: [],
-        // With `only` it is the rest of an import that told of these already.
+        // With `only` this is the rest of an import that reported these already.
         refused: only === undefined ? [...read.refused] : [],
         notes: only === undefined ? [...read.notes, ...(await secretNotes(parts, tenantId, definitions))] : [],
       };
@@ -66,7 +66,7 @@ export const importUpstreams = operation({
 type Grants = Pick<UpstreamImportRequest, 'mounts' | 'network'>;
 
 /**
- * The definitions with what the operator lets each see and reach beside what its entry says.
+ * The definitions, with the operator's grants of what each may see and reach added to its entry.
  * @throws E3801 for a name that no program of the file has
  */
 function withGrants(
@@ -97,7 +97,7 @@ function withGrants(
   });
 }
 
-/** What becomes of each secret that is written out in the file. */
+/** Says for each plain-text secret in the file what becomes of it. */
 async function secretNotes(
   { keepsSecrets, secrets }: OperationParts,
   tenantId: string,

@@ -2,7 +2,7 @@ import type { KnownIds } from '../../registry/importer.port.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** Which ids are registered already, those of other instances among them. */
+/** The ids that are registered already, also by other instances. */
 export async function knownIds(
   { registry }: Pick<OperationParts, 'registry'>,
   { principal: { tenantId } }: Pick<Asker, 'principal'>,

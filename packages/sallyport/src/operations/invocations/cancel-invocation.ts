@@ -16,8 +16,8 @@ const MESSAGES: Readonly<Record<CancelEnd, string>> = {
 };
 
 /**
- * BC-2 tool.cancel(): idempotent; what is over stays as it is. A call that waits ends at once, one that runs here is told
- * at once, one that runs in another instance within a beat of that instance.
+ * BC-2 tool.cancel(): idempotent; a call that is over stays as it is. A waiting call ends at once; a call that runs
+ * here is cancelled at once, one that runs in another instance with that instance's next beat.
  */
 export const cancelInvocation = operation({
   name: 'invocations.cancel',

@@ -3,7 +3,7 @@ import { ToolInvokeRequest } from '../../../api/schemas/invocation.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** Says what would become of a call, and why; nothing is run or taken (PIPE-15). */
+/** Says how a call would end, and why; nothing is run or taken (PIPE-15). */
 export const dryRun = operation({
   name: 'tools.dry-run',
   summary: 'Say what would become of an invocation, and why; nothing is run or taken',

@@ -8,8 +8,8 @@ import { mayReach } from './may-reach.ts';
 type Parts = Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'clock' | 'limits'>;
 
 /**
- * More time for a call that a worker runs, here or elsewhere (PIPE-12). No call gets more in all than any may have; one that
- * its caller waits for, or that does not run, gets none.
+ * Gives more time to a call that a worker runs, in any instance (PIPE-12). No call exceeds the longest time that any
+ * may have; a synchronous call, or one that does not run, gets none.
  */
 export const extendInvocation = operation({
   name: 'invocations.extend',

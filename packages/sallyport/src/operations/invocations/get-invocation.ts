@@ -11,7 +11,7 @@ import type { OperationParts } from '../parts.ts';
 import { responseOf } from './invoke-tool.ts';
 import { mayReach } from './may-reach.ts';
 
-/** BC-2 tool.status(): of a call that runs here, from memory; of any other, from the record and its lease. */
+/** BC-2 tool.status(): from memory for a call that runs here; for any other from the record and its lease. */
 export const getInvocation = operation({
   name: 'invocations.get',
   summary: 'Status of an invocation (BC-2)',
@@ -27,7 +27,7 @@ export const getInvocation = operation({
       statusFor(parts, invocation_id, asker),
 });
 
-/** The status of a call for one who may look at it. @returns E3809 where there is none for him */
+/** The status of a call, for an asker who may see it. @returns E3809 when there is none that the asker may see */
 export async function statusFor(
   { running, records, callWorkers, outcomes }: Pick<OperationParts, 'running' | 'records' | 'callWorkers' | 'outcomes'>,
   invocationId: string,
@@ -82,7 +82,7 @@ function progressMembers(
   };
 }
 
-/** The same answer for what is not there and for what is not the caller's. */
+/** The same answer for a call that does not exist and for one that is not the caller's. */
 export function noSuchCall(invocationId: string): Failure {
   return failure('E3809', `There is no invocation ${invocationId} that you may see.`);
 }

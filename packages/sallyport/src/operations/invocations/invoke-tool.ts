@@ -5,7 +5,7 @@ import { type InvocationRecord, waitsFor } from '../../domain/invocation/record.
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** BC-2 tool.invoke(): takes the call through the pipeline; whatever became of it is the answer. */
+/** BC-2 tool.invoke(): runs the call through the pipeline; however it ends, that is the answer. */
 export const invokeTool = operation({
   name: 'tools.invoke',
   summary: 'Invoke a tool (BC-2)',
@@ -20,7 +20,7 @@ export const invokeTool = operation({
     async (request, { caller }) => {
       const record = await runCall({ request, caller });
       const answer = responseOf(record);
-      // How long it will take is asked only where somebody will wait.
+      // Estimated only for a call that waits for a worker.
       const seconds = waitsFor(record) === 'worker' ? callIntake?.estimateSeconds() : undefined;
       if (seconds === undefined || answer.polling_info === undefined) return answer;
       return { ...answer, polling_info: { ...answer.polling_info, estimated_completion_seconds: seconds } };
@@ -32,7 +32,7 @@ export function responseOf(record: InvocationRecord): ToolInvokeResponse {
   return {
     invocation_id: record.invocationId,
     status: statusOf(record.state, record.failure, record.waiting?.wait.for),
-    // The caller hears the name that it asked by; the record has both.
+    // The name under which the caller asked; the record has both.
     tool_id: record.calledAs ?? record.toolId,
     ...(record.toolVersion === undefined ? {} : { tool_version: record.toolVersion }),
     ...('result' in record ? { result: record.result } : {}),
@@ -43,7 +43,7 @@ export function responseOf(record: InvocationRecord): ToolInvokeResponse {
   };
 }
 
-/** Those of the call; and that its result is not kept any longer, where that is so (PIPE-07). */
+/** The call's warnings, plus one when its result is no longer kept (PIPE-07). */
 function warningsOf({ warnings, resultForgottenAt }: InvocationRecord): Pick<ToolInvokeResponse, 'warnings'> {
   if (resultForgottenAt === undefined) return warnings.length === 0 ? {} : { warnings: [...warnings] };
   const at = new Date(resultForgottenAt).toISOString();
@@ -51,7 +51,7 @@ function warningsOf({ warnings, resultForgottenAt }: InvocationRecord): Pick<Too
   return { warnings: [...warnings, { code: 'E3819', message, details: { forgotten_at: at } }] };
 }
 
-/** Where the answer of a call that waits is asked for, and what a person is asked. */
+/** Where to poll for the answer of a waiting call, and the question to the person. */
 function waitingParts({
   invocationId,
   waiting,

@@ -51,7 +51,7 @@ async function start(shared = sharedMemory()) {
   };
 }
 
-/** A tool that says how far it is when it is told to. */
+/** A tool that reports progress when the test tells it to. */
 function steered() {
   const runs: NativeCallContext[] = [];
   let end = (): void => undefined;

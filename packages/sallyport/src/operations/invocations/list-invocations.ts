@@ -8,10 +8,10 @@ import type { OperationParts } from '../parts.ts';
 import { cursorOf, placeOf } from './call-cursor.ts';
 import { reachesAll } from './may-reach.ts';
 
-/** Calls on one page when nobody says. */
+/** Default number of calls on one page. */
 const PAGE = 50;
 
-/** Calls on record, the last accepted first: the asker's own, or all of the tenant for one who reads it. */
+/** Calls on record, latest accepted first: the asker's own, or all of the tenant for an asker who may read them. */
 export const listInvocations = operation({
   name: 'invocations.list',
   summary: 'List invocations: the own ones, or all of the tenant for who reads it',
@@ -26,7 +26,7 @@ export const listInvocations = operation({
     async (request, asker) => {
       const query = queryOf(request, asker);
       if (isFailure(query)) return query;
-      // One more than the page holds tells whether another follows.
+      // One more than the page holds, to see whether another page follows.
       const found = await records.calls({ ...query, limit: query.limit + 1 });
       const page = found.slice(0, query.limit);
       const last = page.at(-1);
@@ -45,7 +45,7 @@ function queryOf(request: CallListRequest, asker: Asker): CallQuery | Failure {
   }
   const from = since === undefined ? undefined : Date.parse(since);
   const to = until === undefined ? undefined : Date.parse(until);
-  // The format has leap seconds, which no call is accepted in.
+  // The format allows leap seconds, which Date cannot represent.
   if (Number.isNaN(from) || Number.isNaN(to)) {
     const name = Number.isNaN(from) ? 'since' : 'until';
     return failure('E3801', `${name} must be a time such as 2026-01-31T12:00:00Z.`);

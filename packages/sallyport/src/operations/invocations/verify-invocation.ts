@@ -6,9 +6,9 @@ import type { OperationParts } from '../parts.ts';
 import { noSuchCall } from './get-invocation.ts';
 
 /**
- * Makes a call again and compares what it gives (PIPE-10). Of a tool that says it is deterministic the record holds what it
- * was called with; of others only a hash: then the caller brings the arguments, and they are refused when they are others.
- * Only pure tools are called again.
+ * Repeats a call and compares the results (PIPE-10). For a tool that claims to be deterministic the record holds the
+ * arguments; for others only a hash: then the caller sends the arguments, which must match it. Only pure tools are
+ * called again.
  */
 export const verifyInvocation = operation({
   name: 'invocations.verify',

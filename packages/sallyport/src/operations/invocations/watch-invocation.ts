@@ -6,15 +6,15 @@ import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { statusFor } from './get-invocation.ts';
 
-/** How often a call that runs here is looked at, in ms: its memory costs nothing to read. */
+/** How often a call that runs here is polled, in ms: reading memory costs nothing. */
 const HERE_MS = 100;
-/** How often the record of any other is, in ms. */
+/** How often the record of any other call is polled, in ms. */
 const RECORD_MS = 500;
 
 /**
- * The status of a call once it is another than the caller saw last: at once, or after a wait, which the end of a call that
- * runs in this instance cuts short. Reports of progress in between are passed over: however often a tool reports, a watcher
- * sees ten states a second at most.
+ * Resolves to the status of a call once it differs from the one that the caller saw last: at once, or after a wait,
+ * which ends early when a call in this instance ends. Progress reports in between are skipped: a watcher sees at most
+ * ten states a second.
  */
 export const watchInvocation = operation({
   name: 'invocations.watch',
@@ -31,7 +31,7 @@ export const watchInvocation = operation({
       const until = clock.monotonic() + wait_seconds * 1000;
       const { signal } = asker.caller;
       const { tenantId } = asker.principal;
-      // From before the first look on, so that no end falls between a look and a wait.
+      // Begins before the first poll, so that no end is missed between a poll and a wait.
       using watch = running.watch(tenantId, invocation_id);
       for (;;) {
         const status = await statusFor(parts, invocation_id, asker);
@@ -48,7 +48,7 @@ export const watchInvocation = operation({
 
 function watched(invocation: ToolStatusResponse, after: string | undefined): ToolWatchResponse {
   const { state, status, progress_percent, current_phase } = invocation;
-  // The same in every instance, whether it was told by memory or by the record.
+  // The same in every instance, whether the status came from memory or from the record.
   const event_id = sha256(JSON.stringify([state, status, progress_percent, current_phase])).slice(0, 16);
   return { event_id, changed: event_id !== after, over: isFinal(state), invocation };
 }

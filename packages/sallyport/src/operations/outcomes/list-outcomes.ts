@@ -8,10 +8,10 @@ import {
 import { operation } from '../operation.ts';
 import { type OutcomeParts, shownOutcome, storeOf, unknownOutcome } from './shown-outcome.ts';
 
-/** Calls on a page when the asker names no number. */
+/** Default number of calls on a page. */
 const PAGE = 100;
 
-/** The calls of the tenant whose outcome is not known, the oldest first (PIPE-13). */
+/** The calls of the tenant with an unknown outcome, oldest first (PIPE-13). */
 export const listOutcomes = operation({
   name: 'outcomes.list',
   summary: 'List the calls whose outcome is not known',
@@ -33,7 +33,7 @@ export const listOutcomes = operation({
     },
 });
 
-/** One of them, with its settlement where there is one. */
+/** One such call, with its settlement if there is one. */
 export const getOutcome = operation({
   name: 'outcomes.get',
   summary: 'Show a call whose outcome is or was not known',

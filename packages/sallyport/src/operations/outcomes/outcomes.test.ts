@@ -29,7 +29,7 @@ async function layer() {
   return { ...made, parts, asker, unknown };
 }
 
-/** A failure's code, or the value. */
+/** The code of a failure, or the value. */
 async function ended<Value>(running: Value | Promise<Value>): Promise<unknown> {
   const end = await running;
   return isFailure(end) ? end.code : end;

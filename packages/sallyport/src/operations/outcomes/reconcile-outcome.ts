@@ -8,16 +8,16 @@ import { type OutcomeParts, unknownOutcome } from './shown-outcome.ts';
 
 type Parts = OutcomeParts & Pick<OperationParts, 'runCall' | 'registry'>;
 
-/** What a tool may answer that was asked what became of a call. */
+/** The answer of a tool that looked up the outcome of a call. */
 interface Answer {
   readonly outcome?: unknown;
   readonly result?: unknown;
 }
 
 /**
- * Asks a tool what became of a call, through the pipeline like every call, with the asker's own rights. The tool has to be
- * pure: who only looks can be asked again. Its result says `outcome`: happened, did_not_happen, or anything else for "not
- * known yet", and may bring the `result` that the call would have had.
+ * Asks a tool for the outcome of a call, through the pipeline like every call, with the asker's own rights. The tool
+ * has to be pure, so that it can be asked again. Its result says `outcome`: happened, did_not_happen, or anything else
+ * for "not known yet", and may bring the `result` that the call would have had.
  */
 export const reconcileOutcome = operation({
   name: 'outcomes.reconcile',

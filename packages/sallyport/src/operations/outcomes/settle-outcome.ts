@@ -9,10 +9,10 @@ import type { OutcomeSettlement } from '../../pipeline/outcome-store.port.ts';
 import { type Asker, operation } from '../operation.ts';
 import { type OutcomeParts, shownOutcome, unknownOutcome } from './shown-outcome.ts';
 
-/** What somebody says who found out. */
+/** The finding of a person or a tool. */
 type Said = Pick<OutcomeSettlement, 'outcome' | 'how' | 'note' | 'result'>;
 
-/** A person says what became of a call whose outcome was not known (PIPE-13). */
+/** A person states the outcome of a call that was unknown (PIPE-13). */
 export const settleOutcome = operation({
   name: 'outcomes.settle',
   summary: 'Say what became of a call whose outcome was not known; once',
@@ -31,7 +31,7 @@ export const settleOutcome = operation({
 });
 
 /**
- * Settles a call once; the row of the call stays as it is.
+ * Settles an unknown outcome once; the row of the call stays as it is.
  * @returns E3704 when it is settled already
  */
 export async function settle(
@@ -55,17 +55,17 @@ export async function settle(
     events: [...effectEvent(own, record), settledEvent(own, asker, record.toolId)],
     durability: 'synchronous',
   });
-  // What it took back, or did not, is known now too.
+  // The outcome of a compensating call also settles that of its compensation.
   if (record.compensates !== undefined) await parts.sideEffects?.find(tenantId, record.compensates);
   return shownOutcome({ record, settlement: standing });
 }
 
-/** The same word again, for example after a lost answer, is no conflict and is audited once more. */
+/** True for a repeated settlement, for example after a lost answer: it is no conflict and is audited once more. */
 function isSame(standing: OutcomeSettlement, { outcome, how, by, note }: OutcomeSettlement): boolean {
   return standing.outcome === outcome && standing.how === how && standing.by === by && standing.note === note;
 }
 
-/** How the side effect ended of which nobody knew it (VIS-03). */
+/** The end of a side effect that was unknown (VIS-03). */
 function effectEvent({ outcome, how, at }: OutcomeSettlement, record: InvocationRecord): EventDraft[] {
   const { tenantId, invocationId, agentDid, toolId, sideEffect } = record;
   if (sideEffect === undefined || sideEffect === 'pure') return [];
@@ -88,7 +88,7 @@ function effectEvent({ outcome, how, at }: OutcomeSettlement, record: Invocation
   ];
 }
 
-/** A result has no place in the audit, only its hash. */
+/** The result itself does not belong in the audit, only its hash. */
 function settledEvent(
   { tenantId, invocationId, outcome, how, note, result, at }: OutcomeSettlement,
   asker: Asker,

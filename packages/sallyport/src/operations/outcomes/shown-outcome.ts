@@ -36,15 +36,15 @@ export function shownSettlement({ outcome, how, by, note, result, at }: OutcomeS
   };
 }
 
-/** What a settlement stands on. */
+/** Dependencies of settlements. */
 export type OutcomeParts = Pick<OperationParts, 'outcomes' | 'records' | 'ledger' | 'clock' | 'sideEffects'>;
 
-/** @returns E3901 where this layer keeps none */
+/** @returns E3901 when this layer keeps no outcomes */
 export function storeOf({ outcomes }: Pick<OperationParts, 'outcomes'>): OutcomeStore | Failure {
   return outcomes ?? failure('E3901', 'This layer does not keep unknown outcomes.');
 }
 
-/** The call, where its outcome is or was not known. @returns E3809 for any other, and for those of other tenants */
+/** A call whose outcome is or was unknown. @returns E3809 for any other, and for calls of other tenants */
 export async function unknownOutcome(
   parts: OutcomeParts,
   tenantId: string,

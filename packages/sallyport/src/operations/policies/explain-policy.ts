@@ -16,12 +16,12 @@ import { questionFrom } from './recorded-question.ts';
 
 type Parts = Pick<OperationParts, 'policies' | 'records' | 'registry' | 'catalogTenant' | 'defaultTenant'>;
 
-/** Events of one call that are looked through. */
+/** Events of one call that are searched. */
 const EVENTS_MAX = 100;
 
 /**
- * Which policies decided on a call and what would have to change: of a call on record, or of one that nobody made. The
- * decision itself is read from the record where it is there; the reasons are those of the policies in force now.
+ * Explains which policies decided on a call and what would have to change: for a call on record, or for a hypothetical
+ * one. A recorded decision is read from the record; the reasons come from the policies in force now.
  */
 export const explainPolicy = operation({
   name: 'policies.explain',
@@ -102,7 +102,7 @@ async function explainRecord(
   };
 }
 
-/** The last decision on record: a call whose arguments were edited is decided on again. */
+/** The last decision on record: a call with edited arguments is decided on again. */
 function decisionIn(events: readonly CloudEvent[]): RecordedDecision | undefined {
   return events.map(({ data }) => data['policy_decision'] as RecordedDecision | undefined).findLast(Boolean);
 }
@@ -114,7 +114,7 @@ function verdict(engines: readonly PolicyExplanation[]): { allowed: boolean; ask
   return { allowed, ...(ask ? { ask } : {}) };
 }
 
-/** Whoever may not see all policies sees those that decided on a call of their own. */
+/** An asker who may not see all policies sees those that decided on a call of its own. */
 function shown(engines: readonly PolicyExplanation[], all: boolean): PolicyExplanation[] {
   if (all) return [...engines];
   return engines.map((engine) => ({

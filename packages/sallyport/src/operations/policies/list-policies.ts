@@ -3,7 +3,7 @@ import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayKeepPolicies } from './owns-policies.ts';
 
-/** The engines in the order in which they are asked, with what is in force and what was not taken. */
+/** The engines in the order in which they are asked, with the policies in force and those kept out. */
 export const listPolicies = operation({
   name: 'policies.list',
   summary: 'List the policy engines with the policies in force and in shadow mode',

@@ -3,9 +3,9 @@ import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /**
- * Policies are the layer's, not a tenant's, and may speak of every tenant: they are shown to a local caller and to
- * operators of the tenant that the layer is run by.
- * @returns E3213 for anyone else
+ * Policies belong to the layer, not to a tenant, and may mention every tenant: they are shown to local callers and to
+ * operators of the tenant that runs the layer.
+ * @returns E3213 for all others
  */
 export function mayKeepPolicies(
   { catalogTenant, defaultTenant }: Pick<OperationParts, 'catalogTenant' | 'defaultTenant'>,

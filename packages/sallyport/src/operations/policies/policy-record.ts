@@ -7,29 +7,29 @@ import type { PolicyNews, PolicyReading } from '../../permission/policy-administ
 import type { PolicyFault } from '../../permission/policy-engine.port.ts';
 import type { Log } from '../../telemetry/log.ts';
 
-/** Who reads policies when nobody asks for it. */
+/** Agent in the events of policies that the layer itself loaded. */
 const LAYER = 'did:sallyport:layer';
-/** Changes that are kept while there is no ledger yet. */
+/** Changes that are kept until the ledger exists. */
 const EARLY_MAX = 100;
 
-/** What a record of policies is made from. */
+/** Dependencies of the record of policies. */
 export interface PolicyRecordParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Whose audit it is: policies are the layer's, so it is that of the tenant that the layer is run by. */
+  /** Tenant of the events: policies belong to the layer, so it is the tenant that runs the layer. */
   readonly tenantId: string;
 }
 
-/** Puts on record which policies came into force, and which were kept out (PRM-05). */
+/** Audits which policies came into force, and which were kept out (PRM-05). */
 export interface PolicyRecord {
   readonly news: PolicyNews;
-  /** From now on changes are written at once; those before it are written now. Never rejects. */
+  /** Writes all earlier changes now, and later ones at once. Never rejects. */
   recordIn(ledger: Pick<Ledger, 'commit'>): Promise<void>;
 }
 
 /**
- * An event for each change: `change` is `in-force` or `kept-out`, with engine, versions, number of policies, file, line and
- * reason. A change that cannot be recorded stands in the log; the policies are in force all the same.
+ * Writes an event for each change: `change` is `in-force` or `kept-out`, with engine, versions, number of policies,
+ * file, line and reason. A change that cannot be recorded is logged; the policies are in force all the same.
  */
 export function createPolicyRecord({ clock, log, tenantId }: PolicyRecordParts): PolicyRecord {
   const early: EventDraft[] = [];

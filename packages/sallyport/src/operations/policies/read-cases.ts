@@ -5,7 +5,7 @@ import { PolicyCase, type PolicyFaultBody, type PolicyFileBody } from '../../../
 import type { FiledCase } from '../../permission/policy-administration.ts';
 import type { SchemaValidator } from '../../validation/schema-validator.ts';
 
-/** The tests in some files, and what could not be read. */
+/** The tests in some files, and the faults of unreadable ones. */
 export interface ReadCases {
   readonly cases: FiledCase[];
   readonly faults: PolicyFaultBody[];

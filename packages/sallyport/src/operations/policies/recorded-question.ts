@@ -4,16 +4,16 @@ import type { InvocationPhase } from '../../../api/schemas/invocation.ts';
 import type { PolicyQuestionBody } from '../../../api/schemas/policy.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 
-/** The question that policies were asked about a call, as far as it is on record. */
+/** The question to the policies about a call, as far as it is on record. */
 export interface RecordedQuestion {
   readonly question: PolicyQuestionBody;
-  /** What is not on record, and what was taken instead. */
+  /** Members that are not on record, and the values assumed instead. */
   readonly assumed: string[];
 }
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Puts the question together again from the record and the events of a call. */
+/** Rebuilds the question from the record and the events of a call. */
 export function questionFrom(
   record: InvocationRecord,
   events: readonly CloudEvent[],
@@ -62,7 +62,10 @@ export function questionFrom(
 
 const isFilledList = (value: unknown): value is readonly string[] => Array.isArray(value) && value.length > 0;
 
-/** What a call could touch, from the short texts of its events (`filesystem:rw:/work`, `network:host:443`). */
+/**
+ * The resources that a call could touch, from the short texts of its events (`filesystem:rw:/work`,
+ * `network:host:443`).
+ */
 function touched(capabilities: readonly string[]): NonNullable<PolicyQuestionBody['context']> {
   const of = (kind: string): string[] =>
     capabilities.filter((one) => one.startsWith(`${kind}:`)).map((one) => one.slice(kind.length + 1));

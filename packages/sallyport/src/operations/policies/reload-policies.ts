@@ -4,7 +4,7 @@ import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { mayKeepPolicies } from './owns-policies.ts';
 
-/** Puts the files as they are now in force; E3214 when they have a fault, and nothing changes. */
+/** Reads the files again and puts them in force; E3214 when they have a fault, and nothing changes. */
 export const reloadPolicies = operation({
   name: 'policies.reload',
   summary: 'Read the policies again and forget every decision made before (PRM-05)',

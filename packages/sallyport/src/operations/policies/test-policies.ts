@@ -7,10 +7,10 @@ import { readCases } from './read-cases.ts';
 
 type Parts = Pick<OperationParts, 'policies' | 'schemas' | 'catalogTenant' | 'defaultTenant'>;
 
-/** Cases of one request: each is asked while the layer does nothing else. */
+/** Cases of one request: they are evaluated synchronously, while the layer does nothing else. */
 const CASES_MAX = 10_000;
 
-/** Runs tests against policies that are not put in force; what cannot be read is told beside the results. */
+/** Runs tests against policies that are not put in force; unreadable cases are reported beside the results. */
 export const testPolicies = operation({
   name: 'policies.test',
   summary: 'Run the tests of policies against policies that are not put in force',

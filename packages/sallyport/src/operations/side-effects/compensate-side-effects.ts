@@ -13,10 +13,10 @@ import type { OperationParts } from '../parts.ts';
 import { findOwn, partOf } from './may-see.ts';
 import { compensationOutcome } from './side-effect-record.ts';
 
-/** Side effects that are taken back by one request. */
+/** Side effects that are compensated by one request. */
 const EFFECTS_MAX = 100;
 
-/** Takes one side effect back; what became of it is the answer, an unhappy end too. */
+/** Compensates one side effect; the answer is the outcome, also when it failed. */
 export const compensateOne = operation({
   name: 'side-effects.compensate',
   summary: 'Take back what one call left behind, once, by the tool that its tool names',
@@ -48,7 +48,7 @@ export const compensateOne = operation({
     },
 });
 
-/** Takes many back, the last that ran first. */
+/** Compensates many, starting with the one that ran last. */
 export const compensateMany = operation({
   name: 'side-effects.compensate-all',
   summary: 'Take back what the calls of a turn group left behind, or calls by name, the last first',
@@ -112,11 +112,11 @@ async function ofTurn(
   if (next !== undefined) {
     return failure('E3810', `The turn group has more than ${EFFECTS_MAX} side effects. Name the calls in parts.`);
   }
-  // The sort keeps the order of acceptance where two ended at once.
+  // The sort is stable: calls that ended at the same time stay in the order of acceptance.
   const inOrder = effects.map(({ record }) => record).reverse();
   return inOrder.sort((one, other) => endOf(one) - endOf(other));
 }
 
-/** Epoch ms; when calls ran side by side, the one that ended later built on more. */
+/** Epoch ms; of calls that ran side by side, the one that ended later may build on the other. */
 const endOf = ({ metadata, acceptedAt }: InvocationRecord): number =>
   metadata?.completed_at === undefined ? acceptedAt : Date.parse(metadata.completed_at);

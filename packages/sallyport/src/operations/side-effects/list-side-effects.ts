@@ -13,10 +13,13 @@ import type { OperationParts } from '../parts.ts';
 import { findOwn, partOf } from './may-see.ts';
 import { listedSideEffect, wholeSideEffect } from './side-effect-record.ts';
 
-/** Side effects on one page when nobody says. */
+/** Default number of side effects on one page. */
 const PAGE = 50;
 
-/** Shows who asks their own; who reads for the tenant sees all of it, or what all users of one agent left behind. */
+/**
+ * Lists the asker's own side effects; for an asker who reads the tenant, all of them, or those of all users of one
+ * agent.
+ */
 export const listSideEffects = operation({
   name: 'side-effects.list',
   summary: 'List what calls left behind: the own calls, or all of the tenant for who reads it',
@@ -55,7 +58,7 @@ export const listSideEffects = operation({
     },
 });
 
-/** One of them, with its arguments and results as far as they are kept. */
+/** One side effect, with its arguments and results as far as they are kept. */
 export const getSideEffect = operation({
   name: 'side-effects.get',
   summary: 'What one call left behind, with its arguments where they are kept',

@@ -4,7 +4,7 @@ import { mayReach, type Reach } from '../invocations/may-reach.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** The side effect, or the same answer for what is not there and what is not the asker's. */
+/** A side effect of the asker; one answer both for a missing one and for another owner's. */
 export async function findOwn(
   sideEffects: SideEffects,
   invocationId: string,
@@ -19,6 +19,6 @@ export async function findOwn(
 const noSuch = (invocationId: string): Failure =>
   failure('E3809', `There is no side effect of a call ${invocationId} that you may see.`);
 
-/** The part, or that this layer has none. */
+/** The side effects; E3901 when this layer has none. */
 export const partOf = ({ sideEffects }: Pick<OperationParts, 'sideEffects'>): SideEffects | Failure =>
   sideEffects ?? failure('E3901', 'This layer keeps no side effects.');

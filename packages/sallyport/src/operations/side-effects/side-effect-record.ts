@@ -3,7 +3,7 @@ import type { CompensationOutcome, SideEffectRecord } from '../../../api/schemas
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { needsCompensation, type OneOfMany, type SideEffect } from '../../orchestration/side-effects.ts';
 
-/** A side effect as it is listed: what may be large, or tell more than is needed there, is left out. */
+/** A side effect as it is listed: large or needlessly detailed members are left out. */
 export function listedSideEffect(effect: SideEffect): SideEffectRecord {
   const { record, status, compensation } = effect;
   const { sideEffect = 'irreversible', failure, metadata, compensation: plan } = record;
@@ -30,7 +30,7 @@ export function listedSideEffect(effect: SideEffect): SideEffectRecord {
   };
 }
 
-/** A side effect with all that is kept of it. */
+/** A side effect with all its kept members. */
 export function wholeSideEffect(effect: SideEffect, compensating: InvocationRecord | undefined): SideEffectRecord {
   const { record } = effect;
   const compensated = effect.status === 'compensated' && compensating !== undefined && 'result' in compensating;
@@ -42,7 +42,7 @@ export function wholeSideEffect(effect: SideEffect, compensating: InvocationReco
   };
 }
 
-/** What became of taking one back. */
+/** The outcome of a compensation. */
 export function compensationOutcome({ record, outcome, done, failure }: OneOfMany): CompensationOutcome {
   const id = done?.effect.compensation?.compensationId;
   return {

@@ -43,7 +43,7 @@ async function shop() {
     caller: { door: 'library', token: await made.token({ agent_did: agentDid, roles, tenant_id: tenantId }) },
   });
   const order = async (n: number, turn = 't-1') => {
-    // The list is in order of time, to the millisecond.
+    // The list is ordered by time in whole milliseconds, so the calls must differ.
     await sleep(2);
     const execution_options = { turn_group_id: turn };
     return (await made.call({ tool_id: 'order', parameters: { n }, execution_options })).invocationId;

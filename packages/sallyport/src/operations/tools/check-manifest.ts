@@ -4,7 +4,7 @@ import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { ownedId } from '../upstreams/owned-id.ts';
 
-/** Judges a manifest as a registration would, and writes nothing (REG-08). */
+/** Checks a manifest as a registration would, and writes nothing (REG-08). */
 export const checkManifest = operation({
   name: 'tools.check',
   summary: 'Judge a manifest without registering it: every fault, and what its schemas lack',

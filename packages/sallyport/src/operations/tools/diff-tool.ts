@@ -5,7 +5,7 @@ import { stepWarning } from '../../registry/registry.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** What changed between two versions that the asker sees. */
+/** The changes between two versions that the asker sees. */
 export const diffTool = operation({
   name: 'tools.diff',
   summary: 'What changed between two versions of a tool, and whether it breaks callers',

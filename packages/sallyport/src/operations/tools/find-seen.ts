@@ -7,7 +7,7 @@ import type { ToolSearchAnswer } from '../../registry/tool-search.ts';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** What finding needs. */
+/** Dependencies of the search. */
 export type FindingParts = Pick<OperationParts, 'registry' | 'visible' | 'toolSearch' | 'catalogTenant'>;
 
 /** One tool that was found, as the asker sees it. */
@@ -17,12 +17,14 @@ export interface FoundSummary {
   readonly similarity?: number;
 }
 
-/** What the search found among the tools that the asker may see; nothing else takes part in it. */
+/** The search results among the tools that the asker may see; no other tool influences them. */
 export interface SeenAnswer extends Omit<ToolSearchAnswer, 'found'> {
   readonly found: readonly FoundSummary[];
 }
 
-/** Searches the tenant's tools, and those of the catalogue that it sees. Without a tier those that the asker may call. */
+/**
+ * Searches the tenant's tools, and the catalogue tools that it sees. Without a tier: the tools that the asker may call.
+ */
 export async function findSeen(
   parts: FindingParts,
   asker: Asker,
@@ -51,7 +53,7 @@ function tenantsOf({ registry, catalogTenant }: FindingParts, { principal: { ten
   return isShared ? [tenantId, catalogTenant] : [tenantId];
 }
 
-/** Without a tier the answer of the sight is kept by the search, for as long as it is the same. */
+/** Without a tier the search caches the visible tools while the key stays the same. */
 function seenBy({ visible }: FindingParts, asker: Asker, tier: Tier | undefined, see: Sight) {
   const key = tier === undefined ? visible.sightKey(asker) : undefined;
   return { visible: (tool: ToolVersion) => see(tool) !== undefined, ...(key === undefined ? {} : { visibleKey: key }) };
@@ -59,7 +61,7 @@ function seenBy({ visible }: FindingParts, asker: Asker, tier: Tier | undefined,
 
 type Sight = (tool: ToolVersion) => SeenTool | undefined;
 
-/** As the lists by tier have it, less what waits for an operator: its words are not to be found. */
+/** As the lists by tier, without tools that wait for an operator: their text must not be found. */
 function sightOf({ registry, visible }: FindingParts, asker: Asker, tier: Tier | undefined): Sight {
   const sight = visible.sight(asker);
   if (tier === undefined) return sight;
@@ -67,7 +69,7 @@ function sightOf({ registry, visible }: FindingParts, asker: Asker, tier: Tier |
   const hidden = HIDDEN[tier];
   return (tool) => {
     const { tool_id } = tool.manifest;
-    // A tool of the tenant's own stands before one of the catalogue with the same id.
+    // A tenant's own tool hides a catalogue tool with the same id.
     if (tool.tenantId !== tenantId && registry.versions(tenantId, tool_id).length > 0) return undefined;
     const why = visible.why(asker, tool_id);
     if (why !== undefined && (hidden === 'all' || hidden.includes(why.code))) return undefined;
@@ -75,7 +77,7 @@ function sightOf({ registry, visible }: FindingParts, asker: Asker, tier: Tier |
   };
 }
 
-/** Reasons that keep a tool out of a tier. */
+/** Reasons that exclude a tool from a tier. */
 const HIDDEN: Readonly<Record<Tier, 'all' | readonly string[]>> = {
   catalog: ['quarantined'],
   tenant: ['quarantined', 'not_in_tenant'],

@@ -1,7 +1,7 @@
 import type { ToolHistoryEntry } from '../../../api/schemas/registry/tool-lifecycle.ts';
 import type { HistoryEntry } from '../../registry/registry.ts';
 
-/** One version with what became of it, as the wire has it. */
+/** One version with its state and use, as the wire has it. */
 export function historyEntry({ version, inUse, lastUsedAt }: HistoryEntry): ToolHistoryEntry {
   const { manifest, registeredBy, deprecatedAt, removableAt, deprecatedInFavorOf } = version;
   const guide = version.migrationGuide ?? manifest.migration_guide;

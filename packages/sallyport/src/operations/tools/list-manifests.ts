@@ -4,7 +4,7 @@ import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { shownManifest } from './shown-manifest.ts';
 
-/** Whole manifests of the newest versions, as the asker sees them, in pages, for doors that show schemas. */
+/** Full manifests of the newest versions, as the asker sees them, in pages, for doors that show schemas. */
 export const listManifests = operation({
   name: 'tools.manifests',
   summary: 'Manifests of the tools that the caller may see',

@@ -2,7 +2,7 @@ import { ToolListRequest, ToolListResponse } from '../../../api/schemas/registry
 import { operation } from '../operation.ts';
 import { type FindingParts, findSeen } from './find-seen.ts';
 
-/** BC-2 tool.list(): what the asker may see, by name, in pages; with a query what answers it, best first. */
+/** BC-2 tool.list(): the visible tools, by name, in pages; with a query the matching ones, best first. */
 export const listTools = operation({
   name: 'tools.list',
   summary: 'List the tools that the caller may see (BC-2)',

@@ -16,7 +16,7 @@ import { recordChange } from './registry-event.ts';
 
 type Parts = Pick<OperationParts, 'registry' | 'ledger' | 'clock'>;
 
-/** Deprecates versions: calls go on, with a warning that says what to use instead (REG-04). */
+/** Deprecates versions: calls still run, with a warning that names the replacement (REG-04). */
 export const deprecateTool = operation({
   name: 'tools.deprecate',
   summary: 'Deprecate one version of a tool, or every active one',
@@ -41,7 +41,7 @@ export const deprecateTool = operation({
     },
 });
 
-/** Says that deprecated versions end soon. */
+/** Announces the end of deprecated versions. */
 export const sunsetTool = operation({
   name: 'tools.sunset',
   summary: 'Announce the end of one deprecated version, or of every one',
@@ -57,7 +57,7 @@ export const sunsetTool = operation({
       answer(parts, tool_id, await move(parts, asker, { toolId: tool_id, version, to: 'sunset', reason })),
 });
 
-/** Makes one version active again, unless its id went to an upstream meanwhile. */
+/** Makes one version active again, unless its id was taken by an upstream meanwhile. */
 export const restoreTool = operation({
   name: 'tools.restore',
   summary: 'Make a version active again, a removed one too',
@@ -79,7 +79,7 @@ export const restoreTool = operation({
     },
 });
 
-/** Removes versions whose days of warning are over, or by force any; calls that run go on. */
+/** Removes versions whose notice period is over, or any version by force; running calls continue. */
 export const removeTool = operation({
   name: 'tools.remove',
   summary: 'Remove one version of a tool, or all',
@@ -102,7 +102,7 @@ interface Wanted extends Omit<MoveDetails, 'by' | 'reason'>, Pick<VersionMove, '
   readonly reason: string | undefined;
 }
 
-/** Moves versions and puts that on record. */
+/** Moves versions to a state and audits that. */
 async function move(parts: Parts, asker: Asker, wanted: Wanted): Promise<readonly ToolVersion[]> {
   const { version, reason, ...others } = wanted;
   const { tenantId, agentDid } = asker.principal;
@@ -117,7 +117,7 @@ async function move(parts: Parts, asker: Asker, wanted: Wanted): Promise<readonl
   return moved;
 }
 
-/** One event for the versions of a tool that went to the same state. */
+/** One event for all versions of a tool that changed to the same state. */
 export async function recordMoves(
   parts: Pick<Parts, 'ledger' | 'clock' | 'registry'>,
   asker: Asker,

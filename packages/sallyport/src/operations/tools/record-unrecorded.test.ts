@@ -37,7 +37,7 @@ async function openOperations() {
   return { said, open };
 }
 
-/** Younger than now: everything that is unrecorded. */
+/** A negative age: every unrecorded change is old enough. */
 const AT_ONCE = -60_000;
 
 test('AUD-01 a registration and a removal that were cut off before their events are told at the next start', async () => {

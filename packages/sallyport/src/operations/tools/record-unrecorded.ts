@@ -3,17 +3,17 @@ import { clearInterval, setInterval } from 'node:timers';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** Age at which a change without its event was left behind by a crash, in ms: an operation takes far less between the two. */
+/** Ms after which a change without its event was left by a crash: an operation takes far less between the two. */
 const LEFT_BEHIND_MS = 10_000;
-/** How often is looked for such changes, in ms; another instance may have crashed. */
+/** Ms between searches for such changes, since another instance may have crashed. */
 const LOOK_MS = 10_000;
 
 type Parts = Pick<OperationParts, 'registry' | 'ledger' | 'clock' | 'log'>;
 
 /**
- * Puts changes of tool versions on record whose own events were lost: the process was killed between the two
- * transactions. Each is told as it stands, with who asked for it as far as the registry knows. Two instances may both
- * tell one; none is left out. Says how many there were.
+ * Audits changes of tool versions whose own events were lost, because the process was killed between the two
+ * transactions. Each is recorded with its present state, and with the asker as far as the registry knows. Two instances
+ * may both record one; none is left out. Resolves to their number.
  */
 export async function recordUnrecorded(parts: Parts, olderThanMs = LEFT_BEHIND_MS): Promise<number> {
   const left = await parts.registry.unrecorded(olderThanMs);
@@ -37,7 +37,7 @@ export async function recordUnrecorded(parts: Parts, olderThanMs = LEFT_BEHIND_M
   return left.length;
 }
 
-/** Looks now and then, until it is disposed. */
+/** Searches periodically until disposed. */
 export function followUnrecorded(parts: Parts): AsyncDisposable {
   let working: Promise<unknown> | undefined;
   const look = (): void => {

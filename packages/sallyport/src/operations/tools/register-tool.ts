@@ -5,7 +5,9 @@ import { ownedId } from '../upstreams/owned-id.ts';
 import { recordMoves } from './move-tool.ts';
 import { recordChange } from './registry-event.ts';
 
-/** Registers one manifest; the same content again changes nothing (REG-03). Versions that left for it are on record too. */
+/**
+ * Registers one manifest; the same content again changes nothing (REG-03). Versions that it retires are on record too.
+ */
 export const registerTool = operation({
   name: 'tools.register',
   summary: 'Register a manifest',

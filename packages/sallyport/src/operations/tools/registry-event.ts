@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** Puts a change of what exists on record, before the answer. */
+/** Audits a change of the registry, before the answer. */
 export function recordChange(
   { ledger, clock }: Pick<OperationParts, 'ledger' | 'clock'>,
   { principal, caller }: Asker,

@@ -2,7 +2,7 @@ import { ToolSearchRequest, ToolSearchResponse } from '../../../api/schemas/regi
 import { operation } from '../operation.ts';
 import { type FindingParts, findSeen } from './find-seen.ts';
 
-/** REG-05: tools by what they do, best first, in pages. */
+/** REG-05: finds tools by what they do, best first, in pages. */
 export const searchTools = operation({
   name: 'tools.search',
   summary: 'Find tools by what they do, among those that the caller may see',

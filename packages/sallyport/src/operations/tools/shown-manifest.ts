@@ -3,14 +3,15 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import { LISTED_MEMBERS } from '../../domain/tool/listed-members.ts';
 import type { Asker } from '../operation.ts';
 
-/** Roles that keep tools, and so may read how they are run. */
+/** Roles that manage tools, and so may read how they are run. */
 const KEEPERS: readonly Role[] = ['viewer', 'operator', 'admin'];
 
 const forAgents = new WeakMap<ToolManifest, ToolManifest>();
 
 /**
  * A manifest as the asker may read it. How a tool is run — command lines, addresses, names of secrets — concerns those
- * who keep it, not an agent that calls it; nor does it help a model. What an MCP server lists of its tool is for everybody.
+ * who manage it, not an agent that calls it; it does not help a model either. What an MCP server lists of its tool is
+ * public.
  */
 export function shownManifest(manifest: ToolManifest, { principal: { roles } }: Asker): ToolManifest {
   if (manifest.executor.config === undefined || roles.some((role) => KEEPERS.includes(role))) return manifest;

@@ -4,7 +4,7 @@ import { complianceOf } from '../../registry/registry.ts';
 import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
-/** How well the schemas of a registered tool are described (REG-08). */
+/** Rates the descriptions in a registered tool's schemas (REG-08). */
 export const toolCompliance = operation({
   name: 'tools.compliance',
   summary: 'How well the schemas of a tool are described, with what is missing',

@@ -4,7 +4,7 @@ import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { historyEntry } from './history-entry.ts';
 
-/** Every version of a tool that the tenant registered, removed ones among them. */
+/** Every version of a tool that the tenant registered, including removed ones. */
 export const toolHistory = operation({
   name: 'tools.history',
   summary: 'Every version of a tool with its state, its dates and who moved it',

@@ -22,8 +22,8 @@ export const addUpstream = operation({
 });
 
 /**
- * The definition with the package that its command needs, which is put on record, and with references in the place of secrets
- * where none are kept.
+ * The definition with the package that its command needs, which is put on record, and with references in place of
+ * secrets when no secrets are kept.
  * @throws E3801 when something has to be installed and may not be, or cannot be
  */
 export async function withInstalled(
@@ -47,7 +47,7 @@ export async function withInstalled(
   return definition;
 }
 
-/** @throws ToolLayerError what the server did instead of answering; nothing is stored then */
+/** @throws ToolLayerError the failure of the server; nothing is stored then */
 export async function connectAndRegister(
   parts: OperationParts,
   asker: Asker,

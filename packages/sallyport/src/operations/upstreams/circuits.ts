@@ -15,7 +15,7 @@ type Parts = Pick<OperationParts, 'circuits'>;
 type Store = NonNullable<Parts['circuits']>['store'];
 type KnownCircuit = NonNullable<Awaited<ReturnType<Store['find']>>>;
 
-/** Circuits on a page when the asker names no number. */
+/** Default number of circuits on a page. */
 const PAGE = 50;
 
 /** The circuits of the asker's tenant, by name, in pages. */
@@ -33,7 +33,7 @@ export const listCircuits = operation({
     async ({ state, after, limit = PAGE }, { principal: { tenantId } }) => {
       const place = after === undefined ? {} : { after };
       const query = { ...place, ...(state === undefined ? {} : { state }) };
-      // One more says whether there is another page.
+      // One more than the page holds, to see whether another page follows.
       const found = (await circuits?.store.list(tenantId, { ...query, limit: limit + 1 })) ?? [];
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;

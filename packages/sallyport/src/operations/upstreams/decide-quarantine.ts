@@ -13,7 +13,7 @@ import { isNamed, servedManifest, type WaitingTool, waitingTools } from './list-
 import { recordToolChanges } from './record-tool-changes.ts';
 import { noteRecorded, registerListed, registrationOf } from './register-listed.ts';
 
-/** Registers what a server serves now as a new version, and lets it be called (REG-09). */
+/** Registers the definition that a server serves now as a new version, and allows calls (REG-09). */
 export const acceptQuarantined = operation({
   name: 'upstreams.accept',
   summary: 'Accept what an upstream serves now, as a new version',
@@ -34,7 +34,10 @@ export const acceptQuarantined = operation({
     }),
 });
 
-/** Refuses what a server serves now; the tool comes back by itself when it is served as accepted again (REG-09). */
+/**
+ * Rejects the definition that a server serves now; the tool is allowed again by itself when it is served as accepted
+ * (REG-09).
+ */
 export const rejectQuarantined = operation({
   name: 'upstreams.reject',
   summary: 'Refuse what an upstream serves now',
@@ -110,7 +113,7 @@ async function accept(parts: OperationParts, asker: Asker, name: string, tools: 
   });
 }
 
-/** The version that was accepted before describes what the server no longer does; a call of it still goes there. */
+/** The version accepted before describes what the server no longer does; calls of it still reach the server. */
 async function deprecateFormer(parts: OperationParts, asker: Asker, { tenantId, toolId, version }: WaitingTool) {
   const { registry, quarantine } = parts;
   const now = quarantine.find(tenantId, toolId)?.version;

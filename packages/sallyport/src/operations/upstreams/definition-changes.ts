@@ -6,7 +6,10 @@ import type { DefinitionChange } from '../../../api/schemas/registry/quarantine.
 export const CHANGES_MAX = 100;
 const TEXT_CHARS_MAX = 2_000;
 
-/** What differs between two JSON values, member by member, in the order of the first; lists of plain values as a whole. */
+/**
+ * Differences between two JSON values, member by member, in the order of the first; lists of plain values are compared
+ * as a whole.
+ */
 export function definitionChanges(before: unknown, after: unknown): { changes: DefinitionChange[]; leftOut: number } {
   const changes: DefinitionChange[] = [];
   let leftOut = 0;
@@ -28,7 +31,7 @@ function* differences(path: string, before: unknown, after: unknown): Generator<
   } else yield { path, kind: 'changed', before: shown(before), after: shown(after) };
 }
 
-/** Objects, and lists that hold some; lists of plain values such as `required` are read better as a whole. */
+/** Objects, and lists that hold some; lists of plain values such as `required` are easier to read as a whole. */
 function isStructure(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   return !Array.isArray(value) || value.some((item) => typeof item === 'object' && item !== null);

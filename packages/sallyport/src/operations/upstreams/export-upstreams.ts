@@ -9,7 +9,10 @@ import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { withPlaceholders } from './get-upstream.ts';
 
-/** The upstreams of a tenant as the `mcpServers` JSON of desktop clients; a value that may be a secret is left to be filled in. */
+/**
+ * The upstreams of a tenant as the `mcpServers` JSON of desktop clients; placeholders stand for values that may be
+ * secrets.
+ */
 export const exportUpstreams = operation({
   name: 'upstreams.export',
   summary: "The upstreams as a desktop client's mcpServers JSON, without values of secrets (REG-14)",
@@ -47,7 +50,7 @@ function serverOf(definition: UpstreamDefinition): DesktopServer {
   };
 }
 
-/** Names the version that was installed, so that another client runs the same one. */
+/** Names the installed version, so that another client runs the same one. */
 function pinned(
   args: readonly string[],
   installed: { readonly manager: string; readonly name: string; readonly version: string } | undefined,

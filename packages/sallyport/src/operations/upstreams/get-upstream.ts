@@ -6,10 +6,10 @@ import type { OperationParts } from '../parts.ts';
 
 const NAMED_MAX = 100;
 const HIDDEN = '[hidden]';
-/** A value that names a secret instead of holding one. */
+/** A value that refers to a secret instead of holding one. */
 const PLACEHOLDER = /^[^{}]{0,32}\{\{[A-Za-z0-9_.-]+\}\}$/;
 
-/** One upstream with everything that an operator may want to know of it (REG-09). */
+/** One upstream with all details for an operator (REG-09). */
 export const getUpstream = operation({
   name: 'upstreams.get',
   summary: 'One upstream: its state, what it offers, what is wrong with it (REG-09)',
@@ -34,10 +34,10 @@ export const getUpstream = operation({
     },
 });
 
-/** The definition with every value hidden that may be a secret and is not one by name. */
+/** The definition, with every value hidden that may be a secret and is not a reference. */
 const withoutSecrets = (definition: UpstreamDefinition): UpstreamDefinition => shownAs(definition, () => HIDDEN);
 
-/** The same with `{{NAME}}` in the place of such a value, by the name of its variable or header. */
+/** The definition with `{{NAME}}` in place of such a value, named after its variable or header. */
 export const withPlaceholders = (definition: UpstreamDefinition): UpstreamDefinition =>
   shownAs(definition, (name) => `{{${name.replace(/[^A-Za-z0-9_.-]/g, '_')}}}`);
 
@@ -70,7 +70,7 @@ function shownAs(definition: UpstreamDefinition, standIn: (name: string) => stri
   };
 }
 
-/** Keys of some servers travel in the query. */
+/** Some servers take their key in the query. */
 function withoutUserinfo(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);

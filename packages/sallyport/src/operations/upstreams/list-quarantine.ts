@@ -12,13 +12,13 @@ import type { OperationParts } from '../parts.ts';
 import { definitionChanges } from './definition-changes.ts';
 import { changeLevel, definitionOf } from './next-version.ts';
 
-/** A tool about which an operator can decide. */
+/** A tool on which an operator can decide. */
 export interface WaitingTool extends UpstreamTool {
   readonly block: QuarantineReason;
   readonly served: ServedDefinition;
 }
 
-/** Tools that wait for an operator or were rejected, with what changed; ordered by id, in pages (REG-09). */
+/** Tools that wait for an operator or were rejected, with their changes; ordered by id, in pages (REG-09). */
 export const listQuarantine = operation({
   name: 'upstreams.quarantine',
   summary: 'List the tools that wait for an operator, with what changed (REG-09)',
@@ -40,7 +40,7 @@ export const listQuarantine = operation({
     },
 });
 
-/** Of one upstream, or of all; absent ones have nothing to decide. */
+/** Waiting tools of one upstream, or of all; tools that are not listed any more have nothing to decide. */
 export function waitingTools(
   { quarantine }: Pick<OperationParts, 'quarantine'>,
   tenantId: string,
@@ -51,10 +51,10 @@ export function waitingTools(
   });
 }
 
-/** Whether a tool is meant, by its id or by the name that its server gives it. */
+/** True when a name means this tool, by its id or by its server's name for it. */
 export const isNamed = ({ toolId, tool }: UpstreamTool, name: string): boolean => toolId === name || tool === name;
 
-/** The manifest that a tool would be registered with. @param said by the operator */
+/** The manifest under which a tool would be registered. @param said settings of the operator */
 export function servedManifest(
   { importMcp }: Pick<OperationParts, 'importMcp'>,
   { upstream, toolId, served }: WaitingTool,

@@ -4,12 +4,12 @@ import type { ToolManifest } from '../../../api/schemas/tool-manifest.ts';
 import type { ToolVersion } from '../../domain/tool/tool-version.ts';
 import { compareManifests } from '../../registry/compare-manifests.ts';
 
-/** How much a new definition differs, in the words of SemVer. */
+/** The size of a change in SemVer terms. */
 export type ChangeLevel = 'major' | 'minor' | 'patch';
 
 /**
- * The version of a changed tool: that of its server when it is higher than every live one, else one of our own, higher
- * than the newest. The server's is then kept in `executor.config.server_version`.
+ * The version of a changed tool: its server's when that is higher than every live one, else one of our own, higher than
+ * the newest. The server's is then kept in `executor.config.server_version`.
  * @param live versions of the tool, newest first
  */
 export function nextVersion(manifest: ToolManifest, live: readonly ToolVersion[], level: ChangeLevel): ToolManifest {
@@ -18,14 +18,14 @@ export function nextVersion(manifest: ToolManifest, live: readonly ToolVersion[]
   return underVersion(manifest, inc(valid(newest) ?? '0.0.0', level) ?? newest);
 }
 
-/** The same under the patch version after it. */
+/** The manifest under the patch version after it. */
 export function patchAfter(manifest: ToolManifest): ToolManifest {
   return underVersion(manifest, inc(manifest.version, 'patch') ?? manifest.version);
 }
 
 /**
- * How much the definition in a manifest differs from the one that it follows: `major` when something breaks for callers,
- * `minor` for any other change of a schema, `patch` for words, hints and what an operator says beside it.
+ * How much a manifest's definition differs from the previous one: `major` when something breaks for callers, `minor`
+ * for any other change of a schema, `patch` for texts, hints and settings of an operator.
  */
 export function changeLevel(before: ToolManifest | undefined, after: ToolManifest): ChangeLevel {
   if (before === undefined) return 'patch';
@@ -36,23 +36,23 @@ export function changeLevel(before: ToolManifest | undefined, after: ToolManifes
   return compareManifests(from, after).breaking ? 'major' : 'minor';
 }
 
-/** Whether two manifests say the same but for their version. */
+/** True when two manifests differ at most in their version. */
 export function sameButVersion(one: ToolManifest, other: ToolManifest): boolean {
   return !differ(withoutVersion(one), withoutVersion(other));
 }
 
-/** Whether two manifests of a tool come from the same definition, whatever an operator says beside it. */
+/** True when two manifests of a tool come from the same definition, whatever the settings of an operator. */
 export function sameDefinition(one: ToolManifest, other: ToolManifest): boolean {
   return !differ(definitionOf(one), definitionOf(other));
 }
 
-/** Whether two manifests are of one tool of one upstream. */
+/** True when two manifests are of one tool of one upstream. */
 export function isOfSameTool({ executor: one }: ToolManifest, { executor: other }: ToolManifest): boolean {
   const member = (name: string): boolean => one.config?.[name] === other.config?.[name];
   return one.kind === 'mcp' && other.kind === 'mcp' && member('upstream') && member('tool');
 }
 
-/** What a server says of a tool, as far as a manifest holds it, under MCP's names. */
+/** A server's definition of a tool, as far as the manifest holds it, under MCP's names. */
 export function definitionOf({ tool_name, description, parameters_schema, executor }: ToolManifest) {
   const { title, annotations, output_schema: outputSchema, icons, _meta } = executor.config ?? {};
   const said = { title: title ?? tool_name, description, inputSchema: parameters_schema };

@@ -3,9 +3,9 @@ import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 
 /**
- * The refusal of a manifest under an id that belongs to a tool of an upstream, which callers know by it: they would reach
- * another tool. An id belongs to its tool for as long as the upstream is registered, listed or not (REG-09).
- * @param manifest as it was given, which need not be a manifest at all
+ * Refuses a manifest under an id that belongs to an upstream's tool: callers who know that tool by the id would reach
+ * another one. An id belongs to its tool for as long as the upstream is registered, listed or not (REG-09).
+ * @param manifest as it was given, possibly no valid manifest
  * @returns E3007; undefined for an id that is free, and for a manifest of that very tool
  */
 export function ownedId(

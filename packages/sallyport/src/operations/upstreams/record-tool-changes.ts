@@ -3,10 +3,10 @@ import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../tools/registry-event.ts';
 
-/** Tools that one event names; the others are counted. */
+/** Tools that one event names; the others are only counted. */
 const TOOLS_NAMED_MAX = 200;
 
-/** What happened to tools of an upstream. */
+/** A change of an upstream's tools. */
 export type ToolsChange =
   | 'imported'
   | 'tools-quarantined'
@@ -15,7 +15,7 @@ export type ToolsChange =
   | 'tools-accepted'
   | 'tools-rejected';
 
-/** Puts on record what happened to tools of an upstream (REG-09); nothing for none. */
+/** Audits a change of an upstream's tools (REG-09); writes nothing for no tools. */
 export async function recordToolChanges(
   parts: Pick<OperationParts, 'ledger' | 'clock'>,
   asker: Asker,

@@ -8,19 +8,19 @@ import type { Asker } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { changeLevel, isOfSameTool, nextVersion, patchAfter, sameButVersion } from './next-version.ts';
 
-/** A tool to be registered, with the version that it follows, if there is one. */
+/** A tool to be registered, with its previous version, if any. */
 export interface Candidate {
   readonly manifest: ToolManifest;
   /** Version under which its accepted definition is registered. */
   readonly registered?: string | undefined;
 }
 
-/** Manifests registered before others get their turn. */
+/** Manifests that are registered before other work gets its turn. */
 const BATCH = 50;
-/** Versions tried for one tool, when numbers were used up by versions that are removed. */
+/** Versions tried for one tool, when removed versions occupy numbers. */
 const TRIES_MAX = 32;
 
-/** What became of each candidate, in order: the version that is registered now, or why there is none. */
+/** The result for each candidate, in order: the version that is registered now, or why there is none. */
 export async function registerListed(
   { registry }: Pick<OperationParts, 'registry'>,
   { principal: { tenantId, agentDid } }: Asker,
@@ -35,7 +35,7 @@ export async function registerListed(
   return ends;
 }
 
-/** Notes that what a registration wrote is on record: the versions themselves, and those that left for them. */
+/** Marks the versions of a registration, and those it retired, as recorded. */
 export function noteRecorded({ registry }: Pick<OperationParts, 'registry'>, ends: readonly (Registered | Failure)[]) {
   const written = ends.flatMap((end) =>
     isFailure(end) || end.outcome !== 'created' ? [] : [end.version, ...end.retired],
@@ -43,7 +43,7 @@ export function noteRecorded({ registry }: Pick<OperationParts, 'registry'>, end
   return registry.recorded(written);
 }
 
-/** As answers of operations tell it. */
+/** The result as answers of operations show it. */
 export function registrationOf(
   { tool_id, version }: Pick<ToolManifest, 'tool_id' | 'version'>,
   end: Registered | Failure,
@@ -55,7 +55,7 @@ export function registrationOf(
         version: end.version.manifest.version,
         outcome: end.outcome,
         content_hash: end.version.contentHash,
-        // What its schemas lack is the server's affair; the timeout is what the operator asked for.
+        // Faults of the schemas concern the server, not the operator; the timeout is what the operator asked for.
         warnings: end.warnings.filter(({ code }) => code === TIMEOUT_CUT),
       };
   return registration;
@@ -63,7 +63,7 @@ export function registrationOf(
 
 type Registry = OperationParts['registry'];
 
-/** The manifest under its version, the version that says the same already, or a refusal. */
+/** The manifest under its version, an existing version with the same content, or a refusal. */
 function chosen(
   registry: Registry,
   tenantId: string,
@@ -96,7 +96,7 @@ async function registerBatch(
     for (const [place, [index, manifest]] of [...open].entries()) {
       const answer = answers[place];
       if (answer === undefined) continue;
-      // A removed version may have used the number up; the lists of live versions do not say so.
+      // A removed version may occupy the number; the lists of live versions do not show it.
       const usedUp = isFailure(answer) && answer.code === 'E3007' && attempt < TRIES_MAX;
       if (usedUp) again.set(index, patchAfter(manifest));
       else ends.set(index, answer);

@@ -11,7 +11,7 @@ import { recordChange } from '../tools/registry-event.ts';
 
 type Parts = Pick<OperationParts, 'upstreams' | 'ledger' | 'clock'>;
 
-/** Stops an upstream for good; it stays so when the layer is started anew. */
+/** Stops an upstream for good, also after a restart of the layer. */
 export const disableUpstream = operation({
   name: 'upstreams.disable',
   summary: 'Stop an upstream until it is enabled again; its tools stay registered',
@@ -56,7 +56,7 @@ async function switchTo(
   return { upstream };
 }
 
-/** Ends what runs of an upstream and starts it anew. */
+/** Stops an upstream's processes and connections, and starts it anew. */
 export const restartUpstream = operation({
   name: 'upstreams.restart',
   summary: 'End an upstream and start it anew at once',
@@ -78,7 +78,7 @@ export const restartUpstream = operation({
     },
 });
 
-/** The last lines that an upstream wrote on its standard error. */
+/** The last lines of an upstream's standard error. */
 export const upstreamLogs = operation({
   name: 'upstreams.logs',
   summary: 'What an upstream wrote on its standard error',

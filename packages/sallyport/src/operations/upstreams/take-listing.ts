@@ -17,17 +17,17 @@ import { isOfSameTool, sameDefinition } from './next-version.ts';
 import { recordToolChanges } from './record-tool-changes.ts';
 import { type Candidate, noteRecorded, registerListed, registrationOf } from './register-listed.ts';
 
-/** What taking a listing stands on. */
+/** Dependencies of processing a listing. */
 export type ListingParts = Pick<
   OperationParts,
   'upstreams' | 'quarantine' | 'importMcp' | 'registry' | 'ledger' | 'clock' | 'log'
 >;
 
 /**
- * Brings what is registered in step with what an upstream lists now (REG-09). `added`: an operator asked for it just now,
- * so tools that were never seen are trusted unless something in them is suspicious; else `accept_new_tools` decides.
- * Whoever asks, a tool that was accepted otherwise than it is served waits in quarantine.
- * @returns one entry for each tool that is listed or was refused; empty when there is no such upstream any more
+ * Updates the registry to an upstream's present list of tools (REG-09). `added`: an operator just asked for it, so new
+ * tools are trusted unless something in them is suspicious; else `accept_new_tools` decides. In both cases an accepted
+ * tool whose definition has changed waits in quarantine.
+ * @returns one entry for each tool that is listed or was refused; empty when the upstream no longer exists
  */
 export function takeListing(parts: ListingParts, asker: Asker, name: string, added: boolean): Promise<Registration[]> {
   const { tenantId } = asker.principal;
@@ -49,7 +49,7 @@ interface Work {
   readonly parts: ListingParts;
   readonly asker: Asker;
   readonly current: CurrentUpstream;
-  /** By tool id. */
+  /** Keyed by tool id. */
   readonly manifests: ReadonlyMap<string, ToolManifest>;
   readonly added: boolean;
 }
@@ -87,7 +87,7 @@ function registeredName({ tool_id, executor }: ToolManifest, upstream: string): 
   return isOwn ? [[String(config['tool']), tool_id]] : [];
 }
 
-/** Puts on record what is served otherwise than accepted, and what is gone. */
+/** Audits tools whose definition differs from the accepted one, and tools that are gone. */
 async function noteChanges(work: Work, compared: ListingComparison): Promise<Registration[]> {
   const { parts, asker, current } = work;
   const { changed, rejected, absent } = compared;
@@ -106,7 +106,7 @@ async function noteChanges(work: Work, compared: ListingComparison): Promise<Reg
   return [...waiting, ...refused].map((tool) => refusal(work, tool));
 }
 
-/** Registers tools that were never seen, or keeps them apart. */
+/** Registers new tools, or puts them in quarantine. */
 async function takeUnknown(work: Work, unknown: readonly IdentifiedTool[]): Promise<Registration[]> {
   const { parts, asker, current, added } = work;
   const { tenantId } = asker.principal;
@@ -136,8 +136,8 @@ async function takeUnknown(work: Work, unknown: readonly IdentifiedTool[]): Prom
 }
 
 /**
- * The newest version of a tool that is registered without being known here: a crash came between the two, or it was
- * registered before tools were remembered. It is trusted as far as it goes, and no further.
+ * The newest version of a tool that is registered but not remembered here: a crash came between the two, or it was
+ * registered before tools were remembered. Only exactly this definition is trusted.
  */
 function leftBehind({ parts, asker, manifests }: Work, { toolId }: UpstreamTool) {
   const newest = parts.registry.versions(asker.principal.tenantId, toolId)[0]?.manifest;
@@ -146,7 +146,10 @@ function leftBehind({ parts, asker, manifests }: Work, { toolId }: UpstreamTool)
   return { version: newest.version, differs: isOfSameTool(newest, served) && !sameDefinition(newest, served) };
 }
 
-/** Lifts the block of tools that are served as accepted again; when an operator added anew, follows what that says. */
+/**
+ * Lifts the block of tools that are served as accepted again; when an operator added the upstream anew, applies the
+ * operator's settings.
+ */
 async function keepAccepted(work: Work, accepted: readonly ServedTool[]): Promise<Registration[]> {
   const { parts, asker, current, added } = work;
   const restored = accepted.filter(({ known }) => known.block !== undefined);
@@ -159,7 +162,7 @@ async function keepAccepted(work: Work, accepted: readonly ServedTool[]): Promis
   return added ? accept(work, accepted) : [];
 }
 
-/** Registers definitions and remembers them as accepted. */
+/** Registers definitions and marks them as accepted. */
 async function accept(work: Work, tools: readonly ServedTool[]): Promise<Registration[]> {
   const { parts, asker, current, manifests } = work;
   const candidates = tools.flatMap(({ known, listed }): (Candidate & ServedTool)[] => {

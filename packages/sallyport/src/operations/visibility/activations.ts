@@ -42,7 +42,10 @@ const compare = (a = '', b = ''): number => Number(a > b) - Number(a < b);
 
 const ofUser = (user_did: string | undefined) => (user_did === undefined ? {} : { user_did });
 
-/** Says whether one agent, or one user of it, may use a tool, and under which policy; replaces what was said before as a whole. */
+/**
+ * Sets whether one agent, or one user of it, may use a tool, and under which policy; replaces the earlier activation as
+ * a whole.
+ */
 export const setActivation = operation({
   name: 'activations.set',
   summary: 'Enable or disable a tool for one agent, with policy overrides',
@@ -65,7 +68,7 @@ export const setActivation = operation({
     },
 });
 
-/** Takes back what was said: no activation means enabled (VIS-01). */
+/** Removes an activation: without one the tool is enabled (VIS-01). */
 export const removeActivation = operation({
   name: 'activations.remove',
   summary: 'Remove an activation; the tool is enabled as its manifest says',

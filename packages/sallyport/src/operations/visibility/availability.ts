@@ -5,7 +5,7 @@ import { operation } from '../operation.ts';
 import type { OperationParts } from '../parts.ts';
 import { recordChange } from '../tools/registry-event.ts';
 
-/** What was said of the availability of tools to the tenant. */
+/** The tenant's settings for the availability of tools. */
 export const listAvailability = operation({
   name: 'availability.list',
   summary: 'List what was said of the availability of tools to the tenant',

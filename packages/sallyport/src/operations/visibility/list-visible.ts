@@ -33,7 +33,7 @@ export const listVisible = operation({
     },
 });
 
-/** Another agent of the tenant; which token it will bring is not known, so none narrows it. */
+/** Another agent of the tenant; its token is unknown, so no token narrows the list. */
 const asAgent = ({ principal: { tenantId } }: Asker, agentDid: string): Asking => ({
   principal: { tenantId, agentDid, roles: ['agent'] },
 });

@@ -19,7 +19,7 @@ import { recordChange } from '../tools/registry-event.ts';
 type Reading = Pick<OperationParts, 'visibility' | 'visible'>;
 type Changing = Reading & Pick<OperationParts, 'schemas' | 'ledger' | 'clock'>;
 
-/** Faults that a message quotes; `details.faults` has all. */
+/** Faults that a message quotes; `details.faults` has them all. */
 const FAULTS_QUOTED_MAX = 3;
 
 /** The views of the tenant, by name. */
@@ -53,7 +53,7 @@ export const listViews = operation({
     },
 });
 
-/** One view with what becomes of it for the tools that there are now. */
+/** One view, resolved against the present tools. */
 export const getView = operation({
   name: 'views.get',
   summary: 'One view with the tools that it shows and those that it dropped',
@@ -71,7 +71,7 @@ export const getView = operation({
     },
 });
 
-/** Makes or replaces a view; one that has a fault changes nothing (REG-13). */
+/** Creates or replaces a view; a view with a fault changes nothing (REG-13). */
 export const putView = operation({
   name: 'views.put',
   summary: 'Make or replace a view (REG-13)',
@@ -100,7 +100,7 @@ export const putView = operation({
     },
 });
 
-/** Its agents see from now on what they would without it; calls that run go on. */
+/** From now on its agents see what they would see without it; running calls continue. */
 export const removeView = operation({
   name: 'views.remove',
   summary: 'Remove a view; its agents see what they would without it',
@@ -141,7 +141,7 @@ function detailOf(visible: Reading['visible'], tenantId: string, { view, changed
   };
 }
 
-/** Keywords of a schema that say something of single members; the others judge which members come together. */
+/** Keywords of a schema about single members; all other keywords judge which members come together. */
 const OF_MEMBERS = [
   '$schema',
   '$id',
@@ -153,7 +153,7 @@ const OF_MEMBERS = [
   'additionalProperties',
 ];
 
-/** Only some arguments are given, so what has to be there besides is left to the call. */
+/** Only some arguments are set, so required members are left to the call to check. */
 function argumentFaults({ schemas }: Changing, { manifest }: ToolVersion, given: object): readonly Fault[] {
   const whole: JsonSchemaObject = manifest.parameters_schema;
   const partial = Object.fromEntries(

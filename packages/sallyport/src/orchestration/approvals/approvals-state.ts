@@ -14,7 +14,7 @@ import type { ApprovalTerms } from '../approval-terms.ts';
 import type { Notifier } from '../notifier.port.ts';
 import type { StandingRules } from './standing-rules.ts';
 
-/** Settings of the approvals that wait. */
+/** Settings of pending approvals. */
 export const APPROVAL_LIMIT_SETTINGS = {
   sweepMs: seconds('approvals.sweep_seconds', {
     minimum: 0.05,
@@ -48,20 +48,20 @@ export const APPROVAL_LIMIT_SETTINGS = {
 
 /** Limits and times of approvals. */
 export interface ApprovalLimits extends ValuesOf<typeof APPROVAL_LIMIT_SETTINGS> {
-  /** Between two looks for rules that other instances made. */
+  /** Ms between two polls for rules that other instances made. */
   readonly followMs: number;
-  /** How long one instance may be silent in carrying out a decision before another one goes on. */
+  /** How long an instance may be silent while it carries out a decision before another one takes over, in ms. */
   readonly leaseMs: number;
 }
 
-/** What holds where nobody says otherwise. */
+/** Default limits. */
 export const APPROVAL_LIMITS: ApprovalLimits = {
   ...defaultsOf(APPROVAL_LIMIT_SETTINGS),
   followMs: 400,
   leaseMs: 30_000,
 };
 
-/** Dependencies of approvals, as far as questions take them. */
+/** Dependencies of approvals, as far as questions need them. */
 export interface ApprovalParts {
   readonly store: ApprovalStore;
   readonly records: Pick<LedgerStore, 'waitingCalls' | 'findInvocation'>;
@@ -69,77 +69,77 @@ export interface ApprovalParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly instanceId: string;
-  /** From the file of approvals, in its order. */
+  /** Terms from the file of approvals, in its order. */
   readonly terms?: readonly ApprovalTerms[];
-  /** The version that a call was judged for; undefined when it is gone. */
+  /** The tool version that a call was judged for; undefined when it is gone. */
   readonly toolOf: (tenantId: string, toolId: string, version: string) => ToolVersion | undefined;
   readonly notifiers?: readonly Notifier[];
-  /** Whether a credential that was shown earlier still counts; default: it does. */
+  /** True when a credential that was shown earlier still counts; by default all do. */
   readonly stillGood?: (claims: CapabilityClaims) => boolean;
-  /** Arguments as notifiers may show them; none are shown when absent. */
+  /** Arguments as notifiers may show them; when absent none are shown. */
   readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
   /** Reasons for which the user at the agent's own client may confirm; default: requires_confirmation alone. */
   readonly clientReasons?: readonly ConfirmationReason[];
   readonly limits?: Partial<ApprovalLimits>;
 }
 
-/** Dependencies of decisions: they lead back into the pipeline and to the workers. */
+/** Dependencies of decisions: the pipeline and the workers. */
 export interface DecidingParts {
   /**
-   * Takes a waiting call with other arguments through validation and authorisation, without effect.
-   * @returns what a yes to it is bound to, or why it is refused
+   * Runs a waiting call with changed arguments through validation and authorisation, without effect.
+   * @returns what its approval would be bound to, or its refusal
    */
   readonly judgeEdit: (
     record: InvocationRecord,
     parameters: Readonly<Record<string, unknown>>,
   ) => Promise<ApprovalBinding | Failure>;
   /**
-   * Runs a call that waited, with its yes: every stage again. Settles when the call is over, waits again, or surely will be
-   * run by somebody. What it rejects with is logged, and it is asked again as long as the call waits.
+   * Resumes a waiting call with its approval, through every stage. Settles when the call is over, waits again, or is
+   * sure to be run by some instance. Its rejection is logged, and it is called again while the call waits.
    */
   readonly resume: (tenantId: string, invocationId: string, approval: GivenApproval) => Promise<unknown>;
 }
 
-/** Somebody who decides. */
+/** A person who decides. */
 export interface Approver {
   readonly tenantId: string;
-  /** The user, or an agent without one; of a link the address that it was sent to. */
+  /** The user, or the agent if there is none; for a link, the address that it was sent to. */
   readonly id: string;
-  /** Every name that rules and questions may know this approver by; `id` among them. */
+  /** All names that rules and questions may use for this approver, `id` included. */
   readonly names: readonly string[];
   readonly agentDid?: string;
   readonly userDid?: string | undefined;
   readonly roles: readonly Role[];
-  /** `client`: the user who sits with the asking agent, through its own client. */
+  /** `client`: the user at the asking agent's own client. */
   readonly via: 'token' | 'local' | 'link' | 'client';
   readonly claims?: CapabilityClaims;
 }
 
-/** Approvals at work, as far as people are only asked: their dependencies, and what is under way. */
+/** State of the approvals as far as questions need it: dependencies and work under way. */
 export interface AskingState extends Required<Omit<ApprovalParts, 'limits' | 'shownArguments'>> {
   readonly shownArguments: ApprovalParts['shownArguments'];
   readonly limits: ApprovalLimits;
   readonly rules: StandingRules;
-  /** Approvals that wait, by tenant: as of the last sweep, and those asked since. */
+  /** Number of pending approvals by tenant: as of the last sweep, plus those asked since. */
   readonly pendingCounts: Map<string, number>;
-  /** Call of an approval that this instance has seen, by tenant and approval; the oldest are forgotten. */
+  /** Calls of the approvals that this instance has seen, by tenant and approval; the oldest are dropped. */
   readonly seen: Map<string, string>;
-  /** Highest level of which people were told, by tenant and approval, as far as this instance knows. */
+  /** Highest level that was notified, by tenant and approval, as far as this instance knows. */
   readonly told: Map<string, number>;
   /** Decisions that this instance carries out at the moment. */
   readonly atWork: Set<string>;
-  /** Decisions that this instance is not at any more, though its claim on them may stand: the store went away. */
+  /** Decisions that this instance gave up although its claim may still be in force: the store became unavailable. */
   readonly leftOff: Map<string, ApprovalClosing>;
-  /** What goes on in the background. */
+  /** Background work under way. */
   readonly background: Set<Promise<void>>;
-  /** Notices that are on their way. */
+  /** Notices that are being delivered. */
   readonly sending: Set<Promise<void>>;
 }
 
-/** Approvals at work, decisions included. */
+/** State of the approvals, decisions included. */
 export interface ApprovalState extends AskingState, DecidingParts {}
 
-/** One approval among all. */
+/** Key of one approval across tenants. */
 export const keyOf = (tenantId: string, approvalId: string): string => JSON.stringify([tenantId, approvalId]);
 
 /** Approvals whose call an instance remembers. */
@@ -157,7 +157,7 @@ export function remember({ seen }: AskingState, tenantId: string, approvalId: st
   }
 }
 
-/** Does something that nobody waits for; what fails is logged. */
+/** Runs work that nobody waits for; its failure is logged. */
 export function inBackground(state: AskingState, event: string, work: () => Promise<unknown>): Promise<void> {
   const done: Promise<void> = work().then(
     () => undefined,

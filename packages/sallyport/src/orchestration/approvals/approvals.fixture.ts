@@ -13,11 +13,11 @@ import { type ApprovalParts, type Approvals, type Approver, createApprovals } fr
 import type { ApprovalNotice } from '../notifier.port.ts';
 import type { DecidingParts } from './approvals-state.ts';
 
-/** A clock that tests move; monotonic time goes with it unless it jumps. */
+/** A clock that tests move; its monotonic time moves along unless the wall clock jumps. */
 export interface MovedClock extends Clock {
-  /** Time passes. */
+  /** Lets time pass on both clocks. */
   pass(ms: number): void;
-  /** The wall clock alone is set, forwards or back. */
+  /** Sets only the wall clock, forwards or back. */
   jump(ms: number): void;
 }
 
@@ -36,7 +36,7 @@ export function movedClock(): MovedClock {
   };
 }
 
-/** An approver with a token of his own. */
+/** An approver with a token. */
 export const approver = (id: string, more: Partial<Approver> = {}): Approver => ({
   tenantId: 'acme',
   id,
@@ -57,13 +57,13 @@ export interface ApprovalsOptions {
   readonly approvals?: Partial<ApprovalParts & DecidingParts>;
 }
 
-/** A approvals over a whole pipeline, both over the in-memory adapters, with tools that write down what they ran with. */
+/** Approvals over a whole pipeline, both over the in-memory adapters, with tools that note their arguments. */
 export async function approvalsOf({ terms = '', pipeline: changes = {}, approvals: more = {} }: ApprovalsOptions = {}) {
   const clock = movedClock();
   const store = memoryApprovalStore({ clock });
   const notices: ApprovalNotice[] = [];
   const opened: Approvals[] = [];
-  // The first approvals is the one that asks; the pipeline is made before it.
+  // The pipeline asks the first approvals, which are created after it.
   const approvalQuestions: PipelineParts['approvalQuestions'] = {
     standing: (question) => opened[0]?.standing(question) ?? false,
     question: (question) => (opened[0] as Approvals).question(question),
@@ -113,7 +113,7 @@ export async function approvalsOf({ terms = '', pipeline: changes = {}, approval
   await add('send', { requires_confirmation: true, confirmation_prompt: 'Really?' });
   await add('pay', { execution_config: { requires_approval: true }, tags: ['money'] });
   await add('plain');
-  /** Calls, and has people told as the layer does. */
+  /** Calls a tool, and notifies people as the layer does. */
   const ask = async (request: ToolInvokeRequest): Promise<InvocationRecord> => {
     const record = await made.call(request);
     opened[0]?.noticed(record);
@@ -131,11 +131,11 @@ export function questionOf({ state, waiting }: InvocationRecord): ApprovalReques
   return waiting.wait.approval;
 }
 
-/** What is on record of a call. */
+/** The row of a call. */
 export const rowOf = async ({ store }: ApprovalsUnderTest, { invocationId }: InvocationRecord) =>
   (await store.findInvocation('acme', invocationId)) as InvocationRecord;
 
-/** Facts of one kind, by their types without what all have in common. */
+/** Event types of one call, without the common prefix. */
 export async function factsOf({ eventsOf }: ApprovalsUnderTest, { invocationId }: InvocationRecord) {
   const events = await eventsOf(invocationId);
   return events

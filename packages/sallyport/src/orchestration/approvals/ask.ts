@@ -8,10 +8,10 @@ import { termsFor } from '../approval-terms.ts';
 import { type AskingState, inBackground } from './approvals-state.ts';
 import { nobodyCouldAnswer } from './eligible.ts';
 
-/** When a caller may try again whose tenant has too many approvals waiting. */
+/** Retry hint, in ms, when the tenant has too many pending approvals. */
 const RETRY_MS = 60_000;
 
-/** The question for a person; a new one each time, so that no two calls ever share an id. */
+/** The question for a person; created anew each time, so that no two calls share an id. */
 export function ask(state: AskingState, question: ApprovalQuestion): ApprovalRequest | Failure {
   const { reason, binding, tool, prompt } = question;
   const terms = termsFor(state.terms, tool, reason);
@@ -37,13 +37,13 @@ export function ask(state: AskingState, question: ApprovalQuestion): ApprovalReq
   };
 }
 
-/** Where four eyes are asked for, nobody says yes beforehand to what they ask for themselves. */
+/** Under four eyes, a person's standing rule does not cover that person's own calls. */
 function isOwnCall({ terms }: AskingState, { tool, reason, claims }: ApprovalQuestion, { maker }: StoredRule): boolean {
   if (maker === undefined || !isSamePerson(maker, rootHolderOf(claims))) return false;
   return termsFor(terms, tool, reason).fourEyes;
 }
 
-/** Whether a standing rule says yes; that it did goes on record after the call. */
+/** True when a standing rule approves the call; that it did goes on record after the call. */
 export function isAlwaysAllowed(state: AskingState, question: ApprovalQuestion): boolean {
   const { binding } = question;
   const rule = state.rules.match(question, (each) => !isOwnCall(state, question, each));

@@ -11,13 +11,13 @@ import { noteFact } from './events.ts';
 import { digestOf, requestOf } from './pending.ts';
 import { tellDecided } from './tell.ts';
 
-/** Decisions that one instance carries out at once; the others come with the next sweep. */
+/** Decisions that one instance carries out at once; the next sweep takes the others. */
 const AT_WORK_MAX = 1000;
 
 /**
- * Does what a closed approval asks for: puts it on record, and ends the call or runs it. One instance is at it at a time,
- * and whoever finds it half done goes on: the call's own row says whether something is left to do. Only a call that waits
- * for this very approval is touched.
+ * Carries out a closed approval: puts it on record, and ends the call or runs it. One instance does this at a time, and
+ * an instance that finds it half done continues: the call's own row says whether something is left to do. Only a call
+ * that waits for this very approval is touched.
  */
 export async function carryOut(state: ApprovalState, closing: ApprovalClosing): Promise<void> {
   const { store, atWork, leftOff, instanceId, limits } = state;
@@ -25,7 +25,7 @@ export async function carryOut(state: ApprovalState, closing: ApprovalClosing): 
   const key = keyOf(tenantId, approvalId);
   if (atWork.has(key) || atWork.size >= AT_WORK_MAX) return;
   atWork.add(key);
-  // Until the store says otherwise, the claim stands: an answer may be lost.
+  // The claim counts as held until the store says otherwise, since an answer may be lost.
   if (leftOff.size < AT_WORK_MAX) leftOff.set(key, closing);
   try {
     if (await store.claim(tenantId, approvalId, instanceId, limits.leaseMs)) {
@@ -41,7 +41,7 @@ export async function carryOut(state: ApprovalState, closing: ApprovalClosing): 
   }
 }
 
-/** False when the call still waits for this approval, or people have not been told yet. */
+/** False when the call still waits for this approval, or people have not been notified yet. */
 async function isCarriedOut(state: ApprovalState, tenantId: string, approvalId: string): Promise<boolean> {
   const closing = await state.store.closing(tenantId, approvalId);
   if (closing === undefined) return true;
@@ -55,7 +55,7 @@ async function isCarriedOut(state: ApprovalState, tenantId: string, approvalId: 
   return tell(state, closing);
 }
 
-/** Whether people were told; what is left to do then is done when they are. */
+/** True when people are notified already; otherwise the remaining work is done once they are. */
 const tell = (state: ApprovalState, closing: HeldClosing): Promise<boolean> =>
   tellDecided(state, closing, () => carryOut(state, closing));
 
@@ -79,7 +79,7 @@ async function note(state: ApprovalState, closing: HeldClosing): Promise<void> {
     data: {
       decision: outcome,
       by,
-      // A name that is personal data is taken out of what is written: its hash stays.
+      // A name that is personal data is not written; its hash is.
       by_hash: sha256(by),
       binding_digest: digestOf(bound),
       ...(approvers.length === 0 ? {} : { approvers: [...approvers] }),
@@ -91,7 +91,7 @@ async function note(state: ApprovalState, closing: HeldClosing): Promise<void> {
   await state.store.mark(tenantId, approvalId, 'noted');
 }
 
-/** The yes is used by whoever holds the claim; it is renewed as long as the call runs here. */
+/** The holder of the claim uses the approval; the claim is renewed as long as the call runs here. */
 async function resumeCall(state: ApprovalState, closing: HeldClosing, record: InvocationRecord): Promise<void> {
   const { store, limits, instanceId, log } = state;
   const { tenantId, approvalId, invocationId, given } = closing;
@@ -112,7 +112,7 @@ async function resumeCall(state: ApprovalState, closing: HeldClosing, record: In
   }
 }
 
-/** What an approver changed stands in the row before the call goes on, so that a crash cannot bring the old back. */
+/** Edited arguments are in the row before the call resumes, so that a crash cannot bring the old ones back. */
 async function putEdit({ ledger }: ApprovalState, closing: HeldClosing, record: InvocationRecord): Promise<void> {
   const { parameters } = closing;
   const { waiting } = record;
@@ -126,7 +126,7 @@ async function putEdit({ ledger }: ApprovalState, closing: HeldClosing, record: 
   });
 }
 
-/** The end of a call that will never run. */
+/** Ends a call that will never run. */
 async function endCall({ ledger, clock }: ApprovalState, closing: HeldClosing, open: InvocationRecord): Promise<void> {
   const failed = failureFor(closing);
   const state = stateAfterFailure(failed);
@@ -166,7 +166,7 @@ async function endCall({ ledger, clock }: ApprovalState, closing: HeldClosing, o
   });
 }
 
-/** What the caller is told: a no is not the same as nobody's answer (ORC-05). */
+/** The failure for the caller: a denial differs from an approval that nobody answered (ORC-05). */
 function failureFor({ outcome, approvalId, reason }: ApprovalClosing): Failure {
   const because = reason === undefined ? '' : ` Reason given: ${reason}`;
   const details = { approval_id: approvalId, ...(reason === undefined ? {} : { reason }) };

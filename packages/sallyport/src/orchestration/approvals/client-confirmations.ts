@@ -18,7 +18,7 @@ export interface ClientQuestion {
   readonly expiresAt: number;
 }
 
-/** What the user of a client says. */
+/** The answer of a client's user. */
 export interface ClientConfirmation {
   readonly tenantId: string;
   readonly approvalId: string;
@@ -27,25 +27,25 @@ export interface ClientConfirmation {
   readonly bindingDigest: string;
 }
 
-/** The side of approvals that users at a client answer to (VIS-06): for confirmations, never for approvals. */
+/** Confirmations by users at a client (VIS-06): never for questions that need an approver. */
 export interface ClientConfirmations {
-  /** Undefined for what this user may not confirm, or nobody can any more. */
+  /** Undefined when this user may not confirm the call, or nobody can any more. */
   shown(by: CallOwner, approvalId: string): Promise<ClientQuestion | undefined>;
   /**
-   * Resolves once the answer is kept; the call goes on after it, through every stage.
+   * Resolves once the answer is stored; the call resumes after that, through every stage.
    * @throws ToolLayerError E3213, E3808, E3809, E3817, as approvals refuse
    */
   confirm(confirmation: ClientConfirmation): Promise<void>;
 }
 
-/** What it stands on. */
+/** Dependencies of client confirmations. */
 export interface ClientConfirmationParts {
   readonly approvals: Pick<Approvals, 'find' | 'isForClient' | 'approve' | 'deny'>;
-  /** Arguments as a client may show them; none are shown when absent. */
+  /** Arguments as a client may show them; when absent none are shown. */
   readonly shownArguments?: (parameters: Readonly<Record<string, unknown>>) => string;
 }
 
-/** The user at the client decides on their own agent's calls alone, and on those made in their own name. */
+/** The user at the client decides only on calls of their own agent, and on those made in their own name. */
 export function createClientConfirmations({ approvals, shownArguments }: ClientConfirmationParts): ClientConfirmations {
   return {
     async shown(by, approvalId) {

@@ -10,46 +10,46 @@ import { noteFact } from './events.ts';
 import { decidedAlready, digestOf, findPending, noSuchApproval, type Pending } from './pending.ts';
 import { makeRule, type Remember, refuseRule } from './remember.ts';
 
-/** What every decision says. */
+/** Members of every decision. */
 export interface Decision {
   readonly approvalId: string;
   readonly approver: Approver;
-  /** Digest of what the approver was shown; a decision for anything else is refused. */
+  /** Digest of what the approver was shown; the decision is refused when it differs. */
   readonly digest?: string;
   readonly reason?: string;
 }
 
 /** One person's decision to approve. */
 export interface Approval extends Decision {
-  /** In place of the arguments that came: they are validated and authorised again (ORC-03). */
+  /** Replaces the original arguments; they are validated and authorised again (ORC-03). */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** A yes to calls that come later. */
+  /** A standing approval of later calls, made together with this one. */
   readonly remember?: Remember;
 }
 
-/** What a decision led to. */
+/** Result of a decision. */
 export interface Decided {
   readonly approvalId: string;
   readonly invocationId: string;
-  /** `pending`: more people have to say yes. */
+  /** `pending`: more people have to approve. */
   readonly state: 'pending' | 'approved' | 'denied';
-  /** How many have said yes to the same, and how many have to. */
+  /** The number of approvals of the same call so far, and the required number. */
   readonly votes: number;
   readonly quorum: number;
-  /** What the yes is bound to. */
+  /** Digest of what the approval is bound to. */
   readonly digest: string;
   readonly rule?: StoredRule;
 }
 
-/** What one person says yes to. */
+/** What one person approves. */
 interface Yes {
   readonly binding: ApprovalBinding;
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * A yes. The call goes on once enough people have said yes to the very same; of two who are the last at once, one closes
- * the approval.
+ * Approves. The call resumes once enough people have approved exactly the same; when two are last at the same time, one
+ * of them closes the approval.
  */
 export async function approve(state: ApprovalState, approval: Approval): Promise<Decided | Failure> {
   const { approvalId, approver, reason } = approval;
@@ -82,7 +82,7 @@ export async function approve(state: ApprovalState, approval: Approval): Promise
   return closeWithYes(state, pending, approval, yes, counted, so);
 }
 
-/** A no. One is enough, and ends the call; a call that was declined can never run. */
+/** Denies. One denial is enough and ends the call; a denied call can never run. */
 export async function deny(state: ApprovalState, decision: Decision): Promise<Decided | Failure> {
   const { approvalId, approver } = decision;
   const pending = await openFor(state, decision);
@@ -98,14 +98,14 @@ export async function deny(state: ApprovalState, decision: Decision): Promise<De
   return { approvalId, invocationId, state: 'denied', votes: 0, quorum, digest: pending.digest };
 }
 
-/** Closes what nobody decided on in time. */
+/** Closes an approval that nobody decided in time. */
 export async function expire(state: ApprovalState, pending: Pending): Promise<void> {
   const closing = closingOf(state, pending, 'expired', 'layer');
   if (await state.store.close(closing)) await done(state, closing);
 }
 
 /**
- * Ends a call that waits for a person because somebody wants it to end.
+ * Ends a call that waits for a person, on request.
  * @returns false when it does not wait, or is decided already
  */
 export async function withdraw(
@@ -127,7 +127,7 @@ async function openFor(state: ApprovalState, { approvalId, approver }: Decision)
   return decidedAlready({ approvalId, outcome: 'expired' });
 }
 
-/** The call as it came, as another approver changed it, or as this one does. */
+/** What is approved: the original call, or the call as another approver or this one changed it. */
 async function yesOf(
   state: ApprovalState,
   { record, request, digest, tool }: Pending,
@@ -152,15 +152,16 @@ async function yesOf(
 const yesTo = ({ binding, parameters }: StoredVote): Yes =>
   parameters === undefined ? { binding } : { binding, parameters };
 
-/** An edit changes arguments; the policies may have changed since. Nothing else may. */
+/** An edit changes arguments, and the policies may have changed since. Nothing else may differ. */
 const isOfSameCall = (one: ApprovalBinding, other: ApprovalBinding): boolean =>
   (['tenantId', 'agentDid', 'userDid', 'toolId', 'toolVersion', 'contentHash'] as const).every(
     (name) => one[name] === other[name],
   );
 
 /**
- * One for each person and each right, of those that said yes to the same and whose credentials still count. A person is
- * who a credential goes back to, whatever it is called; a vote in the name of somebody else uses up both persons.
+ * Counts one vote for each person and right: votes for the same call whose credentials still count. A person is
+ * identified by the holder of the root credential, under whatever name; a vote in another person's name uses up both
+ * persons.
  */
 function countedVotes(
   { stillGood }: ApprovalState,
@@ -197,14 +198,14 @@ async function closeWithYes(
     ...(parameters === undefined ? {} : { parameters }),
   };
   if (!(await state.store.close(closing))) return lost(state, closing);
-  // Who asked waits for the call, not who approved it.
+  // The caller waits for the call; the approver does not.
   void inBackground(state, 'approval-not-carried-out', () => carryOut(state, closing));
   if (remember === undefined) return { ...so, state: 'approved' };
   const rule = await makeRule(state, pending, approver, binding, remember, reason);
   return { ...so, state: 'approved', rule };
 }
 
-/** The decision stands; what is not done now is done by the next sweep. */
+/** The decision is final; the next sweep does what is not done now. */
 const done = (state: ApprovalState, closing: ApprovalClosing): Promise<void> =>
   inBackground(state, 'approval-not-carried-out', () => carryOut(state, closing));
 

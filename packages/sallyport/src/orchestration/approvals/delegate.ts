@@ -8,10 +8,10 @@ import { mayApprove } from './eligible.ts';
 import { decidedAlready } from './pending.ts';
 import { ANSWER_PREFIX } from './tell.ts';
 
-/** Delegations of one approver that stand at once. */
+/** Delegations of one approver in force at once. */
 const DELEGATIONS_MAX = 20;
 
-/** To whom an approver lends the right to decide, and for how long. */
+/** To whom an approver delegates the right to decide, and for how long. */
 export interface NewDelegation {
   readonly approver: Approver;
   readonly to: string;
@@ -19,7 +19,7 @@ export interface NewDelegation {
   readonly reason?: string;
 }
 
-/** Lets somebody else decide in an approver's name, for a time. What was lent to the approver is not lent on. */
+/** Lets another person decide in an approver's name, for a time. A delegated right cannot be delegated again. */
 export async function delegate(
   state: ApprovalState,
   { approver, to, forMs, reason }: NewDelegation,
@@ -53,7 +53,7 @@ export async function delegate(
   return made;
 }
 
-/** Ends a delegation: its maker may, and every admin. */
+/** Ends a delegation: its maker and every admin may. */
 export async function endDelegation(
   state: ApprovalState,
   { tenantId, id: by, roles }: Approver,
@@ -96,7 +96,7 @@ function note(
   });
 }
 
-/** What somebody answers with the right that a notice brought. */
+/** A decision with the one-time token of a notice. */
 export interface Answer {
   readonly token: string;
   readonly decision: 'approve' | 'deny';
@@ -106,7 +106,10 @@ export interface Answer {
 
 const FORM = new RegExp(`^${ANSWER_PREFIX}[A-Za-z0-9_-]{43}$`);
 
-/** An answer by link: once, in the name of the address that the link was sent to. A refused one leaves the link good. */
+/**
+ * Decides by link: once, in the name of the address that the link was sent to. A refused decision does not use up the
+ * link.
+ */
 export async function answer(state: ApprovalState, given: Answer): Promise<Decided | Failure> {
   const hash = sha256(given.token);
   const link = FORM.test(given.token) ? await state.store.link(hash) : undefined;

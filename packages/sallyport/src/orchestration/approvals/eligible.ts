@@ -9,25 +9,25 @@ import { ANY_ADMIN, ANY_APPROVER, type ApprovalTerms, levelOf } from '../approva
 import type { ApprovalState, Approver } from './approvals-state.ts';
 import type { Pending } from './pending.ts';
 
-/** An approver alone decides on these, whatever is set. */
+/** Reasons that only an approver decides on, whatever the settings are. */
 const APPROVALS: ReadonlySet<ConfirmationReason> = new Set(['requires_approval', 'require_approval']);
 
-/** The right by which somebody decides. */
+/** The right by which a person decides. */
 export interface Right {
-  /** The approver's own name, or that of who delegated the right. */
+  /** The approver's own name, or that of the person who delegated the right. */
   readonly inNameOf: string;
   /** The person who delegated it; absent for the approver's own right. */
   readonly lender?: RootHolder;
 }
 
-/** The person who decides, votes or delegates; one who showed no credential is known by name alone. */
+/** The person who decides, votes or delegates; without a credential a person is known by name alone. */
 export function personOf({ tenantId, id, claims }: Pick<Approver, 'tenantId' | 'id' | 'claims'>): RootHolder {
   return claims === undefined ? { tenant_id: tenantId, agent_did: id } : rootHolderOf(claims);
 }
 
 /**
- * Whether somebody may decide on an approval now.
- * @returns by which right; E3213 with what is missing
+ * Checks whether a person may decide on an approval now.
+ * @returns the right used; E3213 with what is missing
  */
 export async function rightToDecide(
   state: ApprovalState,
@@ -55,7 +55,7 @@ export async function rightToDecide(
   return refused(`You are not among those who are asked for this call: ${eligible.join(', ')}.${when}`);
 }
 
-/** What the terms of a question say of nobody at all being able to answer it. */
+/** Why nobody could answer a question under its terms; undefined when somebody could. */
 export function nobodyCouldAnswer(
   { fourEyes, levels, quorum }: ApprovalTerms,
   { binding, claims }: Pick<ApprovalQuestion, 'binding' | 'claims'>,
@@ -67,12 +67,12 @@ export function nobodyCouldAnswer(
   return others.length < quorum;
 }
 
-/** Whether the roles are those of an approver. */
+/** True when the roles include approver or admin. */
 export const mayApprove = (roles: Approver['roles']): boolean => roles.includes('approver') || roles.includes('admin');
 
 /**
- * Whether a call may be confirmed by the user at the agent's own client. A client that speaks for no user answers for the
- * agent itself, and no agent confirms its own calls. Nor does such a yes stand for an approver, or one of several.
+ * True when the user at the agent's own client may confirm the call. A client that speaks for no user answers for the
+ * agent itself, and no agent confirms its own calls. A confirmation never replaces an approver, or one of several.
  */
 export function isForClient(
   { clientReasons }: Pick<ApprovalState, 'clientReasons'>,
@@ -91,7 +91,7 @@ function confirmedAtClient(state: ApprovalState, pending: Pending, approver: App
   return { inNameOf: approver.id };
 }
 
-/** Who asked for a call: its agent, its user, and the person to whom its credential goes back. */
+/** The requester of a call: its agent, its user, and the person who holds the root of its credential. */
 interface CallAsker {
   isNamed(name: string): boolean;
   is(names: readonly string[], person: RootHolder): boolean;
@@ -119,8 +119,8 @@ const byRole = (eligible: readonly string[], roles: Approver['roles']): boolean 
   (eligible.includes(ANY_APPROVER) && mayApprove(roles)) || (eligible.includes(ANY_ADMIN) && roles.includes('admin'));
 
 /**
- * Rights are lent once, not passed on: what counts is what the lender may do without any delegation.
- * @param asker who may not lend the right, where four eyes are asked for
+ * A right is delegated once, not passed on: what counts is what the lender may do without any delegation.
+ * @param asker may not lend the right under four eyes
  */
 function counts(
   { stillGood, clock }: ApprovalState,

@@ -3,22 +3,22 @@ import type { EventDraft } from '../../domain/event/event-draft.ts';
 import type { ApprovalBinding } from '../../domain/invocation/waiting-call.ts';
 import type { ApprovalState } from './approvals-state.ts';
 
-/** What an event of an approval is about. */
+/** The approval that an event is about. */
 export interface AboutApproval {
   readonly approvalId: string;
   readonly invocationId: string;
   readonly binding: ApprovalBinding;
 }
 
-/** The fact itself. */
+/** A fact about an approval. */
 export interface ApprovalFact extends AboutApproval {
   readonly type: EventType;
-  /** The same fact has the same id, however often a crash has it written. */
+  /** The same for the same fact, even when it is written again after a crash. */
   readonly id: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** One audited fact of an approval: who, what, why; arguments only by their hash (AUD-01). */
+/** One audited fact of an approval: who, what and why; arguments only as a hash (AUD-01). */
 export function approvalEvent({ clock }: Pick<ApprovalState, 'clock'>, fact: ApprovalFact): EventDraft {
   const { binding, approvalId, invocationId } = fact;
   return {

@@ -17,15 +17,15 @@ import {
   rowOf,
 } from './approvals.fixture.ts';
 
-/** Power of one instance: when it is cut, none of its writes and reads come through any more. */
+/** Power of one instance: after a cut none of its reads and writes succeed. */
 interface Power {
-  /** Operations until it is cut; infinite while it stays. */
+  /** Operations until the cut; infinite while it has power. */
   left: number;
 }
 
 class Dead extends Error {}
 
-/** A store behind an instance that may die before any operation, or right after it. */
+/** A store used by an instance that may die before any operation, or right after it. */
 function behind<T extends object>(store: T, power: Power): T {
   return new Proxy(store, {
     get(target, name) {
@@ -88,19 +88,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const PEOPLE = [ALICE, BOB, ADMIN];
 
-/** Two instances over one store, either of which may lose its power and come back. */
+/** Two instances over one store; either may lose its power and come back. */
 class World {
   readonly made: ApprovalsUnderTest;
   readonly calls: InvocationRecord[] = [];
-  /** What each call was asked with, by the place among the calls. */
+  /** The arguments of each call, by its index. */
   readonly asked: { readonly tool: string; readonly n: number }[] = [];
-  /** Every n that somebody said yes to, by call. */
+  /** Every n that somebody approved, by call. */
   readonly edits = new Map<number, Set<number>>();
-  /** What people were answered. */
+  /** The results of people's decisions. */
   readonly answers: Decided[] = [];
-  /** An instance was to die. */
+  /** True when an instance was to die. */
   crashed = false;
-  /** Decisions are listed by the clock, so that a later one may stand behind an earlier one from now on. */
+  /**
+   * True once the clock went back: decisions are listed by time, so a later one may now be listed after an earlier one.
+   */
   wentBack = false;
   readonly #changePolicies: () => void;
   readonly #powers: Power[] = [{ left: Number.POSITIVE_INFINITY }, { left: Number.POSITIVE_INFINITY }];
@@ -133,7 +135,7 @@ class World {
     for (const each of this.#all) await each.idle();
   }
 
-  /** Both are started anew, and everything is brought to an end that can be. */
+  /** Restarts both, and carries out everything that can be. */
   async recover(): Promise<void> {
     await this.idle();
     for (const at of [0, 1]) this.#all[at] = this.#opened(at);
@@ -174,7 +176,7 @@ class World {
 
   async #decide(given: Exclude<Step, { do: 'ask' | 'policies' | 'pass' | 'jump' | 'crash' }>): Promise<void> {
     if ((this.#powers[given.approvals]?.left ?? 0) <= 0) {
-      // It comes back after a while, as somebody else: what it had claimed is free then.
+      // It comes back after a while, as a new holder: its earlier claims have expired then.
       this.made.clock.pass(60_000);
       this.#all[given.approvals] = this.#opened(given.approvals);
     }
@@ -217,7 +219,7 @@ test('ORC-05 ORC-03 whatever happens between a question and its end, and whereve
       const world = new World(made, () => {
         version += 1;
       });
-      // Some at once, as they come from different people.
+      // Some at once, since they come from different people.
       for (let at = 0; at < steps.length; at += 2) {
         await Promise.all(steps.slice(at, at + 2).map((each) => world.take(each)));
       }
@@ -240,13 +242,13 @@ async function check({ made, calls, asked, edits, answers, crashed, wentBack }: 
     const decided = await made.approvalStore.closings('acme', 100, 0);
     const own = decided.filter(({ invocationId }) => invocationId === record.invocationId);
     if (row.state === 'COMPLETED') {
-      // The latest first: a yes that ran out is asked for again, of the call as it was changed by then.
+      // Latest first: an approval that expired is asked for again, for the call as changed by then.
       const given = own.filter(({ outcome }) => outcome === 'approved');
       const yes = given.at(0);
       expect(yes?.given?.binding.toolId).toBe(tool);
       const quorum = tool === 'pay' ? 2 : 1;
       const { size } = new Set(yes?.approvers);
-      // More than it takes only when an instance died between somebody's yes and its counting.
+      // More than required only when an instance died between a vote and its counting.
       if (crashed) expect(size).toBeGreaterThanOrEqual(quorum);
       else expect(size).toBe(quorum);
       const changed = given.filter(({ parameters }) => parameters !== undefined).map((each) => each.parameters?.['n']);
@@ -259,10 +261,10 @@ async function check({ made, calls, asked, edits, answers, crashed, wentBack }: 
       expect(own.some(({ outcome }) => outcome !== 'approved')).toBe(true);
       expect(['E3807', 'E3808', 'E3805']).toContain(row.failure?.code);
     } else {
-      // It still waits, and nobody has closed what it waits for.
+      // It still waits, and its approval is not closed.
       expect(own.map(({ approvalId }) => approvalId)).not.toContain(questionOf(row).approvalId);
     }
   }
-  // Every run belongs to a call that was approved, each once.
+  // Every run belongs to an approved call, one run each.
   expect(ran).toEqual([]);
 }

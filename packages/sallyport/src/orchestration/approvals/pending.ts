@@ -8,7 +8,7 @@ import type { ApprovalOutcome, HeldClosing } from '../approval-store.port.ts';
 import { type ApprovalTerms, DEFAULT_TERMS, levelAt, termsFor } from '../approval-terms.ts';
 import { type ApprovalState, keyOf, remember } from './approvals-state.ts';
 
-/** Rows of one look at what waits. */
+/** Rows that are read at a time. */
 export const PAGE_ROWS = 100;
 
 /** A call that waits for a person, with the question and how it is decided. */
@@ -18,13 +18,13 @@ export interface Pending {
   readonly request: ApprovalRequest;
   readonly digest: string;
   readonly terms: ApprovalTerms;
-  /** Who is asked by now. */
+  /** The escalation level reached by now. */
   readonly level: number;
-  /** Undefined when the version that was asked for is gone, or is another one by now: nobody can say yes then. */
+  /** Undefined when the version that was asked for is gone or was replaced: then nobody can approve. */
   readonly tool: ToolVersion | undefined;
 }
 
-/** What a yes is bound to, in one word: an approver who names it says yes to this and nothing else. */
+/** A digest of what an approval is bound to: an approver who names it approves exactly this. */
 export const digestOf = (binding: ApprovalBinding): string => sha256(canonicalJson(binding));
 
 /** The question that a call waits for; undefined for any other call. */
@@ -45,7 +45,7 @@ export function pendingOf(state: ApprovalState, record: InvocationRecord): Pendi
 }
 
 /**
- * An approval that waits and that nobody closed.
+ * A pending approval.
  * @returns E3809 when the tenant has none of this id, E3817 when it is decided, E3808 when it expired
  */
 export async function findPending(
@@ -68,14 +68,14 @@ async function recordOf(
   const { seen, store, records } = state;
   const known = seen.get(keyOf(tenantId, approvalId)) ?? (await store.invocationOf(tenantId, approvalId));
   if (known !== undefined) return records.findInvocation(tenantId, known);
-  // Nobody was told of it yet: it was asked this very moment.
+  // Searches the rows: an approval asked this very moment is not in the store's notices yet.
   for await (const record of waitingRecords(state, tenantId)) {
     if (requestOf(record)?.approvalId === approvalId) return record;
   }
   return undefined;
 }
 
-/** Every call that waits for a person, of one tenant or of all, the oldest first; a page is read at a time. */
+/** All calls that wait for a person, of one tenant or of all, oldest first; read page by page. */
 export async function* waitingRecords(state: ApprovalState, tenantId?: string): AsyncGenerator<InvocationRecord> {
   let after: InvocationRecord | undefined;
   do {
@@ -94,7 +94,7 @@ export async function* waitingRecords(state: ApprovalState, tenantId?: string): 
   } while (after !== undefined);
 }
 
-/** The same answer for what is not there and for what is another tenant's. */
+/** The same answer for an approval that does not exist and for one of another tenant. */
 export const noSuchApproval = (approvalId: string): Failure =>
   failure('E3809', `There is no approval ${approvalId} that waits. See "approvals list".`);
 
@@ -105,7 +105,7 @@ const OVER: Readonly<Record<ApprovalOutcome, string>> = {
   withdrawn: 'was withdrawn with its call',
 };
 
-/** What one is told who comes too late. */
+/** The failure for a decision that comes too late. */
 export function decidedAlready({ outcome, approvalId }: Pick<HeldClosing, 'outcome' | 'approvalId'>): Failure {
   const code = outcome === 'expired' ? 'E3808' : 'E3817';
   return failure(code, `The approval ${approvalId} ${OVER[outcome]}. Nothing was changed.`, { details: { outcome } });

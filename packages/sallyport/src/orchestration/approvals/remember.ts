@@ -8,17 +8,17 @@ import { noteFact } from './events.ts';
 import type { Pending } from './pending.ts';
 import { RULES_MAX } from './standing-rules.ts';
 
-/** "Always allow", as an approver asks for it. */
+/** "Always allow", as requested by an approver. */
 export interface Remember {
   readonly scope: 'exact_arguments' | 'tool';
   readonly forMs: number;
-  /** Of this agent for this user alone; default true. False takes the role admin. */
+  /** Only this agent acting for this user; default true. False needs the role admin. */
   readonly agentOnly?: boolean;
-  /** Also when the policies change; default false. */
+  /** Also after the policies change; default false. */
   readonly anyPolicyVersion?: boolean;
 }
 
-/** Why a rule cannot be made with this yes; undefined when it can. */
+/** Why a standing rule cannot be made with this approval; undefined when it can. */
 export function refuseRule(
   { limits, rules }: ApprovalState,
   { terms, record, request }: Pending,
@@ -54,7 +54,7 @@ export function refuseRule(
   return undefined;
 }
 
-/** Makes the rule: narrow, seen by everybody who approves, revocable, and over some day. */
+/** Makes a standing rule: narrow, visible to all approvers, revocable, and with an expiry. */
 export async function makeRule(
   state: ApprovalState,
   { record, request }: Pending,
@@ -103,7 +103,10 @@ export async function makeRule(
   return rule;
 }
 
-/** Takes a rule back: at once here, within half a second elsewhere. Undefined when the tenant has none of this id. */
+/**
+ * Revokes a rule: at once in this instance, within half a second in others. Undefined when the tenant has none of this
+ * id.
+ */
 export async function revokeRule(
   state: ApprovalState,
   { tenantId, id: by }: Approver,

@@ -193,7 +193,7 @@ describe('an answer by link', () => {
     expect(await made.approvals.answer({ token, decision: 'approve' })).toMatchObject({ code: 'E3817' });
     expect(await rowOf(made, record)).toMatchObject({ state: 'COMPLETED' });
     expect(await rowOf(made, other.record)).toMatchObject({ state: 'AUTHORIZED' });
-    // The address itself stays out of the audit; its hash says whose answer it was.
+    // The address itself stays out of the audit; its hash identifies the person.
     const fact = (await factsOf(made, record)).at(-1);
     expect(fact).toMatchObject({ decision: 'approved', by_hash: sha256('mailto:ops@example.com') });
     expect(JSON.stringify(fact)).not.toContain('ops@example.com');

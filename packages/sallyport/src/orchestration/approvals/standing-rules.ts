@@ -4,30 +4,30 @@ import type { ApprovalQuestion } from '../../pipeline/approval-questions.port.ts
 import type { Log } from '../../telemetry/log.ts';
 import type { ApprovalStore, StoredRule } from '../approval-store.port.ts';
 
-/** Rules of one tenant that stand at once. */
+/** Rules of one tenant in force at once. */
 export const RULES_MAX = 10_000;
 
 /** The standing rules of all tenants, in memory, in step with the store. */
 export interface StandingRules extends AsyncDisposable {
-  /** Reads everything, and follows what other instances change, until it is disposed. */
+  /** Reads all rules, and polls for changes of other instances until disposed. */
   start(): Promise<void>;
   /**
-   * The rule that says yes to a call; a few look-ups in memory.
-   * @param mayCount asked of each rule that fits the call; a rule that may not count is passed over
+   * The rule that approves a call; costs a few look-ups in memory.
+   * @param mayCount called for each rule that fits the call; false skips the rule
    */
   match(
     question: Pick<ApprovalQuestion, 'reason' | 'binding'>,
     mayCount: (rule: StoredRule) => boolean,
   ): StoredRule | undefined;
-  /** Takes over what this instance wrote to the store. */
+  /** Adds a rule that this instance wrote to the store. */
   take(rule: StoredRule): void;
-  /** Those of a tenant that stand, the latest first. */
+  /** A tenant's rules in force, latest first. */
   list(tenantId: string): readonly StoredRule[];
-  /** Why the store cannot be followed at the moment; undefined when it can. */
+  /** Why the store cannot be polled at the moment; undefined when it can. */
   problem(): string | undefined;
 }
 
-/** What the rules stand on. */
+/** Dependencies of the standing rules. */
 export interface StandingRuleParts {
   readonly store: Pick<ApprovalStore, 'changedRules'>;
   readonly clock: Clock;
@@ -35,9 +35,9 @@ export interface StandingRuleParts {
   readonly followMs: number;
 }
 
-/** Knows nothing until `start`. */
+/** Holds no rules until `start`. */
 export function createStandingRules({ store, clock, log, followMs }: StandingRuleParts): StandingRules {
-  /** By tenant and tool, then by id. */
+  /** Rules by tenant and tool, then by id. */
   const byTool = new Map<string, Map<string, StoredRule>>();
   const byTenant = new Map<string, Map<string, StoredRule>>();
   let revision = 0;
@@ -66,7 +66,7 @@ export function createStandingRules({ store, clock, log, followMs }: StandingRul
   const turn = async (): Promise<void> => {
     looking = look().catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      // Said once for each outage.
+      // Logged once for each outage.
       if (problem === undefined && !closed) log.error('approval-rules-not-followed', { reason });
       problem = reason;
     });
@@ -106,7 +106,10 @@ export function createStandingRules({ store, clock, log, followMs }: StandingRul
   };
 }
 
-/** A rule says yes to calls of its agent for its user alone, of the very definition that was looked at. */
+/**
+ * True when a rule approves a call. It covers only calls of its agent for its user, of exactly the definition that was
+ * approved.
+ */
 function says(rule: StoredRule, binding: ApprovalQuestion['binding']): boolean {
   return (
     rule.contentHash === binding.contentHash &&
@@ -116,11 +119,11 @@ function says(rule: StoredRule, binding: ApprovalQuestion['binding']): boolean {
   );
 }
 
-/** Without an agent a rule is for everybody. */
+/** A rule without an agent is for all. */
 const isOfOwner = ({ tenantId, agentDid, userDid }: StoredRule, binding: ApprovalQuestion['binding']): boolean =>
   agentDid === undefined || isOwner({ tenantId, agentDid, userDid }, binding);
 
-/** What an executor asks about one call is no matter of the tool: a rule that was made for other arguments is silent. */
+/** An executor's question is about one call, not about the tool: a rule made for other arguments does not answer it. */
 function answers({ reason, inputHash }: StoredRule, { question }: ApprovalQuestion['binding']): boolean {
   return question === undefined || (reason === 'executor' && inputHash !== undefined);
 }

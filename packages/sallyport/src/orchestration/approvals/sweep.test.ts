@@ -118,7 +118,7 @@ describe('after a crash', () => {
     const waiting = await made.ask({ tool_id: 'pay', parameters: { n: 1 } });
     await dead.approve({ approvalId: questionOf(waiting).approvalId, approver: ALICE });
     for (let turn = 0; turn < 3; turn += 1) {
-      // Its lease holds for a while.
+      // The lease of the dead holder is still in force.
       if (turn === 1) expect(made.ran).toEqual([]);
       await made.approvals.sweep();
       await made.approvals.idle();

@@ -4,14 +4,14 @@ import { expire } from './decide.ts';
 import { PAGE_ROWS, pendingOf, waitingRecords } from './pending.ts';
 import { tellPending } from './tell.ts';
 
-/** What ended is kept this long, for people to look at; the audit record keeps it for good. */
+/** How long ended approvals are kept for people to read, ms; the audit record keeps them for good. */
 const KEPT_MS = 90 * 24 * 3_600_000;
-/** Between two removals of what is older. */
+/** Ms between two prunings. */
 const PRUNE_MS = 3_600_000;
 
 /**
- * One look at everything that waits: people are told of what they were not told of, what nobody answered expires, and what
- * a crash left half done is done. Every instance does it; whatever it finds done stays as it is.
+ * One sweep over all pending approvals: sends missing notices, expires what nobody answered, and finishes what a crash
+ * left half done. Every instance sweeps; what is done already stays as it is.
  */
 export async function sweep(state: ApprovalState): Promise<void> {
   const counts = new Map<string, number>();
@@ -22,7 +22,7 @@ export async function sweep(state: ApprovalState): Promise<void> {
     const { tenantId } = record;
     counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
     seen.add(keyOf(tenantId, pending.request.approvalId));
-    // One that fails must not hold up the others.
+    // One failure must not hold up the others.
     await inBackground(state, 'approval-not-looked-at', async () => {
       if (state.clock.now() >= pending.request.expiresAt) await expire(state, pending);
       else await tellPending(state, pending);
@@ -35,8 +35,8 @@ export async function sweep(state: ApprovalState): Promise<void> {
 }
 
 /**
- * Goes on with decisions that nobody is at: those that this instance left off need not wait until its claim runs out. A call
- * that runs long holds up no other.
+ * Carries out decisions that no instance works on: those that this instance gave up need not wait until its claim
+ * expires. A call that runs long holds up no other.
  */
 async function goOn(state: ApprovalState): Promise<void> {
   const open = await state.store.unfinished(PAGE_ROWS, state.limits.leaseMs);

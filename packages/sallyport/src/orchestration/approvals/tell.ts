@@ -10,22 +10,25 @@ import { type ApprovalState, keyOf } from './approvals-state.ts';
 import { noteFact } from './events.ts';
 import { digestOf, type Pending, pendingOf } from './pending.ts';
 
-/** How long a notice may be on its way; a notifier that never ends counts as one that failed. */
+/** How long the delivery of a notice may take, ms; a notifier that never settles counts as failed. */
 const NOTIFY_MS = 20 * 60_000;
-/** Notices on their way at once; others are told later. More than one notifier keeps waiting, so that none holds up others. */
+/**
+ * Notices in delivery at once; others are sent later. More than one notifier keeps waiting, so that none holds up
+ * others.
+ */
 const NOTICES_MAX = 2_000;
-/** Stands for the notice of what became of an approval, in the place of a level. */
+/** Level that stands for the notice of a decision. */
 const DECIDED_LEVEL = -1;
 /** Characters of arguments that a notice shows. */
 const ARGUMENTS_MAX = 4 * KiB;
-/** What every answer token begins with, so that scanners of secrets find it. */
+/** Prefix of every answer token, so that secret scanners find it. */
 export const ANSWER_PREFIX = 'spa_';
 /** 256 bits: nobody guesses one, so a plain hash keeps it. */
 const SECRET_BYTES = 32;
 
 /**
- * Tells people of a question, and of its escalation when that is due: each once among all instances, on record before
- * anybody hears of it.
+ * Notifies people of a question, and of its escalation when that is due: each notice once across all instances, and on
+ * record before it is sent.
  */
 export async function tellPending(state: ApprovalState, pending: Pending): Promise<void> {
   const { record, request, level } = pending;
@@ -36,13 +39,13 @@ export async function tellPending(state: ApprovalState, pending: Pending): Promi
   state.told.set(key, Math.max(told, level));
 }
 
-/** Tells of a call that has just begun to wait. */
+/** Notifies people of a call that has just begun to wait. */
 export async function tellAsked(state: ApprovalState, record: InvocationRecord): Promise<void> {
   const pending = pendingOf(state, record);
   if (pending !== undefined) await tellPending(state, pending);
 }
 
-/** False while another instance is at it, or this one has too much on its way. */
+/** False while another instance sends it, or this one has too many notices in delivery. */
 async function tellLevel(state: ApprovalState, pending: Pending, level: number): Promise<boolean> {
   const { record, request, terms } = pending;
   const { tenantId, invocationId } = record;
@@ -77,7 +80,7 @@ async function tellLevel(state: ApprovalState, pending: Pending, level: number):
   return true;
 }
 
-/** Those who have no credential of their own, being addresses, get a right to answer once. */
+/** Adds one-time answer tokens for approvers without a credential of their own, which are addresses. */
 async function withAnswerToken(
   { store }: ApprovalState,
   { record, request }: Pending,
@@ -118,16 +121,16 @@ function noticeOf(
   };
 }
 
-/** Whoever decides on a part of the arguments has to know that it is a part. */
+/** A person who decides on cut arguments has to know that they are cut. */
 function argumentsIn(text: string): Pick<ApprovalNotice, 'argumentsText' | 'argumentsLength'> {
   if (text.length <= ARGUMENTS_MAX) return { argumentsText: text };
   return { argumentsText: text.slice(0, ARGUMENTS_MAX), argumentsLength: text.length };
 }
 
 /**
- * Tells what became of an approval, once among all instances.
- * @param onTold when people were told, where that is later
- * @returns whether they were told already
+ * Notifies people of a decision, once across all instances.
+ * @param onTold called when the notice was delivered, if that is later
+ * @returns true when it was delivered already
  */
 export async function tellDecided(
   state: ApprovalState,
@@ -167,8 +170,8 @@ function decidedNotice(closing: ApprovalClosing): ApprovalNotice {
 const isFull = ({ sending }: ApprovalState): boolean => sending.size >= NOTICES_MAX;
 
 /**
- * Sends a notice behind everything else. That people were told goes on record only when they were: of a crash before that,
- * or an end of the layer, whoever sweeps next hears once the claim has run out, and tells them again.
+ * Delivers a notice in the background. It is marked as delivered only afterwards: after a crash, or an end of the
+ * layer, before that, the next sweep finds the claim expired and delivers the notice again.
  */
 function deliver(state: ApprovalState, key: NoticeKey, notice: ApprovalNotice, onTold?: () => Promise<void>): void {
   const { store, limits, notifiers, sending, log } = state;

@@ -58,7 +58,7 @@ const rule = (more: Partial<StoredRule> = {}): StoredRule => ({
 
 type Check = (name: string, run: (store: ApprovalStore) => Promise<void>) => void;
 
-/** What every ApprovalStore does. `open` gives an empty store each time. */
+/** Requirements of every ApprovalStore. `open` gives an empty store each time. */
 export function approvalStoreConformance(
   test: (name: string, run: () => Promise<void>) => void,
   adapter: string,

@@ -15,14 +15,14 @@ export interface OpenLeases {
 
 const LONG_MS = 60_000;
 const SHORT_MS = 20;
-/** More than a store takes together. */
+/** More calls than a store handles in one statement. */
 const MANY = 150;
 const call: CallKey = { tenantId: 'acme', invocationId: 'call-1' };
 const one: LeaseHolder = { instanceId: 'one', owner: 'one/1' };
 const two: LeaseHolder = { instanceId: 'two', owner: 'two/1' };
 const FIRST = { fence: 1, begun: false, preemptions: 0, extendedMs: 0 };
 
-/** What every CallLeaseStore does. */
+/** Requirements of every CallLeaseStore. */
 export function callLeaseStoreConformance(test: TestCase, adapter: string, open: () => Promise<OpenLeases>): void {
   const check = (name: string, run: (opened: OpenLeases) => Promise<void>): void =>
     test(`${name} (${adapter})`, async () => {
@@ -70,7 +70,7 @@ function takingCases(check: Check): void {
       taken.filter(({ isMine, begun }) => isMine !== begun),
       [],
     );
-    // Only what is its own does a holder give back.
+    // A holder gives back only its own leases.
     await Promise.all(takers.map(({ each, holder }) => leases.release(each, holder.owner, 2)));
     deepEqual(await Promise.all(calls.map(async (each) => (await leases.find(each))?.live)), Array(MANY).fill(true));
     await Promise.all(takers.map(({ each, holder }) => leases.release(each, holder.owner, 1)));

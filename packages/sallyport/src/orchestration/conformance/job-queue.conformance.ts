@@ -4,7 +4,7 @@ import type { Job, JobQueue } from '../job-queue.port.ts';
 
 const NOW = 1_790_000_000_000;
 
-/** What every JobQueue does. `open` gives an empty one each time. */
+/** Requirements of every JobQueue. `open` gives an empty one each time. */
 export function jobQueueConformance(test: TestCase, adapter: string, open: OpenStore<JobQueue>): void {
   const check = casesOver(test, adapter, open);
 

@@ -5,7 +5,7 @@ import type { ApprovalNotice, Notifier } from '../notifier.port.ts';
 /** A secret that notices of the suite carry for one approver. */
 export const ANSWER_TOKEN = 'spa_0123456789abcdefghij';
 
-/** A notice with what a case names. */
+/** A notice with the members that a case names. */
 export function noticeOf(more: Partial<ApprovalNotice> = {}): ApprovalNotice {
   return {
     kind: 'asked',
@@ -29,23 +29,25 @@ export function noticeOf(more: Partial<ApprovalNotice> = {}): ApprovalNotice {
   };
 }
 
-/** A notifier over a stand-in of what it tells. */
+/** A notifier in front of a stand-in for its receiver. */
 export interface OpenedNotifier {
   readonly notifier: Notifier;
-  /** Everything that came out so far, one text for each message. */
+  /** All output so far, one text for each message. */
   said(): readonly string[];
   close(): Promise<void>;
 }
 
-/** What adapters differ in. */
+/** Features in which adapters differ. */
 export interface NotifierSupports {
-  /** Each approver hears by a way of their own, and is told their answer token there. Otherwise none is told. */
+  /**
+   * True when each approver is notified separately and gets their answer token that way. Otherwise no token is sent.
+   */
   readonly tellsApproverAlone: boolean;
-  /** It shows prompts and arguments. */
+  /** True when it shows prompts and arguments. */
   readonly showsCalls: boolean;
 }
 
-/** What every Notifier does. */
+/** Requirements of every Notifier. */
 export function notifierConformance(
   test: TestCase,
   adapter: string,

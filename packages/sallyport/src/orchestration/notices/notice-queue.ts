@@ -2,24 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../telemetry/log.ts';
 import type { ApprovalNotice, NoticeEnd, Notifier } from '../notifier.port.ts';
 
-/** Thrown by a notifier for a notice that would fail again: it is not tried anew. */
+/** Thrown by a notifier for a notice that would fail again: it is not retried. */
 export class NoticeRefused extends Error {}
 
-/** Bounds of one queue. */
+/** Limits of one queue. */
 export interface NoticeQueueLimits {
-  /** Notices that wait; a further one is dropped, loudly. */
+  /** Notices that may wait; one more is dropped, and logged. */
   readonly noticesMax: number;
-  /** Notices under way at once. */
+  /** Notices in delivery at once. */
   readonly atOnceMax: number;
   /** How long one attempt may take, in ms. */
   readonly attemptMs: number;
   readonly attemptsMax: number;
-  /** Pause behind the first failed attempt, in ms; doubles with each further one, with a jitter of half of it. */
+  /** Pause after the first failed attempt, in ms; doubles with each further one, with a jitter of half of it. */
   readonly pauseMs: number;
   readonly pauseMsMax: number;
-  /** From the notice on, in ms; after it no further attempt begins. */
+  /** Ms from the notice on, after which no further attempt begins. */
   readonly giveUpMs: number;
-  /** How long closing waits for what is under way, in ms. */
+  /** How long closing waits for deliveries under way, in ms. */
   readonly closeGraceMs: number;
 }
 
@@ -34,17 +34,17 @@ export const NOTICE_QUEUE_DEFAULTS: NoticeQueueLimits = {
   closeGraceMs: 2_000,
 };
 
-/** What a queue stands on. */
+/** Dependencies of the notice queue. */
 export interface NoticeQueueParts {
   readonly log: Log;
   readonly limits?: Partial<NoticeQueueLimits>;
 }
 
-/** A notifier that never keeps anybody waiting. */
+/** A notifier that returns at once. */
 export interface NoticeQueue extends Notifier, AsyncDisposable {
   /**
-   * Takes the notice at once.
-   * @returns once it was told or given up, or is left because the queue closes
+   * Queues the notice.
+   * @returns once it was delivered or given up, or is left because the queue closes
    * @throws Error at once when it is dropped, because the queue is full or closed
    */
   notify(notice: ApprovalNotice): Promise<NoticeEnd>;
@@ -60,7 +60,7 @@ interface Job {
   running: boolean;
 }
 
-/** A queue at work. */
+/** State of a queue. */
 interface QueueState {
   readonly notifier: Notifier;
   readonly log: Log;
@@ -72,8 +72,9 @@ interface QueueState {
 }
 
 /**
- * Puts a queue before a notifier: a receiver that is slow or down delays neither a call nor a decision. What one approval
- * says comes in its order; what fails is tried again with growing pauses until it is given up, which is logged as an error.
+ * Puts a queue in front of a notifier: a slow or unavailable receiver delays neither a call nor a decision. Notices of
+ * one approval are delivered in order; failed ones are retried with growing pauses until they are given up, which is
+ * logged as an error.
  */
 export function createNoticeQueue(notifier: Notifier, { log, limits: given }: NoticeQueueParts): NoticeQueue {
   const limits = { ...NOTICE_QUEUE_DEFAULTS, ...given };
@@ -96,7 +97,7 @@ export function createNoticeQueue(notifier: Notifier, { log, limits: given }: No
   };
 }
 
-/** Begins what is due, and comes back when something else is. */
+/** Begins deliveries that are due, and sets a timer for the next ones. */
 function pump(state: QueueState): void {
   const { jobs, limits } = state;
   clearTimeout(state.timer);
@@ -107,7 +108,7 @@ function pump(state: QueueState): void {
     if (job.due <= now) void attempt(state, job);
   }
   const next = Math.min(...[...startable(jobs)].map(({ due }) => due));
-  // Nothing is kept alive for a notice alone.
+  // A notice alone does not keep the process alive.
   if (Number.isFinite(next)) state.timer = setTimeout(pump, Math.max(0, next - performance.now()), state).unref();
 }
 
@@ -140,7 +141,7 @@ function failed({ notifier, log, jobs, limits }: QueueState, job: Job, thrown: u
   } else log.warn('approval-notice-tried-again', { ...fields, pause_ms: Math.round(pause) });
 }
 
-/** What was never tried is tried once more, within the grace; what is left is said. */
+/** Tries the notices once more that were never tried, within the grace; logs the rest. */
 async function close(state: QueueState): Promise<void> {
   const { notifier, log, jobs, limits } = state;
   const until = performance.now() + limits.closeGraceMs;
@@ -151,7 +152,7 @@ async function close(state: QueueState): Promise<void> {
   for (const { ended } of jobs.splice(0)) ended('left');
 }
 
-/** The first job of each approval, unless it runs. */
+/** The first job of each approval, unless that job is running. */
 function* startable(jobs: readonly Job[]): Generator<Job> {
   const seen = new Set<string>();
   for (const job of [...jobs]) {

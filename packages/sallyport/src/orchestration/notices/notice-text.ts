@@ -6,7 +6,7 @@ import type { ApprovalNotice } from '../notifier.port.ts';
 const NAME_CHARACTERS_MAX = 255;
 const PROMPT_CHARACTERS_MAX = 2 * KiB;
 const ARGUMENTS_CHARACTERS_MAX = 4 * KiB;
-/** Approvers that are named; the others are counted. */
+/** Approvers that are named; others are only counted. */
 const APPROVERS_SHOWN = 20;
 
 const BECAUSE: Readonly<Record<ConfirmationReason, string>> = {
@@ -28,7 +28,9 @@ const SUBJECT: Readonly<Record<ApprovalNotice['kind'], string>> = {
 const name = (text: string): string => visibleLine(text, NAME_CHARACTERS_MAX);
 const prose = (text: string): string => visibleLine(text, PROMPT_CHARACTERS_MAX);
 
-/** The notice with its foreign text as people may see it: bounded, in one line but for arguments, nothing hidden in it. */
+/**
+ * The notice with its untrusted text made safe to show: cut, on one line except for arguments, nothing hidden in it.
+ */
 export function visibleNotice(notice: ApprovalNotice): ApprovalNotice {
   const { userDid, question, prompt, decision } = notice;
   const argumentsText = visibleArguments(notice);
@@ -60,7 +62,7 @@ function visibleArguments({ argumentsText: text, argumentsLength }: ApprovalNoti
   return `${seen}… (cut: these are ${text.length} of ${argumentsLength} characters; look at the approval for all of them)`;
 }
 
-/** What a notice is about, in one line. */
+/** The subject of a notice, on one line. */
 export function noticeSubject(notice: ApprovalNotice): string {
   const { kind, toolId, agentDid, decision } = visibleNotice(notice);
   const what = decision === undefined || kind !== 'decided' ? SUBJECT[kind] : `Approval ${decision.outcome}`;
@@ -68,8 +70,8 @@ export function noticeSubject(notice: ApprovalNotice): string {
 }
 
 /**
- * A notice for people, as plain text. Foreign text cannot move a cursor, hide itself or begin a line of its own: every line
- * of the arguments is indented. Answer tokens are not in it.
+ * A notice as plain text for people. Untrusted text cannot move a cursor, hide itself or begin a line of its own: every
+ * line of the arguments is indented. It contains no answer tokens.
  */
 export function noticeText(given: ApprovalNotice): string {
   const notice = visibleNotice(given);

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { ALICE, approvalsOf, questionOf } from '../approvals/approvals.fixture.ts';
 import type { ApprovalNotice, NoticeEnd, Notifier } from '../notifier.port.ts';
 
-/** Longer than any claim. */
+/** Longer than any claim lasts, ms. */
 const AFTER_MS = 60_000;
 
-/** Keeps what it is told, and says what became of it when the test does. */
+/** Keeps its notices, and settles them when the test does. */
 function slow() {
   const told: string[] = [];
   const ends: ((end: NoticeEnd) => void)[] = [];

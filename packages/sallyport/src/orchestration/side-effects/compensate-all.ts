@@ -4,7 +4,7 @@ import { ownEffectStatus } from '../../domain/invocation/side-effect.ts';
 import { type Compensated, compensate } from './compensate.ts';
 import type { CompensationAsker, CompensationParts } from './compensation-parts.ts';
 
-/** What became of one side effect of many. */
+/** Outcome for one side effect of many. */
 export interface OneOfMany {
   readonly record: InvocationRecord;
   readonly outcome: 'compensated' | 'compensating' | 'failed' | 'unknown' | 'not_compensatable' | 'not_tried';
@@ -13,8 +13,8 @@ export interface OneOfMany {
 }
 
 /**
- * Takes side effects back one after the other, the last that ran first, and stops at the first that could not be taken
- * back unless it is told to go on. What cannot be taken back by its nature is passed by and said.
+ * Compensates side effects one after the other, latest first, and stops at the first failure unless told to continue.
+ * Side effects that cannot be taken back by nature are skipped and reported.
  * @param records in the order in which they ran
  */
 export async function compensateAll(
@@ -38,7 +38,7 @@ export async function compensateAll(
   return outcomes;
 }
 
-/** Its tool says how, and it surely ran. */
+/** True when its tool names a compensation, and the call surely ran. */
 const canBeTakenBack = (record: InvocationRecord): boolean =>
   record.compensation !== undefined && ownEffectStatus(record) === 'executed';
 

@@ -11,21 +11,21 @@ import { endOf, settle } from './settle-compensation.ts';
 import { type SideEffect, sideEffectView } from './side-effect-view.ts';
 import { standingCompensations } from './standing.ts';
 
-/** How often the row is read again because another asker changed it meanwhile. */
+/** How often the row is read again when another asker changed it meanwhile. */
 const RACES_MAX = 8;
 
-/** What became of it; with a failure when it is not taken back, and why. */
+/** Outcome of a compensation; with a failure when the side effect is not taken back. */
 export interface Compensated {
   readonly effect: SideEffect;
-  /** It had been taken back before, or had come to an end otherwise: nothing ran now. */
+  /** True when the compensation had ended before: nothing ran now. */
   readonly already: boolean;
   readonly failure?: Failure;
 }
 
 /**
- * Takes the side effect of a call back by the tool that the call's tool names, once: whoever asks again, at the same time
- * or after a crash, gets what became of the first (VIS-03). The compensating call goes through the whole pipeline as the
- * asker's own; its idempotency key is that of the side effect, whoever asks.
+ * Compensates the side effect of a call with the tool that the call's tool names, once: a repeated request, at the same
+ * time or after a crash, gets the outcome of the first (VIS-03). The compensating call goes through the whole pipeline
+ * as the asker's own; its idempotency key is that of the side effect, whoever asks.
  * @returns E3818 for a side effect that cannot be taken back
  */
 export async function compensate(
@@ -49,7 +49,7 @@ export async function compensate(
   });
 }
 
-/** Why a call cannot be taken back; undefined when it can. */
+/** Why a call cannot be compensated; undefined when it can. */
 function cannotBeUndone(record: InvocationRecord): Failure | undefined {
   const effect = sideEffectView(record, undefined);
   if (effect?.status !== 'executed') {
@@ -67,7 +67,7 @@ function cannotBeUndone(record: InvocationRecord): Failure | undefined {
 const cannot = ({ invocationId }: InvocationRecord, why: string, status = 'none'): Failure =>
   failure('E3818', `The call ${invocationId} cannot be taken back. ${why}`, { details: { status } });
 
-/** The row as it stands, or as it now is: another attempt begins only where the last one failed and may be repeated. */
+/** The row as stored, or with a new attempt: that begins only when the last one failed and may be repeated. */
 async function begin(
   parts: CompensationParts,
   record: InvocationRecord,
@@ -91,7 +91,7 @@ async function begin(
   return (await parts.compensations.change(begun, standing)) ? begun : 'raced';
 }
 
-/** Runs the compensating call, or finds what became of it. */
+/** Runs the compensating call, or finds the outcome of an earlier one. */
 async function run(
   parts: CompensationParts,
   record: InvocationRecord,
@@ -104,14 +104,15 @@ async function run(
   const call = earlier ?? (await callTool(parts, record, begun, asker, said, isOurs));
   const settled = isFailure(call) ? call : await settle(parts, record, begun, call);
   if (!isFailure(settled)) return ended(record, settled, false);
-  // Nothing of it ran, and whoever began it gives it up; another asker only learns that he may not, or that it is under way.
+  // Nothing of it ran, and the asker that began it gives it up; another asker only learns the refusal, or that it is
+  // under way.
   if (isOurs) await giveUp(parts, begun, settled);
   const [now] = await parts.compensations.find(begun.tenantId, [begun.invocationId]);
   const effect = sideEffectView(record, now) as SideEffect;
   return { effect, already: false, failure: settled };
 }
 
-/** The call that was begun before, where it runs still, waits, or came to an end that counts. */
+/** An earlier compensating call that still runs, waits, or came to an end that counts. */
 async function earlierCall({ records }: CompensationParts, begun: Compensation): Promise<InvocationRecord | undefined> {
   const { tenantId, compensationId } = begun;
   const own = await records.findInvocation(tenantId, compensationId);
@@ -135,7 +136,7 @@ async function callTool(
   }
   const request: ToolInvokeRequest = {
     tool_id: begun.toolId,
-    // The id is that of the row, for the first only: whoever comes later is told by the key what became of it.
+    // Only the first asker uses the id in the row; later ones find the outcome by the idempotency key.
     ...(isOurs ? { invocation_id: begun.compensationId } : {}),
     parameters: compensationArguments(tool.parameters_schema, record, plan, said),
     execution_options: {

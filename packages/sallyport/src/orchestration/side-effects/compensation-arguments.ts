@@ -7,11 +7,11 @@ type Values = Readonly<Record<string, unknown>>;
 const ABSENT: Values = {};
 
 /**
- * The arguments with which a side effect is taken back. Each property that the compensating tool takes is looked for by
- * its name: in what the asker says, in the result of the call, in its arguments; a value of another type is passed by.
- * `original_invocation_id`, `original_arguments` and `original_result` are what they say, where the tool has properties
+ * The arguments of a compensating call. Each property that the compensating tool takes is looked up by its name: in the
+ * asker's arguments, in the result of the call, in its arguments; a value of another type is skipped.
+ * `original_invocation_id`, `original_arguments` and `original_result` have fixed meanings when the tool has properties
  * of these names.
- * @param schema of the compensating tool; one without properties takes all arguments, and the result over them
+ * @param schema of the compensating tool; one without properties takes all arguments, overlaid with the result
  */
 export function compensationArguments(
   schema: Values,
@@ -58,7 +58,7 @@ function isOf(type: unknown, value: unknown): boolean {
   }
 }
 
-/** The members of a result; of an MCP server's, those of its structured content. */
+/** The members of a result; for an MCP server's result, those of its structured content. */
 function resultValues(result: unknown): Values {
   const values = objectOr(result);
   return Array.isArray(values['content']) && isObject(values['structuredContent'])

@@ -8,11 +8,11 @@ import type { RunCall } from '../../pipeline/run.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { CompensationStore } from '../compensation-store.port.ts';
 
-/** What taking side effects back stands on. */
+/** Dependencies of compensations. */
 export interface CompensationParts {
   readonly records: Pick<LedgerStore, 'calls' | 'findInvocation'>;
   readonly compensations: CompensationStore;
-  /** What was found out of calls whose outcome was not known; nothing when absent. */
+  /** Settlements of calls whose outcome was unknown; when absent there are none. */
   readonly outcomes?: Pick<OutcomeStore, 'find' | 'findAll'>;
   readonly runCall: RunCall;
   readonly ledger: Pick<Ledger, 'commit'>;
@@ -22,7 +22,7 @@ export interface CompensationParts {
   readonly findTool: (tenantId: string, toolId: string) => ToolManifest | undefined;
 }
 
-/** Who asks for a side effect to be taken back: the compensating call is his. */
+/** The asker of a compensation: the compensating call is made as theirs. */
 export interface CompensationAsker {
   readonly caller: Caller;
   readonly agentDid: string;

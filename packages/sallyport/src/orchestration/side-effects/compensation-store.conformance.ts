@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { casesOver, type OpenStore, type TestCase } from '@sallyport/std/adapter-cases';
 import type { Compensation, CompensationStore } from '../compensation-store.port.ts';
 
-/** What every CompensationStore does. `open` gives an empty store each time. */
+/** Requirements of every CompensationStore. `open` gives an empty store each time. */
 export function compensationStoreConformance(
   test: TestCase,
   adapter: string,

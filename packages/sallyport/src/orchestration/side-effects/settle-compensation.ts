@@ -10,8 +10,8 @@ import type { CompensationParts } from './compensation-parts.ts';
 type Parts = Pick<CompensationParts, 'compensations' | 'ledger' | 'clock' | 'log'>;
 
 /**
- * Writes down what became of a compensation, from the row of its call.
- * @returns how it stands; a failure when nothing of it ran, and then nothing is written
+ * Records the outcome of a compensation, from the row of its call.
+ * @returns its state; a failure when nothing of it ran, and then nothing is written
  */
 export async function settle(
   parts: Parts,
@@ -36,12 +36,12 @@ export async function settle(
     if (state === 'compensated') await tellCompensated(parts, record, ended);
     return ended;
   }
-  // Somebody else found the same and wrote it.
+  // Another instance found the same and wrote it.
   const [now] = await parts.compensations.find(begun.tenantId, [begun.invocationId]);
   return now ?? ended;
 }
 
-/** How a compensation ends whose call ended so; undefined when nothing of the call ran, or it may run again. */
+/** The end of a compensation, from the end of its call; undefined when nothing of the call ran, or it may run again. */
 export function endOf({ state, failure: failed, metadata }: InvocationRecord): Compensation['state'] | undefined {
   if (state === 'COMPLETED') return 'compensated';
   if (failed?.code === 'E3804') return 'unknown';
@@ -49,7 +49,7 @@ export function endOf({ state, failure: failed, metadata }: InvocationRecord): C
   return attempts === 0 || failed?.code === 'E3811' ? undefined : 'failed';
 }
 
-/** The compensating call is in the audit with all that it did; this tells it of the call that it took back. */
+/** Adds the compensated call to the audit of the compensating call, which has all other events already. */
 export async function tellCompensated(
   { ledger, clock, log }: Pick<Parts, 'ledger' | 'clock' | 'log'>,
   record: InvocationRecord,

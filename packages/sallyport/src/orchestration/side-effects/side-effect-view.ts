@@ -4,12 +4,12 @@ import { ownEffectStatus } from '../../domain/invocation/side-effect.ts';
 import type { OutcomeSettlement } from '../../pipeline/outcome-store.port.ts';
 import type { Compensation } from '../compensation-store.port.ts';
 
-/** The side effect of one call: its row, and what became of taking it back (VIS-03). */
+/** The side effect of one call: its row, and the state of its compensation (VIS-03). */
 export interface SideEffect {
-  /** Of a call whose outcome was not known and that was found to have happened, the row that it would have had. */
+  /** For a call whose unknown outcome was settled as completed, the row that it would have had. */
   readonly record: InvocationRecord;
   readonly status: SideEffectStatus;
-  /** Absent when nobody asked for it. */
+  /** Absent when nobody asked for a compensation. */
   readonly compensation?: Compensation;
 }
 
@@ -21,8 +21,8 @@ const COMPENSATION_STATUS = {
 } as const satisfies Record<Compensation['state'], SideEffectStatus>;
 
 /**
- * Undefined for a call that left nothing behind, and could not have.
- * @param settlement what was found out of it, where its outcome was not known
+ * Undefined for a call that left no side effect, and could not have.
+ * @param settlement of the call, if its outcome was unknown
  */
 export function sideEffectView(
   row: InvocationRecord,
@@ -44,17 +44,17 @@ function known(row: InvocationRecord, settlement: OutcomeSettlement | undefined)
   const record: InvocationRecord = {
     ...rest,
     state: 'COMPLETED',
-    // A row that was written before its tool was reached counts none.
+    // A row that was written before its tool was reached has no count.
     ...(metadata === undefined ? {} : { metadata: { ...metadata, attempts: Math.max(1, metadata.attempts) } }),
     ...('result' in settlement ? { result: settlement.result } : {}),
   };
   return { record, status: 'executed' } as const;
 }
 
-/** How side effects stand that can be taken back, and were not yet. */
+/** States of side effects that can be compensated, and were not yet. */
 const OPEN: ReadonlySet<SideEffectStatus> = new Set(['executed', 'compensating', 'compensation_failed']);
 
-/** Whether it can be taken back, and was not yet. */
+/** True when the side effect can be compensated, and was not yet. */
 export function needsCompensation({ record, status }: SideEffect): boolean {
   return record.compensation !== undefined && OPEN.has(status);
 }

@@ -6,7 +6,7 @@ import { type SideEffect, sideEffectView } from './side-effect-view.ts';
 
 type Parts = Pick<CompensationParts, 'compensations' | 'outcomes' | 'records' | 'ledger' | 'clock' | 'log'>;
 
-/** The side effects of these calls as they stand now; undefined in the place of a call that has none. */
+/** The present side effects of these calls; undefined at the index of a call that has none. */
 export async function standingEffects(
   parts: Parts,
   tenantId: string,
@@ -25,7 +25,7 @@ export async function standingEffects(
   );
 }
 
-/** The compensations of these calls. One of which nobody knew the end follows what was found out of its call. */
+/** The compensations of these calls. One with an unknown end follows the settlement of its call. */
 export async function standingCompensations(
   parts: Parts,
   tenantId: string,
@@ -52,7 +52,7 @@ async function follow(parts: Parts, row: Compensation): Promise<Compensation> {
     if (record !== undefined) await tellCompensated(parts, record, settled);
     return settled;
   }
-  // Somebody else found the same and wrote it.
+  // Another instance found the same and wrote it.
   const [now] = await parts.compensations.find(tenantId, [invocationId]);
   return now ?? settled;
 }

@@ -7,7 +7,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { SideEffects } from '../side-effects.ts';
 import { repeat } from '../workers/repeat.ts';
 
-/** What is looked after that belongs to no call under way. */
+/** Dependencies of the periodic work that belongs to no ongoing call. */
 export interface UpkeepParts {
   readonly records: Pick<LedgerStore, 'forgetResults'>;
   readonly outcomes?: Pick<OutcomeStore, 'forgetResults'>;
@@ -17,33 +17,33 @@ export interface UpkeepParts {
   readonly log: Log;
   /** How long the result of a completed call is kept, in ms; for good when absent. */
   readonly keepResultsMs?: number;
-  /** Between two turns, in ms, moved by up to half of it. Default 60 000. */
+  /** Ms between two turns, moved by up to half of it. Default 60 000. */
   readonly everyMs?: number;
 }
 
-/** Work of one instance that is done again and again. That several instances do it does no harm. */
+/** Periodic work of one instance. Several instances may do it at once. */
 export interface Upkeep extends AsyncDisposable {
   /** Takes turns until it is disposed. */
   start(): void;
-  /** One turn now. Never rejects: what failed is done by the next. */
+  /** Makes one turn now. Never rejects: the next turn repeats what failed. */
   turn(): Promise<void>;
 }
 
 const EVERY_MS = 60_000;
-/** Rows of one statement: a result may hold a MiB. */
+/** Rows of one statement: a result may take a MiB. */
 const RESULTS_AT_ONCE = 64;
 /** Rows of one statement: each is short. */
 const OUTPUTS_AT_ONCE = 1000;
-/** Statements of one turn; the next goes on where it ended. */
+/** Statements of one turn; the next turn continues from there. */
 const STATEMENTS_MAX = 200;
-/** Pause before the next turn while there is more to be forgotten, in ms. */
+/** Ms before the next turn while more is to be deleted. */
 const MORE_MS = 1_000;
 
 type Place = NonNullable<Awaited<ReturnType<LedgerStore['forgetResults']>>['next']>;
 
 /**
- * Writes down what became of compensations whose asker is gone, and forgets results, and outputs of deterministic tools, that
- * were kept for their time (VIS-03, PIPE-07, PIPE-10).
+ * Records the outcome of compensations whose asker is gone, and deletes results, and outputs of deterministic tools,
+ * after their retention time (VIS-03, PIPE-07, PIPE-10).
  */
 export function createUpkeep(parts: UpkeepParts): Upkeep {
   const { log, everyMs = EVERY_MS } = parts;
@@ -79,7 +79,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   };
 }
 
-/** @returns where the next turn goes on; undefined when it begins anew */
+/** @returns the cursor for the next turn; undefined when it begins anew */
 async function forget(
   { records, outcomes, clock, log, keepResultsMs }: UpkeepParts,
   from: Place | undefined,

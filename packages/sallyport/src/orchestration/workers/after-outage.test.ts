@@ -8,7 +8,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((each) => each.close()));
 });
 
-/** An instance whose stores go away when they are told to. */
+/** An instance whose stores become unavailable when the test says so. */
 async function start(limits: Partial<WorkerLimits> = {}) {
   const shared = sharedMemory();
   const away = { rows: false, leases: false };

@@ -3,12 +3,12 @@ import { beat, type HeldCalls } from './heartbeat.ts';
 import { sweep } from './sweep.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
-/** Calls that one look after an outage takes up at most: whatever lost its job or its worker. */
+/** Most calls that one sweep after an outage takes up: those that lost their job or their worker. */
 const SWEEP_MAX = 10_000;
 
 /**
- * Beats. Once the store is back that could not be reached, what nobody attends to any more is looked for at once, and once
- * more when leases have run out that nobody could give back: it need not wait for its turn (ORC-06).
+ * Beats. After an outage of the store it sweeps at once for calls that nobody holds, and again when leases have expired
+ * that nobody could give back, without waiting for the next regular sweep (ORC-06).
  */
 export function beatThroughOutages(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls): () => Promise<void> {
   const { clock, limits } = parts;

@@ -9,27 +9,27 @@ import { type HeldCall, isSafe } from './held-call.ts';
 import { notePreempted } from './preempted-event.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
-/** What became of a call that an instance attended to. */
+/** Result of working on a call. */
 export type Attended =
-  /** It is over, or waits for a person. */
+  /** The call is over, or waits for a person. */
   | { readonly done: true }
-  /** Somebody else attends to it, or will. */
+  /** Another worker has the call, or will have it. */
   | { readonly left: true }
-  /** It waits until this agent has a slot. */
+  /** The call waits until this agent has a slot. */
   | { readonly waitsForSlotOf: string }
-  /** There is no room for it yet: it is worth another look after so many ms. */
+  /** There is no room for it yet; to be tried again after this many ms. */
   | { readonly roomAfterMs: number; readonly record: InvocationRecord }
-  /** This instance cannot run it; the next sweep offers it to all. */
+  /** This instance cannot run it; the next sweep offers it to all instances. */
   | { readonly leftToOthers: true }
-  /** It made way and runs again later. */
+  /** It made way for another call, and runs again later. */
   | { readonly putBack: InvocationRecord };
 
 const DONE: Attended = { done: true };
 const LEFT: Attended = { left: true };
 
 /**
- * Takes the lease of a call, does what its row says there is to do, and gives the lease back. What there is to do is read
- * after the lease is taken: what anybody knew before may be over.
+ * Takes the lease of a call, does what its row says, and gives the lease back. The row is read after the lease is
+ * taken, since earlier knowledge may be outdated.
  */
 export async function attend(
   parts: WorkerParts,
@@ -38,7 +38,7 @@ export async function attend(
   approval?: GivenApproval,
 ): Promise<Attended> {
   const { leases, limits, running } = parts;
-  // A run that lost its lease may still be under way here: nobody else can be run beside it.
+  // A run that lost its lease may still be under way here, and no second run may start beside it.
   if (running.find(held.tenantId, held.invocationId) !== undefined) return LEFT;
   try {
     const lease = await leases.take(held, me, limits.leaseMs);
@@ -48,13 +48,13 @@ export async function attend(
     const end = await underLease(parts, me, held, lease, approval);
     if (held.isLost) return LEFT;
     const counted = 'putBack' in end || 'leftToOthers' in end;
-    // A row that stands under a later lease than the first cannot be written under a number that begins anew.
+    // A row under a lease later than the first cannot be written under numbers that begin anew.
     if (counted || (lease.fence > 1 && !(await isOver(parts, held))))
       await leases.putBack(held, me.owner, lease.fence, counted);
     else await leases.release(held, me.owner, lease.fence);
     return end;
   } catch (thrown) {
-    // The row could not be read or ended: the lease runs out, and somebody tries again.
+    // The row could not be read or ended: the lease expires, and another worker tries again.
     parts.log.warn('call-not-attended', { invocation_id: held.invocationId, reason: failureOf(thrown).message });
     return LEFT;
   }
@@ -108,7 +108,7 @@ const NO_YES: Failure = failure(
   'The run of the call was cut off, and the yes that it had ran out before it could run again. Call again to ask again.',
 );
 
-/** Ends a call that does not run, or not again. */
+/** Ends a call that does not run, or does not run again. */
 async function ended(
   parts: WorkerParts,
   record: InvocationRecord,
@@ -134,7 +134,7 @@ async function run(
   const { clock, intake, leases, limits, runCall } = parts;
   const { waiting, invocationId, acceptedAt, door, state } = record;
   if (waiting === undefined || held.lease === undefined) return DONE;
-  // A yes runs out by itself, and then the call asks again.
+  // An approval expires by itself, and then the call asks again.
   const mayWait = waiting.wait.for === 'approval' || clock.now() < waiting.since + limits.roomMsMax;
   const resumed: Resumed = {
     invocationId,
@@ -151,7 +151,7 @@ async function run(
     resumed,
   );
   if (held.roomMs === undefined) intake.noteServed(clock.monotonic() - startedAt);
-  // A run that did not count is told as one that still executes.
+  // A run that did not count is reported as one that still executes.
   if (held.isLost || endState !== 'EXECUTING') return DONE;
   if (held.roomMs !== undefined && !held.makesWay) return { roomAfterMs: held.roomMs, record };
   if (held.isUnable && !held.makesWay) return { leftToOthers: true };

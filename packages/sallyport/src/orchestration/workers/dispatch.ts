@@ -14,21 +14,21 @@ import { createLater } from './later.ts';
 import { createParked, type Parked } from './parked.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
-/** Which call runs next in this instance, and in which slot. */
+/** Decides which call runs next in this instance, and in which slot. */
 export interface Dispatch {
   /** By tenant and id. */
   readonly calls: HeldCalls;
   /** Begins to take jobs from the queue. */
   start(): void;
-  /** A call was just accepted here and waits for a worker. */
+  /** Offers a call that was just accepted here and waits for a worker. */
   offer(record: InvocationRecord): void;
   enqueue(call: CallKey, approval?: GivenApproval): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The queue counts as empty when it has given nothing for so long. */
+/** The queue counts as empty after giving nothing for this long, ms. */
 const EMPTY_AFTER_MS = 20;
-/** Pause after the queue could not be asked. */
+/** Pause after the queue could not be read, ms. */
 const AFTER_FAILURE_MS = 1_000;
 const SHUTDOWN = 'The layer is stopping. The call runs again in another instance, or when it is back.';
 const MADE_WAY = 'The call made way for a more urgent one, and runs again later.';
@@ -36,21 +36,24 @@ const MADE_WAY = 'The call made way for a more urgent one, and runs again later.
 /** Makes the dispatch of one instance. */
 export const createDispatch = (parts: WorkerParts, me: LeaseHolder): Dispatch => new Dispatcher(parts, me);
 
-/** The one owner of which calls run here and which are next. */
+/** The one owner of the calls that run here, and of those that are next. */
 class Dispatcher implements Dispatch {
   readonly calls = new Map<string, HeldCall>();
   readonly #parts: WorkerParts;
   readonly #me: LeaseHolder;
   readonly #parked: Parked;
-  /** Calls that are next here: urgent ones for which another makes way, and jobs that came out too late. */
+  /**
+   * Calls that are next here: urgent ones for which another call makes way, and jobs that came after the last slot was
+   * taken.
+   */
   readonly #urgent: CallKey[] = [];
   readonly #approvals = new Map<string, GivenApproval>();
-  /** Calls for which there was no room, until they are looked at again. */
+  /** Calls for which there was no room, until their next try. */
   readonly #later = createLater<CallKey & { readonly due: number }>((call) => this.#again(call));
   readonly #ends = new Set<Promise<void>>();
   readonly #freed: Disposable;
   #wake: (() => void) | undefined;
-  /** The queue has given nothing for a moment, so that what comes now passes nobody by. */
+  /** True when the queue has given nothing for a moment, so that a new call overtakes no other. */
   #empty = true;
   #closed = false;
   #pumping: Promise<void> = Promise.resolve();
@@ -71,7 +74,7 @@ class Dispatcher implements Dispatch {
   offer(record: InvocationRecord): void {
     if (this.#closed) return;
     const agent = agentKey(record);
-    // In its turn: what waits longer goes first.
+    // Takes calls in turn: those that wait longer go first.
     const { running, limits } = this.#parts;
     const mayRun = running.slots.has(agent, limits.callsPerAgentMax);
     if (this.#parked.has(agent) || !mayRun) this.#park(agent, record);
@@ -96,7 +99,7 @@ class Dispatcher implements Dispatch {
     await settle(this.#parts, this.calls, this.#ends);
   }
 
-  /** Beyond the bound it is brought again by whoever keeps it for good. */
+  /** Beyond the limit the approval is not kept here; it is read again from the store. */
   #keepApproval(call: CallKey, approval: GivenApproval | undefined): void {
     if (approval === undefined || this.#approvals.size >= this.#parts.limits.parkedMax) return;
     this.#approvals.set(textOfCall(call), approval);
@@ -106,7 +109,7 @@ class Dispatcher implements Dispatch {
     return !this.#closed && this.calls.size < this.#parts.limits.slots;
   }
 
-  /** @param slot of its agent, where it was taken for it already; given back when the call is not begun */
+  /** @param slot the agent's slot, if it was taken already; given back when the call is not begun */
   #begin(call: CallKey, slot?: AgentSlot): void {
     const key = textOfCall(call);
     if (this.calls.has(key)) {
@@ -136,7 +139,9 @@ class Dispatcher implements Dispatch {
     if ('putBack' in attended && !this.#closed) await this.#put(attended.putBack, dueOf(attended.putBack));
   }
 
-  /** A slot is free: first those that are next here, then those whose agent has a slot again, then what the queue has. */
+  /**
+   * A slot is free: first for the calls that are next here, then for agents that have a slot again, then for the queue.
+   */
   #next(): void {
     while (this.#hasRoom() && this.#urgent.length > 0) this.#begin(this.#urgent.shift() as CallKey);
     while (this.#hasRoom()) {
@@ -153,7 +158,7 @@ class Dispatcher implements Dispatch {
     if (this.#parked.add(agent, call)) this.#parts.intake.noteParked(1);
   }
 
-  /** Beyond the bound the sweep finds it: its row says that it waits. */
+  /** Beyond the limit the sweep finds the call: its row says that it waits. */
   #waitForRoom(record: InvocationRecord, ms: number): void {
     if (this.#closed || this.#later.size >= this.#parts.limits.parkedMax) return;
     const { tenantId, invocationId } = record;
@@ -179,7 +184,7 @@ class Dispatcher implements Dispatch {
     }
   }
 
-  /** An urgent call that nobody has taken meanwhile runs here as soon as another has made way. */
+  /** Runs an urgent call here as soon as another has made way, unless another worker has taken it meanwhile. */
   async #press(call: CallKey): Promise<void> {
     await sleep(this.#parts.limits.preemptAfterMs, undefined, { ref: false });
     if (this.#closed || this.#hasRoom()) return;
@@ -189,7 +194,7 @@ class Dispatcher implements Dispatch {
       if (!isFree) return;
       this.#urgent.push(call);
     }
-    // One call may be pressed for from two sides, and who makes way takes a moment: the room that is coming counts.
+    // Two sources may press for one call, and making way takes a moment: calls that are leaving count as room.
     const leaving = [...this.calls.values()].filter(({ makesWay }) => makesWay).length;
     if (leaving < this.#urgent.length) this.#findVictim()?.makeWay(MADE_WAY);
     this.#next();
@@ -199,7 +204,7 @@ class Dispatcher implements Dispatch {
     return [...this.calls.values()].find((held) => mayMakeWay(this.#parts, held));
   }
 
-  /** A job came out while the last slot was taken: it is the next here. */
+  /** Keeps a job that came while the last slot was taken: it is the next here. */
   async #takeNext(call: CallKey): Promise<void> {
     this.#urgent.push(call);
     const record = await this.#parts.records.findInvocation(call.tenantId, call.invocationId).catch(() => undefined);
@@ -218,7 +223,7 @@ class Dispatcher implements Dispatch {
     }
   }
 
-  /** One job, or none after a wait. */
+  /** Takes one job, or none after a wait. */
   async #pull(): Promise<void> {
     const { queue, log } = this.#parts;
     const timer = setTimeout(() => {
@@ -241,7 +246,7 @@ class Dispatcher implements Dispatch {
 
 const isUrgent = ({ waiting }: InvocationRecord): boolean => waiting?.request.execution_options?.priority === 'high';
 
-/** Whether a call may be cut off for a more urgent one: it is not urgent itself, runs, and may run again. */
+/** True when a call may be cut off for a more urgent one: it is not urgent itself, runs, and may run again. */
 function mayMakeWay(parts: WorkerParts, held: HeldCall): boolean {
   if (held.priority !== 'low' || !held.isSafe || held.makesWay || held.controller.signal.aborted) return false;
   return (held.lease?.preemptions ?? 0) < parts.limits.preemptionsMax && isExecuting(parts, held);
@@ -251,7 +256,7 @@ function isExecuting({ running }: WorkerParts, { tenantId, invocationId }: HeldC
   return running.find(tenantId, invocationId)?.transitions.at(-1)?.state === 'EXECUTING';
 }
 
-/** What runs may end for a while; then what may run again makes way, and the rest is stopped. */
+/** Lets running calls end for a while; then calls that may run again make way, and the rest is stopped. */
 async function settle(parts: WorkerParts, calls: HeldCalls, ends: ReadonlySet<Promise<void>>): Promise<void> {
   const stop = (): void => {
     for (const held of calls.values()) {

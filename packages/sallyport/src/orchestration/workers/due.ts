@@ -2,8 +2,8 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { CallPriority } from '../../pipeline/parts.ts';
 
 /**
- * How much later than a high-priority call one of another priority is due. A call ages by standing still: whatever comes
- * after it by more than this stands behind it, so none starves (PIPE-08).
+ * How much later than a high-priority call one of another priority is due, ms. A waiting call gains on later ones: any
+ * call that comes later by more than this runs after it, so none starves (PIPE-08).
  */
 const HANDICAP_MS: Readonly<Record<CallPriority, number>> = { high: 0, normal: 15_000, low: 60_000 };
 

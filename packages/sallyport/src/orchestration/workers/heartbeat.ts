@@ -5,20 +5,20 @@ import type { AttendedCall, HeldProgress, LeaseHolder } from '../call-lease-stor
 import type { HeldCall } from './held-call.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
-/** Characters of a tool's own words on where it is. */
+/** Characters of a tool's own text on its progress. */
 const PHASE_MAX = 200;
 
-/** The calls that this instance attends to. */
+/** The calls that this instance holds. */
 export type HeldCalls = ReadonlyMap<string, HeldCall>;
 
 /**
- * One beat of an instance: renews what it attends to, says how far it is, and hears what others want of it. A lease that
- * did not come back is somebody else's, and its run ends.
+ * One beat of an instance: renews its leases, stores progress, and reads requests of others. A lease that does not come
+ * back belongs to another holder, and its run ends here.
  * @returns false when the store could not be reached
  */
 export async function beat(parts: WorkerParts, me: LeaseHolder, calls: HeldCalls): Promise<boolean> {
   const { leases, running, intake, limits, log, queue } = parts;
-  // Leases that come in while the beat is on its way are not judged by it.
+  // Leases that are taken while the beat is under way are not judged by it.
   const before = [...calls.values()].filter(({ lease }) => lease !== undefined);
   try {
     const { held, unheld, instances } = await leases.beat(me, limits.leaseMs, attended(parts, before));
@@ -51,7 +51,7 @@ function attended({ running }: WorkerParts, calls: readonly HeldCall[]): Attende
   });
 }
 
-/** What a tool said of how far it is, as it is shown. Percent are known only where the tool says of how much. */
+/** A tool's progress as it is shown. The percentage is known only when the tool reports a total. */
 export function shownProgress(said: Progress | undefined): HeldProgress | undefined {
   if (said === undefined) return undefined;
   const { progress, total, message } = said;

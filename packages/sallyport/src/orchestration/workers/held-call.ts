@@ -6,32 +6,35 @@ import type { CallPriority } from '../../pipeline/parts.ts';
 import type { AgentSlot, CallHold } from '../../pipeline/run.ts';
 import type { CallLeaseStore, TakenLease } from '../call-lease-store.port.ts';
 
-/** What an executor says that has nothing to run. */
+/** Code of an executor that has nothing to run. */
 const UNABLE = 'E3901';
-/** How often a call is left to others for that; a sweep lies between two times. */
+/** How often a call is left to other instances because of that; a sweep lies between two times. */
 const UNABLE_MAX = 20;
 /**
- * What there may be room for later: slots of the agent, tokens of a rate limit, a service whose circuit is open, places in
- * the layer, a store that is away.
+ * Failures for lack of room, which may come later: slots of the agent, tokens of a rate limit, a service whose circuit
+ * is open, places in the layer, an unavailable store.
  */
 const NO_ROOM: ReadonlySet<string> = new Set(['E3106', 'E3303', 'E3401', 'E3402', 'E3803', 'E3812']);
-/** Wait for room when nobody says how long, in ms. */
+/** Wait for room when the failure names none, in ms. */
 const ROOM_MS = 1_000;
 const ROOM_MS_MIN = 50;
-/** A longer one may be too long: room comes when others end, too. */
+/** A longer wait may be too long: room also comes when other calls end. */
 const ROOM_MS_MAX = 30_000;
 
-/** A call that this instance attends to, from before it has the lease until it is given back. The one owner of its end. */
+/**
+ * A call that this instance holds, from before it has the lease until the lease is given back. The one owner of its
+ * end.
+ */
 export class HeldCall implements CallKey {
   readonly tenantId: string;
   readonly invocationId: string;
-  /** Ends the run. */
+  /** Aborts the run. */
   readonly controller = new AbortController();
-  /** Of its agent, once it has one. */
+  /** The agent's slot, once the call has one. */
   slot: AgentSlot | undefined;
-  /** Once it is leased. */
+  /** The lease, once it is taken. */
   lease: TakenLease | undefined;
-  /** Once its row is read. */
+  /** The row, once it is read. */
   record: InvocationRecord | undefined;
   extendedMs = 0;
   #lost = false;
@@ -48,12 +51,12 @@ export class HeldCall implements CallKey {
     return this.#lost;
   }
 
-  /** This instance cannot run the tool: a function may not be bound yet, or be bound elsewhere. */
+  /** True when this instance cannot run the tool: its function is not bound yet, or is bound elsewhere. */
   get isUnable(): boolean {
     return this.#isUnable;
   }
 
-  /** There was no room for the call; ms after which it is worth another look. Undefined when it was not for that. */
+  /** Ms after which a call that found no room is tried again; undefined when room was not the reason. */
   get roomMs(): number | undefined {
     return this.#roomMs;
   }
@@ -66,7 +69,7 @@ export class HeldCall implements CallKey {
     return this.record?.waiting?.request.execution_options?.priority ?? 'normal';
   }
 
-  /** Whether it may run again after a run that was cut off. */
+  /** True when the call may run again after a run that was cut off. */
   get isSafe(): boolean {
     return this.record !== undefined && isSafe(this.record);
   }
@@ -76,19 +79,19 @@ export class HeldCall implements CallKey {
     this.controller.abort(new ToolLayerError('E3805', `The call was cancelled.${because}`));
   }
 
-  /** Somebody else has the lease. */
+  /** Another holder has the lease. */
   lose(): void {
     this.#lost = true;
     this.controller.abort(new ToolLayerError('E3811', 'Another instance has taken the call over.'));
   }
 
-  /** The run is cut off, and the call runs again later. */
+  /** Cuts the run off; the call runs again later. */
   makeWay(message: string): void {
     this.#makesWay = true;
     this.controller.abort(new ToolLayerError('E3811', message));
   }
 
-  /** The layer stops, and the tool does not. */
+  /** Gives the call up, because the layer stops and the tool does not. */
   abandon(): void {
     this.controller.abort(
       new ToolLayerError('E3804', 'The layer stopped while the tool ran. Find out what it did before you call again.'),
@@ -96,8 +99,8 @@ export class HeldCall implements CallKey {
   }
 
   /**
-   * @param owner who has the lease
-   * @param mayWait whether the call may still wait for room
+   * @param owner holder of the lease
+   * @param mayWait true while the call may still wait for room
    */
   hold(leases: CallLeaseStore, owner: string, fence: number, slot: AgentSlot, mayWait: boolean): CallHold {
     return {
@@ -111,7 +114,7 @@ export class HeldCall implements CallKey {
       counts: (failed, attempts) => {
         if (this.#lost) return false;
         if (failed === undefined) return true;
-        // What the tool itself answered with such a code is its answer.
+        // An answer of the tool itself with such a code is its result.
         this.#roomMs = mayWait && attempts === 0 && NO_ROOM.has(failed.code) ? roomMs(failed) : undefined;
         this.#isUnable = failed.code === UNABLE && (this.lease?.preemptions ?? 0) < UNABLE_MAX;
         return !this.#makesWay && !this.#isUnable && this.#roomMs === undefined;
@@ -121,12 +124,12 @@ export class HeldCall implements CallKey {
 }
 
 function roomMs({ code, retryAfterMs }: Failure): number {
-  // A circuit that names no wait is held open by a person, who takes longer than others.
+  // A circuit that names no wait was opened by a person, and takes longer to close.
   const unsaidMs = code === 'E3401' ? ROOM_MS_MAX : ROOM_MS;
   return Math.min(Math.max(retryAfterMs ?? unsaidMs, ROOM_MS_MIN), ROOM_MS_MAX);
 }
 
-/** Whether a tool may be run again after a run of which nobody knows the end. */
+/** True when a tool may be run again after a run whose end is unknown. */
 export function isSafe({ sideEffect }: InvocationRecord): boolean {
   return sideEffect === 'pure' || sideEffect === 'idempotent';
 }

@@ -11,7 +11,7 @@ import { instance, LATER } from './workers.fixture.ts';
 
 const TTL_MS = 10_000;
 
-/** Everything that an instance asks of the leases comes in an order that the scheduler chooses. */
+/** The requests of an instance to the lease store run in an order that the scheduler chooses. */
 function scheduled(s: fc.Scheduler, leases: CallLeaseStore): CallLeaseStore {
   const wrap =
     <A extends unknown[], R>(name: string, act: (...given: A) => Promise<R>) =>
@@ -31,7 +31,7 @@ function scheduled(s: fc.Scheduler, leases: CallLeaseStore): CallLeaseStore {
   };
 }
 
-/** One call, some instances that attend to it at any time, and leases that end at any time. */
+/** One call, instances that try to run it at any time, and leases that expire at any time. */
 async function play(s: fc.Scheduler, sideEffect: 'irreversible' | 'pure', jumps: number, attends: number) {
   let jumped = 0;
   const clock = { now: () => Date.now(), monotonic: () => performance.now() + jumped };
@@ -90,7 +90,7 @@ async function play(s: fc.Scheduler, sideEffect: 'irreversible' | 'pure', jumps:
     );
   }
   await s.waitFor(Promise.all(ends));
-  // Whoever comes last finds it free.
+  // The last instance finds it free.
   jumped += 2 * TTL_MS;
   await attendAt(0, attends, plain).end;
   const record = await store.findInvocation('acme', call.invocationId);

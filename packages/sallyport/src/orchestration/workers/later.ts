@@ -1,14 +1,14 @@
-/** Things that come up again after a while. */
+/** Items that come up again after a while. */
 export interface Later<T> extends Disposable {
   readonly size: number;
-  /** @returns false when the same waits already: then nothing changes */
+  /** @returns false when an item with this key waits already: then nothing changes */
   add(key: string, thing: T, ms: number): boolean;
 }
 
-/** Each of several that wait for the same comes up to so much later than it was told, as a share of its wait. */
+/** Random delay, as a share of the wait, so that several items with the same wait do not come up together. */
 const SPREAD = 0.25;
 
-/** @param onDue told once for each; never once it is disposed */
+/** @param onDue called once for each item; never after dispose */
 export function createLater<T>(onDue: (thing: T) => void): Later<T> {
   const timers = new Map<string, NodeJS.Timeout>();
   return {

@@ -1,18 +1,18 @@
 import type { CallKey } from '../../domain/invocation/call-key.ts';
 import type { AgentSlot } from '../../pipeline/run.ts';
 
-/** Calls that wait in this instance until their agent has a slot, in the order in which they came. */
+/** Calls that wait in this instance until their agent has a slot, in order of arrival. */
 export interface Parked {
   has(agent: string): boolean;
-  /** @returns false when it stands there already, or there is no room: its row says that it waits */
+  /** @returns false when the call is there already, or there is no room: its row says that it waits */
   add(agent: string, call: CallKey): boolean;
-  /** The first of an agent that has a slot, with the slot, which is taken for it. */
+  /** The first call of an agent that has a slot, with that slot, which is taken for it. */
   take(
     slotOf: (agent: string) => AgentSlot | undefined,
   ): { readonly call: CallKey; readonly slot: AgentSlot } | undefined;
 }
 
-/** @param max calls at most, of all agents */
+/** @param max most calls, of all agents together */
 export function createParked(max: number): Parked {
   const byAgent = new Map<string, CallKey[]>();
   let size = 0;
@@ -33,7 +33,7 @@ export function createParked(max: number): Parked {
         if (call === undefined || slot === undefined) continue;
         own.shift();
         byAgent.delete(agent);
-        // Behind the other agents: each has its turn.
+        // After the other agents, so that each gets its turn.
         if (own.length > 0) byAgent.set(agent, own);
         size -= 1;
         return { call, slot };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
-/** That a run was cut off so that a more urgent call, or the end of the layer, need not wait for it (PIPE-08). */
+/** Audits that a run was cut off for a more urgent call, or for the end of the layer (PIPE-08). */
 export async function notePreempted(
   { ledger, clock, instanceId }: Pick<WorkerParts, 'ledger' | 'clock' | 'instanceId'>,
   { tenantId, invocationId, agentDid, toolId, toolVersion, inputHash, door }: InvocationRecord,

@@ -1,7 +1,7 @@
 /**
- * Does something again and again, each time after a pause, never twice at the same time.
- * @param pauseMs asked before each pause
- * @returns ends it, and waits for a turn that is under way
+ * Repeats a turn, with a pause after each, never two at the same time.
+ * @param pauseMs called before each pause
+ * @returns ends the repetition, and waits for a turn that is under way
  */
 export function repeat(turn: () => Promise<void>, pauseMs: () => number): () => Promise<void> {
   let stopped = false;

@@ -28,7 +28,7 @@ async function start(shared: Shared, ...rest: Rest) {
 const LIMITED = { execution_config: { rate_limit: { per_minute: 1, burst: 1 } } } as const;
 const FAR = 4_102_444_800_000;
 
-/** Has no token for the first so many that ask. */
+/** Refuses a token to the first `times` calls. */
 function busy(times: number): RateLimiter & { asked: number } {
   return {
     asked: 0,
@@ -39,7 +39,7 @@ function busy(times: number): RateLimiter & { asked: number } {
   };
 }
 
-/** A desk whose questions have a yes that a test can give. */
+/** Approvals whose questions can be approved by the test. */
 function yesDesk() {
   let asked = 0;
   return {
@@ -60,7 +60,7 @@ describe('an accepted call for which there is no room when its turn comes', () =
     const ask = () => made.call({ tool_id: 'limited', parameters: { n: 7 }, ...options });
     const accepted = await ask();
     await until(() => rateLimiter.asked >= 2);
-    // A duplicate is told of the one that waits, and does not take its key.
+    // A duplicate gets the waiting call as its answer, and does not take its key.
     expect((await ask()).invocationId).toBe(accepted.invocationId);
     expect(await over(made.shared, accepted)).toMatchObject({ state: 'COMPLETED', result: 7 });
     expect(rateLimiter.asked).toBe(4);
@@ -184,7 +184,7 @@ describe('an accepted call for which there is no room when its turn comes', () =
 });
 
 describe('a call that runs again', () => {
-  /** A tool that writes down how its change is taken back, and runs until it is told to end. */
+  /** A tool that records an undo step, and runs until the test ends it. */
   async function changing(limits: Rest[0], more: NonNullable<Rest[1]> = {}) {
     const undone: number[] = [];
     const transactions = {
@@ -242,7 +242,7 @@ describe('a call that runs again', () => {
     const agent = 'acme\ndid:agent:a';
     const slot = made.parts.running.slots.take(agent, 1);
     const call = await made.accept({ tool_id: 'set', parameters: { n: 3 }, ...low });
-    // As when another instance had it: its row stands under a later lease from now on.
+    // As after another instance had it: its row is under a later lease from now on.
     await made.shared.leases.take(call, { instanceId: 'gone', owner: 'gone/1' }, 0);
     await made.shared.store.fenceInvocation('acme', call.invocationId, 2);
     await made.workers.enqueue('acme', call.invocationId);

@@ -7,10 +7,10 @@ import type { WorkerParts } from './worker-parts.ts';
 const AT_ONCE = 500;
 
 /**
- * Finds what nobody attends to, and puts it into the queue: calls whose job was lost, calls whose worker ended. And settles
- * what instances left open that are gone for good (ORC-06). Every instance sweeps; that two find the same does no harm.
- * @param idleMs how long a call must have waited that never had a worker
- * @param max calls that are taken up at most
+ * Queues calls that nobody holds: calls whose job was lost, calls whose worker ended. Settles what dead instances left
+ * open (ORC-06). Every instance sweeps; two may find the same call.
+ * @param idleMs least wait of a call that never had a worker
+ * @param max most calls that are taken up
  */
 export async function sweep(parts: WorkerParts, me: LeaseHolder, idleMs: number, max: number): Promise<void> {
   const { leases, queue, intake, limits, log } = parts;
@@ -24,7 +24,7 @@ export async function sweep(parts: WorkerParts, me: LeaseHolder, idleMs: number,
     if (unattended.length > 0) intake.noteLoad(await queue.length());
     for (const instanceId of await leases.takeDeadInstances(me, limits.leaseMs)) {
       const settled = await recoverOpenCalls(parts, instanceId);
-      // Not before: a call that is on record as ended completes no more, should its instance come back.
+      // Not before: a call that is on record as ended can no longer complete, even if its instance comes back.
       const rolled_back = await parts.rollBackFor?.(instanceId);
       log.warn('instance-gone', { instance_id: instanceId, settled, rolled_back });
       await leases.forgetInstance(instanceId, me.owner);

@@ -3,7 +3,7 @@ import { STOP_SETTINGS } from '../../domain/settings/server-settings.ts';
 import { defaultsOf, type ValuesOf } from '../../domain/settings/setting.ts';
 import { CALL_SETTINGS } from '../../pipeline/parts.ts';
 
-/** What can be set of the workers of one instance. */
+/** Settings of the workers of one instance. */
 export const WORKER_SETTINGS = {
   slots: integer('workers.slots', {
     unit: 'calls',
@@ -37,19 +37,19 @@ export const WORKER_SETTINGS = {
   graceMs: STOP_SETTINGS.graceMs,
 };
 
-/** Bounds of the workers of one instance. */
+/** Limits of the workers of one instance. */
 export interface WorkerLimits extends ValuesOf<typeof WORKER_SETTINGS> {
-  /** How often leases are renewed and word from others is read, in ms. */
+  /** Ms between beats, which renew leases and read requests of other instances. */
   readonly beatMs: number;
-  /** How often calls are looked for that nobody attends to, in ms; each turn is moved by up to half of it. */
+  /** Ms between sweeps for calls that nobody holds; each is moved by up to half of it. */
   readonly sweepMs: number;
-  /** Calls that one sweep takes up at most. */
+  /** Most calls that one sweep takes up. */
   readonly sweepMax: number;
-  /** How long a call has waited that never had a worker, before a sweep takes it up, in ms. */
+  /** Ms that a call without any worker so far has waited before a sweep takes it up. */
   readonly sweepIdleMs: number;
-  /** Calls kept back in this instance because their agent's slots are taken; beyond, the sweep finds them again. */
+  /** Most calls kept back in this instance because their agent's slots are taken; the sweep finds others again. */
   readonly parkedMax: number;
-  /** How long an urgent call looks for a free slot anywhere before another makes way for it, in ms. */
+  /** Ms that an urgent call waits for a free slot in any instance before another call makes way for it. */
   readonly preemptAfterMs: number;
 }
 

@@ -11,7 +11,7 @@ import type { CallLeaseStore } from '../call-lease-store.port.ts';
 import type { JobQueue } from '../job-queue.port.ts';
 import type { WorkerLimits } from './worker-limits.ts';
 
-/** What workers stand on. */
+/** Dependencies of the workers. */
 export interface WorkerParts {
   readonly clock: Clock;
   readonly log: Log;
@@ -26,11 +26,11 @@ export interface WorkerParts {
   readonly intake: CallIntake;
   readonly limits: WorkerLimits;
   /**
-   * Takes back what calls changed of an instance that is gone, as far as this one reaches it, once its calls are settled;
-   * left to that instance when absent (PIPE-03).
+   * Takes back the changes of an instance that is gone, as far as this one reaches them, once its calls are settled;
+   * when absent that instance does it itself (PIPE-03).
    * @returns how many calls were rolled back
    */
   readonly rollBackFor?: (instanceId: string) => Promise<number>;
-  /** The yes that was given to a call, from where it is kept; undefined when nobody has said yes. */
+  /** The stored approval of a call; undefined when nobody has approved it. */
   readonly givenApproval?: (record: InvocationRecord) => Promise<GivenApproval | undefined>;
 }

@@ -14,11 +14,11 @@ import type { JobQueue } from '../job-queue.port.ts';
 import { memoryJobQueue } from '../job-queues/memory/memory-job-queue.ts';
 import { createWorkers, WORKER_DEFAULTS, type WorkerLimits, type WorkerParts } from '../workers.ts';
 
-/** What instances share. */
+/** Stores and queue that instances share. */
 export interface Shared {
   readonly store: LedgerStore;
   readonly leases: CallLeaseStore;
-  /** Of one instance. */
+  /** Opens the queue of one instance. */
   queue(): Promise<JobQueue>;
 }
 
@@ -29,7 +29,7 @@ export function sharedMemory(): Shared {
 
 export const LATER = { execution_options: { async_mode: true } } as const;
 
-/** An instance with workers over what it shares with others; `limits` are short, so that tests need not wait. */
+/** An instance with workers over shared stores; its `limits` are short, so that tests need not wait. */
 export async function instance(
   id: string,
   shared: Shared,
@@ -77,7 +77,7 @@ export async function instance(
     /** The pipeline as workers use it. */
     accepting: made.run,
     run,
-    /** As a call that is accepted just before the process ends: nobody is handed it. */
+    /** Like a call that is accepted just before the process ends: no worker gets it. */
     accept: made.call,
     call: (request: Parameters<typeof made.call>[0]) =>
       run({ request: { capability_token: token, ...request }, caller: { door: 'library' } }),
@@ -90,7 +90,7 @@ export async function instance(
   };
 }
 
-/** Looks until a call is over. */
+/** Polls until a call is over. */
 export async function over({ store }: Pick<Shared, 'store'>, { tenantId, invocationId }: InvocationRecord) {
   return until(async () => {
     const record = await store.findInvocation(tenantId, invocationId);
@@ -98,7 +98,7 @@ export async function over({ store }: Pick<Shared, 'store'>, { tenantId, invocat
   });
 }
 
-/** Looks until there is something. */
+/** Polls until there is a value. */
 export async function until<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
   for (let turn = 0; turn < 2_000; turn += 1) {
     const seen = await look();

@@ -19,7 +19,7 @@ async function start(shared: Shared = sharedMemory(), ...rest: Rest) {
   return { ...made, shared };
 }
 
-/** A tool that runs until it is told to end, or its signal is aborted. */
+/** A tool that runs until the test ends it, or its signal is aborted. */
 function held() {
   const runs: NativeCallContext[] = [];
   const ends: (() => void)[] = [];
@@ -194,7 +194,7 @@ describe('workers', () => {
     let calls = 0;
     await tool('twice', () => {
       calls += 1;
-      // A promise of somebody's own making.
+      // A thenable of the tool's own.
       const own: object = {};
       Reflect.set(own, 'then', (resolve: (value: unknown) => void) => {
         resolve('first');

@@ -11,9 +11,9 @@ import { bindingOf } from '../stages/approve.ts';
 import { bounded } from '../wrappers/bounded.ts';
 
 /**
- * Takes a call that waits for a person with other arguments through every stage up to the one that asks, without effect:
- * what an approver changed is validated and authorised like everything else (ORC-03).
- * @returns what a yes to the changed call is bound to, or what the changed call is refused with
+ * Runs a waiting call with changed arguments through every stage before `approve`, without effect: arguments that an
+ * approver changed are validated and authorised like all others (ORC-03).
+ * @returns what an approval of the changed call is bound to, or the refusal of the changed call
  */
 export type JudgeEdit = (
   record: InvocationRecord,
@@ -24,7 +24,7 @@ export type JudgeEdit = (
 const EDITS_MAX = 32;
 const RETRY_MS = 250;
 
-/** The stages of the pipeline that come before the question, as one judgement. */
+/** The stages of the pipeline before the question, as one judgement. */
 export function createEditJudge(parts: PipelineParts): JudgeEdit {
   const all = stagesInOrder(parts);
   const end = all.findIndex(({ name }) => name === 'approve');
@@ -61,7 +61,8 @@ async function judge(
   const { principal, tool, inputHash, policyDecision }: CallSoFar = ongoing.call;
   if (principal === undefined || tool === undefined || inputHash === undefined || policyDecision === undefined)
     throw new Error('the stages before the question do not establish what a yes is bound to');
-  // A yes answers the question that the approver saw; another one about the new arguments is asked when the call goes on.
+  // The approval answers the question that the approver saw; a different question about the new arguments is asked when
+  // the call resumes.
   const shown = waiting.wait.for === 'approval' ? waiting.wait.approval.binding.question : undefined;
   return bindingOf({ principal, tool, inputHash, policyDecision, question: shown });
 }

@@ -15,7 +15,7 @@ import { noState, throughStages } from '../run.ts';
 import type { AnyStage } from '../stage.ts';
 import { bounded } from '../wrappers/bounded.ts';
 
-/** Says what would become of a call of a known caller, and why (PIPE-15). */
+/** Says how a call of a known caller would end, and why (PIPE-15). */
 export type RehearseCall = (request: CallRequest) => Promise<DryRunResponse>;
 
 /** Dry runs at once; they take no slot of an agent. */
@@ -26,10 +26,10 @@ const UNAUTHENTICATED = 401;
 type StageOutcome = DryRunResponse['stages'][number];
 
 /**
- * The same stages as a call goes through, up to the one that runs the tool. Those that take something are passed by, so
- * nothing is claimed, counted or read; no record of an invocation is made. Policies, the gate and the hooks are asked,
- * hooks with the word that it is a dry run. It is audited by an event of its own kind.
- * A rehearsal rejects with E3803 when too many run at once, and with E32xx when its caller is not known.
+ * Runs a call through its stages up to the one that runs the tool. Stages that take something are skipped, so nothing
+ * is claimed, counted or read, and no record of an invocation is made. Policies, the gate and the hooks are asked;
+ * hooks learn that it is a dry run. The dry run is audited by an event of its own kind. A rehearsal rejects with E3803
+ * when too many run at once, and with E32xx when its caller is not known.
  */
 export function createRehearsal(parts: PipelineParts): RehearseCall {
   const all = stagesInOrder(parts);
@@ -46,7 +46,7 @@ export function createRehearsal(parts: PipelineParts): RehearseCall {
       parts.log.error('dry-run-failed', { stage: end.stage, cause: String(failure.cause) });
     const response = responseOf(ongoing, outcomesOf(stages, end), failure);
     await note(parts, ongoing, response);
-    // Every door knows how to tell a caller that it has to say who it is.
+    // Thrown, since every door knows how to ask a caller for credentials.
     if (failure !== undefined && isUnknown(ongoing, failure)) throw ToolLayerError.of(failure);
     return response;
   };
@@ -67,7 +67,9 @@ export function createRehearsal(parts: PipelineParts): RehearseCall {
 const isUnknown = ({ call }: OngoingCall, { code }: Failure): boolean =>
   call.principal === undefined && entryOf(code).http === UNAUTHENTICATED;
 
-/** What became of each stage: those before the one that refused are passed or passed by, those after it are not reached. */
+/**
+ * The outcome of each stage: stages before the refusing one passed or were skipped, stages after it were not reached.
+ */
 function outcomesOf(stages: readonly AnyStage[], { stage: refusing }: EndedCall): StageOutcome[] {
   const last = stages.findIndex(({ name }) => name === refusing);
   return stages.map(({ name, takes }, at) => {
@@ -112,7 +114,7 @@ const gateOf = ({ allowed, answer, because }: GateDecision): NonNullable<DryRunR
   ...(because === undefined ? {} : { because }),
 });
 
-/** Who asks what would be allowed is worth knowing; arguments stay out, as everywhere. */
+/** Records who asked what would be allowed; arguments stay out, as in all events. */
 async function note(
   { ledger, clock, log }: Pick<PipelineParts, 'ledger' | 'clock' | 'log'>,
   { call }: OngoingCall,
@@ -140,7 +142,7 @@ async function note(
   try {
     await ledger.commit({ events: [event], durability: 'asynchronous' });
   } catch (thrown) {
-    // Nothing was run that would have to be on record; the answer stands without it.
+    // Nothing ran that would have to be on record, so the answer is given without it.
     log.warn('dry-run-not-recorded', { e_code: failureOf(thrown).code });
   }
 }

@@ -6,14 +6,14 @@ import { type AgentSlot, AgentSlots } from './agent-slots.ts';
 const never = new AbortController().signal;
 const wait = { waitingMax: 100, allWaitingMax: 1000, ms: 60_000, signal: never };
 
-/** Slots of the agent `x`, of which all are taken. */
+/** Slots of the agent `x`, all taken. */
 function full(max: number) {
   const slots = new AgentSlots();
   const held = Array.from({ length: max }, () => slots.take('x', max) as AgentSlot);
   return { slots, held };
 }
 
-/** The ends of waits, in the order in which they came. */
+/** The ends of waits, in order of arrival. */
 function queue(slots: AgentSlots, max: number) {
   const served: string[] = [];
   const got = new Map<string, AgentSlot>();

@@ -3,13 +3,13 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
 /** How long, and with how many others, a call may wait for a slot. */
 export interface SlotWait {
-  /** Calls of the agent that may wait; one more is refused with E3106. */
+  /** Calls of one agent that may wait; one more is refused with E3106. */
   readonly waitingMax: number;
-  /** The same of all agents together. */
+  /** Calls of all agents together that may wait. */
   readonly allWaitingMax: number;
-  /** The call waits no longer than this, in ms; E3106 then. */
+  /** Longest wait, in ms; E3106 after that. */
   readonly ms: number;
-  /** Its reason ends the wait. */
+  /** Ends the wait with its reason when aborted. */
   readonly signal: AbortSignal;
 }
 
@@ -18,21 +18,22 @@ export interface AgentSlot {
   /** Gives the slot back for good. Idempotent. */
   free(): void;
   /**
-   * Does work that waits for a person, and holds no slot meanwhile. When the work is done the call is the next of its agent to
-   * get a slot, and this resolves once it has one. Of several such works at a time the last one takes the slot again.
+   * Does work that waits for a person, without a slot meanwhile. When the work is done the call is the next of its
+   * agent to get a slot, and this resolves once it has one. When several such works overlap, the last one takes the
+   * slot again.
    * @param signal its reason ends the wait for the slot
    * @throws what `work` throws; the signal's reason
    */
   without<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }
 
-/** When a call that found no slot may come again, in ms. */
+/** Retry hint, in ms, for a call that found no slot. */
 const RETRY_AFTER_MS = 1_000;
 
 interface Waiter {
-  /** It held a slot before, and comes before those that never did. */
+  /** The call held a slot before, and goes ahead of calls that never did. */
   readonly returns: boolean;
-  /** The slot is its own from now on. */
+  /** Hands the slot to the waiting call. */
   give(): void;
   refuse(reason: unknown): void;
 }
@@ -41,13 +42,13 @@ interface Agent {
   taken: number;
   /** In the order in which they get a slot. */
   readonly waiting: Waiter[];
-  /** Whether the listeners may take the next slot before those that wait. */
+  /** True when the listeners may take the next slot before the waiting calls. */
   listenersFirst: boolean;
 }
 
 /**
- * The slots of all agents in this instance (PIPE-08). A call that finds none free waits in the queue of its own agent, so no
- * agent waits for another. Listeners (the workers, for calls that run later) and the queue take turns.
+ * The slots of all agents in this instance (PIPE-08). A call that finds none free waits in the queue of its own agent,
+ * so no agent waits for another. Listeners (the workers, for calls that run later) and the queue take turns.
  */
 export class AgentSlots {
   readonly #agents = new Map<string, Agent>();
@@ -55,12 +56,12 @@ export class AgentSlots {
   #waiting = 0;
   #closed: ToolLayerError | undefined;
 
-  /** Calls that wait for a slot, of all agents. */
+  /** Number of calls of all agents that wait for a slot. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Undefined when `max` are taken. */
+  /** A slot; undefined when `max` are taken. */
   take(agent: string, max: number): AgentSlot | undefined {
     return this.#count(agent, max) ? new HeldSlot(this, agent, max) : undefined;
   }
@@ -70,7 +71,7 @@ export class AgentSlots {
   }
 
   /**
-   * Takes a slot as soon as one is free, behind all calls of the agent that wait already.
+   * Takes a slot as soon as one is free, after all calls of the agent that already wait.
    * @throws E3106 when the time is over, or too many wait; the signal's reason; E3811 when the layer stops
    */
   async wait(agent: string, max: number, { waitingMax, allWaitingMax, ms, signal }: SlotWait): Promise<AgentSlot> {
@@ -84,19 +85,22 @@ export class AgentSlots {
     return new HeldSlot(this, agent, max);
   }
 
-  /** Takes a slot again, before all calls of the agent that never had one. @throws the signal's reason */
+  /** Takes a slot again, ahead of all calls of the agent that never had one. @throws the signal's reason */
   async retake(agent: string, max: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!this.#count(agent, max)) await this.#turn(agent, signal, { returns: true });
   }
 
-  /** Tells of each slot that may be taken, until the handle is disposed. The listener may take it before it returns. */
+  /**
+   * Notifies the listener of each free slot, until the handle is disposed. The listener may take the slot before it
+   * returns.
+   */
   onFree(listener: (agent: string) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** A slot comes free: the call that waits longest gets it, or a listener takes it. */
+  /** Passes a slot that came free to the call that waits longest, or to a listener. */
   give(agent: string): void {
     const known = this.#agents.get(agent);
     if (known === undefined) return;
@@ -115,7 +119,7 @@ export class AgentSlots {
     waiting[0]?.give();
   }
 
-  /** Ends the wait of every call that has not begun, and refuses new ones. */
+  /** Ends the wait of every call that has not begun, and refuses new calls. */
   close(reason: ToolLayerError): void {
     this.#closed = reason;
     const all = [...this.#agents.values()].flatMap(({ waiting }) => waiting);
@@ -177,11 +181,11 @@ class HeldSlot implements AgentSlot {
   readonly #slots: AgentSlots;
   readonly #agent: string;
   readonly #max: number;
-  /** Works under way that need no slot. */
+  /** Number of works under way that need no slot. */
   #without = 0;
   #isHeld = true;
   #isOver = false;
-  /** The wait for the slot, once the works are done. */
+  /** The wait for the slot, once these works are done. */
   #coming: Promise<void> | undefined;
 
   constructor(slots: AgentSlots, agent: string, max: number) {
@@ -214,7 +218,7 @@ class HeldSlot implements AgentSlot {
   async #retake(signal: AbortSignal): Promise<void> {
     await this.#slots.retake(this.#agent, this.#max, signal);
     this.#isHeld = true;
-    // The call may have ended, or asked somebody again, while the slot was handed over.
+    // The call may have ended, or asked a person again, while the slot was handed over.
     if (this.#isOver || this.#without > 0) this.#letGo();
   }
 

@@ -5,7 +5,7 @@ import { type DeadlineTerms, startDeadline } from './deadline.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A deadline whose end is told in ms since its start. */
+/** A deadline that notes when it ended, in ms since its start. */
 function start(terms: DeadlineTerms) {
   const startedAt = Date.now();
   const ends: { readonly at: number; readonly message: string }[] = [];
@@ -13,7 +13,7 @@ function start(terms: DeadlineTerms) {
   return { ends, deadline: startDeadline({ monotonic: () => Date.now() }, terms, over) };
 }
 
-/** Reports progress every so many ms. */
+/** Reports progress at a fixed interval, ms. */
 async function report({ deadline }: ReturnType<typeof start>, everyMs: number, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     await vi.advanceTimersByTimeAsync(everyMs);

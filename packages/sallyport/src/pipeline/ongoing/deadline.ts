@@ -1,17 +1,17 @@
 import type { Clock } from '@sallyport/std/clock';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 
-/** When a running tool is stopped. Told by a clock that does not jump. */
+/** When a running tool is stopped. Measured by a monotonic clock. */
 export interface Deadline {
-  /** Another attempt begins: its silence is counted from now on. */
+  /** Another attempt begins: the silence of the tool is counted from now on. */
   touch(): void;
-  /** The tool has reported progress: it is alive, and has its timeout anew as far as the terms allow. */
+  /** The tool has reported progress, so it is alive: its timeout starts anew as far as the terms allow. */
   progressed(): void;
-  /** A person is asked: until the handle is disposed the run is silent for a reason. */
+  /** A person is asked: silence of the tool is not counted until the handle is disposed. */
   asking(): Disposable;
   /**
-   * Gives the run more time in all than it was given before.
-   * @param ms on top of the timeout it began with; less than before changes nothing
+   * Extends the total time of the run.
+   * @param ms on top of the timeout it began with; less than an earlier extension changes nothing
    */
   extendTo(ms: number): void;
   /** Ms until the run is stopped; 0 when it is over. */
@@ -23,7 +23,7 @@ export interface Deadline {
 /** How long a run may last, and how long it may be silent. */
 export interface DeadlineTerms {
   readonly timeoutMs: number;
-  /** How long signs of life may keep the run alive, in all; they lengthen nothing when absent. */
+  /** How long signs of life may keep the run alive in total; when absent they extend nothing. */
   readonly timeoutMsMax?: number | undefined;
   /** Silence after which the tool counts as dead; none when absent (PIPE-12). */
   readonly idleMs?: number;
@@ -31,7 +31,7 @@ export interface DeadlineTerms {
 
 /**
  * Starts the time of a run.
- * @param onOver told once: E3103, with `details.timeout_ms` or `details.heartbeat_ms`
+ * @param onOver called once, with E3103 and `details.timeout_ms` or `details.heartbeat_ms`
  */
 export function startDeadline(
   clock: Pick<Clock, 'monotonic'>,
@@ -43,7 +43,7 @@ export function startDeadline(
   let touchedAt = startedAt;
   let progressedAt = startedAt;
   let asked = 0;
-  /** Whether the tool has reported progress, or a person has been asked, since the call began. */
+  /** True when the tool has reported progress, or a person has been asked, since the call began. */
   let hasSigns = false;
   let timer: NodeJS.Timeout | undefined;
   const leftMs = (): number => {
@@ -72,7 +72,7 @@ export function startDeadline(
   const arm = (ms: number): void => {
     timer = setTimeout(look, ms);
   };
-  // A silent tool is looked after when its silence would be over: a report only moves a number.
+  // The timer for silence is set once and checked when it fires: a progress report only changes a number.
   const nextMs = (): number => Math.min(leftMs(), idleLeftMs());
   arm(Math.min(timeoutMs, idleMs ?? timeoutMs));
   return {
@@ -107,7 +107,7 @@ export function startDeadline(
 /** Ms by which two clocks may differ. */
 const EARLY_MS = 2;
 
-/** After `ms` of a run that gave signs of life. */
+/** The failure of a run that took `ms` and gave signs of life. */
 function overdue(ms: number, allowedMs: number, { timeoutMs, timeoutMsMax }: Required<Omit<DeadlineTerms, 'idleMs'>>) {
   if (timeoutMsMax === undefined || timeoutMsMax <= allowedMs) return timedOut(allowedMs);
   return ms < timeoutMsMax - EARLY_MS ? withoutProgress(timeoutMs) : tooLong(timeoutMsMax);

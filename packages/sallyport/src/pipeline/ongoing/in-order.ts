@@ -2,12 +2,14 @@ import type { Stage } from '../stage.ts';
 
 type AnyStage = Stage<never, object>;
 
-/** What a stage lacks at its place; shown by the compiler where a stage stands too early. */
+/** The members that a stage lacks at its place in the list, as the compiler shows them. */
 interface StandsTooEarly<Lacks> {
   readonly standsTooEarly: Lacks;
 }
 
-/** Walks the list and adds up what is established; a stage that needs more than that becomes a type that nothing fits. */
+/**
+ * Walks the list and adds up what is established; a stage that needs more than that becomes a type that nothing fits.
+ */
 export type Ordered<Have, Stages extends readonly AnyStage[]> = Stages extends readonly [
   infer Head,
   ...infer Rest extends readonly AnyStage[],

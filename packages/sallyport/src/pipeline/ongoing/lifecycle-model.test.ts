@@ -21,7 +21,7 @@ interface Wanted {
   readonly start: (typeof STARTS)[number];
   readonly body: (typeof BODIES)[number];
   readonly cancel: (typeof CANCELS)[number];
-  /** Turns of the event loop before it is made. */
+  /** Turns of the event loop before the call. */
   readonly after: number;
 }
 
@@ -43,10 +43,10 @@ const REFUSED: Readonly<Record<Exclude<Wanted['start'], 'good'>, End>> = {
   'needs-yes': ['DENIED', 'E3806', 0],
 };
 
-/** Two attempts are made where a tool may be repeated. */
+/** Number of attempts when a tool may be repeated. */
 const ATTEMPTS = 2;
 
-/** The model: what must become of such a call. */
+/** The model: how such a call must end. */
 function endOf({ policy, start, body, cancel }: Wanted): End {
   const isSafe = policy === 'pure' || policy === 'idempotent';
   if (cancel === 'before') return ['ABORTED', 'E3805', 0];
@@ -107,7 +107,7 @@ async function layer() {
   };
   const result_schema = { type: 'object', required: ['x'] };
   for (const policy of POLICIES) {
-    // Only a tool that hangs runs into its timeout.
+    // Only a hanging tool reaches its timeout.
     for (const [name, default_timeout_seconds] of [
       [policy, 9],
       [`${policy}-short`, 0.05],

@@ -16,65 +16,65 @@ export interface Transition {
   readonly at: number;
 }
 
-/** A call that waited and goes on now. */
+/** A call that waited and resumes now. */
 export interface Resumed {
   readonly invocationId: string;
-  /** That of its first pass. */
+  /** Nonce of the call's first pass. */
   readonly nonce: string;
-  /** Epoch ms of its acceptance. */
+  /** Time at which the call was accepted, epoch ms. */
   readonly acceptedAt: number;
   readonly waiting: WaitingCall;
-  /** It ran before and was cut off; it may be repeated. */
+  /** The call ran before and was cut off; it may be repeated. */
   readonly cutOff?: true;
-  /** The yes that it waited for; absent when it waited for a worker only. */
+  /** The approval that the call waited for; absent when it waited only for a worker. */
   readonly approval?: GivenApproval;
-  /** What its worker holds of it: the agent's slot and the lease. */
+  /** What the worker holds of the call: the agent's slot and the lease. */
   readonly hold?: CallHold;
 }
 
 /**
- * Runs one call to its end, or to where it waits, and answers with what is on record of it. Never rejects: a fault of the
- * layer is a failed call.
- * @param resumed a call that waited: it goes through every stage again, and what it took before is not taken again
+ * Runs one call to its end, or until it has to wait, and resolves to its record. Never rejects: a fault of the layer is
+ * a failed call.
+ * @param resumed a call that waited: it goes through every stage again, but takes nothing a second time
  */
 export type RunCall = (request: CallRequest, resumed?: Resumed) => Promise<InvocationRecord>;
 
 /**
- * A call under way. What it is given at its beginning stays; what changes while it runs has one writer each: the runner adds
- * to `call` what a stage returns, `audited` adds to `transitions`, `undo` and `toolRun` keep their own state.
+ * A call under way. What it is given at its beginning stays; what changes while it runs has one writer each: the runner
+ * adds to `call` what a stage returns, `audited` adds to `transitions`, `undo` and `toolRun` keep their own state.
  */
 export interface OngoingCall {
   /** What is established so far. */
   readonly call: CallSoFar;
   /**
-   * Made by the layer, one for each call: claims and rows belong to the call with their nonce (adr/0013). It is the id of a
-   * call as long as none that its caller chose is established.
+   * Made by the layer, one for each call: claims and rows belong to the call with their nonce (adr/0013). It serves as
+   * the id of the call until an id that the caller chose is established.
    */
   readonly nonce: string;
   /** Aborted with a ToolLayerError as reason: E3103 for time, E3805 for a cancel. */
   readonly controller: AbortController;
   readonly undo: UndoLog;
   readonly toolRun: ToolRun;
-  /** The states that it has been in, the present one last. */
+  /** The states of the call so far; the last one is the present state. */
   readonly transitions: Transition[];
   /** Monotonic ms at the start. */
   readonly startedAt: number;
-  /** Absent when its caller named none. */
+  /** Absent when the caller sent no trace. */
   readonly trace: Trace | undefined;
-  /** Present when it was accepted before and waited: what was taken then is not taken again. */
+  /** Present when the call was accepted before and waited: what it took then is not taken again. */
   readonly resumed: Resumed | undefined;
-  /** Nothing of the call will run, and nothing of it is taken (PIPE-15). */
+  /** A dry run: nothing of the call will run, and nothing is taken (PIPE-15). */
   readonly rehearsal: boolean;
 }
 
-/** Adds what a stage returned to a call: for the runner and `audited` alone. */
+/** Adds what a stage returned to a call. Only the runner and `audited` call it. */
 export function establish(call: CallSoFar, established: Partial<CallSoFar>): void {
   Object.assign(call, established);
 }
 
 /**
- * Whether a row may stand under the id of the call. Until then a failure leaves the id that the caller chose free, and is on
- * record under the nonce.
+ * True when a row may exist under the id of the call. Until then a failed call leaves the id that its caller chose
+ * free, and is recorded under the nonce.
  */
 export const mayHaveRow = ({ resumed, transitions }: OngoingCall): boolean =>
   resumed !== undefined || transitions.some(({ state }) => state === 'EXECUTING');
@@ -83,15 +83,15 @@ export const mayHaveRow = ({ resumed, transitions }: OngoingCall): boolean =>
 export interface EndedCall {
   readonly state: LifecycleState;
   readonly failure?: Failure;
-  /** Name of the stage that refused. */
+  /** Name of the refusing stage. */
   readonly stage?: string;
-  /** The earlier record that answers this call too. */
+  /** An earlier record that also answers this call. */
   readonly answered?: InvocationRecord;
-  /** Audited before the end, beside those that the stages and the run of the tool noted. */
+  /** Audited before the end, besides the facts that the stages and the run of the tool noted. */
   readonly facts?: readonly CallFact[];
-  /** It is not over: it waits on record. */
+  /** Set when the call is not over but waits on record. */
   readonly waits?: WaitFor;
-  /** What is on record of the call; there once `audited` has written it. */
+  /** The record of the call; present once `audited` has written it. */
   readonly record?: InvocationRecord;
 }
 
@@ -122,7 +122,7 @@ function callOf(request: CallRequest, resumed: Resumed | undefined): CallSoFar {
   return newCall(compensates === request.compensates ? request : { ...request, compensates });
 }
 
-/** A call waits once it is authorised. These states are on record already. */
+/** A call waits only after it is authorised. These states are on record already. */
 const statesBeforeWaiting = ({ acceptedAt, waiting, cutOff }: Resumed): Transition[] => [
   { state: 'DECLARED', at: acceptedAt },
   { state: 'VALIDATED', at: acceptedAt },

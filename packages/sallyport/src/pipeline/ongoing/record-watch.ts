@@ -1,12 +1,12 @@
-/** Tells when a pass of a call through this instance is over and on record. */
+/** Notifies when a pass of a call through this instance is over and on record. */
 export interface RecordWatch extends Disposable {
-  /** Something went on record. */
+  /** Reports that a record of the call was written. */
   note(): void;
-  /** Waits for the next note, at most so long; not at all when there was one since the last wait. */
+  /** Waits for the next note, `ms` at most; returns at once when a note came since the last wait. */
   next(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** @param forget called once it is disposed */
+/** @param forget called once the watch is disposed */
 export function recordWatch(forget: () => void): RecordWatch {
   let noted = false;
   let wake: (() => void) | undefined;

@@ -12,7 +12,7 @@ const double = ({ n }: Readonly<Record<string, unknown>>): unknown => ({ value: 
 const states = (events: readonly { data: Record<string, unknown> }[]): unknown[] =>
   events.map(({ data }) => data['state']);
 
-/** A function that ends only when it is told to. */
+/** A function that ends only when it is aborted. */
 async function untilAborted(_parameters: unknown, { signal }: { signal: AbortSignal }): Promise<never> {
   await wait(60_000, undefined, { signal });
   throw new Error('nobody stopped it');

@@ -5,19 +5,19 @@ import { AgentSlots } from './agent-slots.ts';
 import type { OngoingCall } from './ongoing-call.ts';
 import { type RecordWatch, recordWatch } from './record-watch.ts';
 
-/** Whose slots they are. */
+/** Key of the agent to whom slots belong. */
 export const agentKey = ({ tenantId, agentDid }: { readonly tenantId: string; readonly agentDid: string }): string =>
   `${tenantId}\n${agentDid}`;
 
 /**
  * Notified of a record. It must not throw.
- * @param hasWaited the call had waited before this pass
+ * @param hasWaited true when the call had waited before this pass
  */
 export type RecordListener = (record: InvocationRecord, hasWaited: boolean) => void;
 
 /** The calls under way in this instance. */
 export class RunningCalls {
-  /** What bounds the calls of one agent. */
+  /** The slots that limit the calls of each agent. */
   readonly slots = new AgentSlots();
   readonly #calls = new Map<string, OngoingCall>();
   readonly #watches = new Map<string, Set<RecordWatch>>();
@@ -28,12 +28,12 @@ export class RunningCalls {
     return this.#calls.size;
   }
 
-  /** Those that do not wait for a slot of their agent. */
+  /** Number of running calls that do not wait for a slot of their agent. */
   get sizeWithoutWaiting(): number {
     return this.#calls.size - this.slots.waiting;
   }
 
-  /** False when a call of this tenant and id is under way already. */
+  /** Adds a call; false when a call of this tenant and id is already under way. */
   add(tenantId: string, invocationId: string, ongoing: OngoingCall): boolean {
     const key = keyOf(tenantId, invocationId);
     if (this.#calls.has(key)) return false;
@@ -41,7 +41,7 @@ export class RunningCalls {
     return true;
   }
 
-  /** A call that is under way is found by another id from now on. */
+  /** Makes a running call known under another id. */
   rename(tenantId: string, from: string, to: string): void {
     const ongoing = from === to ? undefined : this.find(tenantId, from);
     if (ongoing === undefined) return;
@@ -58,7 +58,7 @@ export class RunningCalls {
     return this.#calls.get(keyOf(tenantId, invocationId));
   }
 
-  /** Looks after a call from now on, whether it runs here yet or not, until the watch is disposed. */
+  /** Watches a call from now on, whether or not it runs in this instance yet, until the watch is disposed. */
   watch(tenantId: string, invocationId: string): RecordWatch {
     const key = keyOf(tenantId, invocationId);
     const watches = this.#watches.get(key) ?? new Set();
@@ -71,12 +71,12 @@ export class RunningCalls {
     return watch;
   }
 
-  /** Has a listener notified of every record that the pipeline answers with, before its caller has it. */
+  /** Notifies a listener of every record that the pipeline answers with, before the caller gets it. */
   onRecord(listener: RecordListener): void {
     this.#listeners.push(listener);
   }
 
-  /** A pass of the call is over, and what became of it is on record. */
+  /** Reports that a pass of a call is over and on record. */
   noteOnRecord(record: InvocationRecord, hasWaited: boolean): void {
     for (const listener of this.#listeners) listener(record, hasWaited);
     if (this.#watches.size === 0) return;
@@ -84,8 +84,8 @@ export class RunningCalls {
   }
 
   /**
-   * Stops the calls whose token or key was revoked since they began, as cancelled (E3805); what they hold open ends with them. Looked
-   * at again and again, so that a call that began beside a revocation is found too.
+   * Cancels (E3805) the calls whose token or key was revoked since they began; what they hold open ends with them.
+   * Called periodically, so that a call that began at the same moment as a revocation is found too.
    */
   stopRevoked(wasRevoked: (claims: CapabilityClaims) => boolean): void {
     for (const { call, controller } of this.#calls.values()) {
@@ -99,8 +99,8 @@ export class RunningCalls {
   }
 
   /**
-   * Ends the calls that wait for a slot, since nothing of them ran. Waits until nothing runs, `graceMs` at most; then stops what
-   * still does and waits for its end.
+   * Ends the calls that wait for a slot, since nothing of them ran. Waits until nothing runs, `graceMs` at most; then
+   * stops the remaining calls and waits for their end.
    */
   async drain(graceMs: number): Promise<void> {
     this.slots.close(stopping());

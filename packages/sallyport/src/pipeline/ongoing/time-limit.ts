@@ -1,4 +1,4 @@
-/** One of many that may all last equally long. */
+/** One of many runs that share one limit. */
 export interface TimedRun {
   /** Monotonic ms. */
   readonly since: number;
@@ -7,25 +7,25 @@ export interface TimedRun {
   after: TimedRun | undefined;
 }
 
-/** How long each of many may last. */
+/** A limit of time that many runs share. */
 export interface TimeLimit {
-  /** @param onOver told once, when it lasts longer */
+  /** @param onOver called once, when the run lasts longer than the limit */
   begin(onOver: () => void): TimedRun;
-  /** It is over, or was said to be. Once for each. */
+  /** Ends a run, whether it ended by itself or was over its limit. Called once for each run. */
   end(run: TimedRun): void;
 }
 
-/** Ms by which a timer may fire early by the other clock. */
+/** Ms by which a timer may fire early as the monotonic clock sees it. */
 const EARLY_MS = 2;
-/** What a timer can count. */
+/** The longest delay that `setTimeout` can count. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * One limit for all: they have the same time, so the first to begin is the first whose time is up, and one timer does for
- * them. It keeps the process alive as long as anything runs, as a timer for each would.
+ * One limit for all runs: the first to begin is the first whose time is up, so one timer serves them all. It keeps the
+ * process alive while anything runs, as a timer for each run would.
  */
 export function createTimeLimit(ms: number): TimeLimit {
-  // A list through the runs: a map that is empty again and again is made anew each time.
+  // A linked list of the runs: a Map that becomes empty again and again is allocated anew each time.
   let oldest: TimedRun | undefined;
   let newest: TimedRun | undefined;
   let timer: NodeJS.Timeout | undefined;

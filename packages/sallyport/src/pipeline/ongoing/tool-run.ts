@@ -6,7 +6,7 @@ import type { Progress } from '../../domain/principal/principal.ts';
 import type { CallFact } from '../call.ts';
 import type { Deadline } from './deadline.ts';
 
-/** One try of a call that failed, where there was more than one (PIPE-05). */
+/** One failed attempt of a call that made more than one (PIPE-05). */
 export interface FailedAttempt {
   /** From 1. */
   readonly attempt: number;
@@ -14,13 +14,13 @@ export interface FailedAttempt {
   /** Epoch ms. */
   readonly startedAt: number;
   readonly durationMs: number;
-  /** The wait before it, ms; 0 for the first. */
+  /** The wait before the attempt, ms; 0 for the first. */
   readonly waitedMs: number;
 }
 
 /**
- * The run of the tool of one call: its attempts, and what the tool reports meanwhile. The stage `execute` and the circuits
- * change it; status, heartbeat and record read it, also while the tool runs.
+ * The run of the tool of one call: its attempts, and what the tool reports meanwhile. The stage `execute` and the
+ * circuits change it; status, heartbeat and record read it, also while the tool runs.
  */
 export class ToolRun {
   #attempts = 0;
@@ -33,37 +33,37 @@ export class ToolRun {
   #warnings: Warning[] | undefined;
   #facts: CallFact[] | undefined;
 
-  /** Attempts that reached the executor. */
+  /** Number of attempts that reached the executor. */
   get attempts(): number {
     return this.#attempts;
   }
 
-  /** The failed ones, where there was more than one; undefined otherwise. */
+  /** The failed attempts, when there was more than one attempt; undefined otherwise. */
   get failedAttempts(): readonly FailedAttempt[] | undefined {
     return this.#failedAttempts;
   }
 
-  /** The time of the tool, while it runs. */
+  /** The deadline of the tool, while it runs. */
   get deadline(): Deadline | undefined {
     return this.#deadline;
   }
 
-  /** What the tool reported last of how far it is. */
+  /** The tool's latest report of progress. */
   get progress(): Progress | undefined {
     return this.#progress;
   }
 
-  /** What the last attempt used, also one that failed; undefined while none was measured. */
+  /** What the last attempt used, also when it failed; undefined while nothing was measured. */
   get usage(): Usage | undefined {
     return this.#usage;
   }
 
-  /** The permit of the circuit for the next attempt, or for the one under way; undefined where there is none (CIR-01). */
+  /** The circuit's permit for the next attempt, or for the one under way; undefined when there is none (CIR-01). */
   get permit(): CircuitPermit | undefined {
     return this.#permit;
   }
 
-  /** The last attempt was a trial of its circuit, and failed. */
+  /** True when the last attempt was a trial of its circuit, and failed. */
   get trialFailed(): boolean {
     return this.#trialFailed;
   }
@@ -118,14 +118,14 @@ export class ToolRun {
     this.#facts.push(fact);
   }
 
-  /** The circuit lets the next attempt through. */
+  /** Keeps the circuit's permit for the next attempt. */
   holdPermit(permit: CircuitPermit): void {
     this.#permit = permit;
   }
 
   /**
    * Gives the permit back, once: a second caller gets none.
-   * @param hasFailed whether the attempt that it was for failed
+   * @param hasFailed true when the attempt that it was for failed
    */
   returnPermit(hasFailed: boolean): CircuitPermit | undefined {
     const permit = this.#permit;

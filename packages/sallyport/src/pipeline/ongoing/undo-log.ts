@@ -6,35 +6,35 @@ import { type RolledBack, Transaction, type TransactionOf, type TransactionParts
 export type Step = () => void | Promise<void>;
 
 /**
- * What one call opened and changed. `defer` closes at the end whatever became of the call; `undo` takes back only what
- * did not succeed. Both run newest first. What a tool changed and a crash must not leave half made is recorded in a
- * transaction, which survives this process (PIPE-03).
+ * What one call opened and changed. Steps of `defer` run at the end of every call; steps of `undo` run only when the
+ * call did not succeed. Both run newest first. Changes of a tool that a crash must not leave half made are recorded in
+ * a transaction, which survives this process (PIPE-03).
  */
 export class UndoLog {
   #deferred: Step[] | undefined;
   #undos: Step[] | undefined;
   #transaction: Transaction | undefined;
-  /** The executor has taken back by itself what the attempt changed. */
+  /** True when the executor itself has undone what the attempt changed. */
   #rolledBackByTool = false;
 
-  /** Runs when the call is over. */
+  /** Registers a step that runs when the call is over. */
   defer(step: Step): void {
     this.#deferred ??= [];
     this.#deferred.push(step);
   }
 
-  /** Runs when the call does not succeed. */
+  /** Registers a step that runs when the call does not succeed. */
   undo(step: Step): void {
     this.#undos ??= [];
     this.#undos.push(step);
   }
 
-  /** What the attempt changed is as before already. */
+  /** Notes that the changes of the attempt are already undone. */
   sayRolledBack(): void {
     this.#rolledBackByTool = true;
   }
 
-  /** Writes down how a change is taken back; resolves when the change may be made. */
+  /** Records how a change is undone; resolves when the change may be made. */
   record(parts: TransactionParts, of: TransactionOf, step: UndoStep): Promise<void> {
     this.#transaction ??= new Transaction(parts, of);
     return this.#transaction.record(step);
@@ -50,20 +50,21 @@ export class UndoLog {
     return this.#transaction === undefined ? make() : this.#transaction.change(make);
   }
 
-  /** Success: nothing is taken back any more. */
+  /** The call succeeded: nothing is undone any more. */
   commit(): void {
     this.#undos = undefined;
   }
 
-  /** Before another attempt: takes back what the last one changed, and nothing else. */
+  /** Before another attempt: undoes what the last attempt changed, and nothing else. */
   async rollBackAttempt(log: Log): Promise<RolledBack> {
     this.#rolledBackByTool = false;
     return (await this.#transaction?.rollBack(log)) ?? 'nothing';
   }
 
   /**
-   * Takes back what is not committed.
-   * @param isEnd false when the call runs again later: then it keeps what it holds as a call, its idempotency key above all
+   * Undoes what is not committed.
+   * @param isEnd false when the call runs again later: then it keeps what it holds as a call, above all its idempotency
+   *   key
    */
   async rollBack(log: Log, isEnd = true): Promise<RolledBack> {
     if (!isEnd) this.#undos = undefined;
@@ -84,7 +85,7 @@ export class UndoLog {
   }
 }
 
-/** Most steps only give a number back: nothing is waited for until one takes its time. */
+/** Most steps only decrement a number: the loop stays synchronous until a step returns a promise. */
 function closeNow(steps: Step[], log: Log): Promise<void> | undefined {
   for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
     const ending = runStep(step, log);
@@ -93,7 +94,7 @@ function closeNow(steps: Step[], log: Log): Promise<void> | undefined {
   return undefined;
 }
 
-/** A step that fails must not keep the others from running. */
+/** Runs one step; its failure must not keep the others from running. */
 function runStep(step: Step, log: Log): Promise<void> | undefined {
   try {
     const ended = step();

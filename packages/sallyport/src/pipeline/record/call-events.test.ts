@@ -60,7 +60,7 @@ const most: InvocationRecord = {
 /** The end of a call that an earlier one answered. */
 const answeredBy = (invocationId: string): EndedCall => ({ state: 'COMPLETED', answered: { ...least, invocationId } });
 
-/** The data of an event as those read them who get it. */
+/** The data of an event as its readers get it. */
 const readBack = ({ data }: EventDraft) => JSON.parse(canonicalJson(data));
 
 test('AUD-01 the members of an event stand in canonical order, and its parts make up the whole', () => {
@@ -140,7 +140,7 @@ test('a call that was refused tells at its end what was decided, and all that ho
   });
 });
 
-/** Hashes of a call's last event, of the rows that its events were stored in, and of what an open row held of them. */
+/** Hashes of a call's last event, of the rows that stored its events, and of the events held in an open row. */
 const WRITTEN_BY_HAND = [
   [
     '75567c7b1eb325a8c72e689235bf7fb09a71383b226415421f178ecf26488245',

@@ -14,10 +14,10 @@ import { effectSaid } from './effect-said.ts';
 import { boundedDecision, inCanonicalOrder } from './recorded-decisions.ts';
 
 /**
- * The events of the transitions from place `from` on (AUD-01, PIPE-01): each with time, capabilities and the hash of the
- * input; the last one also with the hash of the output, the duration and, where there is one, the error. What was decided
- * stands in AUTHORIZED or DENIED, what hooks said in the event behind them (PRM-08, PRM-09, PIPE-14). Arguments and
- * results themselves stay out: nothing here can hold a secret.
+ * The events of the transitions from index `from` on (AUD-01, PIPE-01): each with time, capabilities and the hash of
+ * the input; the last one also with the hash of the output, the duration and the error, if any. Decisions are in
+ * AUTHORIZED or DENIED, verdicts of hooks in the event after them (PRM-08, PRM-09, PIPE-14). Arguments and results
+ * themselves stay out, so no event can hold a secret.
  * @param end how the call ended; absent while it runs
  */
 export function eventsOf(ongoing: OngoingCall, record: InvocationRecord, from: number, end?: EndedCall): EventDraft[] {
@@ -50,7 +50,7 @@ function allFacts({ call, toolRun }: OngoingCall, end: EndedCall | undefined): r
   return [...(facts ?? []), ...call.facts, ...(end?.facts ?? [])];
 }
 
-/** Rare enough that what they share need not stand once. */
+/** Rare enough that the shared members need not be built only once. */
 function factsOf(facts: readonly CallFact[], record: InvocationRecord): readonly EventDraft[] {
   if (facts.length === 0) return NO_DRAFTS;
   const { tenantId, invocationId, agentDid, toolId, toolVersion, inputHash } = record;
@@ -72,7 +72,7 @@ function factsOf(facts: readonly CallFact[], record: InvocationRecord): readonly
   }));
 }
 
-/** What all events of a call say. */
+/** Members that all events of a call share. */
 const sharedMembers = ({ call, trace }: OngoingCall, record: InvocationRecord, answeredBy?: string) => ({
   agent_did: record.agentDid,
   answered_by: answeredBy,
@@ -95,7 +95,7 @@ const sharedMembers = ({ call, trace }: OngoingCall, record: InvocationRecord, a
 });
 
 const NO_CAPABILITIES: readonly string[] = [];
-/** Grants are remembered, so their capabilities are. */
+/** Cached by grant, since grants are cached too. */
 const knownCapabilities = new WeakMap<Grant, readonly string[]>();
 
 function capabilitiesIn(grant: Grant | undefined): readonly string[] {
@@ -107,7 +107,7 @@ function capabilitiesIn(grant: Grant | undefined): readonly string[] {
   return capabilities;
 }
 
-/** What one event of a call says beside what all of them say: in ascending order too. */
+/** Members of one event besides the shared ones, also in ascending order. */
 interface OwnMembers extends EventMembers {
   readonly adversarial_policy_decision?: unknown;
   readonly duration_ms?: number;
@@ -121,7 +121,7 @@ interface OwnMembers extends EventMembers {
   readonly state?: LifecycleState;
 }
 
-/** In ascending order, as the hash is taken of them: to sort them would take five times as long. */
+/** In ascending order, as the hash requires: sorting would take five times as long. */
 const dataOf = (shared: ReturnType<typeof sharedMembers>, own: OwnMembers): EventMembers => ({
   adversarial_policy_decision: own.adversarial_policy_decision,
   agent_did: shared.agent_did,
@@ -156,8 +156,8 @@ const dataOf = (shared: ReturnType<typeof sharedMembers>, own: OwnMembers): Even
 const NOTHING_DECIDED: OwnMembers = {};
 
 /**
- * The end of a call that was refused says what was decided, and AUTHORIZED what let it through: after a hook rewrote the
- * arguments these are not the same.
+ * The end of a refused call carries the decisions; AUTHORIZED carries those that let the call through. After a hook
+ * rewrote the arguments the two differ.
  */
 function decisionsOf(ongoing: OngoingCall, state: LifecycleState): OwnMembers {
   const { call, transitions } = ongoing;
@@ -165,7 +165,7 @@ function decisionsOf(ongoing: OngoingCall, state: LifecycleState): OwnMembers {
   if (state === 'AUTHORIZED') {
     const permitted = policyDecision?.allowed === true || policyDecision?.ask === true;
     return {
-      // The name is 002's.
+      // The name comes from 002.
       adversarial_policy_decision: gateDecision?.allowed === true ? inCanonicalOrder(gateDecision) : undefined,
       policy_decision: permitted ? boundedDecision(policyDecision) : undefined,
     };
@@ -181,7 +181,7 @@ function decisionsOf(ongoing: OngoingCall, state: LifecycleState): OwnMembers {
   };
 }
 
-/** EXECUTING tells of the hooks before it, the end of those after it. */
+/** EXECUTING carries the verdicts of the hooks before it, the end those of the hooks after it. */
 function verdictsFor(
   state: LifecycleState,
   verdicts: readonly HookVerdict[],
@@ -202,7 +202,7 @@ const stepOf = (
   state,
 });
 
-/** The event of the end tells duration, error, usage and output too (000 §4.3.2). */
+/** The event of the end also carries duration, error, usage and output (000 §4.3.2). */
 function endOf(said: OwnMembers, record: InvocationRecord, state: LifecycleState): OwnMembers {
   const { failure, metadata, outputHash, outputKeptHash } = record;
   const duration_ms = metadata?.duration_ms ?? 0;
@@ -227,7 +227,7 @@ function endOf(said: OwnMembers, record: InvocationRecord, state: LifecycleState
   };
 }
 
-/** Details may quote the caller's or the tool's data, which has no place in the audit. */
+/** Details may quote the caller's or the tool's data, which does not belong in the audit. */
 function withoutDetails(failed: NonNullable<InvocationRecord['failure']>): Record<string, unknown> {
   const { code, e_code, category, retryable } = errorBody(failed);
   return { category, code, e_code, means: entryOf(failed.code).means, retryable };

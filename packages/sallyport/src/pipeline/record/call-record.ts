@@ -9,7 +9,7 @@ import { type EndedCall, mayHaveRow, type OngoingCall } from '../ongoing/ongoing
 import type { PipelineParts } from '../parts.ts';
 import { attemptOf } from '../stages/attempts/try-again.ts';
 
-/** Tenant of calls that never showed who they are. No token can name it. */
+/** Tenant of calls whose caller was never identified. No token can name it. */
 export const UNKNOWN_TENANT = '-';
 
 type Open<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -35,7 +35,7 @@ export function recordOf(
     metadata: metadataOf(parts, ongoing, end),
   };
   if (record.invocationId !== nonce) record.nonce = nonce;
-  // One by one: a spread of what may be absent costs an object each.
+  // Assigned one by one: each spread of an optional member costs an object.
   if (principal?.userDid !== undefined) record.userDid = principal.userDid;
   if (principal?.sessionId !== undefined) record.sessionId = principal.sessionId;
   if (tool !== undefined) {
@@ -66,23 +66,26 @@ export function recordOf(
   return record;
 }
 
-/** The id that a caller chose is the call's once it is claimed, and as long as the call is not refused before it has a row. */
+/** The id that a caller chose becomes the call's once it is claimed, unless the call is refused before it has a row. */
 function invocationIdOf(ongoing: OngoingCall, { failure }: EndedCall): string {
   const isRefused = failure !== undefined && !mayHaveRow(ongoing);
   return isRefused ? ongoing.nonce : (ongoing.call.invocationId ?? ongoing.resumed?.invocationId ?? ongoing.nonce);
 }
 
-/** A tool that says it is deterministic can be held to its word later, without anybody who remembers what it was asked. */
+/**
+ * Records the hashes of a tool that claims to be deterministic, so that its claim can be checked later without any
+ * in-process memory.
+ */
 function noteInputs(record: Open<InvocationRecord>, { tool, parameters, request }: CallSoFar): void {
   if (tool?.manifest.deterministic !== true || record.sideEffect !== 'pure' || parameters === undefined) return;
   const environment = request.execution_options?.environment;
   record.inputs = environment === undefined ? { parameters } : { parameters, environment };
 }
 
-/** What tells of the side effect of a call, and of how it is taken back (VIS-03). */
+/** Adds the members about the side effect of a call, and about its compensation (VIS-03). */
 function noteSideEffect(
   record: Open<InvocationRecord>,
-  // No rest of the members: it would copy the whole call.
+  // Members are named one by one: a rest pattern would copy the whole call.
   { tool, request, idempotencyKey, parameters, compensates }: CallSoFar,
 ): void {
   const turnGroup = request.execution_options?.turn_group_id;
@@ -91,13 +94,13 @@ function noteSideEffect(
   if (tool === undefined || record.sideEffect === 'pure') return;
   if (idempotencyKey !== undefined) record.idempotencyKey = idempotencyKey;
   const toolId = tool.manifest.compensation_tool_id;
-  // While it runs, and when nobody knows what it did, it may turn out that it has to be taken back.
+  // While it runs, and when its outcome is unknown, the call may turn out to need compensation.
   const mayHaveDone = record.state === 'COMPLETED' || record.state === 'EXECUTING' || record.failure?.code === 'E3804';
   const canBeUndone = record.sideEffect === 'compensatable' && mayHaveDone;
   if (canBeUndone && toolId !== undefined && parameters !== undefined) record.compensation = { toolId, parameters };
 }
 
-/** What is needed to run the call later, as long as it may have to be. */
+/** What is needed to run the call later, as long as it may have to run. */
 function waitingOf(
   { clock }: Pick<PipelineParts, 'clock'>,
   { call, resumed }: OngoingCall,
@@ -152,10 +155,10 @@ function metadataOf(
   return metadata;
 }
 
-/** Thousandths of a ms. */
+/** Rounded to thousandths of a ms. */
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
 
-/** What a duplicate is answered with: the earlier call's record, said to be a repetition (PIPE-09). */
+/** The answer to a duplicate: the earlier call's record, marked as a repetition (PIPE-09). */
 export function repeated(duplicate: InvocationRecord, earlier: InvocationRecord): InvocationRecord {
   const metadata = earlier.metadata ?? duplicate.metadata;
   return metadata === undefined ? earlier : { ...earlier, metadata: { ...metadata, cached: true } };

@@ -2,7 +2,7 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Ledger } from '../../audit/ledger.ts';
 
 /**
- * Writes a row that somebody else may have ended meanwhile: the first end of a call stands.
+ * Writes a row, unless another writer has ended the call meanwhile: the first end of a call wins.
  * @returns false when the row is not replaced; then nothing of the entry is written
  */
 export async function commitUnlessOver(

@@ -1,4 +1,4 @@
-// Asked for each event of a call; a pure tool has nothing to say.
+// Called for each event of a call; a pure tool has no effect to report.
 
 import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../../api/schemas/cloud-event.ts';
@@ -7,7 +7,7 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { ownEffectStatus } from '../../domain/invocation/side-effect.ts';
 import type { Transition } from '../ongoing/ongoing-call.ts';
 
-/** What the record of a side effect says at one moment of its call (VIS-03). */
+/** The audit of a side effect at one moment of its call (VIS-03). */
 export interface EffectSaid {
   readonly type: EventType;
   /** The member `side_effect`. */
@@ -15,8 +15,8 @@ export interface EffectSaid {
 }
 
 /**
- * The event that goes with the transition at `place`: STARTED with EXECUTING, COMPLETED or FAILED with the end of a call
- * that was executing. Undefined for a pure tool, and for every other transition.
+ * The event for the transition at `place`: STARTED with EXECUTING, COMPLETED or FAILED with the end of a call that was
+ * executing. Undefined for a pure tool, and for every other transition.
  */
 export function effectSaid(
   record: InvocationRecord,
@@ -29,14 +29,14 @@ export function effectSaid(
   if (state === 'EXECUTING') return said('ai.agent.tool.side_effect.started', record, 'executing');
   const isEnd = place === transitions.length - 1 && transitions.some((each) => each.state === 'EXECUTING');
   if (!isEnd) return undefined;
-  // Cancelled while its row was written: it was announced, so its end is told too.
+  // The call was cancelled while its row was written: its side effect was announced, so its end is audited too.
   const status = ownEffectStatus(record) ?? 'failed';
   return status === 'executed'
     ? said('ai.agent.tool.side_effect.completed', record, status)
     : said('ai.agent.tool.side_effect.failed', record, status);
 }
 
-/** The end of a side effect whose call was cut off: nobody else is left to tell it. */
+/** The end of a side effect whose call was cut off: no other process is left to report it. */
 export function lostEffect(record: InvocationRecord, now: number): EventDraft[] {
   const { tenantId, invocationId, agentDid, toolId, sideEffect } = record;
   const status = ownEffectStatus(record);

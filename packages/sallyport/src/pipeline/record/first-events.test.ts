@@ -10,13 +10,15 @@ import { createFirstEvents } from './first-events.ts';
 import { recoverOpenCalls } from './recover.ts';
 
 const STATES = ['DECLARED', 'VALIDATED', 'AUTHORIZED', 'EXECUTING'];
-/** Beyond the time for which a row holds its events. */
+/** Longer than a row holds its events, ms. */
 const LONG_MS = 150;
 
 const statesOf = (events: readonly { data: Record<string, unknown> }[]): unknown[] =>
   events.map(({ data }) => data['state']);
 
-/** A pipeline over a store that tells what it was given and may be gone from one moment on, as its process is. */
+/**
+ * A pipeline over a store that notes its writes and may be gone from one moment on, as after a crash of its process.
+ */
 async function watched() {
   const memory = memoryLedgerStore();
   const appends: { readonly events: number; readonly row: InvocationRecord | undefined }[] = [];
@@ -44,7 +46,7 @@ async function chainIsWhole(store: LedgerStore): Promise<void> {
   }
 }
 
-/** A slow machine must not make a long call of a short one. */
+/** A slow machine must not turn a short call into a long one. */
 const stopTimers = (): void => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 afterEach(() => {
   vi.useRealTimers();

@@ -4,9 +4,9 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import { createTimeLimit } from '../ongoing/time-limit.ts';
 
 /**
- * Puts calls on record that are about to run, with what is to be told of them so far. The row and its events are written in
- * one transaction, but the row holds the events: most calls end soon, and then the chain gets all their events at once.
- * Of a call that takes longer the chain gets them while it runs; of one that was cut off, from its row (recover.ts).
+ * Puts calls on record that are about to run, with their events so far. The row and its events are written in one
+ * transaction, but the row holds the events: most calls end soon, and then the chain gets all their events at once. The
+ * chain gets the events of a longer call while it runs, and those of a call that was cut off from its row (recover.ts).
  */
 export interface FirstEvents {
   begin(record: InvocationRecord, events: readonly EventDraft[], durability: 'synchronous' | 'asynchronous'): BegunCall;
@@ -14,13 +14,18 @@ export interface FirstEvents {
 
 /** A call that runs. */
 export interface BegunCall {
-  /** Settles when the row stands. */
+  /** Settles when the row is written. */
   readonly standing: Promise<void>;
-  /** Once, at the end: the events that the chain does not have yet. Whoever writes the end links them before its own. */
+  /**
+   * Called once, at the end: the events that the chain does not have yet. The writer of the end links them before its
+   * own events.
+   */
   untold(): readonly EventDraft[] | Promise<readonly EventDraft[]>;
 }
 
-/** How long a row holds its events, ms: longer than a quick tool takes under load, and soon to whoever watches. */
+/**
+ * How long a row holds its events, ms: longer than a quick tool takes under load, and short for a client that watches.
+ */
 const HELD_MS = 50;
 
 const TOLD: readonly EventDraft[] = [];
@@ -36,7 +41,8 @@ export function createFirstEvents({ commit }: Pick<Ledger, 'commit'>, heldMs = H
       const untold = (): readonly EventDraft[] => events;
       const hold = (): void => {
         const run = limit.begin(() => {
-          // Synchronous: the end does not bring them again, and a crash of the database must not take them back.
+          // Synchronous: the end of the call does not repeat these events, and a crash of the database must not lose
+          // them.
           telling = commit({ record, events, durability: 'synchronous' }).then(told, untold);
         });
         end = () => limit.end(run);

@@ -6,10 +6,10 @@ import { silentLog } from '../../telemetry/log.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 import { type CallEnd, createLateEnds, type LateEndsParts } from './late-ends.ts';
 
-/** Deaf: it takes what it is given, and its answer is lost. */
+/** Deaf: it accepts writes, but its answers are lost. */
 type Mode = 'there' | 'away' | 'deaf';
 
-/** A pipeline whose store goes away when the tool runs, and comes back when it is told to. */
+/** A pipeline whose store becomes unavailable when the tool runs, and comes back when the test says so. */
 async function layer(more: Partial<LateEndsParts> = {}, policy: 'pure' | 'irreversible' = 'irreversible') {
   const store = memoryLedgerStore();
   const inner = await pipeline({ store });

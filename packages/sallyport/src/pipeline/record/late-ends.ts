@@ -7,25 +7,25 @@ import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { commitUnlessOver } from './commit-unless-over.ts';
 
-/** What a call leaves at its end. */
+/** What is written at the end of a call. */
 export type CallEnd = Parameters<Ledger['commit']>[0] & { readonly record: InvocationRecord };
 
 /**
- * Ends of calls that the store did not take at first, because it was away. A tool ran, so its end is not given up: it is
- * written as soon as the store is back. What this process cannot write before it ends, its next start settles.
+ * Ends of calls that the store did not take at first, because it was unavailable. A tool ran, so its end is not given
+ * up: it is written as soon as the store is back. The next start settles what this process cannot write before it ends.
  */
 export interface LateEnds extends AsyncDisposable {
   /**
-   * Goes on trying to put an end on record.
-   * @returns the row as it stands; undefined when the caller of the call has waited long enough. The end is still written
-   *   later then
+   * Keeps trying to put an end on record.
+   * @returns the row in force; undefined when the caller of the call has waited long enough: the end is then written
+   *   later
    */
   write(end: CallEnd): Promise<InvocationRecord | undefined>;
-  /** Ends that are not on record yet. */
+  /** Number of ends that are not on record yet. */
   readonly size: number;
 }
 
-/** What late ends are written with. */
+/** Dependencies of the late ends. */
 export interface LateEndsParts {
   readonly ledger: Pick<Ledger, 'commit'>;
   readonly records: Pick<LedgerStore, 'findInvocation'>;
@@ -38,9 +38,12 @@ export interface LateEndsParts {
 
 const PATIENCE_MS = 10_000;
 const ENDS_MAX = 10_000;
-/** How long an end is kept; a store that refuses it for so long will not take it. The next start settles its call then. */
+/**
+ * How long an end is kept, ms: a store that refuses it for an hour will not take it. The next start then settles the
+ * call.
+ */
 const KEPT_MS = 3_600_000;
-/** Written at once, so that they share commits and leave room for others. */
+/** Ends that are written at once, so that they share commits and leave room for other writes. */
 const AT_ONCE = 100;
 const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 1_000;
@@ -52,7 +55,7 @@ interface Late {
   readonly resolve: (record: InvocationRecord | undefined) => void;
 }
 
-/** Nothing is late yet. */
+/** Creates the queue of late ends, empty. */
 export function createLateEnds(parts: LateEndsParts): LateEnds {
   const { log, patienceMs = PATIENCE_MS, endsMax = ENDS_MAX } = parts;
   const waiting = new Set<Late>();
@@ -93,12 +96,12 @@ export function createLateEnds(parts: LateEndsParts): LateEnds {
   };
 }
 
-/** False while the store is away. */
+/** Writes one end; false while the store is unavailable. */
 async function settle({ ledger, records, log }: LateEndsParts, waiting: Set<Late>, late: Late): Promise<boolean> {
   const { record } = late.end;
   const { tenantId, invocationId } = record;
   try {
-    // The answer of the first try may have been lost, and not the try.
+    // The first try may have succeeded although its answer was lost.
     const standing = await records.findInvocation(tenantId, invocationId);
     const isOver = standing !== undefined && isFinal(standing.state);
     const isWritten = !isOver && (await commitUnlessOver(ledger, late.end));

@@ -4,12 +4,12 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 /** First pause, ms; each is twice the last one. */
 const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 1_000;
-/** How long a store may be away, ms: a server that starts again, or another that takes its place, is there by then. */
+/** How long a store may be unavailable, ms: enough for a server to restart, or for a standby to take over. */
 const PATIENCE_MS = 10_000;
 
 /**
- * Does something in a store again while the store is away, for 10 s at most.
- * @param work may be done twice: nobody knows whether an answer was lost, or what was asked
+ * Repeats work in a store while the store is unavailable, for 10 s at most.
+ * @param work must be repeatable: it is unknown whether only the answer was lost, or the request too
  * @throws what `work` throws, at once when it is anything but E3812
  */
 export async function patiently<Result>(

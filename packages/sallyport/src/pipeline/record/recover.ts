@@ -9,8 +9,8 @@ import { commitUnlessOver } from './commit-unless-over.ts';
 import { lostEffect } from './effect-said.ts';
 
 /**
- * Settles the calls that this instance left open when it last ended. Nobody waits for them any more; a call that may be
- * made again says so, the others end as `outcome_unknown` and are never repeated (PIPE-13).
+ * Settles the calls that this instance left open when it last ended. Their callers are gone. A call that may be
+ * repeated says so; the others end as `outcome_unknown` and are never repeated (PIPE-13).
  * @returns how many were settled
  */
 export async function recoverOpenCalls(
@@ -23,7 +23,7 @@ export async function recoverOpenCalls(
   return lost.length;
 }
 
-/** Entries that are handed to the ledger together: many share a commit, and the calls of others find room beside them. */
+/** Entries that are handed to the ledger together: many share a commit, and concurrent calls still find room. */
 const AT_ONCE = 1_000;
 
 async function inGroups(
@@ -33,7 +33,7 @@ async function inGroups(
   for (let at = 0; at < rows.length; at += AT_ONCE) await Promise.all(rows.slice(at, at + AT_ONCE).map(write));
 }
 
-/** Whether a call that is not over is run by a worker, now or again: it waits, or it may be repeated (ORC-06). */
+/** True when a worker runs the unfinished call, now or again: it waits, or it may be repeated (ORC-06). */
 export function goesOn({ state, waiting, sideEffect }: InvocationRecord): boolean {
   if (waiting === undefined) return false;
   return state !== 'EXECUTING' || sideEffect === 'pure' || sideEffect === 'idempotent';
@@ -41,8 +41,8 @@ export function goesOn({ state, waiting, sideEffect }: InvocationRecord): boolea
 
 /**
  * Ends a call of which nothing runs, unless it has an end already.
- * @param open its row; the end is written under the lease that stands there
- * @param failed by default that the layer ended while the tool ran
+ * @param open its row; the end is written under the lease in that row
+ * @param failed default: the layer ended while the tool ran
  */
 export async function settleOpen(
   { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
@@ -83,8 +83,8 @@ export async function settleOpen(
 }
 
 /**
- * Links what the rows of an instance hold that ended while tools ran, for whoever is about to tell more of their calls.
- * `settleOpen` does it with the end.
+ * Links the events that rows hold of calls whose instance ended while their tools ran. Called before further events of
+ * these calls are written; `settleOpen` does it together with the end.
  */
 export async function linkHeldEvents(
   { records, ledger }: { readonly records: LedgerStore; readonly ledger: Ledger },

@@ -8,18 +8,18 @@ import { isFinal } from '../../domain/invocation/lifecycle.ts';
 import type { InvocationRecord } from '../../domain/invocation/record.ts';
 import type { Log } from '../../telemetry/log.ts';
 
-/** The events that a stored answer is compared with, and the log for one that was changed. */
+/** The events that a stored answer is compared with, and the log for an answer that was changed. */
 interface Parts {
   readonly records: Pick<LedgerStore, 'eventsAbout'>;
   readonly log: Log;
 }
 
 /**
- * Compares the row of a call with its events before it answers a duplicate (PIPE-09, AUD-07): somebody who can write to the
- * tables could otherwise choose the answer that the caller gets.
- * @param row as it stands
- * @param answer what the duplicate would get: the row, or what was found out about it since
- * @returns why the answer is not given; undefined when nothing speaks against it
+ * Compares the row of a call with its events before it answers a duplicate (PIPE-09, AUD-07): otherwise anybody who can
+ * write to the tables could choose the answer.
+ * @param row as it is stored
+ * @param answer what the duplicate would get: the row, or a later settlement of its outcome
+ * @returns why the answer is not given; undefined when row and events agree
  */
 export async function changedAnswer(
   { records, log }: Parts,
@@ -41,7 +41,7 @@ export async function changedAnswer(
   );
 }
 
-/** Who settled an outcome has it put into the audit, with the hash of the result, after it was stored. */
+/** A settlement is audited, with the hash of its result, after it was stored. */
 function gapInSettlement({ result }: InvocationRecord, about: readonly CloudEvent[]): string | undefined {
   const settled = about.filter(({ type }) => type === 'ai.agent.tool.outcome_settled');
   if (result === undefined || settled.length === 0) return undefined;

@@ -17,7 +17,7 @@ import { recoverOpenCalls } from './recover.ts';
 
 const FAR = 4_102_444_800_000;
 
-/** A desk that numbers its questions, and says yes at once only where it is told to. */
+/** Approvals that number their questions; with `standing` a standing rule approves at once. */
 function desk(standing = false): ApprovalQuestions & { readonly asked: ApprovalRequest[] } {
   const asked: ApprovalRequest[] = [];
   return {
@@ -52,7 +52,7 @@ async function layer(changes: Partial<PipelineParts> = {}) {
   return { ...made, approvals, ran };
 }
 
-/** A lease of which only the first holder is asked to write the end, as the other one is refused. */
+/** A lease whose first holder may write the end; a second one is refused. */
 const lease = (): CallHold => ({
   fence: 1,
   slot: { free: () => undefined, without: (work) => work() },
@@ -60,7 +60,7 @@ const lease = (): CallHold => ({
   counts: (failed) => failed === undefined,
 });
 
-/** The same call again, as a worker takes it from its row. */
+/** The same call again, as a worker resumes it from its row. */
 function resume(
   { run }: Pick<Awaited<ReturnType<typeof layer>>, 'run'>,
   record: InvocationRecord,
@@ -188,7 +188,7 @@ describe('a call that needs a yes', () => {
 });
 
 describe('what the executor asks about a call', () => {
-  /** A layer whose executor asks what the test says, and notes which of its paths was taken. */
+  /** A layer whose executor asks the questions of the test, and notes which of its paths ran. */
   async function asking(first: string | undefined, changes: Partial<PipelineParts> = {}) {
     const now = { question: first };
     const paths: string[] = [];

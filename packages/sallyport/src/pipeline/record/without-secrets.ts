@@ -3,13 +3,13 @@ import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import type { Failure } from '@sallyport/std/error/failure';
 import type { OngoingCall } from '../ongoing/ongoing-call.ts';
 
-/** Words of the layer alone: of an address or path that the caller or the tool gave, it says why it is out of bounds. */
+/** Codes whose text is the layer's alone: it says why an address or path of the caller or the tool is out of bounds. */
 const OWN_WORDS: ReadonlySet<ErrorCode> = new Set(['E3104', 'E3105', 'E3203', 'E3204']);
 
 /**
- * A failure as it may be told once the tool was reached: its message and details may hold the tool's own words, which are
- * a stranger's, and what they say of people and secrets is nobody's business (AUD-04). The record says the same, so every
- * later answer does. Before that the words are those of the layer and its operators.
+ * A failure as it may be shown once the tool was reached: its message and details may hold the tool's own words, which
+ * are untrusted and may contain secrets or personal data (AUD-04). The record holds the same text, so every later
+ * answer does too. Before the tool is reached the words are those of the layer and its operators.
  */
 export function withoutSecrets(redactor: Redactor | undefined, { toolRun }: OngoingCall, failed: Failure): Failure {
   if (redactor === undefined || toolRun.attempts === 0 || OWN_WORDS.has(failed.code)) return failed;

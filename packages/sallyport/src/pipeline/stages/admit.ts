@@ -5,10 +5,13 @@ import type { Admitted, CallRequest } from '../call.ts';
 import type { PipelineParts } from '../parts.ts';
 import type { Stage } from '../stage.ts';
 
-/** Wait that a caller is advised to take when the layer is full. */
+/** Retry hint, in ms, when the layer is full. */
 const OVERLOAD_RETRY_MS = 250;
 
-/** Ids, bounds of size and depth, room in the layer. Refuses what this layer cannot do instead of ignoring it. */
+/**
+ * Checks ids, limits of size and depth, and room in the layer. Refuses what this layer cannot do instead of ignoring
+ * it.
+ */
 export function admit({
   clock,
   limits,
@@ -18,7 +21,8 @@ export function admit({
   return {
     name: 'admit',
     async run({ request, onBehalfOf }, { resumed, nonce }) {
-      // What was accepted before was counted then; what takes a call back is a part of that.
+      // Not counted again: a resumed call was counted when it was accepted, and a compensating call belongs to the
+      // original.
       if (resumed === undefined && onBehalfOf === undefined && running.sizeWithoutWaiting >= limits.callsMax) {
         return failure('E3803', `The layer runs ${limits.callsMax} calls already. Try again in a moment.`, {
           retryAfterMs: OVERLOAD_RETRY_MS,
@@ -43,7 +47,7 @@ function overloaded({ execution_options: options }: CallRequest['request'], work
   return options?.async_mode === true ? workers?.refuses?.(options.priority ?? 'normal') : undefined;
 }
 
-/** What is wrong with the size or depth of arguments, before any schema sees them. */
+/** Refusal of arguments that are too large or too deep, before any schema sees them. */
 export function argumentsOutOfBounds(
   parameters: Readonly<Record<string, unknown>>,
   limits: PipelineParts['limits'],
@@ -58,7 +62,7 @@ export function argumentsOutOfBounds(
   return failure(code, `The parameters cannot be taken: ${first.message}`, { details: { faults } });
 }
 
-/** Options of the contract that are not built yet, or that this layer was not set up for. */
+/** Refusal of options of the contract that are not built yet, or that this layer is not configured for. */
 function unsupported(
   { document_context, checkpoint_config, execution_options }: ToolInvokeRequest,
   hasWorkers: boolean,

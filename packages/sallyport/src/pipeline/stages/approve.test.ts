@@ -6,7 +6,7 @@ import { createPolicyDecisions } from '../../permission/policy-decisions.ts';
 import { createTrustRules, type TrustSettings } from '../../permission/trust.ts';
 import { manifest, pipeline } from '../pipeline.fixture.ts';
 
-/** Code of a call of a tool, and how often its function ran. */
+/** Error code of a call of a tool, and how often its function ran. */
 async function calling(
   tool: Partial<ToolManifest>,
   trust: TrustSettings,

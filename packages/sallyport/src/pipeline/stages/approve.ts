@@ -10,7 +10,7 @@ import { executorCall } from './attempts/executor-call.ts';
 import { cannotWait } from './grant/own-token.ts';
 
 type Needs = CallRequest & Admitted & Resolved & Validated & Authorized & Consulted;
-/** The call with what its executor asks about it. */
+/** The call with its executor's question. */
 type Asked = Needs & Pick<Approved, 'question'>;
 
 const BECAUSE: Readonly<Record<ConfirmationReason, string>> = {
@@ -22,18 +22,20 @@ const BECAUSE: Readonly<Record<ConfirmationReason, string>> = {
   executor: 'what it would do is for a person to decide',
 };
 
-/** An approver decides on these whenever there is time; the user who sits with the agent confirms the others. */
+/** Reasons that an approver decides later; all others are confirmed by the user at the agent's client. */
 const APPROVALS: ReadonlySet<ConfirmationReason> = new Set(['requires_approval', 'require_approval']);
-/** What an operator may let autonomous calls pass by: never what a policy or an executor asks about this very call. */
+/**
+ * Reasons that an operator may let autonomous calls skip: never a question of a policy or an executor about this call.
+ */
 const PASSED_BY: ReadonlySet<ConfirmationReason> = new Set(['requires_confirmation', 'trust']);
 
 const UNCONFIRMED: Approved = { confirmed: false, question: undefined };
 
 /**
- * A call that a person has to confirm waits on record for that person, and nothing of it runs before. The yes
- * is bound to this very call: a call that changed meanwhile asks again (ORC-05). In an autonomous call nobody can be
- * asked for a confirmation: it is refused, or passes where the operator said so (PRM-06, PRM-09). What the executor asks
- * about this very call is asked whatever manifest, activation, trust or operator say, and is a part of what a yes is
+ * Sets a call aside until a person has approved or confirmed it; nothing of it runs before. The approval is bound to
+ * exactly this call: a call that changed meanwhile asks again (ORC-05). In an autonomous call nobody can be asked for a
+ * confirmation: it is refused, or passes where the operator allowed that (PRM-06, PRM-09). The executor's question
+ * about this call is asked whatever manifest, activation, trust or operator say, and is part of what an approval is
  * bound to (EXE-01).
  */
 export function approve({
@@ -59,8 +61,8 @@ export function approve({
 }
 
 /**
- * Of several reasons the one that takes most: a yes answers them all, so it must come from somebody who may answer each.
- * An activation may ask for more than the manifest, or take a confirmation away; an approval it can only add (VIS-01).
+ * The strictest of several reasons: one approval answers them all, so it must come from somebody who may answer each.
+ * An activation may ask for more than the manifest, or drop a confirmation; an approval it can only add (VIS-01).
  */
 function whyConfirmation(call: Asked, rules: TrustRules): ConfirmationReason | undefined {
   const { request, tool, overrides, trust, policyDecision, question } = call;
@@ -76,17 +78,17 @@ function whyConfirmation(call: Asked, rules: TrustRules): ConfirmationReason | u
     : undefined;
 }
 
-/** Whether the yes that this call brings from its wait was given to this very call. */
+/** True when the approval that the resumed call brings was given to exactly this call. */
 function hasYes(call: Asked, { resumed }: OngoingCall, now: number): boolean {
   if (resumed === undefined) return false;
   const { approval, waiting } = resumed;
-  // Set aside for a worker after the yes; its arguments and its version cannot have changed, what its executor asks can.
+  // Set aside for a worker after the approval: arguments and version cannot have changed, the executor's question can.
   if (waiting.wait.for === 'worker') return waiting.wait.confirmed && waiting.wait.question === call.question;
   if (approval === undefined || now >= approval.expiresAt) return false;
   return isSameCall(approval.binding, bindingOf(call));
 }
 
-/** What a yes to a call is given to. */
+/** What an approval of a call is bound to. */
 export function bindingOf({
   principal,
   tool,
@@ -107,7 +109,7 @@ export function bindingOf({
   };
 }
 
-/** Field by field: a binding that came from a store may hold its fields in another order. */
+/** Compared field by field: a binding from a store may hold its fields in another order. */
 function isSameCall(one: ApprovalBinding, other: ApprovalBinding): boolean {
   return BOUND.every((name) => one[name] === other[name]);
 }

@@ -141,7 +141,7 @@ describe('a policy server that gives no usable answer', () => {
     'PRM-04 that %s denies the call, which runs nothing, and the next one is asked anew',
     async (what, reply, code) => {
       await using server = await policyServer(reply);
-      // Long enough for the answer that comes, on a busy machine too.
+      // Long enough for a real answer, on a busy machine too.
       const timeoutMs = what === 'hangs' ? 1_500 : 10_000;
       const engine = createOpaPolicyEngine({ endpoint: `${server.url}/v1/data/allow`, timeoutMs });
       let runs = 0;

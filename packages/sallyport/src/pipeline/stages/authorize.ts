@@ -20,8 +20,9 @@ type Needs = CallRequest & Admitted & Resolved & Validated;
 type Parts = Pick<PipelineParts, 'executors' | 'policy' | 'trust' | 'gate' | 'limits' | 'agentContext'>;
 
 /**
- * The token is for this call; what the call may touch is what token, manifest and agent context all allow; a
- * policy permits it; and, where there is one, a language model objects to nothing (PRM-03, PRM-04, PRM-08).
+ * Checks that the token is for this call; computes what token, manifest and agent context together allow; requires that
+ * a policy permits the call and, when there is a gate, that the language model does not object (PRM-03, PRM-04,
+ * PRM-08).
  */
 export function authorize(parts: Parts): Stage<Needs, Authorized> {
   const { executors, policy, gate, limits, agentContext, trust: rules = createTrustRules() } = parts;
@@ -44,7 +45,7 @@ export function authorize(parts: Parts): Stage<Needs, Authorized> {
       const variables =
         environment === undefined ? undefined : environmentRefusal(executor, tool.manifest, environment);
       if (variables !== undefined) return variables;
-      // Before any policy, and whatever it says: what an executor never runs, nobody can permit (EXE-02).
+      // Comes before every policy: what an executor never runs, no policy can permit (EXE-02).
       const screened = executor.screen?.(tool, call.parameters);
       if (screened !== undefined) return screened;
       const granted = grantOf(call);
@@ -97,14 +98,14 @@ function questionOf(
   };
 }
 
-/** What a policy wants to be confirmed it does not refuse: `approve` sees to that. */
+/** A policy that wants a confirmation is not a refusal: `approve` handles it. */
 function policyRefusal({ allowed, ask, policies }: PolicyDecision): Failure | undefined {
   if (allowed || ask === true) return undefined;
   const by = policies.length === 0 ? 'no policy permits it' : `forbidden by ${policies.join(', ')}`;
   return failure('E3210', `The policy does not allow this call: ${by}.`, { details: { policies } });
 }
 
-/** The call as the language model is shown it. */
+/** The call as it is shown to the language model. */
 function caseOf({ request, tool, parameters }: Needs): JudgedCall {
   const { phase, claim_source, environment } = request.execution_options ?? {};
   return {
@@ -117,7 +118,7 @@ function caseOf({ request, tool, parameters }: Needs): JudgedCall {
   };
 }
 
-/** The caller learns that the gate refused, never by which policy or in which words: it could learn to get around them. */
+/** The caller learns that the gate refused, but not the policy or the words, which would help to get around it. */
 function gateRefusal({ allowed, answer, because }: GateDecision): Failure | undefined {
   if (allowed) return undefined;
   if (answer === 'DENY')

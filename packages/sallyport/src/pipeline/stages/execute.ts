@@ -33,7 +33,7 @@ type Needs = CallRequest &
   Reserved &
   Prepared;
 
-/** How long an executor may take to stop after its call was aborted; then the call ends without it. */
+/** How long an executor may take to stop after its call was aborted, ms; then the call ends without it. */
 const ABORT_GRACE_MS = 5_000;
 
 type Parts = Pick<
@@ -52,15 +52,15 @@ type Parts = Pick<
 >;
 
 /**
- * The attempts, with the grant's timeout over all of them. Cancel and timeout reach the running tool (PIPE-06).
- * What failed is tried again only where that is safe (PIPE-05).
+ * Runs the attempts, under one timeout from the grant. Cancel and timeout reach the running tool (PIPE-06). A failed
+ * attempt is repeated only when that is safe (PIPE-05).
  */
 export function execute(parts: Parts): Stage<Needs, Ran> {
   return {
     name: 'execute',
     begins: 'EXECUTING',
     async run(call, ongoing) {
-      // It may have been cancelled while its row was written; then nothing ran.
+      // The call may have been cancelled while its row was written; then nothing ran.
       if (ongoing.controller.signal.aborted) return failureOf(ongoing.controller.signal.reason);
       ongoing.toolRun.beginAttempt();
       return attempts(parts, call, ongoing);
@@ -73,7 +73,7 @@ async function attempts(parts: Parts, call: Needs, ongoing: OngoingCall): Promis
   const startedAt = parts.clock.monotonic();
   const deadline = startDeadline(parts.clock, termsOf(call), (error) => controller.abort(error));
   toolRun.begin(deadline);
-  // Each attempt has a call of its own: what is left of a failed one changes nothing any more.
+  // Each attempt has an executor call of its own, so leftovers of a failed attempt can change nothing.
   const attempt = async (): Promise<Ran> => {
     const running = start(call, executorCall(call, ongoing, parts), controller.signal);
     try {
@@ -86,7 +86,7 @@ async function attempts(parts: Parts, call: Needs, ongoing: OngoingCall): Promis
   try {
     return await run();
   } catch (thrown) {
-    // The reason of the abort wins over whatever the executor made of it.
+    // The abort reason takes precedence over the executor's result.
     if (controller.signal.aborted) return failureOf(controller.signal.reason);
     const again = (): Promise<Ran> => {
       deadline.touch();

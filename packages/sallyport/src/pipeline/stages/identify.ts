@@ -2,19 +2,19 @@ import { type Failure, failure, isFailure } from '@sallyport/std/error/failure';
 import type { CapabilityClaims, TrustLevel } from '../../../api/schemas/capability-token.ts';
 import type { Caller, Principal } from '../../domain/principal/principal.ts';
 
-/** Who asks, and the token that says so. */
+/** The principal, and the claims of its token. */
 export interface Identity {
   readonly principal: Principal;
   readonly claims: CapabilityClaims;
 }
 
 /**
- * Establishes who asks from what the door knows.
- * @param token from the request's body; the door's own wins when both are there
+ * Establishes the principal from what the door knows.
+ * @param token from the request's body; the door's own token takes precedence
  */
 export type Identify = (caller: Caller, token?: string) => Promise<Identity | Failure>;
 
-/** Who asked for a call that was accepted before; its token was verified then. */
+/** Restores the principal of a call that was accepted before; its token was verified then. */
 export type IdentifyAgain = (claims: CapabilityClaims) => Identity & { readonly refused?: Failure };
 
 /** Verifies tokens; synchronous when the token was seen before. */
@@ -22,15 +22,15 @@ export type VerifyToken = (
   token: string | undefined,
 ) => CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
 
-/** What holds where a caller, or its token, says nothing. */
+/** Defaults for callers without a token, and for tokens that omit a member. */
 export interface IdentifyOptions {
   /** Claims of callers without a token, always the same object; absent where tokens are required (PRM-02). */
   readonly withoutToken?: CapabilityClaims;
-  /** Of callers whose token names no trust level; default trusted (PRM-06). */
+  /** Trust level of callers whose token names none; default trusted (PRM-06). */
   readonly defaultTrust?: TrustLevel;
 }
 
-/** A token that is presented must be good: nobody falls back to what callers without one may do. */
+/** Verifies every token that is presented: a bad token never falls back to the rights of callers without one. */
 export function createIdentify(
   verify: VerifyToken,
   { withoutToken, defaultTrust = 'trusted' }: IdentifyOptions = {},
@@ -52,8 +52,8 @@ export function createIdentify(
 }
 
 /**
- * A call that waited goes on although its token ended meanwhile: it was good when the call was accepted. One that was
- * revoked is not: somebody wanted it to end (PRM-01).
+ * A call that waited resumes although its token has expired meanwhile: it was valid when the call was accepted. A
+ * revoked token stops the call: somebody wanted it to end (PRM-01).
  */
 export function createIdentifyAgain(
   isRevoked: (claims: CapabilityClaims) => boolean,

@@ -13,7 +13,10 @@ import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
 
 type Needs = Noted & Resolved & Authorized & Executed;
 
-/** The result is JSON, matches the tool's schema, is marked where it is not to be trusted, and fits the budget (VAL-01, VAL-03, MOD-10). */
+/**
+ * Checks that the result is JSON and matches the tool's schema, marks it when it is untrusted, and cuts it to the
+ * budget (VAL-01, VAL-03, MOD-10).
+ */
 export function inspect({
   schemas,
   values,
@@ -46,7 +49,7 @@ export function inspect({
   };
 }
 
-/** What passes only because strict mode is off is for the owner of the tool to mend. */
+/** Logs what passes only because strict mode is off, for the owner of the tool to fix. */
 function logLenience(
   log: PipelineParts['log'],
   of: { readonly tool_id: string; readonly invocation_id: string | undefined },
@@ -55,7 +58,7 @@ function logLenience(
   log.warn('result-not-as-promised', { ...of, warning: warnings.at(-1)?.code });
 }
 
-/** A tool's own words of what went wrong are data of a stranger too. */
+/** A tool's own error message is untrusted data too. */
 async function reportedError(
   rules: ValueRules,
   said: unknown,

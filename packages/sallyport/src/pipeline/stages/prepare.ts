@@ -5,7 +5,7 @@ import type { Stage } from '../stage.ts';
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
-/** The granted credentials. A sandbox is made by the executor that needs one, under the call's own deadline. */
+/** Fetches the granted credentials. The executor makes its own sandbox, if it needs one, under the call's deadline. */
 export function prepare({
   secrets,
 }: Pick<PipelineParts, 'secrets'>): Stage<CallRequest & Resolved & Authorized & Reserved, Prepared> {
@@ -14,7 +14,7 @@ export function prepare({
     takes: 'the granted credentials from the secret store',
     async run({ caller, request, principal, grant }, { controller }) {
       if (grant.credentials.length === 0) return { secrets: NO_SECRETS };
-      // The one who asked, as `identify` has it: a credential may be his own (PRM-11).
+      // The user that `identify` established: a credential may be that user's own (PRM-11).
       const asker = { token: caller.token ?? request.capability_token, signal: controller.signal };
       try {
         return { secrets: await secrets.read(principal.tenantId, grant.credentials, asker) };

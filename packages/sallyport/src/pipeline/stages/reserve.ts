@@ -1,4 +1,4 @@
-// Without a quota, a rate limit and a circuit, one slot is counted.
+// Without a quota, a rate limit and a circuit it only counts one slot.
 import type { Failure } from '@sallyport/std/error/failure';
 import type { WaitFor } from '../../domain/invocation/waiting-call.ts';
 import type { Approved, Authorized, CallRequest, Reserved, Resolved } from '../call.ts';
@@ -12,10 +12,10 @@ import { cannotWait } from './grant/own-token.ts';
 type Parts = Pick<PipelineParts, 'clock' | 'running' | 'rateLimiter' | 'circuits' | 'limits' | 'quota' | 'secrets'>;
 
 /**
- * One of the agent's slots, a permit of the circuit, a token of the rate limits of tool and service, one call of
- * the session's quota (E3106, E3401, E3303, E3211). Where no slot is free the call waits for one, as long as its timeout. A
- * call that the circuit refuses eats up no rate that others share. The quota comes last, so that only a call that really runs
- * is counted: a replay was answered by `reuse`, and a refusal came before (PRM-07).
+ * Takes one of the agent's slots, a permit of the circuit, a token of the rate limits of tool and service, and one call
+ * of the session's quota (E3106, E3401, E3303, E3211). When no slot is free the call waits for one, up to its timeout.
+ * A call that the circuit refuses uses up no rate that others share. The quota comes last, so that only a call that
+ * really runs is counted: a replay was answered by `reuse`, and a refusal came before (PRM-07).
  */
 export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized & Approved, Reserved> {
   const { quota } = parts;
@@ -24,12 +24,12 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
     takes: 'a slot of the agent, a permit of the circuit, a token of the rate limit, a call of the quota',
     async run(call, ongoing) {
       const { principal, claims, request } = call;
-      // Nothing is taken for a call that a worker runs later: it takes what it needs then.
+      // Takes nothing for a call that a worker runs later: the worker's pass takes what it needs.
       const isLater = request.execution_options?.async_mode === true && ongoing.resumed === undefined;
       if (isLater) return cannotWait(parts, call, 'for a worker') ?? { waits: forWorker(call) };
-      // What takes a call back is a part of that call, which holds its slot still: only the way to the tool counts.
+      // A compensating call runs inside the original call's slot; only circuit and rate limits apply to it.
       if (call.onBehalfOf !== undefined) return (await takeWay(parts, call, ongoing)) ?? NO_SLOT;
-      // A session that has nothing left must not eat up what other agents share.
+      // Checked first: a session without quota must not use up what other agents share.
       const spent = quota?.knownSpent(principal, claims);
       if (spent !== undefined) return spent;
       const held = await slotFor(parts, call, ongoing);
@@ -46,7 +46,7 @@ export function reserve(parts: Parts): Stage<CallRequest & Resolved & Authorized
 
 const NO_SLOT: Reserved = { slot: undefined, slotWaitMs: 0 };
 
-/** The slot that the worker of the call holds already, or one that is free now or later. */
+/** The slot that the call's worker already holds, or one that is free now or later. */
 async function slotFor(
   parts: Parts,
   call: Resolved & Authorized,
@@ -61,7 +61,10 @@ async function slotFor(
   return { slot: free, slotWaitMs: 0 };
 }
 
-/** The time of the tool begins when it runs: a call whose turn comes late is not begun with a moment left. */
+/**
+ * Waiting takes from the call's whole time. The time of the tool begins when it runs: a call whose turn comes late is
+ * not begun with only a moment left.
+ */
 async function waitForSlot(
   { clock, running, limits }: Parts,
   { principal, grant }: Resolved & Authorized,
@@ -77,7 +80,7 @@ async function waitForSlot(
       signal,
     });
     undo.defer(() => slot.free());
-    // The call may have ended in the moment in which it got the slot.
+    // The call may have ended just as it got the slot.
     signal.throwIfAborted();
     return { slot, slotWaitMs: waitedMs() };
   } catch (thrown) {
@@ -91,7 +94,7 @@ const forWorker = ({ confirmed, question }: Approved): WaitFor => ({
   ...(question === undefined ? {} : { question }),
 });
 
-/** What every attempt takes: a permit of the circuit, then tokens of the rates. */
+/** Takes what every attempt needs: a permit of the circuit, then tokens of the rates. */
 async function takeWay(parts: Parts, call: Resolved & Authorized, ongoing: OngoingCall): Promise<Failure | undefined> {
   return (await parts.circuits?.take(call, ongoing)) ?? takeRate(parts, call);
 }

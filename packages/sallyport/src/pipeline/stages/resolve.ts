@@ -8,7 +8,10 @@ import type { Identity } from './identify.ts';
 
 type Needs = CallRequest & Noted & Admitted;
 
-/** Who asks, and the version of the tool that is meant. What one may not see does not exist (VIS-01, REG-13). */
+/**
+ * Establishes the principal, and the version of the tool that is meant. A tool that the principal may not see is
+ * answered like one that does not exist (VIS-01, REG-13).
+ */
 export function resolve({
   identify,
   identifyAgain,
@@ -19,7 +22,7 @@ export function resolve({
     const before = ongoing.resumed?.waiting.claims ?? call.onBehalfOf;
     if (before === undefined) return identify(call.caller, call.request.capability_token);
     const { refused, ...identity } = identifyAgain(before);
-    // The refusal ends the row of the one who asked, so it must be on record as his.
+    // The principal comes with the refusal, so that the row is recorded as its own.
     return refused === undefined ? identity : { refused, established: identity };
   };
   return {

@@ -6,8 +6,8 @@ import { checkDeterminism } from './determinism/check-determinism.ts';
 type Needs = Noted & Admitted & Resolved & Validated & Ran & Executed & Inspected;
 
 /**
- * What the call changed stays; from here on nothing is taken back. A tool that says it is deterministic is held
- * to its word (PIPE-10). The record itself is written by `audited`.
+ * Makes the changes of the call final; from here on nothing is taken back. A tool that claims to be deterministic is
+ * checked (PIPE-10). The record itself is written by `audited`.
  */
 export function settle(parts: Pick<PipelineParts, 'outputs' | 'records' | 'clock'>): Stage<Needs, Settled> {
   return {

@@ -10,15 +10,15 @@ import { argumentsRefused } from './values/argument-failures.ts';
 import { isCarried, sanitiseArguments } from './values/sanitise-arguments.ts';
 import { VALUE_RULES, type ValueRules } from './values/value-rules.ts';
 
-/** Fields in which a model thinks aloud; nothing behind this stage ever sees them (MOD-02). */
+/** Field in which a model thinks aloud; no later stage ever sees it (MOD-02). */
 const THINK_FIELD = '_tafc_think';
 
 type Parameters = Readonly<Record<string, unknown>>;
 type Needs = CallRequest & Noted & Admitted & Resolved;
 
 /**
- * The arguments match the tool's schema, converted where that loses nothing, and hold neither control characters
- * nor attacks (VAL-01, VAL-02, VAL-04, VAL-06).
+ * Checks the arguments against the tool's schema, converts them where nothing is lost, and refuses control characters
+ * and attacks (VAL-01, VAL-02, VAL-04, VAL-06).
  */
 export function validate({ schemas, values }: Pick<PipelineParts, 'schemas' | 'values'>): Stage<Needs, Validated> {
   const rules = { ...VALUE_RULES, ...values };
@@ -38,7 +38,7 @@ export function validate({ schemas, values }: Pick<PipelineParts, 'schemas' | 'v
       if (isFailure(safe)) return safe;
       const { parameters, findings: argumentFindings } = safe;
       const environment = request.execution_options?.environment;
-      // What is bound to the arguments, a yes or a key, is bound to the variables too.
+      // An approval or a key that is bound to the arguments is bound to the variables too.
       const input = environment === undefined ? parameters : [parameters, environment];
       const inputHash = sha256(canonicalJson(input));
       return { parameters, argumentFindings, inputHash, warnings };

@@ -14,27 +14,27 @@ import type { OpenTransaction } from '../undo-journal.port.ts';
 import { rollBackOpen } from './roll-back-open.ts';
 import { keepSteps, type TransactionParts } from './transaction.ts';
 
-/** What unfinished rollbacks are continued with. */
+/** Dependencies of unfinished rollbacks. */
 export interface ContinueParts {
   readonly transactions: TransactionParts;
   readonly records: LedgerStore;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where an outcome that was not known is settled once its changes are taken back. */
+  /** Settles unknown outcomes once their changes are taken back. */
   readonly outcomes?: OutcomeStore;
 }
 
 /**
- * Whose transactions: `left` by an earlier life of this instance; of an instance that is `gone`, by another one, and then
- * what only that instance reaches is left to it; of this very life, those whose rollback `failed`.
+ * Selects transactions: `left` by an earlier life of this instance; of an instance that is `gone`, taken back by
+ * another one, which leaves to it what only that instance reaches; of this life, those whose rollback `failed`.
  */
 export type WhichRollbacks = 'left' | 'gone' | 'failed';
 
-/** What became of them. */
+/** Result of continued rollbacks. */
 export interface Continued {
   readonly rolledBack: number;
-  /** They could not be taken back, or not all of it; another try may. */
+  /** Transactions that could not be taken back completely; another try may succeed. */
   readonly left: number;
 }
 
@@ -42,8 +42,8 @@ export interface Continued {
 const PAGE = 100;
 
 /**
- * Finishes the transactions that an instance left open when it ended: what its calls changed is taken back, unless they
- * are on record as completed. To be done before `recoverOpenCalls`, which settles what is left, and before workers run
+ * Finishes the transactions that an instance left open when it ended: the changes of its calls are taken back, unless
+ * the calls are on record as completed. Runs before `recoverOpenCalls`, which settles the rest, and before workers run
  * anything again. A rollback that stops half-way again is continued the next time.
  */
 export async function continueRollbacks(
@@ -71,7 +71,9 @@ export async function continueRollbacks(
   }
 }
 
-/** Calls that took others back when the instance ended: what became of them must be known before they are asked about. */
+/**
+ * Ends compensating calls that were under way when the instance ended: their outcome must be known before it is read.
+ */
 async function endCompensating(parts: ContinueParts, instanceId: string): Promise<void> {
   for (const record of await parts.records.openInvocations(instanceId)) {
     if (record.compensates !== undefined && !goesOn(record)) await settleOpen(parts, record);
@@ -88,7 +90,7 @@ async function continueRollback(
   const record = await parts.records.findInvocation(tenantId, invocationId);
   if (which === 'failed' && (record === undefined || !isFinal(record.state))) return 'under-way';
   const standing = open.steps.filter(({ undone }) => !undone);
-  // Of a call that ended a moment ago without a fault in its rollback, nothing is left to be said.
+  // Nothing is left to report of a call that ended a moment ago without a fault in its rollback.
   if (record?.state === 'COMPLETED' || (which === 'failed' && standing.length === 0)) {
     await keepSteps(parts.transactions, open, standing);
     return 'kept';
@@ -101,10 +103,10 @@ async function continueRollback(
   return 'rolled-back';
 }
 
-/** @param isPart the call may have changed more than what was taken back */
+/** @param isPart true when the call may have changed more than what was taken back */
 async function putOnRecord(parts: ContinueParts, record: InvocationRecord, isPart: boolean): Promise<void> {
   const { state } = record;
-  // A worker runs it again, from where it began.
+  // A worker runs it again from its beginning.
   if (goesOn(record)) return;
   if (!isFinal(state)) return isPart ? endUnknown(parts, record) : end(parts, record);
   if (state !== 'ROLLED_BACK') await tell(parts, record);
@@ -116,7 +118,7 @@ async function putOnRecord(parts: ContinueParts, record: InvocationRecord, isPar
   await parts.outcomes.settle({ tenantId, invocationId, outcome: 'did_not_happen', how: 'rollback', note, at });
 }
 
-/** Whether the tool itself said that it failed, before the rollback did: then only its changes were not known. */
+/** True when the tool itself reported its failure before the rollback failed: then only its changes were unknown. */
 function wasReported({ details }: Omit<Failure, 'cause'>): boolean {
   const code = details?.['failed_with'];
   return (
@@ -126,7 +128,7 @@ function wasReported({ details }: Omit<Failure, 'cause'>): boolean {
 }
 
 async function endUnknown(parts: ContinueParts, open: InvocationRecord): Promise<void> {
-  // The state that follows is not that of a call of which nothing is left.
+  // Audited on its own: the final state, outcome unknown, does not show that the changes were taken back.
   await tell(parts, open, { rollback: 'done' });
   await settleOpen(
     parts,
@@ -179,7 +181,7 @@ function rolledBackEvent({ clock }: ContinueParts, record: InvocationRecord, sai
   };
 }
 
-/** Words and details may quote the caller's or the tool's data, which has no place in the audit. */
+/** Words and details may quote the caller's or the tool's data, which does not belong in the audit. */
 function withoutWords(failed: NonNullable<InvocationRecord['failure']>) {
   const { message: _message, details: _details, ...error } = errorBody(failed);
   return error;

@@ -4,8 +4,8 @@ import type { PipelineParts } from '../parts.ts';
 import { rollBackOpen } from './roll-back-open.ts';
 
 /**
- * Before a call that was cut off runs again: what its first run changed is taken back, so that it begins where that began.
- * @returns the failure of the call when it cannot be
+ * Takes back what the first run of a cut-off call changed before the call runs again, so that both runs begin alike.
+ * @returns the failure of the call when that is impossible
  */
 export async function rollBackLeftover(
   { transactions, log }: Pick<PipelineParts, 'transactions' | 'log'>,

@@ -36,7 +36,7 @@ const settlement = (more: Partial<OutcomeSettlement> = {}): OutcomeSettlement =>
   ...more,
 });
 
-/** What every OutcomeStore does. */
+/** Requirements of every OutcomeStore. */
 export function outcomeStoreConformance(test: TestCase, adapter: string, open: () => Promise<OpenOutcomes>): void {
   const check = (name: string, run: (opened: OpenOutcomes) => Promise<void>): void =>
     test(`${name} (${adapter})`, async () => {

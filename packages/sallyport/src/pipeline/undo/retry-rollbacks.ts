@@ -1,12 +1,12 @@
 import { type ContinueParts, continueRollbacks } from './continue-rollbacks.ts';
 
-/** Pauses before another try, in ms: the first, doubled as long as something is left, and the longest. */
+/** Pauses before another try, in ms: the first, doubled while something is left, and the longest. */
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 600_000;
 
 /**
- * Tries rollbacks again that failed, while the layer runs: a disk may be back, a tool that takes another back may be there
- * again. Nothing is lost between two tries, nor when there is no other: the journal keeps it.
+ * Retries failed rollbacks while the layer runs: a disk or a compensating tool may be back. Nothing is lost between two
+ * tries, or without another one: the journal keeps it.
  * @param pauseMs the first pause
  */
 export function retryRollbacks(parts: ContinueParts, instanceId: string, pauseMs = PAUSE_MS): AsyncDisposable {

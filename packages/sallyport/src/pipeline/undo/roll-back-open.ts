@@ -3,9 +3,9 @@ import type { OpenTransaction } from '../undo-journal.port.ts';
 import { inUndoOrder, isPartial, type RolledBack, type TransactionParts, undoStep } from './transaction.ts';
 
 /**
- * Takes back what the journal holds of a call, newest first; goes on where an earlier try stopped.
- * @param elsewhere by another instance than the one that made the changes: what only that one reaches stays, and then not
- *   all is taken back
+ * Takes back a call's steps in the journal, newest first; continues where an earlier try stopped.
+ * @param elsewhere true when another instance made the changes: what only that instance reaches stays, and then not all
+ *   is taken back
  */
 export async function rollBackOpen(
   parts: Pick<TransactionParts, 'journal' | 'undoers'>,

@@ -6,7 +6,7 @@ import type { Log } from '../../telemetry/log.ts';
 import { patiently } from '../record/patiently.ts';
 import type { UndoJournal } from '../undo-journal.port.ts';
 
-/** What transactions stand on. */
+/** Dependencies of transactions. */
 export interface TransactionParts {
   readonly journal: UndoJournal;
   /** By kind of step. */
@@ -21,12 +21,12 @@ export interface TransactionParts {
 export const TRANSACTION_BOUNDS = { stepsMax: 256, stepBytesMax: 8 * MiB } as const;
 
 /**
- * Whether what was changed is as before: there was nothing, all of it is, all that was recorded is but there may be more,
- * or not all of it.
+ * Result of a rollback: there was nothing; all is as before; all recorded changes are taken back but there may be more;
+ * or not all of them are.
  */
 export type RolledBack = 'nothing' | 'done' | 'part' | 'failed';
 
-/** A step in its place. */
+/** A step and its position. */
 export interface PlacedStep {
   readonly position: number;
   readonly step: UndoStep;
@@ -37,14 +37,14 @@ export interface TransactionOf {
   readonly tenantId: string;
   readonly invocationId: string;
   readonly instanceId: string;
-  /** Number of the lease of the run; 0 when absent. */
+  /** Number of the run's lease; 0 when absent. */
   readonly fence?: number;
 }
 
-/** Places of one run: those of a run that lost its lease are never those of the next. */
+/** Positions of one run: a run that lost its lease never shares positions with the next. */
 const PLACES_PER_RUN = 4_096;
 
-/** The changes of one call: written down before they are made, taken back newest first (PIPE-03). */
+/** The changes of one call: recorded before they are made, taken back newest first (PIPE-03). */
 export class Transaction {
   readonly #parts: TransactionParts;
   readonly #of: TransactionOf;
@@ -63,8 +63,8 @@ export class Transaction {
 
   /**
    * Resolves when the change may be made.
-   * @throws E3102 for too many or too large steps, E3805 when the call is over, E3812 when it cannot be written,
-   *   E3900 for a kind that nobody takes back
+   * @throws E3102 for too many or too large steps, E3805 when the call is over, E3812 when it cannot be written, E3900
+   *   for a kind without an undoer
    */
   async record(step: UndoStep): Promise<void> {
     const { undoers, stepsMax = TRANSACTION_BOUNDS.stepsMax } = this.#parts;
@@ -76,14 +76,14 @@ export class Transaction {
     this.#count += 1;
     await this.#awaited(patiently((again) => this.#add({ position, step }, again)));
     this.#steps.push({ position, step });
-    // A tool that does not heed its cancel must not change what is being taken back.
+    // A tool that ignores its cancel must not change what is being taken back.
     if (this.#over) throw isOver();
   }
 
   async #add({ position, step }: PlacedStep, again: boolean): Promise<void> {
     const { tenantId, invocationId, instanceId } = this.#of;
     const { journal } = this.#parts;
-    // The answer may have been lost, and not the step.
+    // The step may have been written although the answer was lost.
     const known = again ? await journal.find(tenantId, invocationId) : undefined;
     if (known?.steps.some((each) => each.position === position) === true) return;
     await journal.add({ tenantId, invocationId, instanceId, position, step });
@@ -91,7 +91,7 @@ export class Transaction {
 
   /**
    * Makes a change whose step is recorded; a rollback that begins meanwhile waits for it.
-   * @throws E3805 when the call is over; then nothing was made
+   * @throws E3805 when the call is over; then the change was not made
    */
   async change<Result>(make: () => Promise<Result>): Promise<Result> {
     if (this.#over) throw isOver();
@@ -105,8 +105,8 @@ export class Transaction {
   }
 
   /**
-   * Takes back what was recorded, newest first, and stops at what it cannot: what came before may depend on it. Nothing
-   * is changed any more, unless another attempt begins.
+   * Takes back what was recorded, newest first, and stops at the first failure: earlier changes may depend on it.
+   * Further changes are refused, unless another attempt begins.
    */
   async rollBack(log: Log): Promise<RolledBack> {
     this.#over = true;
@@ -124,24 +124,24 @@ export class Transaction {
     return isPartial(steps) ? 'part' : 'done';
   }
 
-  /** Another attempt begins, and may change something again. */
+  /** Another attempt begins, and may make changes again. */
   reopen(): void {
     this.#over = false;
   }
 
-  /** The end of the call is on record: nothing is taken back any more, and the journal may forget it. */
+  /** The end of the call is on record: nothing is taken back any more, and the journal may drop the transaction. */
   recorded(log: Log): void {
     this.#over = true;
-    // What could not be taken back stays in the journal, for another try.
+    // What could not be taken back stays in the journal for another try.
     if (this.#failed || this.#count === 0) return;
-    // Nobody waits for it: whoever meets a change that is not let go yet looks at the row of this call.
+    // Not awaited: a call that meets a write not yet released reads the row of this call.
     patiently(() => keepSteps(this.#parts, this.#of, this.#steps)).catch((cause: unknown) => {
       log.warn('undo-journal-not-closed', { invocation_id: this.#of.invocationId, reason: String(cause) });
     });
   }
 }
 
-/** Newest first; before all others those that nobody but the call has seen. */
+/** Newest first; changes that only the call itself has seen come before all others. */
 export function inUndoOrder<Step extends PlacedStep>(
   steps: readonly Step[],
   undoers: TransactionParts['undoers'],
@@ -151,10 +151,10 @@ export function inUndoOrder<Step extends PlacedStep>(
   return steps.toSorted((one, other) => isFirst(one) - isFirst(other) || other.position - one.position);
 }
 
-/** Whether the call may have changed more than its steps tell. */
+/** True when the call may have changed more than its steps record. */
 export const isPartial = (steps: readonly PlacedStep[]): boolean => steps.some(({ step }) => step.partial === true);
 
-/** The call is on record as completed: what waits for that stays, and the journal forgets it. */
+/** The call is on record as completed: its pending changes are kept, and the journal drops the transaction. */
 export async function keepSteps(
   { journal, undoers }: Pick<TransactionParts, 'journal' | 'undoers'>,
   { tenantId, invocationId }: Pick<TransactionOf, 'tenantId' | 'invocationId'>,
@@ -166,7 +166,7 @@ export async function keepSteps(
   await journal.close(tenantId, invocationId);
 }
 
-/** Takes one step back and says so in the journal. False when it could not be taken back. */
+/** Takes one step back and marks it in the journal. False when it could not be taken back. */
 export async function undoStep(
   { journal, undoers }: Pick<TransactionParts, 'journal' | 'undoers'>,
   { tenantId, invocationId }: Pick<TransactionOf, 'tenantId' | 'invocationId'>,

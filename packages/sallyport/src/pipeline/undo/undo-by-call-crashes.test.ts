@@ -10,7 +10,7 @@ import { undoByCall } from './undo-by-call.ts';
 const NEVER = new Promise<never>(() => undefined);
 const FREE = { parameters_schema: { type: 'object' } } as const;
 
-/** A life of the process: from the given action on nothing of it goes on. */
+/** One life of the process: from the given action on nothing of it continues. */
 function life(diesAt: number) {
   let actions = 0;
   const died = Promise.withResolvers<undefined>();
@@ -29,7 +29,7 @@ function life(diesAt: number) {
   };
 }
 
-/** A layer that was killed in the middle of a call which had named two calls that take it back. */
+/** A layer that was killed in the middle of a call that had recorded two compensating calls. */
 async function killed(policy: 'irreversible' | 'idempotent') {
   const store = memoryLedgerStore();
   const journal = memoryUndoJournal();
@@ -69,7 +69,7 @@ async function killed(policy: 'irreversible' | 'idempotent') {
       const again = { journal: { ...journal, markUndone }, undoers: { call } };
       return Promise.race([continueRollbacks({ ...made.parts, transactions: again, outcomes }, 'one'), own.died]);
     },
-    /** A person looks, and says of each call that was cut off whether it had its effect. */
+    /** A person finds out, for each call that was cut off, whether it had its effect. */
     async settle() {
       for (const { record } of await outcomes.list({ tenantId: 'acme', settled: false, limit: 100 })) {
         const happened = effects.some(({ by }) => by === record.invocationId);
@@ -92,7 +92,7 @@ test('PIPE-03 PIPE-13 wherever the process dies, and however often, what takes a
         const times = (id: string) => effects.filter((each) => each.id === id).length;
         if (policy === 'irreversible') {
           expect([times('one'), times('two')].every((each) => each <= 1)).toBe(true);
-          // What it could not know, it did not guess.
+          // The layer never guesses an unknown outcome.
           for (let tries = 0; tries < 2; tries += 1) {
             await settle();
             await start();

@@ -16,7 +16,7 @@ const UNSAFE = { side_effect_policy: 'irreversible' } as const;
 const WHOLE = { ...UNSAFE, executor: { kind: 'native', config: { transacted: true } } } as const;
 const FREE = { parameters_schema: { type: 'object' } } as const;
 
-/** A layer with a tool that books, and one that takes bookings back. */
+/** A layer with a tool that books, and one that cancels bookings. */
 async function layer(changes: Parameters<typeof pipeline>[0] = {}) {
   const store = memoryLedgerStore();
   const journal = memoryUndoJournal();
@@ -226,7 +226,7 @@ describe('a call that named another which takes it back', () => {
 });
 
 describe('after a crash', () => {
-  /** Left by a process that died while the tool of the call ran. */
+  /** Left by a process that died while the tool ran. */
   async function cutOff(made: Awaited<ReturnType<typeof layer>>) {
     const { tool, book, run, store } = made;
     const begun = Promise.withResolvers<string>();

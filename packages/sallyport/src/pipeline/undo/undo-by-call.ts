@@ -9,32 +9,34 @@ import type { RunCall } from '../ongoing/ongoing-call.ts';
 import type { OutcomeStore } from '../outcome-store.port.ts';
 import { CALL_STEP, type CallStep } from '../stages/attempts/compensating-step.ts';
 
-/** What steps are taken back with that are calls of other tools. */
+/** Dependencies of steps that are taken back by calls of other tools. */
 export interface UndoByCallParts {
   readonly runCall: RunCall;
   readonly records: Pick<LedgerStore, 'findInvocation'>;
-  /** Where is found what became of a compensating call that was cut off; nobody says so when absent. */
+  /** Settlements of compensating calls that were cut off; when absent their outcome stays unknown. */
   readonly outcomes?: Pick<OutcomeStore, 'find'>;
 }
 
-/** Calls made for one step, over all rollbacks that came that far; then a person has to look. */
+/** Calls made for one step, over all rollbacks that reached it; after that a person has to look. */
 const CALLS_MAX = 32;
-/** Calls made for one step at once, while the failures are such that nothing was done and may pass. */
+/** Calls made for one step in one rollback, as long as the failures are temporary and had no effect. */
 const CALLS_AT_ONCE_MAX = 4;
-/** The first wait between two of them, doubled each time, and the longest. */
+/** The first wait between two of them, ms, doubled each time, and the longest. */
 const WAIT_MS = 50;
 const WAIT_MS_MAX = 2_000;
 
 /**
- * Takes a step back by calling the tool that it names, through every stage, for the agent whose call it was (PIPE-03). The
- * id of each call is made from its step, so that after a crash the record says what became of it: a call that may have had
- * its effect is never made again.
+ * Takes a step back by calling the tool that it names, through every stage, for the agent whose call it was (PIPE-03).
+ * The id of each call is derived from its step, so that after a crash the record shows what became of it: a call that
+ * may have had its effect is never repeated.
  */
 export function undoByCall(parts: UndoByCallParts): Undoer {
   return { anywhere: true, undo: (step, of) => callBack(parts, stepOf(step), of) };
 }
 
-/** What a call says of its step: it is taken back, it may be tried again, or nobody knows more for now. */
+/**
+ * What a compensating call says of its step: it is taken back, it may be tried again, or its state is unknown for now.
+ */
 type Verdict = { readonly is: 'done' } | { readonly is: 'again' | 'stuck'; readonly why: string };
 
 async function callBack(parts: UndoByCallParts, step: CallStep, of: UndoneCall): Promise<void> {
@@ -53,7 +55,7 @@ async function callBack(parts: UndoByCallParts, step: CallStep, of: UndoneCall):
   throw new Error(`${step.request.tool_id} was called ${CALLS_MAX} times and did not take the call back`);
 }
 
-/** Letters and digits of a hash: an id within its bounds, whatever the id of the call is. */
+/** Letters and digits of a hash: a valid id, whatever the id of the call is. */
 const idOf = ({ tenantId, invocationId, position }: UndoneCall, number: number): string =>
   `undo-${sha256(JSON.stringify([tenantId, invocationId, position])).slice(0, 40)}-${number}`;
 
@@ -75,7 +77,7 @@ async function judge(
   id: string,
 ): Promise<Verdict> {
   const { state, failure, metadata } = record;
-  // Ids are chosen by callers too; only the layer says which call one takes back.
+  // Callers choose ids too; only the layer says which call a call takes back.
   if (record.compensates !== invocationId) return { is: 'stuck', why: `${id} is the id of another call` };
   if (state === 'COMPLETED') return { is: 'done' };
   if (!isFinal(state)) return { is: 'stuck', why: `${id} is ${state} still` };
@@ -85,14 +87,14 @@ async function judge(
     if (settled?.outcome === 'happened') return { is: 'done' };
     return { is: settled === undefined ? 'stuck' : 'again', why };
   }
-  // E3901: its function is not bound yet.
+  // E3901: the tool's function is not bound yet.
   const hasNotRun = failure?.code === 'E3811' || failure?.code === 'E3901';
   const nothingRan = (metadata?.attempts ?? 0) === 0 || hasNotRun || state === 'ROLLED_BACK';
   const isSafe = record.sideEffect === 'pure' || record.sideEffect === 'idempotent';
   return { is: nothingRan || isSafe ? 'again' : 'stuck', why };
 }
 
-/** Whether it is worth while to try again at once; what is not, is tried when the rollback is. */
+/** True when another try at once may succeed; otherwise the step is tried again with the next rollback. */
 const mayPass = ({ failure }: InvocationRecord): boolean => failure !== undefined && entryOf(failure.code).retryable;
 
 const waitMs = ({ failure }: InvocationRecord, made: number): number =>

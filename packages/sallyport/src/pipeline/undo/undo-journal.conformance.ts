@@ -14,7 +14,7 @@ const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
 const ids = (found: readonly { readonly tenantId: string; readonly invocationId: string }[]): string[] =>
   found.map(({ tenantId, invocationId }) => `${tenantId}/${invocationId}`);
 
-/** What every UndoJournal does. `open` gives an empty one each time. */
+/** Requirements of every UndoJournal. `open` gives an empty one each time. */
 export function undoJournalConformance(test: TestCase, adapter: string, open: OpenStore<UndoJournal>): void {
   const check = casesOver(test, adapter, open);
 

@@ -11,12 +11,12 @@ import type { TenantSights } from './tenant-sight.ts';
 
 const SEE_ALL: readonly Role[] = ['operator', 'admin'];
 
-/** Whether neither activations nor views narrow what somebody sees: they keep the tools, and are no agent. */
+/** True when neither activations nor views narrow what the caller sees: it manages tools, and is no agent. */
 export function seesAll({ roles }: Principal): boolean {
   return !roles.includes('agent') && roles.some((role) => SEE_ALL.includes(role));
 }
 
-/** Finds tools for calls. A tenant without rules costs one look-up beside the registry's own. */
+/** Finds tools for calls. A tenant without rules costs one look-up besides the registry's own. */
 export function finder(parts: VisibleToolsParts, sights: TenantSights): Find {
   const { registry, visibility, quarantine } = parts;
   const unblocked = (found: FoundTool | Failure, name: string): FoundTool | Failure => {
@@ -35,7 +35,7 @@ export function finder(parts: VisibleToolsParts, sights: TenantSights): Find {
   };
 }
 
-/** The id that a name may stand for: the tool's own where a view of the asker renames one, else the name itself. */
+/** The id that a name means: the tool's own id when a view of the caller renames it, else the name itself. */
 export function idBehind(parts: VisibleToolsParts, sights: TenantSights): (asking: Asking, name: string) => string {
   return ({ principal }, name) => {
     const rules = parts.visibility.rulesOf(principal.tenantId);
@@ -46,7 +46,7 @@ export function idBehind(parts: VisibleToolsParts, sights: TenantSights): (askin
   };
 }
 
-/** Whoever knows the tool by the name of a view learns neither its upstream nor its name there. */
+/** A caller who knows the tool by a view's name learns neither its upstream nor its name there. */
 function blockedFor(name: string, toolId: string, block: Block): Failure {
   const blocked = blockedFailure(name, block);
   if (name === toolId) return blocked;
@@ -76,7 +76,7 @@ function findByRules(
   if (activation?.enabled === false && !free) return unknownTool(name);
   const found = findAvailable(parts, rules, tenantId, toolId, range);
   if (isFailure(found)) {
-    // Which versions there are is not told either.
+    // Does not reveal which versions exist.
     if (entry?.rule?.content_hash !== undefined && found.code !== 'E3001') return onlyPinned(name);
     return named(found, toolId, name, free ? rules : undefined);
   }
@@ -87,7 +87,7 @@ function findByRules(
 const saidBy = ({ policy_overrides: overrides, user_did: user }: ToolActivation) =>
   user === undefined ? { overrides } : { overrides, overridesUser: user };
 
-/** In the tenant's own tools, then in those of the catalogue that it was given. */
+/** Looks in the tenant's own tools, then in the catalogue tools that the tenant was given. */
 function findAvailable(
   { registry, catalogTenant }: Pick<VisibleToolsParts, 'registry' | 'catalogTenant'>,
   rules: TenantRules | undefined,
@@ -117,14 +117,14 @@ const onlyPinned = (name: string): Failure =>
 const warningsFor = (name: string, { tool, warnings }: FoundTool): FoundTool['warnings'] =>
   warnings.map((warning) => ({ ...warning, message: renamed(warning.message, tool.manifest.tool_id, name) }));
 
-/** An agent of a view reads the name that it knows in place of the tool's id, where that stands as a word. */
+/** Replaces the tool's id in a text by the name that the agent's view gives it, where the id is a whole word. */
 function renamed(text: string, toolId: string, name: string): string {
   if (toolId === name) return text;
   const word = new RegExp(`(?<![\\w.-])${toolId.replaceAll('.', '\\.')}(?![\\w-])`, 'g');
   return text.replaceAll(word, () => name);
 }
 
-/** In the asker's own words: an agent learns no other name of what it asks for, an operator learns what to change. */
+/** Uses the caller's own name for the tool: an agent learns no other name, an operator learns what to change. */
 function named(failed: Failure, toolId: string, name: string, rules: TenantRules | undefined): Failure {
   if (failed.code !== 'E3001') return { ...failed, message: renamed(failed.message, toolId, name) };
   if (rules?.availability.get(toolId)?.available !== false) return unknownTool(name);

@@ -15,11 +15,11 @@ import {
 } from './seen-tool.ts';
 import { type AppliedView, byId, isKnown, type TenantSights } from './tenant-sight.ts';
 
-/** How somebody sees tools in lists. */
+/** Lists of tools as one caller sees them. */
 export interface Listing {
   sight(asking: Asking): (tool: ToolVersion) => SeenTool | undefined;
   sightKey(asking: Asking): object | undefined;
-  /** What may be seen at all, before the asker's own sight; ordered by id but for a view. */
+  /** The tools that may be visible at all, before the caller's own view; ordered by id unless a view orders them. */
   candidates(asking: Asking): readonly ToolVersion[];
   tools(asking: Asking): readonly SeenTool[];
   list(asking: Asking, filter: ToolFilter, paging: Paging): ToolPage;
@@ -45,7 +45,7 @@ export function listing(parts: VisibleToolsParts, sights: TenantSights): Listing
     if (parts.visibility.rulesOf(tenantId) === undefined) return own;
     const { tools: available, shared } = sights.of(tenantId);
     if (!seesAll(asking.principal)) return available;
-    // Who keeps the tools sees their own, available or not.
+    // A caller who manages tools sees its tenant's own, available or not.
     return shared ? [...own, ...available.filter((tool) => tool.tenantId !== tenantId)].sort(byId) : own;
   };
 
@@ -56,7 +56,9 @@ export function listing(parts: VisibleToolsParts, sights: TenantSights): Listing
   };
 
   const keys = visibleKeys(parts);
-  /** Nothing for who sees all of the tenant's tools: every tool would be asked for its name in vain. */
+  /**
+   * No filter for a caller who sees all of the tenant's tools: otherwise every tool's name would be looked up in vain.
+   */
   const sieve = (asking: Asking): Sieve => {
     const { claims } = asking;
     if (claims === undefined && seesAll(asking.principal)) return {};
@@ -80,7 +82,7 @@ export function listing(parts: VisibleToolsParts, sights: TenantSights): Listing
   };
 }
 
-/** Objects that stand for what the holder of a token sees, until rules or quarantine change it. */
+/** Cache keys for what the holder of a token sees, valid until rules or quarantine change. */
 function visibleKeys({ visibility, quarantine }: VisibleToolsParts): { of(claims: CapabilityClaims): object } {
   let keys = new WeakMap<CapabilityClaims, object>();
   const forget = (): void => {
@@ -113,7 +115,9 @@ function appliedView(parts: VisibleToolsParts, sights: TenantSights, { principal
   return stored === undefined ? undefined : sights.of(principal.tenantId).applied(stored);
 }
 
-/** What an agent sees: available to the tenant, enabled for the agent, in its view and token, not in quarantine. */
+/**
+ * What an agent sees: tools available to the tenant, enabled for the agent, in its view and token, not in quarantine.
+ */
 function narrowed(
   parts: VisibleToolsParts,
   sights: TenantSights,
@@ -137,7 +141,7 @@ function narrowed(
   };
 }
 
-/** A tool of the catalogue that an operator made available, and that no tool of the tenant's own hides. */
+/** True for a catalogue tool that an operator made available, and that no tool of the tenant's own hides. */
 function isGiven(
   { registry, catalogTenant }: VisibleToolsParts,
   tenantId: string,
@@ -156,7 +160,7 @@ function throughView({ byId }: AppliedView, seen: SeenTool): SeenTool | undefine
   return isPinned ? undefined : { ...seen, name, rule };
 }
 
-/** A page for which registry and rules have to be joined: names of a view, or tools of the catalogue. */
+/** A page that joins registry and rules: names of a view, or tools of the catalogue. */
 function composed(
   { registry }: VisibleToolsParts,
   seen: readonly SeenTool[],
@@ -169,7 +173,7 @@ function composed(
   return { tools, total: matching.length };
 }
 
-/** A tool as it stands in the answer of tool.list(), under the name that the asker knows. */
+/** A tool as tool.list() shows it, under the name that the caller knows. */
 export function summaryOf(registry: Pick<Registry, 'versions'>, seen: SeenTool): ToolSummary {
   const shown = manifestOf(seen);
   return {

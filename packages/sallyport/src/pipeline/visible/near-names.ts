@@ -5,12 +5,12 @@ import { unknownTool } from '../../registry/registry.ts';
 import type { Listing } from './listing.ts';
 import type { Asking } from './seen-tool.ts';
 
-/** Tools that are looked at for one unknown name; of more, those whose ids stand nearest to it in the alphabet. */
+/** Tools that are compared with one unknown name; of more, those whose ids are nearest in the alphabet. */
 const LOOKED_AT_MAX = 512;
 
 /**
- * Names to an asker, in the error for a tool that is not there, the tools that the name could have meant. Only what the
- * asker sees in lists is named, so a hidden tool and an absent one get the same answer.
+ * Adds, to the error for an unknown tool, the names that the caller may have meant. Only tools that the caller sees in
+ * lists are named, so a hidden tool and an absent one get the same answer.
  */
 export function nearNames({ candidates, sight }: Pick<Listing, 'candidates' | 'sight'>) {
   const near = (asking: Asking, name: string): readonly string[] => {
@@ -19,7 +19,10 @@ export function nearNames({ candidates, sight }: Pick<Listing, 'candidates' | 's
     return nearestNames(name, names);
   };
   return {
-    /** @param found any failure of a look-up by `name`; what is no E3001 in the words of an absent tool stays as it is */
+    /**
+     * @param found any failure of a look-up by `name`; returned unchanged unless it is an E3001 worded as for an absent
+     *   tool
+     */
     suggested(found: Failure, asking: Asking, name: string): Failure {
       const absent = unknownTool(name);
       return found.code === absent.code && found.message === absent.message
@@ -30,7 +33,7 @@ export function nearNames({ candidates, sight }: Pick<Listing, 'candidates' | 's
   };
 }
 
-/** @param tools ordered by id, as far as there are many */
+/** @param tools ordered by id when there are many */
 function around(tools: readonly ToolVersion[], name: string): readonly ToolVersion[] {
   if (tools.length <= LOOKED_AT_MAX) return tools;
   let [low, high] = [0, tools.length];

@@ -5,8 +5,8 @@ import { seesAll } from './find.ts';
 import type { Asking, Find, FoundTool, VisibleToolsParts } from './seen-tool.ts';
 
 /**
- * Finds tools for somebody who reads. Who keeps the tools sees those too that nobody can call now. What the token does not
- * cover does not exist, in whatever version.
+ * Finds tools for a caller that reads. A caller who manages tools also sees those that nobody can call now. A tool that
+ * the token does not cover does not exist, in any version.
  */
 export function reader(
   { registry, catalogTenant }: VisibleToolsParts,

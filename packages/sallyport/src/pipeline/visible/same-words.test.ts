@@ -27,7 +27,7 @@ async function bench() {
   return layer;
 }
 
-/** What a caller hears of a call, and what its record says, with the name of the absent tool. */
+/** The failure of a call and its record, with the tool's name replaced by that of the absent tool. */
 function heard({ failure, state, toolVersion, warnings }: InvocationRecord, name: string): unknown {
   const told = { failure: { ...failure, cause: undefined }, state, toolVersion, warnings };
   return JSON.parse(JSON.stringify(told).replaceAll(name, ABSENT));

@@ -10,17 +10,17 @@ import type { Registry } from '../../registry/registry.ts';
 import { type Showing, shownManifest } from '../../visibility/shown-tool.ts';
 import type { Visibility } from '../../visibility/visibility.ts';
 
-/** What decides on who sees what. */
+/** Dependencies of the visibility of tools. */
 export interface VisibleToolsParts {
   readonly registry: Registry;
   readonly visibility: Visibility;
-  /** Tenant whose tools are on offer to every tenant. */
+  /** Tenant whose tools are offered to every tenant. */
   readonly catalogTenant: string;
-  /** Which tools of upstreams wait for an operator; none when absent. */
+  /** Upstream tools that wait for an operator; none when absent. */
   readonly quarantine?: Pick<Quarantine, 'blocks' | 'onChanged'>;
 }
 
-/** Who asks; without claims nothing but the role narrows what they see. */
+/** The caller; without claims only the role narrows what it sees. */
 export interface Asking {
   readonly principal: Principal;
   readonly claims?: CapabilityClaims;
@@ -30,7 +30,7 @@ export interface Asking {
 export interface FoundTool extends Showing {
   readonly tool: ToolVersion;
   readonly warnings: readonly Warning[];
-  /** The user whom the activation is for that gave `overrides`; absent when it is for all users of the agent. */
+  /** The user whom the activation behind `overrides` is for; absent when it is for all users of the agent. */
   readonly overridesUser?: string;
 }
 
@@ -41,23 +41,23 @@ export interface SeenTool extends Showing {
   readonly tool: ToolVersion;
 }
 
-/** Finds a tool by the name that somebody knows it by. */
+/** Finds a tool by the name that the caller knows. */
 export type Find = (asking: Asking, name: string, range?: string) => FoundTool | Failure;
 
-/** Which tools of a list are wanted: those that fit every member. */
+/** Selects tools of a list: those that match every member. */
 export type ToolFilter = Pick<ToolListRequest, 'category' | 'tags' | 'executor'>;
 
 /** The lists of VIS-01. */
 export type TierList = 'catalog' | 'tenant-available' | 'agent-enabled' | 'agent-unavailable';
 
-/** Versions of a tool that the asker may name, newest first: a view that pins a definition shows no other one. */
+/** Versions of a tool that the caller may name, newest first: a view that pins a definition shows only that one. */
 export function versionsOf(registry: Pick<Registry, 'versions'>, { tool, rule }: SeenTool | FoundTool): string[] {
   const { tenantId, manifest } = tool;
   if (rule?.content_hash !== undefined) return [manifest.version];
   return registry.versions(tenantId, manifest.tool_id).map((known) => known.manifest.version);
 }
 
-/** The manifest as the asker sees it. */
+/** The manifest as the caller sees it. */
 export function manifestOf({ tool, ...showing }: SeenTool | FoundTool): ToolManifest {
   return shownManifest(tool.manifest, showing);
 }

@@ -8,7 +8,7 @@ import { type ViewChecks, viewFaults } from '../../visibility/view-faults.ts';
 import type { StoredView, TenantRules } from '../../visibility/visibility.ts';
 import type { VisibleToolsParts } from './seen-tool.ts';
 
-/** Tenants whose views are kept worked out; those of others are worked out anew. */
+/** Tenants whose computed views are cached; those of others are computed anew. */
 const TENANTS_MAX = 1_000;
 
 /** A view that was applied, with its tools by id too. */
@@ -16,14 +16,14 @@ export interface AppliedView extends ResolvedView {
   readonly byId: ReadonlyMap<string, ViewEntry>;
 }
 
-/** What the tools and rules of one tenant come to, until one of them changes. */
+/** The visible tools of one tenant under its rules, valid until one of them changes. */
 export interface TenantSight extends TenantTools {
-  /** Whether tools of the catalogue are among them. */
+  /** True when tools of the catalogue are among them. */
   readonly shared: boolean;
   applied(stored: StoredView): AppliedView;
 }
 
-/** What is worked out for each tenant, and kept until a change. */
+/** Computed for each tenant, and cached until a change. */
 export interface TenantSights {
   of(tenantId: string): TenantSight;
   resolve(tenantId: string, view: ToolView): ResolvedView;
@@ -40,7 +40,7 @@ export function tenantSights(parts: VisibleToolsParts): TenantSights {
   const { registry, visibility, catalogTenant } = parts;
   const kept = new LRUCache<string, Kept>({ max: TENANTS_MAX });
   registry.onChanged(({ tenantId }) => {
-    // The catalogue is part of what every tenant sees.
+    // The catalogue is visible to every tenant.
     if (tenantId === catalogTenant) kept.clear();
     else kept.delete(tenantId);
   });
@@ -71,7 +71,8 @@ function tenantSight(
   const own = registry.manifests(tenantId);
   const offered = tenantId === catalogTenant ? [] : registry.manifests(catalogTenant);
   const said = (tool: ToolVersion): boolean | undefined => rules?.availability.get(tool.manifest.tool_id)?.available;
-  // A tenant's own tool goes before one of the catalogue, even after it was removed: no name passes on to another tool.
+  // A tenant's own tool hides the catalogue tool of the same name, even after its removal: no name passes on to another
+  // tool.
   const taken = offered.filter((tool) => said(tool) === true && !isKnown(registry, tenantId, tool.manifest.tool_id));
   const kept = own.filter((tool) => said(tool) !== false);
   const tools = taken.length === 0 ? kept : [...kept, ...taken].sort(byId);
@@ -94,7 +95,7 @@ function tenantSight(
   };
 }
 
-/** Whether the tenant has, or had, a tool of its own under this id. */
+/** True when the tenant has, or had, a tool of its own under this id. */
 export function isKnown(registry: VisibleToolsParts['registry'], tenantId: string, toolId: string): boolean {
   const found = registry.find(tenantId, toolId);
   return !isFailure(found) || found.code !== 'E3001';

@@ -21,7 +21,7 @@ export interface Tiers {
   why(asking: Asking, toolId: string): Why | undefined;
 }
 
-/** The lists by tier, with the reason for each tool that is missing from the next one (VIS-01). */
+/** The lists by tier, with the reason why each missing tool is not in the next tier (VIS-01). */
 export function tiers(parts: VisibleToolsParts, sights: TenantSights, { tools, sight }: Listing): Tiers {
   const { registry, catalogTenant } = parts;
   const reason = (asking: Asking, tool: ToolVersion): Why | undefined => whyNot(parts, sights, asking, tool);
@@ -108,7 +108,7 @@ function whyNot(parts: VisibleToolsParts, sights: TenantSights, asking: Asking, 
   return { code: 'not_in_token', message: 'The capability token does not cover it; ask for one that does.' };
 }
 
-/** What waits for an operator is shown without the words of its server, which a model might obey. */
+/** A tool that waits for an operator is shown without its server's text, which a model might obey. */
 function visibleTool(seen: SeenTool, why: Why | undefined): VisibleTool {
   const shown = manifestOf(seen);
   const withheld = why?.code === 'quarantined';

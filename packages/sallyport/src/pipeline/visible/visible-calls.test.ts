@@ -154,7 +154,7 @@ describe('VIS-01 tiers', () => {
     expect((await as(A, 'offer')).failure?.code).toBe('E3001');
     await visibility.setAvailability('acme', { tool_id: 'offer', available: true });
     expect(see(A, 'agent-enabled')).toEqual(['double', 'offer']);
-    // It is found; that the function of this very tool runs elsewhere is not the matter here.
+    // The tool is found; that its function is bound elsewhere does not matter here.
     expect((await as(A, 'offer')).failure?.code).not.toBe('E3001');
     await visibility.setAvailability('acme', { tool_id: 'offer', available: false });
     expect((await as(A, 'offer')).failure?.code).toBe('E3001');

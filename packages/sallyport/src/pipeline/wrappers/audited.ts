@@ -22,19 +22,19 @@ type Parts = Pick<
 >;
 
 /**
- * Puts every call on record, whatever became of it: its states as events, its row, and both in one transaction before
- * the answer. What cannot be run twice is on record before it runs (system design §4).
+ * Puts every call on record, however it ends: its states as events and its row, both in one transaction before the
+ * answer. A call that cannot be run twice is on record before it runs (system design §4).
  */
 export function audited(parts: Parts): Wrapper {
   const firstEvents = createFirstEvents(parts.ledger);
   return {
     name: 'audited',
     wrap: (next) => async (ongoing) => {
-      /** Transitions that are written already. */
+      /** Number of transitions that are already written. */
       let written = ongoing.transitions.length;
       let begunCall: BegunCall | undefined;
       const enter: EnterState = (state) => {
-        // A call that waited comes again through states that are on record.
+        // A call that waited passes again through states that are on record.
         if (ongoing.resumed !== undefined && ongoing.transitions.some((each) => each.state === state)) return undefined;
         const hold = ongoing.resumed?.hold;
         if (hold !== undefined && state === 'EXECUTING' && !isSafe(ongoing)) return hold.begin().then(begun);
@@ -53,13 +53,13 @@ export function audited(parts: Parts): Wrapper {
         written = ongoing.transitions.length;
         const record = recordOf(parts, ongoing, { state });
         const events = eventsOf(ongoing, record, from);
-        // Of a call that waited, a worker may write the row while it runs.
+        // A worker may write the row of a resumed call while it runs.
         if (ongoing.resumed === undefined) begunCall = firstEvents.begin(record, events, durability);
         const standing = begunCall?.standing.catch(disown) ?? parts.ledger.commit({ record, events, durability });
         const { confirmClaims } = ongoing.call;
         return confirmClaims === undefined ? standing : standing.then(confirmClaims);
       };
-      /** Another call has the id: its claim was lost with the database, and taken. Nothing is written of this one yet. */
+      /** Another call took the id after the database lost this call's claim. Nothing of this call is written yet. */
       const disown = (thrown: unknown): void => {
         if (failureOf(thrown).code !== 'E3802') throw thrown;
         establish(ongoing.call, { invocationId: ongoing.nonce });
@@ -87,7 +87,7 @@ export function audited(parts: Parts): Wrapper {
 
 const NONE: readonly EventDraft[] = [];
 
-/** What the chain gets with a row that is written now. */
+/** The events that the chain gets with the row that is written now. */
 type EventsTo = (record: InvocationRecord) => EventDraft[];
 
 const discreet = ({ redactor }: Parts, ongoing: OngoingCall, end: EndedCall): EndedCall =>
@@ -101,20 +101,20 @@ function move({ clock }: Parts, ongoing: OngoingCall, state: LifecycleState): vo
   ongoing.transitions.push({ state, at: clock.now() });
 }
 
-/** Whether the tool may run again after a run of which nobody knows the end. */
+/** True when the tool may run again after a run whose end is unknown. */
 function isSafe({ call: { tool } }: OngoingCall): boolean {
   const policy = tool === undefined ? 'unknown' : sideEffectOf(tool.manifest);
   return policy === 'pure' || policy === 'idempotent';
 }
 
-/** How firmly the row has to stand before the tool runs; undefined when nothing has to. */
+/** The durability that the row needs before the tool runs; undefined when none. */
 function beforeExecution(ongoing: OngoingCall): 'synchronous' | 'asynchronous' | undefined {
   const { tool, idempotencyKey } = ongoing.call;
   if (tool === undefined) return 'synchronous';
-  // A key that a crash of the database takes back would be free for another call, while this one goes on and is answered.
+  // A crash of the database could undo the key, and free it for another call while this one runs and is answered.
   if (idempotencyKey !== undefined) return 'synchronous';
   const policy = sideEffectOf(tool.manifest);
-  // Nobody waits for the answer of a call that waited, so its row has to say that it runs.
+  // A call that waited has no caller who waits for its answer, so its row has to say that it runs.
   if (policy === 'pure') return ongoing.resumed === undefined ? undefined : 'asynchronous';
   return policy === 'idempotent' ? 'asynchronous' : 'synchronous';
 }
@@ -127,12 +127,13 @@ async function settled(parts: Parts, ongoing: OngoingCall, end: EndedCall, event
   const lasting = begun && ongoing.toolRun.attempts > 0;
   let entry: CallEnd | undefined;
   try {
-    // A row that says that the call runs must not come back by a crash of the database, whether the tool was reached or not.
+    // A crash of the database must not bring back a row that says that the call runs, whether the tool was reached or
+    // not.
     const durability = begun || record.state === 'DENIED' ? 'synchronous' : 'asynchronous';
     entry = { record, events: eventsTo(record), durability };
     await parts.ledger.commit(entry);
   } catch (thrown) {
-    // Its row may say that it runs, and must not say so for ever.
+    // The row may say that the call runs, and must not say so for ever.
     const late = begun && entry !== undefined ? parts.lateEnds?.write(entry) : undefined;
     const standing = (await late) ?? (await takenRow(parts, record, thrown));
     if (standing === undefined || nonceOf(standing) !== ongoing.nonce)
@@ -146,7 +147,7 @@ async function settled(parts: Parts, ongoing: OngoingCall, end: EndedCall, event
 const isSameEnd = (one: InvocationRecord, other: InvocationRecord): boolean =>
   one.state === other.state && one.failure?.code === other.failure?.code;
 
-/** What was accepted is never lost: the row stands on the disk before the caller hears that its call waits. */
+/** An accepted call is never lost: its row is on the disk before the caller learns that the call waits. */
 async function setAside(parts: Parts, ongoing: OngoingCall, end: EndedCall, eventsTo: EventsTo): Promise<EndedCall> {
   const record = recordOf(parts, ongoing, end);
   try {
@@ -159,7 +160,7 @@ async function setAside(parts: Parts, ongoing: OngoingCall, end: EndedCall, even
   }
 }
 
-/** The row that was not replaced: this very call's, which came through before or went on meanwhile, or another call's. */
+/** The row that blocked this one: this call's own, written earlier or by another run of it, or another call's. */
 async function takenRow(
   { records }: Parts,
   { tenantId, invocationId }: InvocationRecord,
@@ -169,7 +170,7 @@ async function takenRow(
   return records.findInvocation(tenantId, invocationId).catch(() => undefined);
 }
 
-/** The id of a call is another's when the database lost its claim: then the same request may be made again. */
+/** When the database lost the claim of a call, the id is another's, and the same request may be made again. */
 const retriable = (thrown: unknown): Failure => {
   const failed = failureOf(thrown);
   return failed.code === 'E3802'

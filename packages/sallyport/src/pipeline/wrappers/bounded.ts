@@ -5,11 +5,12 @@ import type { PipelineParts } from '../parts.ts';
 import type { Wrapper } from './wrapper.ts';
 
 /**
- * A call ends with its caller, and never lasts longer than any call may. Timeouts of the tool itself lie inside. A call that
- * runs under an idempotency key goes on when the connection of its caller breaks: the caller asks again, and gets its answer.
+ * Ends a call with its caller, and at the longest time that any call may last. Timeouts of the tool itself are shorter.
+ * A call that runs under an idempotency key continues when its caller's connection breaks: the caller asks again, and
+ * gets its answer.
  */
 export function bounded({ limits }: Pick<PipelineParts, 'limits'>): Wrapper {
-  // Nobody waits for the answer of a call that waited: it may last longer (PIPE-12).
+  // A call that waited may last longer, since no caller waits for its answer (PIPE-12).
   const laterMs = limits.laterTimeoutMsMax ?? limits.timeoutMsMax;
   const present = createTimeLimit(limits.timeoutMsMax);
   const later = createTimeLimit(laterMs);
@@ -42,7 +43,7 @@ const tooLong = (ms: number, isLater: boolean): ToolLayerError =>
     details: { timeout_ms: ms },
   });
 
-/** The caller's own reason, where it is one of ours. */
+/** The caller's abort reason, when it is an error of the layer. */
 const gone = (reason: unknown): ToolLayerError =>
   reason instanceof ToolLayerError
     ? reason

@@ -9,8 +9,8 @@ import type { RolledBack } from '../undo/transaction.ts';
 import type { Wrapper } from './wrapper.ts';
 
 /**
- * What a call that did not succeed has changed is taken back, and what any call opened is closed (PIPE-03). Where a call
- * was cut off and cannot be taken back, it ends as outcome unknown (PIPE-13).
+ * Takes back what an unsuccessful call has changed, and closes what any call opened (PIPE-03). A call that was cut off
+ * and cannot be taken back ends as outcome unknown (PIPE-13).
  */
 export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'clock'>): Wrapper {
   const { log } = parts;
@@ -21,7 +21,7 @@ export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'cl
       const end: EndedCall =
         leftover === undefined ? await next(ongoing, enter) : { state: 'ABORTED', failure: leftover };
       const { failure } = end;
-      // A call that waits keeps what it holds, its idempotency key above all.
+      // A waiting call keeps what it holds, above all its idempotency key.
       if (failure === undefined) {
         ongoing.undo.commit();
         const closing = ongoing.undo.close(log);
@@ -45,7 +45,7 @@ export function undoable(parts: Pick<PipelineParts, 'log' | 'transactions' | 'cl
   };
 }
 
-/** What is not known after the rollback; undefined when all is. */
+/** The outcome that is unknown after the rollback; undefined when all is known. */
 function unknownAfter(rolledBack: RolledBack, ongoing: OngoingCall, failed: Failure): Failure | undefined {
   switch (rolledBack) {
     case 'done':
@@ -55,7 +55,7 @@ function unknownAfter(rolledBack: RolledBack, ongoing: OngoingCall, failed: Fail
     case 'nothing':
       return outcomeUnknown(ongoing, failed);
     case 'part': {
-      // What the call changed through the layer is as before; what else it did nobody knows.
+      // The call's changes through the layer are taken back; its other effects are unknown.
       const unknown = outcomeUnknown(ongoing, failed);
       if (unknown === undefined) return undefined;
       const { code, message, details, cause } = unknown;
@@ -67,7 +67,7 @@ function unknownAfter(rolledBack: RolledBack, ongoing: OngoingCall, failed: Fail
   }
 }
 
-/** The state of the call says only that its outcome is not known; that there was a rollback is audited all the same. */
+/** The state of the call says only that its outcome is unknown; the rollback is audited all the same. */
 const partRolledBack = (at: number): CallFact => ({
   type: 'ai.agent.tool.rolled_back',
   at,

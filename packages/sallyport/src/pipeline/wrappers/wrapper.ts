@@ -1,13 +1,16 @@
 import type { LifecycleState } from '../../../api/schemas/invocation.ts';
 import type { EndedCall, OngoingCall } from '../ongoing/ongoing-call.ts';
 
-/** Moves a call to its next state; resolves once what has to be durable before that is written (system design §4). */
+/**
+ * Moves a call to its next state; resolves once everything that must be durable before that is written (system design
+ * §4).
+ */
 export type EnterState = (state: LifecycleState) => Promise<void> | undefined;
 
 /** Takes a call to its end. */
 export type Runner = (ongoing: OngoingCall, enter: EnterState) => Promise<EndedCall>;
 
-/** Something that concerns every call, laid around the whole list of stages. */
+/** A concern of every call, laid around the whole list of stages. */
 export interface Wrapper {
   readonly name: string;
   wrap(next: Runner): Runner;

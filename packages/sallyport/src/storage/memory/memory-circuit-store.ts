@@ -15,31 +15,31 @@ import {
 import type { CircuitTerms } from '../../domain/circuit/circuit-terms.ts';
 import type { CircuitStore, EndedAttempt, KnownCircuit } from '../../external/circuit-store.port.ts';
 
-/** Circuits held at once when the caller names no bound; some 10 MB with windows of 100 calls. */
+/** Default number of circuits held at once; some 10 MB with windows of 100 calls. */
 const CIRCUITS_MAX = 10_000;
-/** Circuits looked at for each new one when the bound is reached. */
+/** Circuits examined for each new one when the limit is reached. */
 const LOOKED_AT = 8;
 
 interface Entry {
   readonly tenantId: string;
   readonly name: string;
   readonly circuit: Circuit;
-  /** It was asked since somebody looked for room last. */
+  /** True when it was used since the last search for room. */
   isUsed: boolean;
 }
 
-/** Answers at once. */
+/** Answers synchronously. */
 export interface MemoryCircuitStore extends CircuitStore {
   permit(tenantId: string, name: string, terms: CircuitTerms, heldMsMax: number): CircuitAnswer;
   report(tenantId: string, name: string, permit: CircuitPermit, attempt: EndedAttempt): CircuitChange | undefined;
-  /** Circuits that are held. */
+  /** Number of circuits held. */
   readonly size: number;
 }
 
 /**
- * Circuits in this process, O(1) for each permit and report; lost with the process. At the bound a closed circuit goes for a
- * new one, one that was not asked for long before others: it begins anew with its next call. Where there is none among
- * those looked at, an open one goes. What a person set stays; when there is nothing but that, a new one is refused.
+ * Circuits in this process, O(1) for each permit and report; lost with the process. At the limit a new circuit replaces
+ * a closed one that has not been used recently; that one begins anew with its next call. If none of those examined is
+ * closed, an open one goes. States set by a person stay; when all circuits are such, a new one is refused.
  * @param options.circuitsMax circuits held at once, 10 000 by default
  */
 export function memoryCircuitStore(
@@ -78,7 +78,7 @@ export function memoryCircuitStore(
       const { circuit } = entry;
       entry.isUsed = true;
       if (circuit.terms !== terms) adoptTerms(circuit, terms);
-      // The common case first: a closed circuit asks for no time.
+      // The common case first: a closed circuit needs no clock.
       return circuit.state === 'closed' ? circuit.permit : askCircuit(circuit, clock.monotonic(), heldMsMax);
     },
     report(tenantId, name, permit, { end, durationMs }) {
@@ -106,7 +106,10 @@ export function memoryCircuitStore(
   };
 }
 
-/** Circuits by tenant and name, and in the order in which room is looked for. Names are looked up as they are: to join them costs more. */
+/**
+ * Circuits by tenant and name, and in the order in which room is sought. Two levels of maps: joining the names costs
+ * more.
+ */
 class Entries {
   readonly #byTenant = new Map<string, Map<string, Entry>>();
   readonly #inOrder = new Set<Entry>();
@@ -147,12 +150,12 @@ class Entries {
   }
 }
 
-/** @returns false when everything is held as a person set it */
+/** @returns false when a person has set the state of every circuit */
 function makeRoom(entries: Entries): boolean {
   const looked: Entry[] = [];
   for (const entry of entries.inOrder()) {
     const { state } = entry.circuit;
-    // What a person set is passed by, so this ends only when there is nothing else.
+    // Circuits set by a person are skipped, so the loop ends only when there are no others.
     if (state === 'forced_open' || state === 'disabled') continue;
     looked.push(entry);
     if (looked.length === LOOKED_AT || (state === 'closed' && !entry.isUsed)) break;
@@ -161,7 +164,7 @@ function makeRoom(entries: Entries): boolean {
   const goes = closed.find(({ isUsed }) => !isUsed) ?? closed[0] ?? looked[0];
   if (goes === undefined) return false;
   entries.remove(goes);
-  // Those that stay stand behind the others the next time, and are unused until they are asked again.
+  // Circuits that stay move to the end of the order, and count as unused until their next use.
   for (const entry of looked) {
     entry.isUsed = false;
     if (entry !== goes) entries.moveBehind(entry);

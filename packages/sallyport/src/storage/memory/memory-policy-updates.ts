@@ -9,7 +9,7 @@ export function memoryPolicyUpdates(): PolicyUpdates {
         try {
           hear(update);
         } catch {
-          // Its own affair.
+          // A failure of one listener does not concern the others.
         }
       }
     },

@@ -2,11 +2,11 @@ import { type Clock, systemClock } from '@sallyport/std/clock';
 import type { RateLimit } from '../../../api/schemas/tool-manifest.ts';
 import type { RateLimiter } from '../../external/rate-limiter.port.ts';
 
-/** Buckets held at once when the caller names no bound; some 20 MB. */
+/** Default number of buckets held at once; some 20 MB. */
 const BUCKETS_MAX = 100_000;
-/** Buckets looked at for each new one when the bound is reached. */
+/** Buckets examined for each new one when the limit is reached. */
 const SWEPT_PER_BUCKET = 4;
-/** A token that flowed in fractions counts as whole in spite of rounding. */
+/** A token that was refilled in fractions counts as whole despite rounding. */
 const WHOLE_TOKEN = 1 - 1e-9;
 
 interface Bucket {
@@ -18,9 +18,8 @@ interface Bucket {
 }
 
 /**
- * Token buckets in this process, O(1) for each take. A full bucket is the same as none, so full ones are dropped first;
- * when every bucket looked at is in use, the one that would be full soonest goes, which gives its key back what it had
- * spent, at most one burst.
+ * Token buckets in this process, O(1) for each take. A full bucket equals none, so full ones are dropped first; when
+ * every bucket examined is in use, the one that would be full soonest goes, which gives its key back at most one burst.
  * @param options.bucketsMax buckets held at once, 100 000 by default
  */
 export function memoryRateLimiter(
@@ -49,7 +48,7 @@ export function memoryRateLimiter(
   };
 }
 
-/** What flowed since the last take flowed at the old rate; from now on the limit of this take holds. */
+/** Tokens since the last take came at the old rate; from now on the limit of this take applies. */
 function refill(bucket: Bucket, limit: RateLimit, now: number): void {
   bucket.tokens = Math.min(limit.burst, bucket.tokens + Math.max(0, now - bucket.at) * bucket.perMs);
   bucket.at = now;

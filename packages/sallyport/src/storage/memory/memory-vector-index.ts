@@ -2,15 +2,15 @@ import type { Nearness, ToolVector, VectorIndex } from '../../registry/vectors.p
 import { chooseNearest } from './vectors/choose-nearest.ts';
 import { createVectorRows, type VectorRows } from './vectors/vector-rows.ts';
 
-/** An index in this process, with what it takes. */
+/** An index in this process, with its size. */
 export interface MemoryVectorIndex extends VectorIndex {
-  /** Bytes of the vectors. */
+  /** Size of the vectors in bytes. */
   bytes(): number;
 }
 
 /**
- * Vectors in this process; every one is compared. Takes 2 bytes for each number: 1 MB for 1 000 tools with 512 numbers each.
- * When more than {@link Nearness.toolsMax} are near, a few more of equal nearness may be found.
+ * Vectors in this process; a search compares every one. Takes 2 bytes for each number: 1 MB for 1 000 tools with 512
+ * numbers each. When more than {@link Nearness.toolsMax} are near, a few more of equal nearness may be returned.
  */
 export function memoryVectorIndex(): MemoryVectorIndex {
   let rows: VectorRows | undefined;
@@ -50,12 +50,12 @@ export function memoryVectorIndex(): MemoryVectorIndex {
 
 const FIRST_CAPACITY = 16;
 
-/** Tools in no order; the last one takes the place of one that goes. */
+/** Tools in no order; the last one takes the place of a removed one. */
 interface Tenant {
   readonly places: Map<string, number>;
   readonly ids: string[];
   addresses: Uint32Array;
-  /** Another object after each change, so that nothing that was worked out before is taken for the present. */
+  /** Replaced by another object after each change, so that cached results are recognised as outdated. */
   state: object;
 }
 
@@ -105,19 +105,19 @@ function search(rows: VectorRows, tenant: Tenant, nearness: Nearness): ReadonlyM
   return found;
 }
 
-/** The tools of a list, as long as the tenant stays the same. */
+/** The tools of a list, valid as long as the tenant is unchanged. */
 interface Selection {
   readonly state: object;
   readonly places: Uint32Array;
   readonly addresses: Uint32Array;
-  /** By place: 1 more than where it stands among the places; 0 for a tool that was not chosen. */
+  /** By tool index: its position among the chosen tools plus 1; 0 for a tool that was not chosen. */
   readonly order: Uint32Array;
 }
 
-/** Callers that filter the same way give the same list, and it is long. */
+/** Callers with the same filter pass the same list object, and it is long. */
 const selections = new WeakMap<readonly string[], Selection>();
 
-/** A tool that is named twice counts once. */
+/** A tool that occurs twice counts once. */
 function selectionOf(tenant: Tenant, toolIds: readonly string[]): Selection {
   const kept = selections.get(toolIds);
   if (kept?.state === tenant.state) return kept;

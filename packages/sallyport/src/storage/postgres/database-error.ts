@@ -3,7 +3,7 @@ import { DatabaseError } from 'pg';
 import { rowTaken } from '../../domain/invocation/rows-of-batch.ts';
 
 /**
- * Does work in the database. Whatever goes wrong there leaves as one error.
+ * Does work in the database, and turns every failure into one error.
  * @param action what was tried, to follow "could not"
  * @throws ToolLayerError E3812; the message says what to change, the cause is the database's own error
  */
@@ -15,14 +15,14 @@ export async function inDatabase<T>(action: string, work: () => Promise<T>): Pro
   }
 }
 
-/** The layer's error for anything that the database or the way to it threw. */
+/** The layer's error for any error from the database or the connection to it. */
 export function databaseError(action: string, error: unknown): ToolLayerError {
   if (error instanceof ToolLayerError) return error;
   if (isRowTaken(error)) return rowTaken();
   return new ToolLayerError('E3812', `The database could not ${action}: ${reasonOf(error)}`, { cause: error });
 }
 
-/** The append leaves no document for a row that it must not replace. */
+/** The append sets the document of a row that it must not replace to null, which the table refuses. */
 const isRowTaken = (error: unknown): boolean =>
   error instanceof DatabaseError && error.table === 'tool_invocations' && error.column === 'record';
 
@@ -37,7 +37,7 @@ function reasonOf(error: unknown): string {
   );
 }
 
-/** Why an event was refused whose place in a chain another one has. */
+/** Why an event was refused: another event has its position in the chain. */
 export const PLACE_TAKEN = 'the place in the hash chain is taken. Two writers use one chain id; give each its own.';
 
 const UNREACHABLE = 'it cannot be reached or does not answer. Check that it runs and that its address is right.';

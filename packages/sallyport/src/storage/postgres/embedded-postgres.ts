@@ -25,38 +25,38 @@ import type { SocketConnection } from './postgres-connection.ts';
 
 export { socketFolderOf };
 
-/** Longest start, with recovery after a crash, when the caller names none. */
+/** Default limit of a start, with recovery after a crash, ms. */
 const START_TIMEOUT_MS = 60_000;
-/** Longest wait for processes of an earlier server to be gone. */
+/** Longest wait until the processes of an earlier server are gone, ms. */
 const EARLIER_SERVER_MS = 10_000;
 const EARLIER_SERVER_POLL_MS = 50;
 
-/** A PostgreSQL server that lives as long as this process, at most. */
+/** A PostgreSQL server that lives at most as long as this process. */
 export interface EmbeddedPostgres extends AsyncDisposable {
   readonly connection: SocketConnection;
-  /** Process id of the server; undefined while it is being started again. */
+  /** Process id of the server; undefined while it is being restarted. */
   pid(): number | undefined;
-  /** Stops the server cleanly, waits until its processes are gone and gives the data folder back. Idempotent. */
+  /** Stops the server cleanly, waits until its processes are gone and releases the data folder. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What the embedded server needs. */
+/** Options of the embedded server. */
 export interface EmbeddedPostgresOptions {
-  /** Made when absent. The cluster lies in its subfolder `postgres`. */
+  /** Created when absent. The cluster is in its subfolder `postgres`. */
   readonly dataFolder: string;
   readonly log: Log;
-  /** `<process.platform>-<process.arch>` of the binaries; this machine's when absent. */
+  /** `<process.platform>-<process.arch>` of the binaries; default: this machine's. */
   readonly platform?: string;
   /** Longest start, in ms; 60 000 when absent. */
   readonly startTimeoutMs?: number;
-  /** Told when other processes have begun their work, which is waited for: the time for work of one's own. */
+  /** Called when only other processes are left to wait for, so that this one can do other work. */
   readonly onWaiting?: () => void;
 }
 
 /**
- * Starts the real PostgreSQL of the npm package on a socket in the data folder, making the cluster on first start (about
- * one second; 0.15 s later). After a crash of the layer or of the server it cleans up and recovers; a server that ends
- * by itself is started again.
+ * Starts the real PostgreSQL of the npm package on a socket in the data folder, and creates the cluster on first start
+ * (about one second; 0.15 s later). After a crash of the layer or of the server it cleans up and recovers; a server
+ * that ends by itself is restarted.
  * @throws ToolLayerError E3812 with `details.problem`: platform-unsupported, folder-in-use (with `details.pid`),
  *   folder-unusable, other-major-version, disk-full, no-unprivileged-user, server-failed
  */
@@ -110,7 +110,7 @@ async function makeFolder(folder: string): Promise<string> {
   }
 }
 
-/** Node's own `recursive` never ends where a parent exists and takes no folders, as below /proc. */
+/** Node's own `recursive` never ends when a parent exists but accepts no folders, as below /proc. */
 async function makeFolders(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -124,7 +124,7 @@ async function makeFolders(path: string): Promise<void> {
   }
 }
 
-/** Starts the server once no earlier one is left. The folder is claimed, so an earlier one has lost its layer. */
+/** Starts the server once no earlier one is left. The folder is claimed, so an earlier server's layer is gone. */
 async function startAlone(command: ServerCommand, password: string): Promise<ServerProcess> {
   const { clusterFolder, log } = command;
   const pid = await pidInFile(clusterFolder);
@@ -147,7 +147,7 @@ async function startAlone(command: ServerCommand, password: string): Promise<Ser
   }
 }
 
-/** Process id of the last server of the folder, which may long be gone. */
+/** Process id of the folder's last server, which may be long gone. */
 async function pidInFile(clusterFolder: string): Promise<number | undefined> {
   const text = await readFile(join(clusterFolder, 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number.parseInt(text, 10);

@@ -6,7 +6,7 @@ export interface SocketConnection {
   readonly socketFolder: string;
   readonly port: number;
   readonly user: string;
-  /** Secret; absent for a server that asks for none. */
+  /** Secret; absent when the server needs none. */
   readonly password?: string;
   readonly database: string;
 }
@@ -16,17 +16,20 @@ export interface UrlConnection {
   readonly url: string;
 }
 
-/** How to reach the database. */
+/** Connection settings of the database. */
 export type PostgresConnection = SocketConnection | UrlConnection;
 
-/** What `pg` takes. A type of our own: those of `pg` are no dependency of the package, and programs check ours. */
+/**
+ * Connection options for `pg`. A type of our own: the typings of `pg` are no dependency of the package, and programs
+ * compile against ours.
+ */
 export type PoolTarget =
   | (Omit<SocketConnection, 'socketFolder'> & { readonly host: string })
   | { readonly connectionString: string };
 
 /**
- * The connection as `pg` takes it.
- * @throws E3812 when the URL is not one; the message does not repeat it, because it may hold a password
+ * The connection in the form of `pg`.
+ * @throws E3812 when the URL is invalid; the message does not repeat it, because it may hold a password
  */
 export function poolTarget(connection: PostgresConnection): PoolTarget {
   if ('socketFolder' in connection) {
@@ -38,7 +41,7 @@ export function poolTarget(connection: PostgresConnection): PoolTarget {
   try {
     new Client({ connectionString });
   } catch {
-    // The original error may repeat the URL, and so the password: it is dropped.
+    // The original error is dropped: it may repeat the URL, and so the password.
     throw notAnAddress();
   }
   return { connectionString };

@@ -58,7 +58,7 @@ test('PRM-10 a page of calls is read from an index, however many calls there are
   const page = await database.ledgerStore.calls({ tenantId: 'listed', limit: 2 });
   expect(page.map(({ invocationId }) => invocationId)).toEqual(['listed-399', 'listed-398']);
   const used = "select idx_scan::int as scans from pg_stat_user_indexes where indexrelname = 'tool_invocations_listed'";
-  // What a connection did is counted when it is closed, at the latest.
+  // A connection's work is counted when it is closed, at the latest.
   await database.close();
   await expect.poll(() => run(connection, used)).toEqual([{ scans: 1 }]);
 });
@@ -110,7 +110,7 @@ test('ORC-06 a connection that breaks under a query ends that query, and not the
   expect(await database.outcomeStore.find('acme', 'call-1')).toBeUndefined();
 });
 
-/** Another way to the same database, which can be cut. */
+/** A second connection to the same database, which the test can break. */
 async function breakable(to: PostgresConnection) {
   if (!('socketFolder' in to)) throw new Error('the test database is behind a socket');
   const folder = await mkdtemp(join(tmpdir(), 'cut-'));

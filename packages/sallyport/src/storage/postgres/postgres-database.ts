@@ -46,18 +46,18 @@ import { postgresUpstreamStore } from './upstreams/postgres-upstream-store.ts';
 import { hasPgvector, pgvectorIndex, type SendStatement } from './vectors/pgvector-index.ts';
 import { postgresVectorStore } from './vectors/postgres-vector-store.ts';
 
-/** Connections at once when the caller names no bound; opened when they are first needed. */
+/** Default number of connections at once; opened when they are first needed. */
 const POOL_MAX = 16;
-/** An unused connection is closed after this time. */
+/** An unused connection is closed after this time, ms. */
 const IDLE_MS = 60_000;
-/** Longest wait for a connection, free or new. */
+/** Longest wait for a connection, free or new, ms. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Longest wait for an answer, so that a dead server cannot hold a call for ever. */
+/** Longest wait for an answer, ms, so that a dead server cannot hold a call for ever. */
 const QUERY_TIMEOUT_MS = 60_000;
-/** Oldest server that the statements are written for. */
+/** Oldest server version that the statements support. */
 const OLDEST_VERSION = 150_000;
 
-/** Every store over one pool of connections. */
+/** All stores over one pool of connections. */
 export interface PostgresDatabase extends AsyncDisposable {
   readonly toolStore: ToolStore;
   readonly ledgerStore: LedgerStore;
@@ -92,18 +92,18 @@ export interface PostgresDatabase extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What the database needs. */
+/** Options of the database. */
 export interface PostgresOptions {
   readonly connection: PostgresConnection;
   /** Connections at once; 16 when absent. */
   readonly poolMax?: number;
-  /** How much is kept of skills; `SKILL_CONTENT_BOUNDS` when absent. */
+  /** Limits on stored skills; `SKILL_CONTENT_BOUNDS` when absent. */
   readonly skillContentBounds?: SkillContentBounds;
   readonly log: Log;
 }
 
 /**
- * Connects, and brings the schema `sallyport` up to date; instances that start at the same time wait for one another.
+ * Connects, and migrates the schema `sallyport`; instances that start at the same time wait for one another.
  * @throws ToolLayerError E3812 when the server cannot be reached, is older than PostgreSQL 15, refuses the user, or was
  *   written by a newer version of the layer
  */
@@ -156,8 +156,8 @@ export async function openPostgres({
 }
 
 /**
- * The row of a sink that there is not, in one transaction: statements that are sent together are one. Nobody waits longer for
- * an answer than the timeout, so a write that hangs on a lock leaves no connection behind.
+ * Writes the row of a sink that only this check uses, in one transaction: statements sent together are one. The server
+ * gives up before the client's timeout, so a write that hangs on a lock leaves no connection behind.
  */
 const TRY_WRITE = `set local statement_timeout = '3s';
 insert into sallyport.sink_positions as known (sink, position) values ('readiness', 1)
@@ -176,12 +176,12 @@ function openPool(connection: PostgresConnection, poolMax: number, log: Log): Po
     keepAlive: true,
     fallback_application_name: 'sallyport',
   });
-  // An idle connection was lost; the next query opens another. A pool that ends does not wait until the server took leave.
+  // An idle connection was lost; the next query opens another. A pool that ends does not wait for the server's goodbye.
   pool.on('error', (error) => {
     if (!pool.ending) log.warn('database-connection-lost', { error: error.message });
   });
-  // The pool hears of idle connections only, and an error that nobody hears of would end the process. The query that ran
-  // there is told of it itself.
+  // The pool reports errors of idle connections only, and an unhandled error event would end the process. The running
+  // query gets the error itself.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }

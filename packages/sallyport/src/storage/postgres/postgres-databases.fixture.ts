@@ -7,11 +7,11 @@ import { createDatabaseServer } from './embedded/database-server.fixture.ts';
 import type { PostgresConnection, SocketConnection } from './postgres-connection.ts';
 import { openPostgres } from './postgres-database.ts';
 
-/** A server for tests that gives each test a database of its own. */
+/** A server for tests that gives each test its own database. */
 export interface TestDatabases {
   /** A new database with the schema in it. */
   fresh(): Promise<PostgresConnection>;
-  /** A new database with nothing in it. */
+  /** A new, empty database. */
   empty(): Promise<PostgresConnection>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export async function embeddedDatabases(asUrl = false): Promise<TestDatabases> {
   const dataFolder = await mkdtemp(join(tmpdir(), 'sallyport-databases-'));
   const server = await createDatabaseServer(dataFolder);
   await server.start();
-  // As little as a role may have that makes databases: the layer asks for no more.
+  // The fewest rights with which a role can create databases: the layer needs no more.
   await run(server.connection, "create role tester login createdb password 'its word'");
   const connection = { ...server.connection, user: 'tester', password: 'its word' };
   const databases = await databasesOf(connection, (database) => {
@@ -64,7 +64,7 @@ async function databasesOf(
     await run(server, `create database ${name} template ${template}`);
     return name;
   };
-  // Migrated once; every fresh database is a copy.
+  // Migrated once; every fresh database is a copy of it.
   const template = await create('template0');
   await (await openPostgres({ connection: connectionTo(template), log: silentLog })).close();
   return {

@@ -2,10 +2,10 @@ import { Client } from 'pg';
 import { inDatabase } from './database-error.ts';
 import { type PostgresConnection, poolTarget } from './postgres-connection.ts';
 
-/** What doctor tells of a server. */
+/** Facts about a server for `doctor`. */
 export interface ServerFacts {
   readonly version: string;
-  /** Whether the layer's role may do everything there: start programs, read files, change what the audit wrote. */
+  /** True when the layer's role is superuser: it may start programs, read files, change the audit. */
   readonly isSuperuser: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface ServerFacts {
 const TIMEOUT_MS = 5_000;
 
 /**
- * Connects once and asks.
+ * Connects once and reads the facts.
  * @throws E3812 when the server cannot be reached or refuses the user
  */
 export async function serverFacts(connection: PostgresConnection): Promise<ServerFacts> {

@@ -4,15 +4,15 @@ import { KiB } from '@sallyport/std/bytes';
 import { type ChainedEvent, eventText, eventTextParts } from '../../../domain/event/chained-event.ts';
 import type { EventSink } from '../../event-sink.port.ts';
 
-/** Lines that are written at once; a longer one is written by itself. */
+/** Bytes of lines that are written at once; a longer line is written by itself. */
 const CHUNK_BYTES = 256 * KiB;
-/** UTF-8 bytes of one UTF-16 unit at most. */
+/** Most UTF-8 bytes of one UTF-16 unit. */
 const UNIT_BYTES_MAX = 3;
 const NEW_LINE = 0x0a;
 
 /**
- * Appends each event as one line of JSON to a file that only its owner can read; `flush` brings it to the disk.
- * @throws the file system's error when the file cannot be opened or written; the relay tries again
+ * Appends each event as one line of JSON to a file that only its owner can read; `flush` syncs it to the disk.
+ * @throws the file system's error when the file cannot be opened or written; the relay retries
  */
 export async function openJsonlEventSink(path: string): Promise<EventSink> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -22,7 +22,7 @@ export async function openJsonlEventSink(path: string): Promise<EventSink> {
     name: 'jsonl',
     async deliver(events) {
       const chunk = spare ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      // Nobody else writes into it until this is over.
+      // The buffer is in use until this write is over.
       spare = undefined;
       for (let next = 0; next < events.length; ) {
         const lines = linesFrom(events, next, chunk);
@@ -38,11 +38,11 @@ export async function openJsonlEventSink(path: string): Promise<EventSink> {
 
 interface Lines {
   readonly bytes: Buffer;
-  /** Place of the first event that is not among them. */
+  /** Index of the first event that did not fit. */
   readonly next: number;
 }
 
-/** As many events as the chunk holds, one at least: no text is put together that is only to be written. */
+/** The lines of as many events as the chunk holds, at least one, written without joining them into one string first. */
 function linesFrom(events: readonly ChainedEvent[], from: number, chunk: Buffer): Lines {
   let used = 0;
   let next = from;

@@ -7,11 +7,11 @@ import { EXECUTION_MAXIMA, EXECUTION_SETTINGS, UPSTREAM_TOOL_TIMES } from '../..
 import type { LayerLimits } from '../../../permission/compute-grant.ts';
 import type { Settings } from '../../settings.ts';
 
-/** No result may be larger than this, whatever its manifest says. */
+/** Largest result of any tool, whatever its manifest says. */
 const OUTPUT_BYTES_CEILING = 64 * MiB;
 
 /**
- * The bounds that every agent of this layer lives in (BC-1).
+ * The sandbox context of every agent of this layer (BC-1).
  * @throws E3801 for a mount that is not PATH:ro or PATH:rw, with a path that begins with / or .
  */
 export function agentContextOf(settings: Settings): AgentSandboxContext {
@@ -27,13 +27,13 @@ export function agentContextOf(settings: Settings): AgentSandboxContext {
   };
 }
 
-/** No bound is written as 0. */
+/** 0 means unlimited. */
 function bandwidthOf(settings: Settings): { network_bandwidth_mbps?: number } {
   const mbps = settings['agent.network_bandwidth_mbps'];
   return mbps === 0 ? {} : { network_bandwidth_mbps: mbps };
 }
 
-/** What a call gets when nobody says, and what none exceeds. */
+/** Limits of a call that names none, and limits that no call exceeds. */
 export function layerLimitsOf(settings: Settings): LayerLimits {
   return {
     defaults: valuesOf(EXECUTION_SETTINGS, settings),
@@ -42,7 +42,7 @@ export function layerLimitsOf(settings: Settings): LayerLimits {
   };
 }
 
-/** A layer that was started in `/`, as services are, has no folder of its own: `.` allows nothing there. */
+/** A layer that was started in `/`, as services are, has no working folder of its own, so `.` allows nothing there. */
 function mountsOf(text: string): { path: string; mode: 'ro' | 'rw' }[] {
   const { path, mode } = /^(?<path>\/.*|\.(?:\/.*)?):(?<mode>ro|rw)$/.exec(text)?.groups ?? {};
   if (path === undefined) {

@@ -4,8 +4,8 @@ import type { RateLimit } from '../../../../api/schemas/tool-manifest.ts';
 const ENTRY = /^(mcp:[A-Za-z0-9][A-Za-z0-9-]{0,39}|(?!mcp:)[^=\s/]{1,253})=([1-9]\d{0,7})\/([1-9]\d{0,6})$/;
 
 /**
- * Bounds of services, from `rate.apis`.
- * @throws ToolLayerError E3801 naming the entry that cannot be read, or stands there twice
+ * Rates of services, from `rate.apis`.
+ * @throws ToolLayerError E3801 naming the entry that cannot be parsed, or occurs twice
  */
 export function apiRatesOf(entries: readonly string[]): ReadonlyMap<string, RateLimit> {
   const rates = new Map<string, RateLimit>();
@@ -19,7 +19,7 @@ export function apiRatesOf(entries: readonly string[]): ReadonlyMap<string, Rate
   return rates;
 }
 
-/** As `URL.host` has it: lower case, without a port that is the usual one. */
+/** In the form of `URL.host`: lower case, without the default port. */
 function hostOf(place: string): string | undefined {
   const url = place === '' || place.includes('@') ? null : URL.parse(`https://${place}/`);
   return url === null || url.hostname === '' || url.pathname !== '/' ? undefined : url.host;

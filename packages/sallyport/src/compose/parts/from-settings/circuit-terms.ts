@@ -4,8 +4,8 @@ import type { CircuitTerms } from '../../../domain/circuit/circuit-terms.ts';
 import type { Settings } from '../../settings.ts';
 
 /**
- * Terms of the circuits whose tools say nothing else, from the settings.
- * @throws ToolLayerError E3403 naming the key and what it may be
+ * Terms of circuits whose tools set none, from the settings.
+ * @throws ToolLayerError E3403 naming the key and its allowed values
  */
 export function circuitTermsFrom(settings: Settings): CircuitTerms {
   const config = {

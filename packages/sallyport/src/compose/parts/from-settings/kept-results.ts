@@ -4,8 +4,9 @@ import type { Settings } from '../../settings.ts';
 const DAY_SECONDS = 86_400;
 
 /**
- * How long results are kept; nothing for results that are kept for good.
- * @throws ToolLayerError E3801 for less than idempotency keys hold: a duplicate is answered with the first call's result
+ * How long results are kept; empty when they are kept for good.
+ * @throws ToolLayerError E3801 for less than the lifetime of idempotency keys: a duplicate is answered with the first
+ *   call's result
  */
 export function keptResultsOf(settings: Settings): { readonly keepResultsMs?: number } {
   const seconds = settings['calls.result_retention_days'] * DAY_SECONDS;

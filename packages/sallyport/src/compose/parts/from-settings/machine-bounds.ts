@@ -12,10 +12,10 @@ import { hostMatcher, normalHost } from '../../../permission/grant/host-pattern.
 import type { Settings } from '../../settings.ts';
 import { agentContextOf } from './agent-bounds.ts';
 
-/** Isolation that a native module has without a process of its own. */
+/** Isolation levels of a native module that need no process of its own. */
 const IN_PROCESS: ReadonlySet<string> = new Set(['none', 'interpreter']);
 
-/** Whether a tool starts a program: a module does when it asks for more than the interpreter. */
+/** True when a tool starts a program: a module does when it asks for more isolation than the interpreter gives. */
 function startsProgram({ executor, execution_config }: ToolManifest): boolean {
   if (traitsOf(executor.kind).startsPrograms) return true;
   return executor.kind === 'native' && !IN_PROCESS.has(execution_config?.isolation ?? 'none');
@@ -23,23 +23,24 @@ function startsProgram({ executor, execution_config }: ToolManifest): boolean {
 
 /** What the operator of the machine lets tenants run, mount and reach. */
 export interface MachineBounds {
-  /** Why a tool does not run: a program, or an address, of a tenant that may have none; undefined when it runs. */
+  /** Why a tool may not run: its tenant may run no programs, or not reach its address; undefined when it may. */
   refusal(tool: ToolVersion): Failure | undefined;
-  /** The same for a manifest that is registered. */
+  /** The same as faults of a manifest that is being registered. */
   faults(manifest: ToolManifest, tenantId: string): readonly Fault[];
   /**
-   * Checks what an upstream asks for.
-   * @throws E3210 for a program of a tenant that may run none; E3105 and E3104 for mounts and addresses beyond `agent.*`
+   * Checks the definition of an upstream.
+   * @throws E3210 for a program of a tenant that may run none; E3105 and E3104 for mounts and addresses beyond
+   *   `agent.*`
    */
   checkUpstream(tenantId: string, definition: UpstreamDefinition): void;
   /**
-   * Checks what a stdio upstream sees of its program, its code and its folder.
+   * Checks the paths that a stdio upstream sees: its program, its code and its folder.
    * @throws E3105 for paths beyond `agent.mounts`
    */
   checkShown(paths: readonly string[]): void;
 }
 
-/** The bounds that the settings set. */
+/** The limits of the machine, from the settings. */
 export function machineBounds(settings: Settings): MachineBounds {
   const allowed = new Set([
     settings['tenant.default'],
@@ -94,8 +95,8 @@ export function machineBounds(settings: Settings): MachineBounds {
 }
 
 /**
- * Says why a tenant may not reach the first address of this machine or its network among those given. `*` does not mean these: the
- * operator names them, and they are for tenants alone that may run programs.
+ * Says why a tenant may not reach the first of these hosts that is on this machine or its network. `*` does not include
+ * them: the operator names them, and only for tenants that may run programs.
  */
 function localAddresses(hosts: readonly string[], mayRun: (tenantId: string) => boolean) {
   const isNamed = hostMatcher(hosts.filter((host) => host !== '*'));
@@ -113,7 +114,7 @@ function localAddresses(hosts: readonly string[], mayRun: (tenantId: string) => 
   };
 }
 
-/** Whether a host is an IP literal that is not public, or a name for the machine itself. */
+/** True when a host is an IP literal that is not public, or a name for the machine itself. */
 function isLocal(host: string): boolean {
   const normal = normalHost(host);
   if (normal === undefined) return false;

@@ -2,10 +2,11 @@ import { resolve } from 'node:path';
 import type { Settings } from '../../settings.ts';
 
 /**
- * Absolute paths of what is the layer's own, there already or not: no sandbox and no file tool sees them, whatever was granted.
+ * Absolute paths of the layer's own files, existing or not: hidden from every sandbox and file tool, whatever was
+ * granted.
  * @param settings with an absolute data folder
- * @param settingsFile the file that was read, if one was
- * @param socketFolders where the embedded database and the operator's door are reached
+ * @param settingsFile the file that was read, if any
+ * @param socketFolders folders of the sockets of the embedded database and the operator's door
  */
 export function ownPlaces(
   settings: Settings,

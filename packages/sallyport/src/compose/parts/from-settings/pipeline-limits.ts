@@ -4,7 +4,7 @@ import type { Settings } from '../../settings.ts';
 import { layerLimitsOf } from './agent-bounds.ts';
 import { apiRatesOf } from './api-rates.ts';
 
-/** Bounds of the pipeline, from the settings. */
+/** Limits of the pipeline, from the settings. */
 export function limitsOf(settings: Settings): PipelineParts['limits'] {
   return {
     ...valuesOf(CALL_SETTINGS, settings),

@@ -10,7 +10,7 @@ import type { RedactFields } from '../../../telemetry/redacted-log.ts';
 import type { Settings } from '../../settings.ts';
 
 /**
- * What takes personal data and secrets out of audit and logs.
+ * Removes personal data and secrets from audit and logs.
  * @throws ToolLayerError E3801 for a kind that does not exist
  */
 export function redactorOf(settings: Pick<Settings, 'redact.kinds' | 'redact.fields'>): Redactor {
@@ -25,7 +25,10 @@ export function redactorOf(settings: Pick<Settings, 'redact.kinds' | 'redact.fie
   return createRedactor({ kinds: kinds.filter(isKind), fields: settings['redact.fields'] });
 }
 
-/** What tools say of their failures goes on record, and is what a call gives: it lacks what either must not hold. */
+/**
+ * The redactor for failures that tools report. A failure goes on record and is also the result of the call, so it must
+ * hold nothing that either must not.
+ */
 export function failureRedactorOf(
   settings: Pick<Settings, 'redact.kinds' | 'redact.results' | 'redact.fields'>,
   recorded: Redactor,
@@ -34,12 +37,12 @@ export function failureRedactorOf(
   return results.length === 0 ? recorded : redactorOf({ ...settings, 'redact.kinds': [...kinds, ...results] });
 }
 
-/** The same for the fields of log lines. */
+/** The redactor for fields of log lines. */
 export function redactFields(redactor: Redactor): RedactFields {
   return (fields) => redactor.value(fields).value as Record<string, unknown>;
 }
 
-/** All kinds of a group that is named (MOD-06), or the name itself. `password`, `token` and `path` are kinds alone. */
+/** All kinds of a named group (MOD-06), or the name itself. `password`, `token` and `path` are single kinds. */
 function kindsNamed(name: string): readonly string[] {
   const groups: Readonly<Record<string, readonly RedactionKind[]>> = KINDS_BY_CATEGORY;
   return Object.hasOwn(groups, name) ? (groups[name] ?? []) : [name];

@@ -3,14 +3,14 @@ import { Role, type ToolScope } from '../../../../api/schemas/capability-token.t
 import type { ResourceSettings } from '../../../doors/protected-resource.ts';
 import type { Settings } from '../../settings.ts';
 
-/** Paths that are resources of their own to OAuth clients; REST is the one at ''. */
+/** Paths that are resources of their own for OAuth clients; REST is the one at ''. */
 const RESOURCE_PATHS = ['', '/mcp', '/mcp/discovery'];
 
 const ROLES: readonly Role[] = Role.enum;
 
 /**
- * What the doors say of themselves to OAuth clients (PRM-11).
- * @throws E3801 for a public address that is none, a scope without a role, or one without tools
+ * What the doors announce to OAuth clients (PRM-11).
+ * @throws E3801 for an invalid public address, a scope without a role, or one without tools
  */
 export function resourceOf(settings: Settings): ResourceSettings {
   const issuer = settings['oauth.issuer'];
@@ -25,7 +25,7 @@ export function resourceOf(settings: Settings): ResourceSettings {
   };
 }
 
-/** The resources as an authorization server names them in `aud` (RFC 8707); none without a public address. */
+/** The resources as an authorization server names them in `aud` (RFC 8707); empty without a public address. */
 export function resourceAudiences(settings: Settings): readonly string[] {
   const base = publicUrlOf(settings);
   return base === '' ? [] : RESOURCE_PATHS.map((path) => `${base}${path}`);
@@ -45,8 +45,8 @@ function publicUrlOf(settings: Settings): string {
 }
 
 /**
- * Scopes that tools are called with, the longest pattern first.
- * @throws E3801 for what is not scope=TOOL
+ * Scopes for calling tools, the longest pattern first.
+ * @throws E3801 for entries that are not scope=TOOL
  */
 export function toolScopesOf(settings: Pick<Settings, 'oauth.tool_scopes'>): readonly Omit<ToolScope, 'held'>[] {
   return settings['oauth.tool_scopes']
@@ -62,13 +62,13 @@ export function toolScopesOf(settings: Pick<Settings, 'oauth.tool_scopes'>): rea
     .toSorted((a, b) => named(b.tool) - named(a.tool));
 }
 
-/** A scope of RFC 6749 §3.3. */
+/** Syntax of a scope (RFC 6749 §3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** How many characters a pattern names. */
+/** Number of characters in a pattern besides wildcards. */
 const named = (tool: string): number => tool.replaceAll('*', '').length;
 
-/** @throws E3801 for what is not scope=role */
+/** @throws E3801 for text that is not scope=role */
 export function scopeRole(text: string): [scope: string, role: Role] {
   const at = text.lastIndexOf('=');
   const role = ROLES.find((each) => each === text.slice(at + 1));

@@ -6,12 +6,12 @@ import type { AccessTokenOptions } from '../../../identity/token/access-token.ts
 import type { Settings } from '../../settings.ts';
 import { resourceAudiences, scopeRole, toolScopesOf } from './resource.ts';
 
-/** Agent that tokens are made for when nobody says. */
+/** Default agent of tokens. */
 export const DEFAULT_AGENT = 'did:sallyport:agent';
 /** Issuer of the layer's own tokens. */
 export const OWN_ISSUER = 'sallyport';
 
-/** Algorithms of a setting. @throws E3801 naming what is none */
+/** Algorithms of a setting. @throws E3801 naming an unknown one */
 export function algorithmsOf(settings: Settings, key: 'tokens.algorithms' | 'oauth.algorithms'): readonly Algorithm[] {
   const named = settings[key];
   const algorithms = named.filter(isAlgorithm);
@@ -23,7 +23,7 @@ export function algorithmsOf(settings: Settings, key: 'tokens.algorithms' | 'oau
 }
 
 /**
- * How access tokens are judged; undefined when no authorization server is set.
+ * Rules for access tokens; undefined when no authorization server is set.
  * @throws E3801 saying which setting is missing or wrong
  */
 export function accessTokensOf(settings: Settings, keys: KeySource): AccessTokenOptions | undefined {
@@ -56,7 +56,7 @@ export function accessTokensOf(settings: Settings, keys: KeySource): AccessToken
   };
 }
 
-/** What a caller without a token may do; undefined where nobody may do anything without (PRM-02). */
+/** Claims of callers without a token; undefined when every caller needs one (PRM-02). */
 export function claimsWithoutToken(settings: Settings): CapabilityClaims | undefined {
   const mode = settings['tokens.mode'];
   if (mode === 'required') return undefined;

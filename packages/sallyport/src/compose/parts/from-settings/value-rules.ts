@@ -6,8 +6,8 @@ import type { Settings } from '../../settings.ts';
 import { redactorOf } from './redactor.ts';
 
 /**
- * How arguments and results are judged beside their schemas, from the settings.
- * @throws ToolLayerError E3801 for a pattern that cannot be used
+ * Rules for arguments and results besides their schemas, from the settings.
+ * @throws ToolLayerError E3801 for an invalid pattern
  */
 export function valueRulesOf(settings: Settings): ValueRules {
   const argumentSanitiser = sanitiserOf(settings, settings['sanitise.profile']);

@@ -5,11 +5,11 @@ import type { EmbeddedToolLayer } from '../../create-tool-layer.ts';
 import { VERSION } from '../../version.ts';
 
 /**
- * The MCP gateway of a layer in this process: its users confirm calls at their clients, and questions of upstreams reach
+ * The MCP gateway of a layer in this process: users confirm calls at their clients, and questions of upstreams reach
  * them. The same for every transport.
  */
 export async function openGateway(layer: EmbeddedToolLayer): Promise<Gateway> {
-  // Loaded when a gateway is opened: a program that embeds the layer may never do that.
+  // Loaded only when a gateway is opened, since an embedding program may never open one.
   const { createGateway } = await import('../../../doors/mcp-gateway/create-gateway.ts');
   const { settings, log } = layer;
   const { confirmations, signalOf, stateKey, upstreamQuestions } = layer.forGateway;

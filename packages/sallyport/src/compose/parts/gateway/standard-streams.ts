@@ -15,27 +15,27 @@ import { SETTINGS } from '../../settings.ts';
 import { redactFields, redactorOf } from '../from-settings/redactor.ts';
 import { hasInstanceId } from '../instance-id.ts';
 
-/** How long the token of a stdio session is good for when the client brings none. */
+/** Lifetime of the token of a stdio session when the client brings none. */
 const STDIO_TOKEN_SECONDS = 30 * 24 * 3600;
 
-/** How long the layer is waited for that another process opens; clients wait about a minute for this one. */
+/** How long to wait for a layer that another process is opening, ms; clients wait about a minute for this one. */
 const OPENING_MS = 30_000;
-/** Between two looks whether the layer of another client is still there. */
+/** Ms between two checks whether another client's layer is still there. */
 const LOOK_MS = 200;
 
-/** The streams of one client, and what ends its session early. */
+/** The streams of one client, and the signal that ends its session early. */
 export interface StandardStreams {
   readonly input: Readable;
   readonly output: Writable;
   readonly signal: AbortSignal;
-  /** Takes a line for the person who looks why a client sees what it sees. */
+  /** Writes a line for a person who debugs the client. */
   tell(line: string): void;
 }
 
 /**
- * Serves MCP on a pair of streams until the client ends it: nothing else is written to `output`. The client is an agent like
- * any other, with a token of its own, and its user is asked as at every other client. Where a layer serves the data folder
- * already, its own gateway answers.
+ * Serves MCP on a pair of streams until the client ends it; only MCP messages are written to `output`. The client is an
+ * agent like any other, with a token of its own, and its user is asked as at every other client. When a layer already
+ * serves the data folder, that layer's gateway answers.
  * @returns the exit code
  */
 export async function serveStandardStreams(given: StdioOptions, streams: StandardStreams): Promise<number> {
@@ -63,8 +63,8 @@ const MADE =
   'No layer had used it, so it was made, without any tools. To use another, name it with --data-folder or SALLYPORT_DATA_FOLDER.';
 
 /**
- * MCP clients start their servers in folders of their own: where nobody named a data folder and the default one is no layer's,
- * that of the layer that this user started last is meant.
+ * MCP clients start their servers in folders of their own: when no data folder is named and the default one holds no
+ * layer, the layer that this user started last is used.
  */
 async function place(
   given: StdioOptions,
@@ -91,7 +91,7 @@ async function serve(layer: EmbeddedToolLayer, options: StdioOptions, streams: S
   opened.defer(() => warned);
   const gateway = opened.adopt(await openGateway(layer), (each) => each.close());
   const token = options.token ?? (await mintFor(layer, { door: 'cli', local: true }));
-  // Further clients that start this program find the layer by its address.
+  // Other clients that start this program find the layer by its address.
   const { serve: openDoors } = await import('../../serve.ts');
   opened.use(await openDoors(layer, { host: '127.0.0.1', port: 0, endsWithClient: true }));
   await serveStdio({
@@ -103,7 +103,7 @@ async function serve(layer: EmbeddedToolLayer, options: StdioOptions, streams: S
   });
 }
 
-/** @returns whether the layer ended before the client did; one that is started again at its address is waited for */
+/** @returns true when the layer ended before the client did; a layer that is restarted at its address is waited for */
 async function relayWhileThere(
   layer: ToolLayer,
   running: RunningLayer,

@@ -2,13 +2,13 @@ import { hkdfSync } from 'node:crypto';
 import type { SigningKeys } from '../../../identity/keys/signing-keys.ts';
 
 const BYTES = 32;
-/** What the key is for: another purpose gets another one. */
+/** Context of the key derivation: another purpose derives another key. */
 const PURPOSE = 'sallyport: state that MCP clients carry';
 
 /**
- * The key that signs what MCP clients carry from a question to its answer. It comes from the layer's own key (RFC 5869), so
- * a question that was asked before a restart, or by another instance with the same keys, can still be answered; and it
- * changes with that key.
+ * The key that signs the state that MCP clients carry from a question to its answer. It is derived from the layer's own
+ * key (RFC 5869), so a question that was asked before a restart, or by another instance with the same keys, can still
+ * be answered; it changes with that key.
  */
 export function stateKeyOf({ privateKey }: Pick<SigningKeys, 'privateKey'>): Uint8Array {
   const secret = privateKey.export({ type: 'pkcs8', format: 'der' });

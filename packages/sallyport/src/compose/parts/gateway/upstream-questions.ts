@@ -1,18 +1,18 @@
 import type { AskedClient, ElicitationAnswer, ElicitationAsker } from '../../../mcp-servers/elicitation.port.ts';
 
-/** Where questions of upstreams go: upstreams are there before any gateway, and gateways come and go. */
+/** Passes questions of upstreams to gateways: upstreams exist before any gateway, and gateways come and go. */
 export interface UpstreamQuestions extends ElicitationAsker {
-  /** From now on this gateway is asked too, until disposed. */
+  /** Adds a gateway that is asked too, until disposed. */
   answeredBy(desk: ElicitationAsker): Disposable;
 }
 
-/** No gateway is open yet. */
+/** Begins without any gateway. */
 export function createUpstreamQuestions(): UpstreamQuestions {
   const desks = new Set<ElicitationAsker>();
   return {
     async ask(request, signal): Promise<ElicitationAnswer> {
       const reasons = new Set<string>();
-      // A client is connected to one gateway: every other one says that it has nobody to ask.
+      // A client is connected to one gateway; all others report that they have nobody to ask.
       for (const desk of desks) {
         const answer = await desk.ask(request, signal);
         if (!('unasked' in answer)) return answer;

@@ -9,12 +9,12 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 interface Names {
   readonly places: SchemaPlaces;
-  /** Name in the schema to name of the original. */
+  /** From the name in the schema to the original name. */
   readonly toOriginal: ReadonlyMap<string, string>;
   readonly toShown: ReadonlyMap<string, string>;
 }
 
-/** Made at the first call of a tool version, kept as long as its manifest lives. */
+/** Computed at the first call of a tool version, and cached as long as its manifest lives. */
 const known = new WeakMap<ToolManifest, Names>();
 
 function namesOf(manifest: ToolManifest): Names | undefined {
@@ -34,8 +34,8 @@ function namesOf(manifest: ToolManifest): Names | undefined {
 }
 
 /**
- * Arguments as the tool itself takes them: under the names that its document had before they were renamed for the
- * providers of models (`executor.property_names`). The same object for a tool without renamed properties.
+ * Arguments for the tool itself: under the names of its document, before they were renamed for the providers of models
+ * (`executor.property_names`). The same object for a tool without renamed properties.
  * @throws ToolLayerError E3509 when a property is given under both names
  */
 export function originalArguments(manifest: ToolManifest, given: Arguments): Arguments {
@@ -56,7 +56,7 @@ function givenTwice(at: readonly string[], name: string, original: string): Tool
   });
 }
 
-/** What a tool itself found wrong with its arguments, in the names that its caller knows. */
+/** Faults that a tool itself found in its arguments, under the names that its caller knows. */
 export function underShownNames(manifest: ToolManifest, thrown: unknown): unknown {
   const names = namesOf(manifest);
   if (names === undefined || !(thrown instanceof ToolLayerError) || thrown.code !== 'E3509') return thrown;

@@ -1,10 +1,10 @@
 import { isNamed, isNode, type SchemaNode, type SchemaPlaces } from './schema-places.ts';
 
 /**
- * A value with other names for its members, where the schemas of their place name them; free members keep theirs. The
- * same object where nothing is renamed.
+ * Renames the members of a value that the schemas of their place declare; undeclared members keep their names. The same
+ * object when nothing is renamed.
  * @param names old to new
- * @param twice told of a member whose new name another member has already
+ * @param twice called with a member whose new name another member has already
  */
 export function renameMembers(
   value: unknown,

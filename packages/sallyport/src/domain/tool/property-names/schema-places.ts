@@ -1,7 +1,7 @@
 /** An object of a JSON Schema document: a schema, or a map of schemas. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
-/** Keywords of schemas that judge the same value as the schema that they stand in. */
+/** Keywords whose schemas apply to the same value as the schema that contains them. */
 const SAME_VALUE = ['if', 'then', 'else', 'not'] as const;
 const SAME_VALUE_LISTS = ['allOf', 'anyOf', 'oneOf'] as const;
 const SAME_VALUE_MAPS = ['dependentSchemas', 'dependencies'] as const;
@@ -11,8 +11,8 @@ const ELEMENT_LISTS = ['prefixItems', 'items'] as const;
 const DEPENDENT_NAMES = ['dependentRequired', 'dependencies'] as const;
 
 /**
- * Finds which schemas of a document speak of which part of a value. Every schema that may judge a part counts, whether
- * its condition holds or not. References are pointers into the document (`#/…`); others lead nowhere.
+ * Finds the schemas of a document that apply to a part of a value. Every schema that may apply counts, whether or not
+ * its condition holds. References are pointers into the document (`#/…`); all others are ignored.
  */
 export class SchemaPlaces {
   readonly #root: SchemaNode;
@@ -22,13 +22,15 @@ export class SchemaPlaces {
     this.#root = root;
   }
 
-  /** The schema and every other one that applies to the same value: by `$ref`, `allOf` and its like, or `if`, `then`, `else`. */
+  /**
+   * The schema and all others that apply to the same value: by `$ref`, `allOf` and similar, or `if`, `then`, `else`.
+   */
   together(schema: unknown): readonly SchemaNode[] {
     if (!isNode(schema)) return [];
     let found = this.#together.get(schema);
     if (found === undefined) {
       const all = new Set([schema]);
-      // A Set hands out members that are added while it is walked, so circles end.
+      // Iterating a Set includes members that are added meanwhile, so cycles end.
       for (const one of all) for (const next of this.#besides(one)) if (isNode(next)) all.add(next);
       found = [...all];
       this.#together.set(schema, found);
@@ -57,7 +59,7 @@ export class SchemaPlaces {
     );
   }
 
-  /** What a reference leads to; undefined when that is nothing, or the reference is no pointer. */
+  /** The target of a reference; undefined when it has none, or is no pointer. */
   target(reference: unknown): unknown {
     const segments = typeof reference === 'string' ? segmentsOf(reference) : undefined;
     return segments?.reduce<unknown>((at, segment) => own(at, segment), this.#root);
@@ -77,7 +79,7 @@ export class SchemaPlaces {
   }
 }
 
-/** Whether one of these schemas names a member. */
+/** True when one of these schemas names a member. */
 export function isNamed(schemas: readonly SchemaNode[], name: string): boolean {
   return schemas.some(
     (schema) =>

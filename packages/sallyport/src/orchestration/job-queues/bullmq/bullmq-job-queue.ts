@@ -20,29 +20,29 @@ type PostgresQueue = Queue<
 >;
 type PostgresWorker = Worker<unknown, unknown, string, PostgresQueueBackend, JobProgress, PostgresConnectionOptions>;
 
-/** Priorities that BullMQ knows, from 1; 0 would come before all. */
+/** Priorities that BullMQ accepts, from 1; 0 would come before all. */
 const PRIORITIES = 2_097_151;
 const JOB_NAME = 'call';
 
-/** What the queue needs. */
+/** Dependencies of the queue. */
 export interface BullmqQueueParts {
-  /** How `pg` reaches the database. */
+  /** Connection settings of `pg`. */
   readonly connection: PoolConfig;
   readonly log: Log;
   readonly settings?: Partial<BullmqSettings>;
 }
 
 /**
- * Opens the queue of a database, and brings BullMQ's schema up to date.
+ * Opens the queue in a database, and migrates BullMQ's schema.
  * @throws ToolLayerError E3812 when the database cannot be reached or refuses
  */
 export async function openBullmqJobQueue({ connection, log, settings: given }: BullmqQueueParts): Promise<JobQueue> {
   const settings = { ...BULLMQ_DEFAULTS, ...given };
   const pool = poolOf(connection, settings, log);
-  // A pool of `pg` is what BullMQ wants; its own typings of one say less than they should.
+  // BullMQ takes a pool of `pg`; only its own typings of a pool are narrower.
   const ready = pool as unknown as PostgresConnectionOptions;
   try {
-    // Loaded when it is first needed: it brings a client of Redis along.
+    // Loaded on first use, since it loads a Redis client too.
     const { createPostgresBackend, Queue, Worker, runMigrations } = await import('bullmq');
     const client = await pool.connect();
     try {
@@ -82,14 +82,14 @@ function poolOf(connection: PoolConfig, { schema, poolMax }: BullmqSettings, log
     ...connection,
     max: poolMax,
     keepAlive: true,
-    // A job that the server forgets in a crash is found by the sweep: nobody has to wait for its disk.
+    // The sweep finds a job that the server loses in a crash, so no commit has to wait for its disk.
     options: `-c search_path=${schema} -c synchronous_commit=off`,
     fallback_application_name: 'sallyport-queue',
   });
   pool.on('error', (error) => {
     if (!pool.ending) log.warn('job-queue-connection-lost', { reason: error.message });
   });
-  // The pool hears of idle connections only, and an error that nobody hears of would end the process.
+  // The pool reports errors of idle connections only, and an unhandled error event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
@@ -108,7 +108,7 @@ function jobQueue(queue: PostgresQueue, worker: PostgresWorker, pool: Pool): Job
   let closing: Promise<void> | undefined;
   let taking: Promise<CallKey | undefined> | undefined;
   const close = async (): Promise<void> => {
-    // What waits for a job is woken first: nothing would wake it afterwards.
+    // Wakes a waiting reader first: nothing would wake it after the close.
     await worker.getBackend().disconnectBlocking();
     await taking?.catch(() => undefined);
     await additions.settled();
@@ -120,7 +120,7 @@ function jobQueue(queue: PostgresQueue, worker: PostgresWorker, pool: Pool): Job
     closing ??= close();
     return closing;
   };
-  // BullMQ would leave whoever asks without an answer.
+  // BullMQ would never settle the promise of the caller.
   const refuseIfClosed = (): void => {
     if (closing !== undefined) throw new ToolLayerError('E3812', 'The queue of calls is closed.');
   };
@@ -154,7 +154,7 @@ function jobQueue(queue: PostgresQueue, worker: PostgresWorker, pool: Pool): Job
   };
 }
 
-/** Jobs that come while others are on their way go together: a transaction for each takes a hundred times as long. */
+/** Jobs that come while others are being sent go together: a transaction for each takes a hundred times as long. */
 function grouped(send: (jobs: readonly Job[]) => Promise<unknown>) {
   let waiting: Job[] = [];
   let next: Promise<void> | undefined;
@@ -186,7 +186,7 @@ const bulkJobOf = (job: Job) => ({
   opts: { jobId: jobIdOf(job), priority: 1 + (Math.max(0, Math.floor(job.due / 1000)) % PRIORITIES) },
 });
 
-/** No id that BullMQ reads something into. */
+/** Hashed, since BullMQ gives some characters of an id a meaning. */
 const jobIdOf = ({ tenantId, invocationId }: CallKey): string => sha256(JSON.stringify([tenantId, invocationId]));
 
 function callOf(given: unknown): CallKey | undefined {

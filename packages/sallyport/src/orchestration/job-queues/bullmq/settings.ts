@@ -1,14 +1,14 @@
-/** What can be set of the queue on PostgreSQL. */
+/** Settings of the queue on PostgreSQL. */
 export interface BullmqSettings {
-  /** Name of the queue; layers that share a database and a name share their work. */
+  /** Name of the queue; layers with the same database and name share their work. */
   readonly queue: string;
-  /** Schema that BullMQ makes for itself. */
+  /** Schema that BullMQ creates for itself. */
   readonly schema: string;
-  /** Connections at most, one of which listens. At least 2. */
+  /** Most connections, one of which listens. At least 2. */
   readonly poolMax: number;
   /** Longest wait for a job, in ms. */
   readonly waitMs: number;
-  /** After which time a job that a process took and never finished taking is given to another, in ms. */
+  /** Ms after which a job that a process took and did not finish taking is given to another. */
   readonly lockMs: number;
 }
 

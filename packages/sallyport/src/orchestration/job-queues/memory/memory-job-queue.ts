@@ -2,12 +2,12 @@ import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { type CallKey, textOfCall } from '../../../domain/invocation/call-key.ts';
 import type { Job, JobQueue } from '../../job-queue.port.ts';
 
-/** Jobs held at most; a job that finds no room is dropped, and its call found by the sweep. */
+/** Most jobs held; a job without room is dropped, and the sweep finds its call. */
 const JOBS_MAX = 100_000;
-/** Longest wait for a job. */
+/** Longest wait for a job, ms. */
 const WAIT_MS = 5_000;
 
-/** Jobs of this process alone; gone with it. The rows say what there was. */
+/** A queue of this process only, lost when it ends. The rows say which calls waited. */
 export function memoryJobQueue({ jobsMax = JOBS_MAX, waitMs = WAIT_MS } = {}): JobQueue {
   /** In order of `due`, then of arrival. */
   const jobs: Job[] = [];
@@ -59,7 +59,7 @@ export function memoryJobQueue({ jobsMax = JOBS_MAX, waitMs = WAIT_MS } = {}): J
   };
 }
 
-/** Index behind all that are due as early, by halving. */
+/** Index after all jobs that are due no later, by binary search. */
 function placeOf(jobs: readonly Job[], due: number): number {
   let low = 0;
   let high = jobs.length;

@@ -2,7 +2,10 @@ import type { Log } from '../../../telemetry/log.ts';
 import { visibleNotice } from '../../notices/notice-text.ts';
 import type { Notifier } from '../../notifier.port.ts';
 
-/** Structured lines, one for each notice: `approval-asked`, `approval-escalated`, `approval-decided`, `approval-expired`. */
+/**
+ * Structured lines, one for each notice: `approval-asked`, `approval-escalated`, `approval-decided`,
+ * `approval-expired`.
+ */
 export function createLogNotifier(log: Log): Notifier {
   return {
     name: 'log',
@@ -21,7 +24,7 @@ export function createLogNotifier(log: Log): Notifier {
         ...(approvers.length === 0 ? {} : { approvers: approvers.map(({ id }) => id) }),
         ...(decision === undefined ? {} : { outcome: decision.outcome, by: decision.by }),
       };
-      // What waits for a person stands out of what is over.
+      // Notices that wait for a person are logged at a higher level than ended ones.
       if (kind === 'asked' || kind === 'escalated') log.warn(`approval-${kind}`, fields);
       else log.info(`approval-${kind}`, fields);
     },

@@ -4,7 +4,7 @@ const ADDRESS_MAX = 254;
 const ADDRESS = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 const SCHEME = 'mailto:';
 
-/** Whether mail may go there. */
+/** True when mail may be sent to this address. */
 export function isMailAddress(text: string): boolean {
   return text.length <= ADDRESS_MAX && ADDRESS.test(text);
 }

@@ -1,7 +1,7 @@
 import { integer, list, oneOf, text } from '../../../domain/settings/rows.ts';
 import type { ValuesOf } from '../../../domain/settings/setting.ts';
 
-/** How mail about approvals is sent. */
+/** Settings of mail about approvals. */
 export const SMTP_SETTINGS = {
   host: text('notifiers.smtp_host', { default: '', sentence: 'Mail server.' }),
   port: integer('notifiers.smtp_port', { minimum: 1, default: 587, sentence: 'Port of the mail server.' }),
@@ -30,7 +30,9 @@ export const SMTP_SETTINGS = {
 
 type Values = ValuesOf<typeof SMTP_SETTINGS>;
 
-/** How mail about approvals is sent; without the secrets nobody signs in, without the page mail names the token alone. */
+/**
+ * Settings of mail about approvals; without the secrets there is no login, without the page a mail has only the token.
+ */
 export interface SmtpSettings
   extends Pick<Values, 'host' | 'port' | 'security' | 'from'>,
     Partial<Pick<Values, 'to' | 'userSecret' | 'passwordSecret' | 'answerUrl'>> {}

@@ -25,7 +25,7 @@ async function open(options: SmtpServerOptions = {}, more: Partial<SmtpSettings>
   return { notifier, server, said: () => server.mails.map(readable), close: server.close };
 }
 
-/** Headers and the body as a mail program shows it. */
+/** Headers and body as a mail program shows them. */
 function readable({ text }: ReceivedMail): string {
   const end = text.indexOf('\n\n');
   const head = text.slice(0, end);
@@ -57,7 +57,7 @@ notifierConformance(
   'smtp',
   async () => {
     const opened = await open();
-    // Decisions go to no approver any more: the suite hears them at an address that hears of everything.
+    // Decisions are sent to no approver: the suite reads them at an address that gets every notice.
     const everything = await open({}, told);
     return {
       notifier: {

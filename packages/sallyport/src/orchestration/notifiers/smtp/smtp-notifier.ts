@@ -9,18 +9,18 @@ import type { ApprovalNotice, NotifiedApprover, Notifier } from '../../notifier.
 import { addressOf, isMailAddress } from './mail-address.ts';
 import type { SmtpSettings } from './settings.ts';
 
-/** Bounds of one mail, in ms. */
+/** Limits of one mail, in ms. */
 const CONNECT_MS = 4_000;
 const SILENCE_MS = 5_000;
-/** Mails of one notice. */
+/** Most mails of one notice. */
 const MAILS_MAX = 50;
 const SUBJECT_CHARACTERS_MAX = 200;
 
-/** What the adapter needs beside its settings. */
+/** Dependencies of the adapter, besides its settings. */
 export interface SmtpParts {
-  /** Value of a secret by its name, read anew for each notice. */
+  /** Value of a secret by its name, read again for each notice. */
   readonly secret: (name: string) => Promise<string>;
-  /** PEM of authorities to trust in place of those of Node. */
+  /** PEM of trusted authorities, instead of Node's. */
   readonly ca?: string;
 }
 
@@ -30,8 +30,8 @@ interface Mail {
 }
 
 /**
- * Tells approvers by mail: each gets one of their own, as plain text, with their own answer token. When some of the mails
- * of a notice fail, another attempt sends those alone.
+ * Notifies approvers by mail: each gets their own, as plain text, with their own answer token. When some of the mails
+ * of a notice fail, a retry sends only those.
  * @throws ToolLayerError E3801 for settings under which mail could be read or forged
  */
 export function createSmtpNotifier(settings: SmtpSettings, parts: SmtpParts): Notifier {
@@ -76,7 +76,7 @@ function checkSettings({ host, security, from, to = [], userSecret, passwordSecr
     throw new ToolLayerError('E3801', `The settings of mail for approvals cannot be used: ${fault}.`);
 }
 
-/** One for each address: the approvers with their tokens first, then those who hear of everything. */
+/** One mail for each address: the approvers with their tokens first, then the addresses that get every notice. */
 function mailsOf({ approvers }: ApprovalNotice, { to = [] }: SmtpSettings): readonly Mail[] {
   const mails = new Map<string, Mail>();
   for (const approver of approvers) {
@@ -93,7 +93,7 @@ function mailTo({ id, answerToken }: NotifiedApprover): Mail | undefined {
   return answerToken === undefined ? { to } : { to, answerToken };
 }
 
-/** Loaded when there is something to send; a layer without mail never does. */
+/** Loaded when the first mail is sent, so a layer without mail never loads it. */
 async function openTransport(
   { host, port, security, ...names }: SmtpSettings,
   { secret, ca }: SmtpParts,
@@ -136,9 +136,9 @@ function messageOf(
       answerToken === undefined
         ? noticeText(notice)
         : `${noticeText(notice)}\n\n${answerLines(answerToken, answerUrl)}`,
-    // The same for the same notice, so that a mail which comes twice can be told from another one.
+    // The same for the same notice, so that a mail that arrives twice is recognised as one.
     messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
-    // Nobody's holiday answer is an answer (RFC 3834).
+    // Keeps automatic replies away (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
 }
@@ -150,14 +150,14 @@ function answerLines(answerToken: string, answerUrl: string | undefined): string
   ].join('\n');
 }
 
-/** A server's final no to every mail is final; everything else is worth another attempt. */
+/** A server's permanent refusal of every mail is final; all other failures are retried. */
 function failureOf(failed: readonly unknown[], mails: number): Error {
   const isFinal = failed.every((thrown) => {
     const { responseCode = 0 } = thrown as { responseCode?: number };
     return responseCode >= 500 && responseCode < 600;
   });
   const [first] = failed;
-  // What a server says may repeat addresses; its code says enough.
+  // A server's text may repeat addresses; its code says enough.
   const { code = 'error', responseCode } = first as { code?: string; responseCode?: number };
   const what = `${failed.length} of ${mails} mails were not sent: ${code}${responseCode === undefined ? '' : ` ${responseCode}`}.`;
   return isFinal ? new NoticeRefused(what) : new Error(what);

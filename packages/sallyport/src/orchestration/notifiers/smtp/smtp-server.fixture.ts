@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import type { Certificate } from '../../../../../sandbox/src/drivers/kubernetes/fake/certificates.fixture.ts';
 
-/** One mail as it came. */
+/** One received mail. */
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
@@ -17,7 +17,7 @@ export interface ReceivedMail {
 export interface SmtpServer {
   readonly port: number;
   readonly mails: ReceivedMail[];
-  /** Commands as they came. */
+  /** Commands as received. */
   readonly commands: string[];
   close(): Promise<void>;
 }
@@ -25,9 +25,9 @@ export interface SmtpServer {
 export interface SmtpServerOptions {
   /** Offers STARTTLS, or TLS from the first byte. */
   readonly tls?: Certificate & { readonly implicit?: boolean };
-  /** What is said to a recipient in place of 250. */
+  /** Reply to a recipient in place of 250. */
   readonly toRecipient?: (address: string) => string | undefined;
-  /** Says nothing at all. */
+  /** Never replies. */
   readonly mute?: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
   };
 }
 
-/** One connection; after STARTTLS it goes on as another one. */
+/** One connection; after STARTTLS a new session continues on it. */
 interface Session {
   readonly socket: Socket;
   readonly options: SmtpServerOptions;

@@ -1,7 +1,7 @@
 import { boolean, text } from '../../../domain/settings/rows.ts';
 import type { ValuesOf } from '../../../domain/settings/setting.ts';
 
-/** What can be set of the webhook that hears of approvals. */
+/** Settings of the webhook for approvals. */
 export const APPROVAL_WEBHOOK_SETTINGS = {
   url: text('notifiers.webhook_url', {
     default: '',
@@ -19,7 +19,7 @@ export const APPROVAL_WEBHOOK_SETTINGS = {
 
 type Values = ValuesOf<typeof APPROVAL_WEBHOOK_SETTINGS>;
 
-/** One webhook that hears of approvals. */
+/** One webhook for notices of approvals. */
 export interface ApprovalWebhookSettings extends Pick<Values, 'url' | 'secret'>, Partial<Pick<Values, 'answerTokens'>> {
   /** Its name; the approver `webhook:<id>` of the approvals file is this webhook. */
   readonly id: string;

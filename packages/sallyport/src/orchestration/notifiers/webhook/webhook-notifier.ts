@@ -10,21 +10,21 @@ import type { ApprovalNotice, Notifier } from '../../notifier.port.ts';
 import type { ApprovalWebhookSettings } from './settings.ts';
 
 const TIMEOUT_MS = 8_000;
-/** Shortest key that is taken, in bytes. */
+/** Shortest key that is accepted, in bytes. */
 const KEY_BYTES_MIN = 24;
-/** Answers of a receiver that are worth another attempt, beside those of 500 and above. */
+/** Statuses of a receiver that are retried, besides those of 500 and above. */
 const TRY_AGAIN: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** What the adapter needs beside its settings. */
+/** Dependencies of the adapter, besides its settings. */
 export interface ApprovalWebhookParts {
-  /** Value of a secret by its name, read anew for each message. */
+  /** Value of a secret by its name, read again for each message. */
   readonly secret: (name: string) => Promise<string>;
   readonly clock?: Clock;
 }
 
 /**
- * Tells somebody's HTTP server of approvals, with one signed POST for each notice, as Standard Webhooks say. The same
- * notice has the same `webhook-id`, however often it is sent.
+ * Notifies an HTTP server of approvals, with one signed POST for each notice, according to Standard Webhooks. The same
+ * notice always has the same `webhook-id`.
  * @throws ToolLayerError E3801 for an address that messages may not go to
  */
 export function createWebhookNotifier(settings: ApprovalWebhookSettings, parts: ApprovalWebhookParts): Notifier {
@@ -75,7 +75,7 @@ function addressOf({ id, url }: ApprovalWebhookSettings): URL {
   throw new ToolLayerError('E3801', message);
 }
 
-/** The same for the same notice, whoever sends it and when. */
+/** The same id for the same notice, from any instance and at any time. */
 const messageIdOf = (id: string, { tenantId, approvalId, kind, level }: ApprovalNotice): string =>
   `msg_${sha256(canonicalJson([id, tenantId, approvalId, kind, level]))}`;
 
@@ -103,7 +103,7 @@ function messageOf(notice: ApprovalNotice, { id, answerTokens = false }: Approva
     level: notice.level,
     approvers: approvers.map((approver) => ({
       id: approver.id,
-      // A token answers in its approver's name: it is for that approver alone.
+      // A token answers in its approver's name, so only that approver gets it.
       ...(answerTokens || approver.id === `webhook:${id}` ? { answer_token: approver.answerToken } : {}),
     })),
     decision,

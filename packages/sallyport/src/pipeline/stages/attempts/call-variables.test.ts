@@ -11,7 +11,7 @@ import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
 type Options = NonNullable<ToolInvokeRequest['execution_options']>;
 
-/** A layer whose tools take variables, and what their executor saw of each call. */
+/** A layer whose tools take variables, and the variables that their executor got in each call. */
 async function layer(more: Parameters<typeof pipeline>[0] = {}) {
   const seen: ExecutorCall['environment'][] = [];
   const native = createNativeExecutor();

@@ -1,7 +1,7 @@
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { type ExecutorTraits, traitsOf } from '../../../domain/tool/executor-kinds.ts';
 
-/** What tools share that call one service: its host, with the port where it is not the usual one, or an upstream. */
+/** The service that several tools call: a host, with its port unless that is the default one, or an upstream. */
 export interface CalledApi {
   /** As settings name it: `api.example.com`, `localhost:8080`, `mcp:github`. */
   readonly name: string;
@@ -10,7 +10,10 @@ export interface CalledApi {
 
 const apis = new WeakMap<ToolManifest, CalledApi | 'none'>();
 
-/** The service that a tool calls, as its manifest names it; undefined for tools of this machine, and where nothing can be read. */
+/**
+ * The service that a tool calls, according to its manifest; undefined for local tools, and when the address cannot be
+ * parsed.
+ */
 export function calledApiOf(manifest: ToolManifest): CalledApi | undefined {
   const { kind, config } = manifest.executor;
   const { service } = traitsOf(kind);

@@ -13,7 +13,7 @@ import { argumentsOutOfBounds } from '../admit.ts';
 /** Kind of a step that is taken back by calling another tool. */
 export const CALL_STEP = 'call';
 
-/** What stands in the journal of a call that takes something back. The token is not kept, only what it says. */
+/** Journal entry of a compensating call. The token is not kept, only its claims. */
 export interface CallStep extends UndoStep {
   readonly kind: typeof CALL_STEP;
   readonly request: Pick<ToolInvokeRequest, 'tool_id' | 'tool_version' | 'parameters' | 'agent_sandbox_context'>;
@@ -22,8 +22,8 @@ export interface CallStep extends UndoStep {
 }
 
 /**
- * The step of a call that takes something back. What can be said beforehand is said now, before anything is changed: that
- * the tool is there, and that the agent may call it. Everything else is judged when it is called.
+ * The step that undoes a change by calling a tool. Checked now, before anything is changed: that the tool exists, and
+ * that the agent may call it. Everything else is judged when it is called.
  */
 export async function compensatingStep(
   { visible, limits }: Pick<PipelineParts, 'visible' | 'limits'>,
@@ -50,7 +50,7 @@ export async function compensatingStep(
   };
 }
 
-/** Else two tools could take each other back without end. */
+/** Otherwise two tools could compensate each other without end. */
 const TAKES_BACK: Failure = failure(
   'E3102',
   'This call takes another one back, so it cannot name a call that takes it back in turn.',

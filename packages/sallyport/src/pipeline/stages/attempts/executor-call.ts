@@ -1,4 +1,4 @@
-// Made for every attempt; what it records with is made when the tool asks for it first.
+// Made for every attempt; the recording parts are made when the tool first asks for them.
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import type { UndoStep } from '../../../domain/invocation/undo-step.ts';
 import { originalArguments } from '../../../domain/tool/property-names/original-names.ts';
@@ -11,19 +11,21 @@ import { CallState, type StateParts } from '../../undo/state/call-state.ts';
 import type { TransactionParts } from '../../undo/transaction.ts';
 import { compensatingStep } from './compensating-step.ts';
 
-/** Code of the warning on a call whose server had a question that nobody was shown. */
+/** Code of the warning on a call whose server asked a question that nobody was shown. */
 const UNASKED = 'question_unanswered';
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
 type Call = CallRequest & Admitted & Resolved & Validated & Authorized & Partial<Reserved & Prepared>;
 
-/** What calls change state with. */
+/** Dependencies of calls that change state. */
 export type RecordingParts = Pick<
   PipelineParts,
   'clock' | 'transactions' | 'instanceId' | 'state' | 'records' | 'visible' | 'limits'
 >;
 
-/** The call as its executor sees it. With `parts` it may change what a crash must not leave half made. */
+/**
+ * The call as its executor sees it. With `parts` the executor may make changes that a crash must not leave half made.
+ */
 export function executorCall(call: Call, ongoing: OngoingCall, parts?: RecordingParts): ExecutorCall {
   const { onProgress } = call.caller;
   const environment = call.request.execution_options?.environment;
@@ -39,7 +41,7 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
     onUsage(usage) {
       ongoing.toolRun.noteUsage(usage);
     },
-    // It is done already: what is left is to say so (PIPE-03).
+    // The executor has already undone it; only the note is left to make (PIPE-03).
     onRolledBack: () => ongoing.undo.sayRolledBack(),
     ...(parts?.transactions === undefined ? {} : changing(parts.transactions, parts, call, ongoing)),
     whileAsking: (ask) => whileAsking(call, ongoing, ask),
@@ -51,7 +53,7 @@ export function executorCall(call: Call, ongoing: OngoingCall, parts?: Recording
   };
 }
 
-/** A person takes the time that a person takes: the call holds no slot, and its silence is not counted. */
+/** While a person is asked the call holds no slot, and its silence is not counted. */
 async function whileAsking<Answer>(
   { slot }: Call,
   { toolRun, controller }: OngoingCall,
@@ -61,7 +63,7 @@ async function whileAsking<Answer>(
   return await (slot === undefined ? ask() : slot.without(ask, controller.signal));
 }
 
-/** Once for a call: a server may ask without end. */
+/** Noted once for each call: a server may ask without end. */
 function noteUnasked({ toolRun }: OngoingCall, why: string, at: number): void {
   if (toolRun.warnings?.some(({ code }) => code === UNASKED) === true) return;
   toolRun.noteWarning({
@@ -71,7 +73,10 @@ function noteUnasked({ toolRun }: OngoingCall, why: string, at: number): void {
   toolRun.noteFact({ type: 'ai.agent.tool.question_unanswered', at, data: { reason: why } });
 }
 
-/** Everything with which a tool changes state. Whoever took an earlier attempt's changes nothing with it. */
+/**
+ * Everything by which a tool changes state. It works only during its own attempt: kept from an earlier one, it changes
+ * nothing.
+ */
 function changing(
   transactions: TransactionParts,
   parts: RecordingParts,
@@ -114,7 +119,7 @@ function stateOf(
   });
 }
 
-/** Says in a step whether it may be a part only. Of a tool that may be repeated nobody has to know it. */
+/** Marks in a step whether it may undo only a part. For a tool that may be repeated this does not matter. */
 function withReach({ executor, tool }: Call, step: UndoStep): UndoStep {
   const isWhole = isSafeToRepeat(tool.manifest) || executor.takesBackAll?.(tool) === true;
   return isWhole ? step : { ...step, partial: true };

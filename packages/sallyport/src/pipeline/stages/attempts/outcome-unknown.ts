@@ -6,8 +6,8 @@ import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 const ADVICE = 'What the tool did is not known: find out before you call again. The layer does not repeat the call.';
 
 /**
- * What the end of a call becomes that was cut off after it may have reached a tool which is not safe to repeat (PIPE-13).
- * Undefined where it stays as it is.
+ * The end of a call that was cut off after it may have reached a tool that is not safe to repeat (PIPE-13). Undefined
+ * when the end stays as it is.
  */
 export function outcomeUnknown({ toolRun, call }: OngoingCall, failed: Failure): Failure | undefined {
   if (toolRun.attempts === 0 || call.tool === undefined || isSafeToRepeat(call.tool.manifest)) return undefined;
@@ -18,7 +18,7 @@ export function outcomeUnknown({ toolRun, call }: OngoingCall, failed: Failure):
   });
 }
 
-/** What a call ends with whose changes could not all be taken back. */
+/** The failure of a call whose changes could not all be undone. */
 export function rollbackFailed(failed: Failure): Failure {
   return failure(
     'E3804',

@@ -15,7 +15,7 @@ const quick = (more: Partial<ToolManifest['execution_config']> = {}): Partial<To
 const down = (code: ErrorCode = 'E3310', extras: FailureExtras = {}): ToolLayerError =>
   new ToolLayerError(code, 'The service cannot be reached.', extras);
 
-/** A tool that fails as each entry says, in turn, and then works. */
+/** A tool that fails with each of the entries in turn, and then works. */
 async function layer(tool: Partial<ToolManifest>, ends: readonly (ToolLayerError | undefined)[], rules = QUICK) {
   const made = await pipeline({ retries: rules });
   let tries = 0;

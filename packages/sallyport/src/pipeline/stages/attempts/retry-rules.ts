@@ -1,7 +1,10 @@
 import { integer, oneOf, seconds } from '../../../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../../../domain/settings/setting.ts';
 
-/** How the layer tries again what failed, beside what a tool's manifest says in `execution_config.retry_policy` (PIPE-05). Full jitter as 000 §3.4.3 recommends, the 30 s of 002, and no bound on attempts below that of the manifest's contract. */
+/**
+ * Rules by which the layer retries, besides the manifest's `execution_config.retry_policy` (PIPE-05). Full jitter as
+ * 000 §3.4.3 recommends, the 30 s of 002, and no limit on attempts below that of the manifest's contract.
+ */
 export const RETRY_SETTINGS = {
   jitter: oneOf('retry.jitter', ['none', 'full', 'equal', 'decorrelated'], {
     default: 'full',
@@ -19,9 +22,9 @@ export const RETRY_SETTINGS = {
   }),
 };
 
-/** How the layer tries again what failed. */
+/** Rules by which the layer retries failed attempts. */
 export interface RetryRules extends ValuesOf<typeof RETRY_SETTINGS> {
-  /** 0 up to 1, without 1; default `Math.random`. */
+  /** At least 0 and below 1; default `Math.random`. */
   readonly random?: () => number;
 }
 

@@ -1,4 +1,4 @@
-// For tools of this machine that name no limit it is two comparisons.
+// For local tools without a limit it costs two comparisons.
 
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { RateLimit } from '../../../../api/schemas/tool-manifest.ts';
@@ -9,7 +9,7 @@ import { calledApiOf } from './called-api.ts';
 
 type Parts = Pick<PipelineParts, 'rateLimiter' | 'limits'>;
 
-/** One bucket that a token is taken from, and what it bounds, in words. */
+/** One bucket that a token is taken from, and the name of what it limits. */
 interface Bucket {
   readonly key: string;
   readonly limit: RateLimit;
@@ -17,8 +17,8 @@ interface Bucket {
 }
 
 /**
- * A token of the agent's own limit, of the tool's, and of the service's that it calls; every attempt takes one of each
- * (EXT-02, EXE-06). E3303 when one has none left.
+ * Takes a token of the agent's own limit, of the tool's, and of the called service's; every attempt takes one of each
+ * (EXT-02, EXE-06). E3303 when one of them has none left.
  */
 export async function takeRate({ rateLimiter, limits }: Parts, call: Resolved): Promise<Failure | undefined> {
   for (const bucket of bucketsOf(limits, call)) {
@@ -41,7 +41,7 @@ function bucketsOf(limits: Parts['limits'], call: Resolved): readonly Bucket[] {
   const { tenantId, agentDid } = principal;
   const ofTool = `${tenantId}\n${manifest.tool_id}`;
   const buckets: Bucket[] = [];
-  // The limit of an activation comes on top of the tool's, which all agents of the tenant share.
+  // The limit of an activation adds to the tool's, which all agents of the tenant share.
   const activated = ownerNames({ agentDid, userDid: overridesUser }).join('\n');
   if (own !== undefined) buckets.push({ key: `${ofTool}\n${activated}`, limit: own, what: 'The tool' });
   if (limit !== undefined) buckets.push({ key: ofTool, limit, what: 'The tool' });

@@ -18,12 +18,12 @@ import { takeRate } from './take-rate.ts';
 type Call = CallRequest & Resolved & Authorized;
 type Parts = Pick<PipelineParts, 'clock' | 'log' | 'limits' | 'rateLimiter' | 'circuits' | 'retries'>;
 
-/** What went before, and how it is done again. */
+/** The first attempt, and how to make another. */
 interface First {
   readonly failed: Failure;
   /** Monotonic ms at which the first attempt began. */
   readonly startedAt: number;
-  /** One more attempt; rejects as an executor does. */
+  /** Makes one more attempt; rejects as an executor does. */
   readonly attempt: () => Promise<Ran>;
 }
 
@@ -31,8 +31,8 @@ interface First {
 const EXTERNAL = /^E33/;
 
 /**
- * What becomes of a call whose first attempt failed: other attempts where the failure, the tool and the time allow them,
- * each after a wait (PIPE-05). The timeout of the call and its cancel go on meanwhile, and end a wait too.
+ * Handles a call whose first attempt failed: retries after a wait, where the failure, the tool and the time allow it
+ * (PIPE-05). Timeout and cancel of the call stay in force, and end a wait too.
  */
 export async function tryAgain(
   parts: Parts,
@@ -51,7 +51,7 @@ export async function tryAgain(
   for (;;) {
     const waitMs = waitAfter(last, terms, budget, { rules, leftMs: leftMs() });
     if (waitMs === undefined || signal.aborted) return ended(ongoing, last, terms);
-    // What the attempt changed is taken back first; where that fails, nothing may be built upon it.
+    // The changes of the attempt are undone first; when that fails, no other attempt may build upon them.
     if ((await ongoing.undo.rollBackAttempt(parts.log)) === 'failed') return ended(ongoing, last, terms);
     note(ongoing, last, clock.now());
     const stopped = await waited(parts, call, ongoing, waitMs);
@@ -61,7 +61,7 @@ export async function tryAgain(
     try {
       return await attempt();
     } catch (thrown) {
-      // The reason of the abort wins over whatever the executor made of it: a cancel is no failure to try again after.
+      // The abort reason takes precedence over the executor's result: a cancelled attempt is not retried.
       if (signal.aborted) return failureOf(signal.reason);
       last = failedAttempt(clock, failureOf(thrown), ongoing.toolRun.attempts, begunAt, waitMs);
     }
@@ -108,13 +108,13 @@ function waitAfter(
   return nextWait(budget, standing, rules.random ?? Math.random);
 }
 
-/** On record, and audited with the end of the call. */
+/** Goes on record, and is audited with the end of the call. */
 function note({ toolRun }: OngoingCall, failed: FailedAttempt, now: number): void {
   toolRun.noteFailedAttempt(failed);
   toolRun.noteFact({ type: 'ai.agent.tool.attempt_failed', at: now, data: { attempt: attemptOf(failed) } });
 }
 
-/** A failed attempt as record and event have it; what it was told in words may quote the tool, and stays out. */
+/** A failed attempt as record and event hold it; its message may quote the tool, and stays out. */
 export function attemptOf({ attempt, failure: failed, startedAt, durationMs, waitedMs }: FailedAttempt) {
   return {
     attempt,
@@ -126,7 +126,7 @@ export function attemptOf({ attempt, failure: failed, startedAt, durationMs, wai
   };
 }
 
-/** Undefined when the wait is over, and the circuit and the tool's rate allow another attempt. */
+/** Waits before the next attempt. Undefined when the wait is over, and circuit and rate allow another attempt. */
 async function waited(parts: Parts, call: Call, ongoing: OngoingCall, waitMs: number): Promise<Failure | undefined> {
   const { signal } = ongoing.controller;
   await wait(waitMs, undefined, { signal }).catch(() => undefined);
@@ -136,7 +136,7 @@ async function waited(parts: Parts, call: Call, ongoing: OngoingCall, waitMs: nu
   return takeRate(parts, call);
 }
 
-/** What the call ends with: the last failure itself, or E3305 where every attempt at a service failed. */
+/** The final failure of the call: the last one itself, or E3305 when every attempt at a service failed. */
 function ended(ongoing: OngoingCall, last: FailedAttempt, { safeToRepeat }: RetryTerms): Failure {
   const { failure: failed, attempt: attempts } = last;
   if (attempts === 1) return failed;

@@ -9,9 +9,10 @@ type Records = PipelineParts['records'];
 type Call = Noted & Admitted & Resolved & Validated & Ran & Executed & Inspected;
 
 /**
- * Reports a tool that says it is deterministic and gave something else than before for the same input, in any instance and
- * before any restart: as a warning to the caller and an event (PIPE-10). What a hook made of a result is not the tool's.
- * Tools that say nothing cost nothing, and the comparison fails no call: one that could not be made says so.
+ * Reports a tool that claims to be deterministic and gave another output than before for the same input, in any
+ * instance and across restarts: as a warning to the caller and an event (PIPE-10). Results are compared as the tool
+ * gave them, before hooks. Other tools cost nothing. The comparison fails no call: when it could not be made, the
+ * warning says so.
  * @returns the warnings and facts of the call with those of the comparison
  */
 export async function checkDeterminism(
@@ -51,7 +52,7 @@ async function compared(
   };
 }
 
-/** The audit names the earlier call in any case; a caller learns of it only where it is the caller's own. */
+/** The audit always names the earlier call; the caller learns of it only when it is the caller's own. */
 async function warningOf(records: Records, { tool, principal }: Call, before: SeenOutput): Promise<Warning> {
   const { invocationId } = before;
   const earlier = await records.findInvocation(principal.tenantId, invocationId).catch(() => undefined);

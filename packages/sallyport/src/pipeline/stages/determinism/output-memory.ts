@@ -3,23 +3,24 @@ import { failureOf } from '@sallyport/std/error/tool-layer-error';
 import type { Log } from '../../../telemetry/log.ts';
 import { OUTPUTS_KEPT_MS, type OutputKey, type OutputStore, type SeenOutput } from '../../output-store.port.ts';
 
-/** What is known of an input: what it gave first, nothing, or that the store could not be asked. */
+/** What is known of an input: its first output, nothing, or `unknown` when the store could not be asked. */
 export type Recalled = SeenOutput | undefined | 'unknown';
 
-/** Remembers outputs of tools that say that they are deterministic (PIPE-10). */
+/** Remembers outputs of tools that claim to be deterministic (PIPE-10). */
 export interface OutputMemory {
   /**
-   * Remembers what an input gave, unless something is remembered of it already. Never throws or rejects.
-   * @returns what the same input gave before; undefined when it is new. A promise only where the store has to be asked
+   * Remembers the output of an input, unless one is remembered already. Never throws or rejects.
+   * @returns the earlier output of the same input; undefined when the input is new. A promise only when the store has
+   *   to be asked
    */
   seen(key: OutputKey, output: SeenOutput): Recalled | Promise<Recalled>;
 }
 
-/** How much this process remembers beside the store (what was not asked for longest goes first), and how it asks. */
+/** How much this process caches in front of the store (least recently used goes first), and how it asks the store. */
 export interface OutputMemoryBounds {
   readonly toolsMax: number;
   readonly inputsPerToolMax: number;
-  /** Questions to the store under way at once; beyond them nothing is asked. */
+  /** Queries to the store under way at once; beyond them nothing is asked. */
   readonly askedMax: number;
   /** How long a call waits for the store, in ms. */
   readonly waitMs: number;
@@ -33,7 +34,7 @@ export const OUTPUT_MEMORY_BOUNDS: OutputMemoryBounds = {
   waitMs: 1000,
 };
 
-/** What the memory stands on. */
+/** Dependencies of the output memory. */
 export interface OutputMemoryParts {
   readonly store: OutputStore;
   readonly clock: Pick<Clock, 'now'>;
@@ -43,15 +44,15 @@ export interface OutputMemoryParts {
 
 interface Held {
   readonly output: SeenOutput;
-  /** The store has said that this is the first of all instances. */
+  /** True when the store has confirmed that this output is the first of all instances. */
   readonly isStored: boolean;
 }
 
 /**
- * A memory of this process in front of the store: an input is asked for once, which costs its call one journey to the database
- * (0.12 ms on an idle machine), and nothing from then on. A store that is away fails no call, for a result is as right as it
- * was, and lets none pass as compared either: what this process saw itself is still compared, beyond it the answer is
- * `unknown`, and the next call with the input asks again.
+ * A cache of this process in front of the store: each input is queried once, which costs its call one round trip to the
+ * database (0.12 ms on an idle machine), and nothing from then on. An unavailable store fails no call, since a result
+ * is as right as before, and counts no result as compared: outputs that this process saw itself are still compared,
+ * others are `unknown`, and the next call with the input asks again.
  */
 export function createOutputMemory(parts: OutputMemoryParts): OutputMemory {
   const { store, clock, bounds = OUTPUT_MEMORY_BOUNDS } = parts;
@@ -78,7 +79,7 @@ export function createOutputMemory(parts: OutputMemoryParts): OutputMemory {
       const known = held.get(key);
       const before = known !== undefined && clock.now() - known.output.at < OUTPUTS_KEPT_MS ? known : undefined;
       if (before?.isStored === true) return before.output;
-      // What this process saw while the store was away is the first that it has seen, so that is what is remembered now.
+      // The first output that this process saw while the store was away is the one to remember now.
       const first = before?.output ?? output;
       if (before === undefined) held.put(key, { output, isStored: false });
       if (asked >= bounds.askedMax) return alone(first, output);
@@ -89,15 +90,15 @@ export function createOutputMemory(parts: OutputMemoryParts): OutputMemory {
   };
 }
 
-/** Undefined when the call's own output is the first. */
+/** The earlier output; undefined when the call's own output is the first. */
 const earlier = (first: SeenOutput, own: SeenOutput): SeenOutput | undefined =>
   first.invocationId === own.invocationId && first.outputHash === own.outputHash ? undefined : first;
 
-/** Without the store: a difference is one all the same, and the same result proves nothing. */
+/** Without the store: a difference is still a difference, but an equal result proves nothing. */
 const alone = (first: SeenOutput, own: SeenOutput): Recalled =>
   first.outputHash === own.outputHash ? 'unknown' : first;
 
-/** @param asking never rejects; it goes on behind the wait, and what it brings is remembered for the next call */
+/** @param asking never rejects. Not cancelled on timeout; its result is cached for the next call */
 async function within<Answer>(ms: number, asking: Promise<Answer>): Promise<Answer | 'unknown'> {
   const { promise: over, resolve } = Promise.withResolvers<'unknown'>();
   const timer = setTimeout(resolve, ms, 'unknown');
@@ -108,7 +109,7 @@ async function within<Answer>(ms: number, asking: Promise<Answer>): Promise<Answ
   }
 }
 
-/** Logs that the store is away, and that it is back, once each. */
+/** Logs once that the store is away, and once that it is back. */
 function createAwayNote(log: Log): (reason: string | undefined) => void {
   let isAway = false;
   return (reason) => {
@@ -140,7 +141,7 @@ function createHeld({ toolsMax, inputsPerToolMax }: OutputMemoryBounds) {
   };
 }
 
-/** Puts the entry last, and lets the first one go where there is no room. */
+/** Moves the entry to the end, and evicts the first one when there is no room. */
 function renew<Value>(entries: Map<string, Value>, key: string, value: Value, max: number): void {
   entries.delete(key);
   entries.set(key, value);

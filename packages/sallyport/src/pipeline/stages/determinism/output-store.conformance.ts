@@ -21,7 +21,7 @@ const output = (more: Partial<SeenOutput> = {}): SeenOutput => ({
 const inputs = (count: number): OutputKey[] =>
   Array.from({ length: count }, (_, at) => key({ inputHash: sha256(`input ${at}`) }));
 
-/** What every OutputStore does. */
+/** Requirements of every OutputStore. */
 export function outputStoreConformance(test: TestCase, adapter: string, open: OpenStore<OutputStore>): void {
   const check = casesOver(test, adapter, open);
 

@@ -1,4 +1,4 @@
-// The grant of a token for a tool is computed once.
+// The grant of a token for a tool is computed once and cached.
 import { getServers } from 'node:dns';
 import { type Failure, isFailure } from '@sallyport/std/error/failure';
 import type { AgentSandboxContext } from '../../../../api/schemas/agent-sandbox-context.ts';
@@ -8,18 +8,21 @@ import type { Grant } from '../../../domain/invocation/grant.ts';
 import { computeGrant, type LayerLimits, realPathOf } from '../../../permission/compute-grant.ts';
 import type { CallRequest, Resolved } from '../../call.ts';
 
-/** What bounds every agent of this layer. */
+/** Limits of every agent of this layer. */
 export interface LayerBounds {
   readonly layer: LayerLimits;
   readonly agentContext: AgentSandboxContext;
-  /** Longest timeout of a call that a worker runs; as of others when absent (PIPE-12). */
+  /** Longest timeout of a call that a worker runs; that of other calls when absent (PIPE-12). */
   readonly laterTimeoutMsMax?: number;
 }
 
-/** Computes grants, and remembers those of calls that ask for nothing of their own. */
+/** Computes grants, and caches those of calls that bring no bounds of their own. */
 export type CallGrant = (call: CallRequest & Resolved) => Grant | Failure;
 
-/** The bounds of the layer hold for every call; a context that the request brings can only narrow them (BC-1). */
+/**
+ * Combines the layer's bounds with those of the call: the layer's hold for every call; a context in the request can
+ * only narrow them (BC-1).
+ */
 export function callGrant(bounds: LayerBounds): CallGrant {
   const now = grantWithin(bounds);
   const { laterTimeoutMsMax } = bounds;
@@ -46,7 +49,7 @@ function grantWithin({ layer, agentContext }: LayerBounds): CallGrant {
     const earlier = known.get(claims)?.get(manifest);
     if (earlier !== undefined) return earlier;
     const grant = computeGrant({ ...fixed, manifest, claims });
-    // Where a link leads may be another place at the next call; a path without links is looked at when it is used.
+    // Not cached: a symbolic link may lead elsewhere at the next call. A path without links is checked when it is used.
     if (isFailure(grant) || grant.links !== undefined) return grant;
     if (!known.has(claims)) known.set(claims, new WeakMap());
     known.get(claims)?.set(manifest, grant);

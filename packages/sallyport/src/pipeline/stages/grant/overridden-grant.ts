@@ -6,7 +6,9 @@ interface Shortened {
   readonly grant: Grant;
 }
 
-/** The last answer for each grant, so that one agent's grant for a tool stays one object for those who remember by it. */
+/**
+ * The last result for each grant, so that an agent's grant for a tool stays one object, which other caches use as key.
+ */
 const known = new WeakMap<Grant, Shortened>();
 
 /** The grant with the timeout that the agent's activation allows; activations never lengthen it. */

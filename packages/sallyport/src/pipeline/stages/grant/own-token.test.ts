@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
-/** A tool that needs a credential which is made from the caller's own token. */
+/** A tool that needs a credential made from the caller's own token. */
 async function layer(standing = false) {
   const asked: unknown[] = [];
   const made = await pipeline({

@@ -3,9 +3,9 @@ import type { Authorized } from '../../call.ts';
 import type { PipelineParts } from '../../parts.ts';
 
 /**
- * Why a call cannot wait on record: it needs a credential that is made from its caller's own token, and no token is kept
- * (PRM-11). Said before anybody waits, or is asked, in vain. Undefined where it can.
- * @param what it would wait for, as the caller is told
+ * The reason why a call cannot wait on record: it needs a credential made from its caller's own token, and tokens are
+ * not kept (PRM-11). Checked before anybody waits or is asked in vain. Undefined when it can wait.
+ * @param what what it would wait for, in words for the caller
  */
 export function cannotWait(
   { secrets }: Pick<PipelineParts, 'secrets'>,

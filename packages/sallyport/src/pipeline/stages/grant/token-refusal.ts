@@ -3,15 +3,18 @@ import { agreesWithContext, coversTool } from '../../../permission/token-scope.t
 import type { CallRequest, Resolved } from '../../call.ts';
 import { isRefused, type Stage } from '../../stage.ts';
 
-/** E3209 when the token is for another tool, version, operation or agent than the call, E3215 when it lacks the tool's scope. */
+/**
+ * E3209 when the token is for another tool, version, operation or agent than the call, E3215 when it lacks the tool's
+ * scope.
+ */
 export function tokenRefusal({ request, claims, tool }: CallRequest & Resolved): Failure | undefined {
   const { tool_id, version } = tool.manifest;
   return coversTool(claims, tool_id, version) ?? agreesWithContext(claims, request.agent_context);
 }
 
 /**
- * A stage whose refusal only those hear whose token is for the call at all: others would learn from the faults of their
- * arguments what the tool takes. They get the refusal that `authorize` has for them.
+ * Wraps a stage so that only callers whose token covers the call see its refusal: to others, faults of their arguments
+ * would reveal what the tool takes. They get the refusal of `authorize` instead.
  */
 export function forTokenHolders<Needs, Adds extends object>(
   stage: Stage<Needs, Adds>,

@@ -18,7 +18,7 @@ import { type Hookable, hookedCall, subjectOf } from './hooked-call.ts';
 
 type Needs = Hookable & Noted & Fresh;
 
-/** The stages that arguments go through again which a hook has rewritten. */
+/** The stages that rewritten arguments go through again. */
 export interface Judges {
   readonly validate: Stage<CallRequest & Noted & Admitted & Resolved, Validated>;
   readonly authorize: Stage<CallRequest & Admitted & Resolved & Validated, Authorized>;
@@ -27,17 +27,18 @@ export interface Judges {
 const NOT_ASKED: Consulted = { hookVerdicts: [] };
 
 /**
- * The hooks before a call, in the order of their configuration, each once (PIPE-14). What one rewrites is
- * validated and authorised as if the caller had sent it, before the next one sees it; nobody rewrites twice, so this ends.
+ * Asks the hooks before a call, in the order of their configuration, each once (PIPE-14). Arguments that a hook
+ * rewrites are validated and authorised as if the caller had sent them, before the next hook sees them; no hook is
+ * asked twice, so this ends.
  *
- * It stands behind `reuse`, so that an idempotency key stands for what the caller sent and a replay asks no hook again,
- * and before `approve`, so that a person is asked about what will run.
+ * It comes after `reuse`, so that an idempotency key means what the caller sent and a replay asks no hook again, and
+ * before `approve`, so that a person is asked about what will run.
  */
 export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits'>, judges: Judges) {
   return {
     name: 'consult',
     async run(call, ongoing) {
-      // Asked once, before it waited; what they rewrote is what waited.
+      // Hooks are asked once, before the call waits; their rewritten arguments are what waited.
       const asked = ongoing.resumed === undefined ? hooks?.before(subjectOf(call)) : undefined;
       return hooks === undefined || asked === undefined ? NOT_ASKED : askAll(hooks, asked, call, ongoing);
     },
@@ -51,7 +52,7 @@ export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits
   ): Promise<StageEnd<Consulted>> {
     let call = given;
     const hookVerdicts: HookVerdict[] = [];
-    /** What will run, as far as the hooks have rewritten it: on record also when a later hook refuses it. */
+    /** The arguments as rewritten so far: on record also when a later hook refuses the call. */
     let judged: Partial<Judged> = {};
     try {
       for (const hook of asked) {
@@ -76,10 +77,10 @@ export function consult({ hooks, limits }: Pick<PipelineParts, 'hooks' | 'limits
   }
 }
 
-/** What the arguments that a hook has rewritten are, and may. */
+/** The rewritten arguments, with their validation and authorisation. */
 type Judged = Pick<Admitted, 'givenParameters'> & Validated & Authorized;
 
-/** Other arguments of the call, after the same checks as the first ones went through. */
+/** Puts rewritten arguments through the same checks as the first ones. */
 async function judgeAgain(
   { validate, authorize }: Judges,
   call: Needs,
@@ -94,7 +95,7 @@ async function judgeAgain(
   return isRefused(authorized) ? authorized : { ...validated, ...authorized };
 }
 
-/** Neither stage answers for the tool or sets the call aside; the type of a stage only allows it. */
+/** The judging stages never answer for the tool or set the call aside; only the type of a stage allows it. */
 function judgementOf<Adds extends object>(end: StageEnd<Adds>): Adds | Refused<Adds> {
   if (isFailure(end)) return { refused: end, established: {} };
   if (isEarlierAnswer(end) || isWaits(end)) throw new Error('a stage that judges arguments answered for the tool');

@@ -4,10 +4,10 @@ import type { HookSubject } from '../../../hooks/run-hooks.ts';
 import type { Admitted, Authorized, CallRequest, Resolved, Validated } from '../../call.ts';
 import type { OngoingCall } from '../../ongoing/ongoing-call.ts';
 
-/** What has to be known of a call before a hook is told of it. */
+/** What must be established of a call before a hook sees it. */
 export type Hookable = CallRequest & Admitted & Resolved & Validated & Authorized;
 
-/** What decides which hooks are asked about a call. */
+/** The properties of a call that select its hooks. */
 export function subjectOf({ request, tool: { manifest } }: CallRequest & Resolved): HookSubject {
   return {
     toolId: manifest.tool_id,

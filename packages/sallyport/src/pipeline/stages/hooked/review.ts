@@ -9,8 +9,8 @@ import { type Hookable, hookedCall, subjectOf } from './hooked-call.ts';
 type Needs = Hookable & Consulted & Ran;
 
 /**
- * The hooks after a call, in the order of their configuration, each once (PIPE-14). It stands before `inspect`:
- * whatever the tool or a hook made of the result, one inspection lies between it and the caller.
+ * Asks the hooks after a call, in the order of their configuration, each once (PIPE-14). It comes before `inspect`, so
+ * that whatever the tool or a hook made of the result is inspected before the caller gets it.
  */
 export function review({ hooks }: Pick<PipelineParts, 'hooks'>): Stage<Needs, Executed> {
   return {

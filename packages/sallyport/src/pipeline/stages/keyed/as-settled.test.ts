@@ -5,7 +5,7 @@ import { memoryOutcomeStore } from '../../../../test/stores/outcomes/memory-outc
 import type { OutcomeSettlement } from '../../outcome-store.port.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
-/** A call under a key that was cut off the first time, and what asks again under the same key. */
+/** A call under a key whose first run was cut off, and a repetition under the same key. */
 async function cutOff() {
   const store = memoryLedgerStore();
   const outcomes = memoryOutcomeStore(store);

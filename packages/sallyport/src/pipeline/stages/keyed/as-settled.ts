@@ -4,11 +4,11 @@ import type { OutcomeSettlement } from '../../outcome-store.port.ts';
 import type { PipelineParts } from '../../parts.ts';
 
 /**
- * What a first call tells its duplicates whose outcome was not known, as somebody has found out since (PIPE-13). The row of
- * the first call stays as it is.
- * @param warnings of the duplicate: they tell it when the first call did not happen
- * @returns `repeatable` when it surely did not happen: then a duplicate may run under its key, as after every call that had
- *   no effect; the row as it is while nobody has found out
+ * The answer of a first call with an unknown outcome to its duplicates, after the outcome was settled (PIPE-13). The
+ * row of the first call stays as it is.
+ * @param warnings of the duplicate: they say when the first call did not happen
+ * @returns `repeatable` when the first call surely did not happen: a duplicate may then run under its key, as after
+ *   every call that had no effect; the row as it is while the outcome is not settled
  */
 export async function asSettled(
   { outcomes }: Pick<PipelineParts, 'outcomes'>,
@@ -32,7 +32,7 @@ export async function asSettled(
   };
 }
 
-/** In whose word: the caller may trust a tool that looked more than it trusts a person, or less. */
+/** Says who settled it: the caller may trust a tool that looked more, or less, than a person. */
 function told({ invocationId }: InvocationRecord, settlement: OutcomeSettlement): Warning {
   const { outcome, how, by, note, at } = settlement;
   const happened = outcome === 'happened';

@@ -5,12 +5,12 @@ import { ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { CallRequest, Resolved, Validated } from '../../call.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 
-/** Something that a caller chose and by which it may ask for the same call again: an invocation id or an idempotency key. */
+/** A name by which a caller may repeat its request: an invocation id or an idempotency key. */
 export interface CallName {
   readonly kind: 'id' | 'key' | 'turn-group';
   /** As the caller knows it. */
   readonly shown: string;
-  /** As it is claimed: told apart from every other name of the tenant. */
+  /** As it is claimed: distinct from every other name of the tenant. */
   readonly claimed: string;
   /** SHA-256 over what the caller asks for. */
   readonly requestHash: string;
@@ -28,7 +28,7 @@ export function callNames(call: CallRequest & Resolved & Validated): readonly Ca
   const names: CallName[] = [];
   const asked = [tool.manifest.tool_id, request.tool_version ?? 'latest', inputHash];
   if (id !== undefined) {
-    // Ids are of the tenant, not of one caller: the same id of another caller is another request.
+    // Ids belong to the tenant, not to one caller: another caller's request with the same id is another request.
     const requestHash = hashOf([...asked, key?.scoped ?? null, ...ownerNames(principal)]);
     names.push({ kind: 'id', shown: id, claimed: `\nid:${id}`, requestHash });
   }

@@ -22,14 +22,14 @@ export type ClaimParts = Pick<
   'clock' | 'log' | 'idempotency' | 'records' | 'running' | 'limits' | 'instanceId' | 'outcomes'
 >;
 
-/** What a call is known by once its names are claimed. */
+/** The id and key of a call once its names are claimed. */
 type ClaimedNames = Required<Pick<Fresh, 'invocationId' | 'confirmClaims'>>;
 
 /**
  * Claims the names of a call, one after the other.
- * @param warnings get what the call is warned of
- * @returns the id that the call is recorded under when it is to run: the one that its caller chose, unless a call before it
- *   has a row there; else what the first call with a name answered, or why not
+ * @param warnings receives the warnings of the call
+ * @returns the id that the call is recorded under when it is to run: the one that its caller chose, unless an earlier
+ *   call has a row there; else the answer of the first call with that name, or why there is none
  */
 export async function claimNames(
   parts: ClaimParts,
@@ -54,7 +54,7 @@ export async function claimNames(
   return { invocationId, confirmClaims: () => confirm(parts, mine) };
 }
 
-/** Claims the names of a call that waited once more: it has them, unless it waited for longer than claims last. */
+/** Renews the claims of a call that waited: it still has its names, unless it waited for longer than claims last. */
 export async function keepNames(
   parts: ClaimParts,
   call: Needs,
@@ -85,16 +85,16 @@ const claimOf = (
   instanceId,
 });
 
-/** Either the claim that a call may run with, or how it ends without. */
+/** The claim that a call may run with, or its end without one. */
 type Claimed = IdempotencyClaim | Failure | EarlierAnswer;
 
 const isEnd = (claimed: Claimed): claimed is Failure | EarlierAnswer => 'answered' in claimed || 'code' in claimed;
 
 /**
- * A claim of an id that has a row already: the claim of that call ran out, or a crash of the database lost it. Nobody else
- * writes the row of an id but who claimed it, so what is found now is all there will be.
- * @returns the claim, for another row where the call of that one left nothing; what that call answered, where it was the
- *   same request; else E3802
+ * Handles a claim of an id that already has a row: the claim of that row's call expired, or a crash of the database
+ * lost it. Only the claimant writes the row of an id, so the row found now is final.
+ * @returns the claim, for another row when that call left nothing; that call's answer, when the request was the same;
+ *   else E3802
  */
 async function besideRow(
   parts: ClaimParts,
@@ -120,19 +120,22 @@ async function besideRow(
 const isSameRequest = (row: InvocationRecord, { principal, tool, inputHash }: Needs): boolean =>
   isOwner(principal, row) && row.toolId === tool.manifest.tool_id && row.inputHash === inputHash;
 
-/** Whether a call failed before anything of it ran. */
+/** True when a call failed before anything of it ran. */
 const leftNothing = ({ state, failure: failed, metadata }: InvocationRecord): boolean =>
   isFinal(state) && failed !== undefined && metadata?.attempts === 0;
 
 interface Wanted {
   readonly name: CallName;
   readonly mine: IdempotencyClaim;
-  /** Nonces of calls that left no row. Filled while the names of one call are claimed, so that each is waited for once. */
+  /**
+   * Nonces of calls that left no row. Collected while the names of one call are claimed, so that each is waited for
+   * once.
+   */
   readonly lost: Set<string>;
   readonly warnings: Warning[];
 }
 
-/** The claim of this call when it is to run; else what the first call answered, or why not. */
+/** Claims one name. The claim when this call is to run; else the first call's answer, or why there is none. */
 async function claimName(
   parts: ClaimParts,
   call: Needs,
@@ -140,7 +143,7 @@ async function claimName(
   { name, mine, lost, warnings }: Wanted,
 ): Promise<Claimed> {
   const { idempotency, limits } = parts;
-  // The first call may still write a row under the id that its caller chose: another call never does.
+  // The first call may still write a row under the id that its caller chose; a call with another nonce never does.
   const next = name.kind === 'id' ? { ...mine, invocationId: mine.nonce } : mine;
   let holder = await idempotency.claim(mine, limits.idempotencyTtlMs);
   while (holder.nonce !== mine.nonce) {
@@ -158,7 +161,7 @@ async function claimName(
   return holder;
 }
 
-/** The call that has a claim: its row and what answers others, or why another call may run in its place. */
+/** The call that has a claim: its row as the answer to others, or why another call may run in its place. */
 type EarlierCall =
   | { readonly row: InvocationRecord; readonly answer: InvocationRecord }
   | { readonly left: 'repeatable' | 'lost' };
@@ -179,16 +182,16 @@ async function earlierCall(
   return answer === 'repeatable' ? { left: answer } : { row, answer };
 }
 
-/** Refused where the row is not what the audit says of the call. */
+/** The answer from a row; refused when the row differs from the audit of the call. */
 const answerWith = async (
   parts: ClaimParts,
   { row, answer }: Extract<EarlierCall, { readonly answer: unknown }>,
 ): Promise<Failure | EarlierAnswer> => (await changedAnswer(parts, row, answer)) ?? { answered: answer };
 
 /**
- * A first call that was refused, or given up by its caller, before anything of it ran left its names free: that is no
- * answer to another request, which may lack the reason of that refusal.
- * @returns the claim that stands now; undefined when it is still that call's
+ * Frees the names of a first call that was refused, or cancelled by its caller, before anything of it ran: its refusal
+ * is no answer to another request, to which the reason may not apply.
+ * @returns the claim in force now; undefined when it is still that call's
  */
 async function freeAfter(
   { idempotency, limits }: ClaimParts,
@@ -202,8 +205,8 @@ async function freeAfter(
 }
 
 /**
- * The call that takes a claim over writes the claim first and looks for the other call's row then; the other call writes its
- * row first and looks for its claim then. So at least one of them sees the other, and never both run.
+ * Takes a claim over without both calls running. The taker writes the claim first and then looks for the other call's
+ * row; the other call writes its row first and then checks its claim. So at least one of them sees the other.
  */
 async function takeOver(
   { idempotency, records, limits }: ClaimParts,
@@ -215,14 +218,15 @@ async function takeOver(
   const holder = await idempotency.takeOver(mine, from.nonce, ttlMs);
   if (!lost || holder.nonce !== mine.nonce) return holder;
   const late = await records.findInvocation(mine.tenantId, from.invocationId);
-  // Refused before anything of it ran: its names were free already.
+  // Refused before anything of it ran, so its names were free already.
   if (late === undefined || leftNothing(late)) return holder;
   return idempotency.takeOver({ ...mine, nonce: from.nonce, invocationId: from.invocationId }, mine.nonce, ttlMs);
 }
 
 /**
- * A call that failed before it could have an effect leaves its names free for another try. So does, in a turn group, a tool
- * that is safe to repeat: what it failed with may be over. An id with a row is not free: the row is this call's.
+ * Frees the names of a call that failed before it could have an effect, for another try. In a turn group this also
+ * covers tools that are safe to repeat: the cause of their failure may be gone. An id with a row is not freed: the row
+ * is this call's.
  */
 function freeOnFailure(
   { idempotency }: ClaimParts,
@@ -237,7 +241,9 @@ function freeOnFailure(
   ongoing.undo.undo(() => (isFree() ? release().catch((thrown) => releaseLater(release, thrown)) : undefined));
 }
 
-/** Asks for the claims and makes none: one that is made now would not be on the disk with the row, which came before. */
+/**
+ * Reads the claims and makes none: a claim made now would reach the disk later than the row, which must come second.
+ */
 async function confirm({ idempotency }: ClaimParts, claims: readonly IdempotencyClaim[]): Promise<void> {
   for (const { tenantId, key, nonce } of claims) {
     if ((await idempotency.find(tenantId, key))?.nonce !== nonce) throw new ToolLayerError('E3811', FASTER);
@@ -247,7 +253,9 @@ async function confirm({ idempotency }: ClaimParts, claims: readonly Idempotency
 const FASTER =
   'Another call with this id or idempotency key was faster, or the claim was lost with the database. Nothing of this call ran: call again.';
 
-/** While the store is away nobody waits for it: until the claim is released, others wait for a call that is not there. */
+/**
+ * Nobody waits for an unavailable store here; until the claim is released, duplicates wait for a call that has ended.
+ */
 function releaseLater(release: () => Promise<void>, thrown: unknown): void {
   if (failureOf(thrown).code !== 'E3812') throw thrown;
   patiently(release).catch(() => undefined);

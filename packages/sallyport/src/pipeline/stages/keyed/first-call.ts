@@ -7,27 +7,29 @@ import type { PipelineParts } from '../../parts.ts';
 
 type Parts = Pick<PipelineParts, 'clock' | 'records' | 'running' | 'instanceId'>;
 
-/** How often a duplicate looks whether the first call is over. */
+/** How often a duplicate polls for the end of the first call, ms. */
 const POLL_MS = 25;
 /**
- * After this time without a row, the instance that made a claim counts as gone. A call that is slower asks for its claims
- * once its row stands, before its tool is reached.
+ * Without a row for this long, ms, the instance that made a claim counts as gone. A slower call checks its claims once
+ * its row is written, before its tool is reached.
  */
 const TAKE_OVER_AFTER_MS = 30_000;
-/** The same for a claim of this instance's own: its row is written soon after it stopped being under way. */
+/**
+ * As above, for claims that this instance made: shorter, since its row follows soon after the call ends here. In ms.
+ */
 const OWN_GRACE_MS = 1_000;
-/** Most rows that only lead on to another one. */
+/** Most rows that are followed from one to another. */
 const LEADS_MAX = 8;
 
 /**
- * What became of the first call with a key: its row, where that answers its duplicates too; `repeatable` when it was cut
+ * What became of the first call with a key: its row, when that answers its duplicates too; `repeatable` when it was cut
  * off and may run again; `lost` when it left no row, so that nothing of it ran.
  */
 export type FirstCall = InvocationRecord | 'repeatable' | 'lost';
 
 /**
  * Waits for the first call, in this instance or elsewhere.
- * @param later the duplicate itself does not wait for its answer
+ * @param later true when the duplicate is asynchronous and does not wait for its answer
  * @throws the signal's reason when the duplicate's own time is over
  */
 export async function firstCall(
@@ -55,7 +57,10 @@ export async function firstCall(
   throw signal.reason;
 }
 
-/** The row of a call: under the id of its claim, or, when it was refused before it could have a row there, under its nonce. */
+/**
+ * The row of a call: under the id of its claim, or under its nonce when it was refused before it could have a row
+ * there.
+ */
 async function rowOf(
   { records }: Parts,
   { tenantId, nonce, invocationId: claimed }: IdempotencyClaim,
@@ -66,13 +71,16 @@ async function rowOf(
   return records.findInvocation(tenantId, nonce);
 }
 
-/** It was cut off and may run again, or nothing of it ran because the store was away, which then did not free its key either. */
+/**
+ * True when the call was cut off and may run again, or when nothing of it ran because the store was unavailable, so
+ * that its key was not freed either.
+ */
 function isRepeatable({ failure, metadata }: InvocationRecord): boolean {
   if (failure?.code !== 'E3812') return failure?.code === 'E3811';
   return metadata?.attempts === 0 || surelyNotReached(failure);
 }
 
-/** A call that waits for a person may wait for hours; its duplicate learns what it waits for. */
+/** A call may wait for a person for hours; its duplicate is answered with what it waits for. */
 function answers({ state, waiting }: InvocationRecord, later: boolean): boolean {
   if (isFinal(state)) return true;
   if (state === 'EXECUTING') return later && waiting !== undefined;
@@ -86,7 +94,7 @@ function isLost(
   since: number,
 ): boolean {
   if (parts.running.find(tenantId, invocationId) !== undefined) return false;
-  // Claimed in an earlier life of this instance: what is under way in this one is among its running calls.
+  // Claims of an earlier life of this instance get the short grace too: calls of this life are among its running calls.
   const graceMs = instanceId === parts.instanceId ? OWN_GRACE_MS : TAKE_OVER_AFTER_MS;
   return parts.clock.monotonic() - since >= graceMs;
 }

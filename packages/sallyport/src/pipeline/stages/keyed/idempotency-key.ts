@@ -4,20 +4,20 @@ import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 import { type CallOwner, ownerNames } from '../../../domain/invocation/call-owner.ts';
 import type { CallRequest, Resolved, Validated } from '../../call.ts';
 
-/** Hex digits of the hash that stands for arguments without key fields (004 §7.2). */
+/** Hex digits of the hash used for arguments without key fields (004 §7.2). */
 const HASH_DIGITS = 16;
-/** Longest business key, in characters; a longer one is told by its hash. */
+/** Longest business key, in characters; a longer one is replaced by its hash. */
 const BUSINESS_KEY_MAX = 512;
-/** What keys of turn groups begin with, so that none is taken for a key that a caller chose (004 §9). */
+/** Prefix of keys of turn groups, so that none is mistaken for a key that a caller chose (004 §9). */
 const TURN_GROUP_PREFIX = 'tool_idem';
 
-/** Under which key a call runs once. */
+/** The key under which a call runs once. */
 export interface IdempotencyKey {
-  /** As it is shown. */
+  /** As the caller sees it. */
   readonly key: string;
-  /** As it is claimed: of one owner, and told apart from every other. Its tenant stands beside it. */
+  /** As it is claimed: bound to one owner, and distinct from every other. Its tenant is stored beside it. */
   readonly scoped: string;
-  /** The key is of the turn group, not the caller's own. */
+  /** True when the key belongs to the turn group, false when the caller chose it. */
   readonly ofTurnGroup: boolean;
 }
 
@@ -27,7 +27,7 @@ export function idempotencyKeyOf(call: CallRequest & Resolved & Validated): Idem
   const options = request.execution_options;
   const own = options?.idempotency_key;
   if (own !== undefined) {
-    // Whoever asks for it, one call is taken back once.
+    // A call is taken back once, whichever owner asks for it.
     const scoped = compensates === undefined ? scopedKey(principal, own) : lengthPrefixed('compensation', [''], own);
     return { key: own, scoped, ofTurnGroup: false };
   }
@@ -38,9 +38,9 @@ export function idempotencyKeyOf(call: CallRequest & Resolved & Validated): Idem
 }
 
 /**
- * A caller's key within its owner: nobody reads another agent's or user's answer by guessing the key. The short form is that
- * of keys which are stored already, of agents without a user; an agent whose name holds a line break has the other, since its
- * name and key could be parted in two ways.
+ * A caller's key within its owner, so that nobody reads another agent's or user's answer by guessing the key. The short
+ * form is kept for agents without a user, since such keys are stored already; an agent whose name holds a line break
+ * gets the long form, because its name and key could be split in two ways.
  */
 export function scopedKey(owner: Omit<CallOwner, 'tenantId'>, key: string): string {
   const names = ownerNames(owner);
@@ -48,13 +48,17 @@ export function scopedKey(owner: Omit<CallOwner, 'tenantId'>, key: string): stri
   return names.length > 1 || agent?.includes('\n') ? lengthPrefixed('key', names, key) : `${agent}\n${key}`;
 }
 
-/** Begins with a line break, as no short form does: no agent's name is empty. The kind says how many names follow. */
+/**
+ * Begins with a line break, which no short form does, since no agent's name is empty. The kind says how many names
+ * follow.
+ */
 const lengthPrefixed = (kind: string, names: readonly string[], key: string): string =>
   `\n${names.length > 1 ? 'user_' : ''}${kind}:${names.map((name) => `${name.length}:${name}`).join('')}${key}`;
 
 /**
- * What makes two calls the same business: the values of `idempotency_key_fields`, or the first 16 hex digits of the hash
- * over all arguments. A value's own colons are written as %3A, so that two lists of values never read the same.
+ * What makes two calls the same business: the values of `idempotency_key_fields`, or the first 16 hex digits of the
+ * hash over all arguments. Colons in a value are written as %3A, so that different lists of values never give the same
+ * key.
  */
 function businessKey(
   { idempotency_key_fields: fields = [] }: ToolManifest,

@@ -5,7 +5,7 @@ import type { IdempotencyClaim, IdempotencyStore } from '../../idempotency-store
 
 const DAY_MS = 86_400_000;
 
-/** What every IdempotencyStore does. `open` gives an empty store each time, on the machine's clock. */
+/** Requirements of every IdempotencyStore. `open` gives an empty store each time, on the machine's clock. */
 export function idempotencyStoreConformance(test: TestCase, adapter: string, open: OpenStore<IdempotencyStore>): void {
   const check = casesOver(test, adapter, open);
 
@@ -126,7 +126,7 @@ export function idempotencyStoreConformance(test: TestCase, adapter: string, ope
   });
 }
 
-/** A claim whose nonce is its invocation id, unless the changes name one. */
+/** A claim whose nonce equals its invocation id, unless the changes name one. */
 function claim(changes: Partial<IdempotencyClaim>): IdempotencyClaim {
   const nonce = changes.invocationId ?? 'first';
   return { tenantId: 'acme', key: 'key', requestHash: 'hash', invocationId: 'first', nonce, ...changes };

@@ -5,7 +5,7 @@ import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import type { PipelineParts } from '../../parts.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 
-/** What instances of one layer share, and how each of them comes by it. */
+/** Stores that instances of one layer share, and how each instance opens them. */
 export interface SharedParts {
   open(
     instanceId: string,
@@ -16,13 +16,13 @@ export interface SharedParts {
 interface Ask {
   readonly key: string;
   readonly n: number;
-  /** Of the two instances. */
+  /** Index of the instance. */
   readonly on: 0 | 1;
-  /** It is refused before its tool is reached, or its tool fails. */
+  /** The call succeeds, is refused before its tool is reached, or its tool fails. */
   readonly how: 'good' | 'refused' | 'fails';
 }
 
-/** What the first call with each key asked for, and what became of it. */
+/** The first request with each key, and its outcome. */
 type Keys = Map<string, { readonly n: number; readonly fails: boolean; readonly invocationId: string }>;
 
 interface Layer {
@@ -36,7 +36,7 @@ type Instance = Awaited<ReturnType<typeof pipeline>> & { close(): Promise<void> 
 
 /**
  * Two instances of one layer with a tool that must not run twice.
- * @param play before its keys: several plays may share one database
+ * @param play prefix of its keys, since several plays may share one database
  */
 async function openLayer(shared: SharedParts, play: string): Promise<Layer & { close(): Promise<void> }> {
   const runs = new Map<string, number>();
@@ -112,7 +112,7 @@ interface Answered {
   readonly record: InvocationRecord;
 }
 
-/** The one that ran first is the answer to all that ask for the same, and a refusal to all that ask for something else. */
+/** The call that ran first answers all that ask for the same, and is a conflict for all that ask for something else. */
 function judge(model: Keys, key: string, answers: readonly Answered[]): void {
   const known = model.get(key);
   const ran = answers.filter(({ record }) => record.state === 'COMPLETED' || record.failure?.code === 'E3109');
@@ -125,7 +125,7 @@ function judge(model: Keys, key: string, answers: readonly Answered[]): void {
   for (const { asked, record } of answers) {
     const isSame = holder !== undefined && asked.n === holder.n && (asked.how === 'fails') === holder.fails;
     const code = record.failure?.code;
-    // While one that is refused later has the key, all that ask for something else are in conflict with it.
+    // While a call that is refused later has the key, all that ask for something else get a conflict.
     const metRefused = answers.some(
       (each) => each.asked.how === 'refused' && (each.asked.n !== asked.n || asked.how === 'fails'),
     );
@@ -169,7 +169,7 @@ const ask: fc.Arbitrary<Ask> = fc.record({
   how: fc.constantFrom('good', 'good', 'refused', 'fails'),
 });
 
-/** Plays any order of calls under keys, alone and together, and of restarts, against what must come of it. */
+/** Plays calls under keys in any order, alone and together, and restarts, and compares the results with the model. */
 export async function playKeys(shared: () => Promise<SharedParts>, numRuns: number): Promise<void> {
   let plays = 0;
   const commands = fc.commands(

@@ -17,8 +17,8 @@ interface Stores {
 const emptyStores = (): Stores => ({ ledger: memoryLedgerStore(), keys: memoryIdempotencyStore() });
 
 /**
- * Both stores of one server with one log. What is written asynchronously is on the disk once something synchronous follows;
- * a crash takes back what is not there. A claim of a key waits for no disk, as in PostgreSQL.
+ * Two stores of one server with one log. An asynchronous write is on the disk once a synchronous one follows; a crash
+ * takes back all other asynchronous writes. A claim of a key waits for no disk, as in PostgreSQL.
  */
 function crashingServer() {
   type Write = (stores: Stores) => Promise<unknown>;
@@ -54,7 +54,7 @@ function crashingServer() {
 
 const MAY_CALL_AGAIN = ['E3811', 'E3812'];
 
-/** Two instances over one server, whose first run of the tool takes until it is told to end. */
+/** Two instances over one server; the first run of the tool lasts until the test ends it. */
 async function instances(policy: 'pure' | 'idempotent', opened: AsyncDisposableStack) {
   const { keys, ledger: store, crash } = crashingServer();
   const begun = Promise.withResolvers<void>();
@@ -79,7 +79,7 @@ async function instances(policy: 'pure' | 'idempotent', opened: AsyncDisposableS
       if (run === 1) await end.promise;
       return { run };
     });
-    /** As a client does: once more with the same key, as long as it is told that it may. */
+    /** Retries with the same key as a client does, while the answer allows it. */
     const ask = async (): Promise<InvocationRecord> => {
       const execution_options = { idempotency_key: 'k' };
       const record = await made.call({ tool_id: 'look', parameters: { n: 1 }, execution_options });
@@ -104,7 +104,7 @@ test.each([
     await made.begun.promise;
     await made.crash();
     const second = made[asked]();
-    // Either it waits for the first, or it runs by itself.
+    // The second call either waits for the first, or runs by itself.
     await Promise.race([made.looked.promise, second]);
     made.end.resolve();
     expect(await second).toMatchObject({ state: 'COMPLETED', result: { run: 1 } });

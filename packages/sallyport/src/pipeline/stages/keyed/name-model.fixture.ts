@@ -12,34 +12,34 @@ import type { IdempotencyStore } from '../../idempotency-store.port.ts';
 import { manifest, pipeline } from '../../pipeline.fixture.ts';
 import { recoverOpenCalls } from '../../run.ts';
 
-/** What the instances of one layer share. */
+/** Stores that the instances of one layer share. */
 export interface SharedStores {
   readonly records: LedgerStore;
   readonly idempotency: IdempotencyStore;
 }
 
-/** Names by which one call is asked for again; at least one of them. */
+/** Names by which one call is repeated; at least one of them. */
 interface Names {
   readonly id: 'x-1' | 'x-2' | undefined;
   readonly key: 'k-1' | 'k-2' | undefined;
 }
 
-/** One request, which comes once or several times at once. */
+/** One request, sent once or several times at once. */
 interface Ask extends Names {
   readonly n: number;
-  /** What becomes of it when it runs: its tool answers, fails, or is cut off by a kill of its instance. */
+  /** How it ends when it runs: its tool answers, fails, or is cut off by a kill of its instance. */
   readonly how: 'good' | 'fails' | 'refused' | 'killed';
   /** The instance that each copy goes to. */
   readonly copies: readonly (0 | 1)[];
 }
 
-/** What a name stands for: what was asked, and the answer that everybody gets who asks for the same. */
+/** The request that a name stands for, and the answer to all that ask for the same. */
 interface Bound {
   readonly asked: string;
   readonly call: { readonly asked: string; readonly invocationId: string; readonly code: string | undefined };
 }
 
-/** The ledger in memory: what each id and each key stands for. */
+/** The model in memory: what each id and each key stands for. */
 interface Model {
   readonly ids: Map<string, Bound>;
   readonly keys: Map<string, Bound>;
@@ -48,7 +48,7 @@ interface Model {
 
 interface Instance {
   readonly made: Awaited<ReturnType<typeof pipeline>>;
-  /** From now on nothing of it reaches a store: it was killed. */
+  /** Kills the instance: from now on nothing of it reaches a store. */
   kill(): void;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ class Layer {
   readonly #play: string;
   #instances: Instance[] = [];
   runs = 0;
-  /** Resolves when the tool of a call that is to be killed runs. */
+  /** Resolves when the tool of the call that is to be killed runs. */
   #begun = Promise.withResolvers<void>();
 
   constructor(stores: SharedStores, play: string) {
@@ -228,7 +228,10 @@ const ask: fc.Arbitrary<Ask> = fc
   })
   .filter(({ id, key }) => id !== undefined || key !== undefined);
 
-/** Plays requests under ids and keys, verbatim retries, refusals and kills on two instances against a ledger in memory. */
+/**
+ * Plays requests under ids and keys, exact retries, refusals and kills on two instances, and compares them with a model
+ * in memory.
+ */
 export async function playNames(shared: () => Promise<SharedStores>, numRuns: number): Promise<void> {
   let plays = 0;
   const commands = fc.commands(

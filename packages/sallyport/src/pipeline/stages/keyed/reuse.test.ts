@@ -48,7 +48,7 @@ describe('a call with an idempotency key', () => {
     const made = await counting({ store, idempotency });
     const { commit } = made.parts.ledger;
     const ledger = { ...made.parts.ledger, commit: unlessAway(commit) };
-    // The row that says that it runs is refused, and the end is written late.
+    // The write of the executing row is refused, and the end is written late.
     const lateEnds = createLateEnds({ ledger, records: store, log: silentLog });
     const failing = await counting({ store, idempotency, ledger, lateEnds });
     away = true;

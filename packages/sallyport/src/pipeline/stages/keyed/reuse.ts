@@ -8,9 +8,9 @@ import { type ClaimParts, claimNames, keepNames } from './claim-names.ts';
 type Needs = CallRequest & Noted & Admitted & Resolved & Validated & Authorized;
 
 /**
- * One request is answered once. A call that comes again, by its invocation id or its idempotency key, gets the
- * first call's answer, and waits for it where it must (PIPE-09, VIS-04). From here on a call has the id that its caller
- * chose; a refusal before is recorded under an id of the layer's.
+ * Answers one request once. A call that is repeated, by its invocation id or its idempotency key, gets the first call's
+ * answer, and waits for it when it must (PIPE-09, VIS-04). From here on a call has the id that its caller chose; an
+ * earlier refusal is recorded under an id that the layer made.
  */
 export function reuse(parts: ClaimParts): Stage<Needs, Fresh> {
   const { running } = parts;

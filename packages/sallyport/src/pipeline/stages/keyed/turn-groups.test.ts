@@ -12,7 +12,7 @@ const order = {
   properties: { id: { type: 'string' }, n: { type: 'integer' }, note: { type: 'string' } },
 };
 
-/** Counts what it runs; `failing` makes it fail. */
+/** A tool that counts its runs; `failing` makes it fail. */
 async function counting(more: Partial<ToolManifest> = {}, changes: Parameters<typeof pipeline>[0] = {}) {
   const made = await pipeline(changes);
   const ran: unknown[] = [];
@@ -31,7 +31,7 @@ async function counting(more: Partial<ToolManifest> = {}, changes: Parameters<ty
   return { ...made, ran, state, pay };
 }
 
-/** What keys a store was asked for. */
+/** A store that notes the keys it was asked for. */
 function listening(): IdempotencyStore & { readonly keys: string[] } {
   const inner = memoryIdempotencyStore();
   const keys: string[] = [];

@@ -3,14 +3,17 @@ import type { ErrorCode } from '@sallyport/std/error/catalogue';
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { Fault } from '../../../../api/schemas/error.ts';
 
-/** Faults that the message itself names; all of them are in the details. */
+/** Faults that the message names; the details hold all of them. */
 const NAMED_MAX = 3;
 /** Findings in details. */
 const FINDINGS_MAX = 20;
-/** Characters of one fault in the message; a fault quotes names and patterns of strangers. */
+/** Characters of one fault in the message; a fault quotes names and patterns from untrusted text. */
 const FAULT_LENGTH_MAX = 240;
 
-/** Arguments that do not fit: E3502 when only conversions failed, E3801 for what no argument may hold, else E3509. */
+/**
+ * Refuses arguments that do not fit: E3502 when only conversions failed, E3801 for what no argument may hold, else
+ * E3509.
+ */
 export function argumentsRefused(faults: readonly Fault[]): Failure {
   const [first] = faults;
   const code =
@@ -40,8 +43,8 @@ const THREATS: Readonly<Record<Threat, readonly [ErrorCode, string]>> = {
 };
 
 /**
- * A value that looks like an attack. What it holds stays out of the message: it may come back to the model.
- * @param worst the finding that decides the code and is named
+ * Refuses a value that looks like an attack. The value stays out of the message, which may come back to the model.
+ * @param worst the finding that is named and decides the code
  */
 export function attackRefused(
   findings: readonly ValueFinding[],
@@ -59,7 +62,7 @@ export function attackRefused(
   });
 }
 
-/** Findings as they may be told: places and rules, never the text. */
+/** Findings as they may be shown: places and rules, never the text. */
 export function told(findings: readonly ValueFinding[]): readonly Record<string, unknown>[] {
   return findings
     .slice(0, FINDINGS_MAX)

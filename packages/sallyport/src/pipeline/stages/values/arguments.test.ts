@@ -26,7 +26,7 @@ const ATTACK = "' OR '1'='1' --";
 const MARKUP = '<script>alert(1)</script>';
 const ESC = String.fromCharCode(0x1b);
 
-/** A tool that answers with the arguments that reached it. */
+/** A tool that returns the arguments that reached it. */
 async function called(
   parameters: Record<string, unknown>,
   values: Partial<ValueRules> = {},

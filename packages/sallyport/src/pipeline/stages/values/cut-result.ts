@@ -1,12 +1,13 @@
 import type { Warning } from '../../../../api/schemas/invocation.ts';
 import type { ToolManifest } from '../../../../api/schemas/tool-manifest.ts';
 
-/** Bytes of UTF-8 of one UTF-16 unit at most. */
+/** Most bytes of UTF-8 that one UTF-16 unit takes. */
 const UNIT_BYTES_MAX = 3;
 
 /**
- * A result beyond the budget becomes its first part, and says so. Counted is what goes out: the bytes of its JSON over REST,
- * and over MCP, where the JSON of everything but a text stands in a text block, those of that block, escaped once more.
+ * Cuts a result beyond the budget to its first part, and says so. The bytes that go out are counted: those of its JSON
+ * over REST; over MCP, where the JSON of everything but a text is in a text block, those of that block, escaped once
+ * more.
  * @param text canonical JSON of the result
  */
 export function cutResult(
@@ -16,9 +17,9 @@ export function cutResult(
   { executor }: Pick<ToolManifest, 'executor'>,
   warnings: Warning[],
 ): unknown {
-  // Escaped, a unit has no more bytes than this either: JSON holds no control characters as they are.
+  // An escaped unit has no more bytes than this either: JSON holds no raw control characters.
   if (text.length * UNIT_BYTES_MAX <= bytesMax) return result;
-  // A result of an MCP server is passed on as it is.
+  // A result of an MCP server is passed on unchanged.
   const isPassedOn = typeof result === 'string' || executor.kind === 'mcp';
   const bytes = Buffer.byteLength(isPassedOn ? text : JSON.stringify(text));
   if (bytes <= bytesMax) return result;
@@ -30,7 +31,7 @@ export function cutResult(
   return { truncated: true, bytes, preview: fitting(typeof result === 'string' ? result : text, bytesMax) };
 }
 
-/** The first part of a text that has no more bytes than this when it stands in JSON that stands in JSON. */
+/** The longest first part of a text that fits into this many bytes inside JSON inside JSON. */
 function fitting(text: string, bytesMax: number): string {
   let bytes = 0;
   let at = 0;
@@ -43,7 +44,7 @@ function fitting(text: string, bytesMax: number): string {
   return text.slice(0, at);
 }
 
-/** Bytes of a character in JSON in a string of JSON. */
+/** Bytes of a character inside a JSON string inside a JSON string. */
 function bytesWithin(code: number): number {
   if (code === 0x22 || code === 0x5c) return 4;
   if (code < 0x20) return SHORT.has(code) ? 3 : 7;

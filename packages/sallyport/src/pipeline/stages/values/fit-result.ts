@@ -7,14 +7,15 @@ import { plainJson } from '../../../validation/plain-json.ts';
 import type { SchemaValidator } from '../../../validation/schema-validator.ts';
 import type { ValueRules } from './value-rules.ts';
 
-/** A result that may go on. */
+/** A result that passed. */
 export interface Fitting {
   readonly result: unknown;
 }
 
 /**
- * A result as plain JSON that matches its tool's schema, converted where that loses nothing (VAL-03). In strict mode what
- * does not fit fails with E3501, E3506, E3507 or E3508; otherwise it goes on as it is, with a warning.
+ * Returns a result as plain JSON that matches its tool's schema, converted where nothing is lost (VAL-03). In strict
+ * mode a result that does not fit fails with E3501, E3506, E3507 or E3508; otherwise it passes unchanged, with a
+ * warning.
  */
 export function fitResult(
   schemas: SchemaValidator,
@@ -47,7 +48,7 @@ function unfit(
   result: unknown,
   warnings: Warning[],
 ): Fitting | Failure {
-  // A result is of the wrong type whether or not somebody tried to convert it.
+  // Reported as a wrong type, whether or not a conversion was tried.
   const faults = given.map((one): Fault => (one.code === 'E3502' ? { ...one, code: 'E3507' } : one));
   const places = faults
     .slice(0, NAMED_MAX)
@@ -67,6 +68,6 @@ function unfit(
   });
 }
 
-/** Faults that a message names, and those that a warning lists. */
+/** Faults that a message names, and faults that a warning lists. */
 const NAMED_MAX = 3;
 const FAULTS_TOLD_MAX = 20;

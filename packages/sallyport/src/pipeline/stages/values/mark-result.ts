@@ -9,7 +9,7 @@ import type { ValueRules } from './value-rules.ts';
 const PLACES_MAX = 20;
 
 /**
- * Says what in a result looks like an attack or like instructions to the model; nothing is deleted unless the settings
+ * Marks what in a result looks like an attack or like instructions to the model; nothing is deleted unless the settings
  * ask for it (VAL-04).
  */
 export async function markResult(
@@ -27,7 +27,7 @@ export async function markResult(
   return { result };
 }
 
-/** Says what was taken out and where, never what it was. */
+/** Reports what kind of data was removed and where, never the data. */
 function redacted({ resultRedactor }: ValueRules, result: unknown, warnings: Warning[]): unknown {
   if (resultRedactor === undefined) return result;
   const { value, findings } = resultRedactor.value(result);
@@ -59,7 +59,7 @@ function sanitised(
   return { result: markResultsOnly ? result : value };
 }
 
-/** Warns of instructions in what a tool returned or reported. */
+/** Adds a warning about instructions in what a tool returned or reported. */
 export async function warnTainted(
   { scanOutput }: ValueRules,
   result: unknown,

@@ -11,16 +11,16 @@ import type { ValueRules } from './value-rules.ts';
 type Parameters = Readonly<Record<string, unknown>>;
 type Treatment = SanitiseAction | 'ignore' | undefined;
 
-/** Arguments that may go on, and what they look like. */
+/** Arguments that passed, and their findings. */
 export interface SafeArguments {
   readonly parameters: Parameters;
-  /** Threats of which something was found, in the order of {@link THREATS}; empty for most calls. */
+  /** Threats that were found, in the order of {@link THREATS}; empty for most calls. */
   readonly findings: readonly Threat[];
 }
 
 const NOTHING_FOUND: readonly Threat[] = [];
 
-/** What a place means for each threat; undefined: the action that the settings name. */
+/** What is done about each threat at a place; undefined: the action that the settings name. */
 const TREATMENTS: Readonly<Record<ArgumentContent, Readonly<Partial<Record<Threat, Treatment>>>>> = {
   fragment: {},
   page: { xss: 'escape' },
@@ -32,16 +32,16 @@ const TREATMENTS: Readonly<Record<ArgumentContent, Readonly<Partial<Record<Threa
   raw: { sql_injection: 'ignore', xss: 'ignore', command_injection: 'ignore' },
 };
 
-/** What is known of the arguments of a tool, kept as long as the manifest lives. */
+/** What the arguments of a tool hold, cached as long as the manifest lives. */
 const contents = new WeakMap<ToolManifest, ContentAt>();
 
-/** What the arguments of a tool hold; asked only where something was found. */
+/** What the arguments of a tool hold; computed only when something was found. */
 function contentOf(manifest: ToolManifest): ContentAt {
   const known = contents.get(manifest);
   if (known !== undefined) return known;
   const { parameters_schema, execution_config, executor } = manifest;
   const said = execution_config?.argument_content;
-  // The schema of a carrier is a stranger's: it keeps no findings from policies, and has no argument changed.
+  // The schema of a carrier is untrusted: it cannot keep findings from policies, and has no argument changed.
   const content = traitsOf(executor.kind).carriesArguments
     ? argumentContent({}, said, 'text')
     : argumentContent(parameters_schema, said);
@@ -49,16 +49,16 @@ function contentOf(manifest: ToolManifest): ContentAt {
   return content;
 }
 
-/** Whether the text at a place reaches the tool as it was given. */
+/** True when the text at a place reaches the tool unchanged. */
 export function isCarried(manifest: ToolManifest, path: string): boolean {
   const content = contentOf(manifest)(path);
   return content !== 'fragment' && content !== 'page';
 }
 
 /**
- * Arguments without attacks (VAL-04): refused where they become a part of something that is run, passed on as they are and
- * marked where they are content. What the owner of the tool or the operator has changed is told in a warning, and checked
- * against the schema again.
+ * Handles attacks in arguments (VAL-04): refused where they become part of something that is run, passed on unchanged
+ * and marked where they are content. What the owner of the tool or the operator has changed is named in a warning, and
+ * checked against the schema again.
  */
 export function sanitiseArguments(
   { argumentSanitiser, judgeContent }: Pick<ValueRules, 'argumentSanitiser' | 'judgeContent'>,

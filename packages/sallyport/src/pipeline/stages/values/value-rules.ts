@@ -3,7 +3,7 @@ import { boolean, oneOf } from '../../../domain/settings/rows.ts';
 import { defaultsOf, type ValuesOf } from '../../../domain/settings/setting.ts';
 import type { Turns } from './turns.ts';
 
-/** How arguments and results are judged beside their schemas (VAL-02 to VAL-06). */
+/** Rules for arguments and results besides their schemas (VAL-02 to VAL-06). */
 export const VALUE_SETTINGS = {
   coerceArguments: boolean('validation.coerce_arguments', {
     default: true,
@@ -29,17 +29,17 @@ export const VALUE_SETTINGS = {
   }),
 };
 
-/** How arguments and results are judged beside their schemas. */
+/** Rules for arguments and results besides their schemas. */
 export interface ValueRules extends ValuesOf<typeof VALUE_SETTINGS> {
-  /** Looks for injection in arguments; nobody does when absent. */
+  /** Looks for injection in arguments; no check when absent. */
   readonly argumentSanitiser?: Sanitiser;
-  /** Whether content is judged as strictly as what becomes a part of a command, query or page; default false. */
+  /** True when content is judged as strictly as parts of a command, query or page; default false. */
   readonly judgeContent: boolean;
-  /** Looks for injection in results; nobody does when absent. */
+  /** Looks for injection in results; no check when absent. */
   readonly resultSanitiser?: Sanitiser;
-  /** Takes secrets, personal data and paths out of results (MOD-06); they stay as they are when absent. */
+  /** Removes secrets, personal data and paths from results (MOD-06); they stay when absent. */
   readonly resultRedactor?: Pick<Redactor, 'value'>;
-  /** Looks for instructions in results; nobody does when absent. */
+  /** Looks for instructions in results; no check when absent. */
   readonly scanOutput?: (result: unknown, pause: Turns) => Promise<OutputVerdict>;
 }
 

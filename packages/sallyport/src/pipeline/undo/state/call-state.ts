@@ -1,4 +1,4 @@
-// One is made for every attempt; it does nothing before the tool asks.
+// Made for every attempt; it does nothing until the tool uses it.
 import { setTimeout as wait } from 'node:timers/promises';
 import { KiB } from '@sallyport/std/bytes';
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
@@ -9,54 +9,54 @@ import type { HeldState, StateHolder, StateKey, StateScope, StateStore, StateWri
 import { settleHolder } from './settle-holder.ts';
 import { STATE_STEP } from './state-undoer.ts';
 
-/** Bounds of what tools keep. */
+/** Limits of the state that tools keep. */
 export interface StateBounds {
   /** Length of a name in characters. */
   readonly nameMax: number;
   /** Size of one value as JSON. */
   readonly valueBytesMax: number;
-  /** Values of one tool in one tenant; also names that one attempt may ask for. */
+  /** Values of one tool in one tenant; also names that one attempt may use. */
   readonly valuesMax: number;
-  /** How long a write waits for another call that has the name. */
+  /** How long a write waits for another call that holds the name. */
   readonly waitMs: number;
 }
 
 /** At most 64 MiB for each tool of each tenant. */
 export const STATE_BOUNDS: StateBounds = { nameMax: 256, valueBytesMax: 64 * KiB, valuesMax: 1_000, waitMs: 2_000 };
 
-/** What the state of tools stands on. */
+/** Dependencies of the state of tools. */
 export interface StateParts {
   readonly store: StateStore;
   /** {@link STATE_BOUNDS} when absent. */
   readonly bounds?: StateBounds;
 }
 
-/** The attempt whose tool asks. */
+/** The attempt whose tool uses the state. */
 export interface StateOf {
   readonly parts: StateParts;
   readonly records: Pick<LedgerStore, 'findInvocation'>;
   readonly scope: StateScope;
   readonly by: StateHolder;
-  /** Nothing is written for a tool that says it changes nothing. */
+  /** False for a tool whose manifest says that it changes nothing. */
   readonly mayWrite: boolean;
-  /** Writes the step down, as {@link Transaction.record}. */
+  /** Records the step, as {@link Transaction.record} does. */
   record(step: UndoStep): Promise<void>;
-  /** Makes a change while the attempt is under way, as {@link Transaction.change}. */
+  /** Makes a change while the attempt is under way, as {@link Transaction.change} does. */
   change<Result>(make: () => Promise<Result>): Promise<Result>;
   /** Ends waits. */
   readonly signal: AbortSignal;
 }
 
-/** How often a write looks whether the other call is over. */
+/** How often a waiting write polls for the end of the other call, ms. */
 const LOOK_MS = 20;
 
 /** The state of a tool as one attempt of a call sees it (PIPE-03). */
 export class CallState implements ToolState {
   readonly #of: StateOf;
   readonly #bounds: StateBounds;
-  /** Revisions that were read, by name; undefined before the first. */
+  /** Revisions that were read, by name; undefined before the first read. */
   #seen: Map<string, number> | undefined;
-  /** What the attempt itself removed; removing nothing holds nothing, and others may write there. */
+  /** Names that the attempt itself removed; removing nothing holds nothing, and others may write there. */
   #removed: Set<string> | undefined;
   #step: Promise<void> | undefined;
 
@@ -113,7 +113,7 @@ export class CallState implements ToolState {
     this.#seen.set(name, revision);
   }
 
-  /** What is there, once the calls that are over have let go of it. */
+  /** The stored state, after calls that are over have released it. */
   async #read(key: StateKey): Promise<HeldState | undefined> {
     const { parts, records, by } = this.#of;
     const found = await parts.store.read(key);
@@ -130,7 +130,7 @@ export class CallState implements ToolState {
         'The tool says that it is pure, and so it may not write its state. Give it another side_effect_policy.',
       );
     }
-    // One step for all that the attempt writes: taken back it is as a whole.
+    // One step for all writes of the attempt: they are taken back as a whole.
     this.#step ??= record({ kind: STATE_STEP, fence: this.#of.by.fence });
     await this.#step;
     const until = performance.now() + this.#bounds.waitMs;

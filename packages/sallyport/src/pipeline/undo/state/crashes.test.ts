@@ -13,7 +13,7 @@ const NAMES = ['a', 'b', 'c'] as const;
 const TENANT = 'acme';
 const INSTANCE = 'one';
 
-/** What one call does in its order, and how it ends. */
+/** The actions of one call in their order, and its end. */
 interface Doing {
   readonly writes: readonly (readonly [name: string, value: number | undefined])[];
   readonly reads: boolean;
@@ -31,7 +31,7 @@ const doing: fc.Arbitrary<Doing> = fc.record({
 
 class Crash extends Error {}
 
-/** Everything that outlives the process, and what completed calls must have left. */
+/** Everything that survives the process, and the values that completed calls must have left. */
 function world() {
   const rows = new Map<string, InvocationRecord['state']>();
   const store = memoryStateStore();
@@ -46,7 +46,7 @@ function world() {
 }
 type World = ReturnType<typeof world>;
 
-/** A life of the process: what reaches outside comes in the order of the scheduler, until the process dies. */
+/** One life of the process: its outside actions run in the scheduler's order, until the process dies. */
 function life({ store, journal, records }: World, order: (what: string) => Promise<void>, diesAt: number) {
   let actions = 0;
   const act = async <Result>(what: string, action: () => Promise<Result>): Promise<Result> => {
@@ -134,7 +134,7 @@ async function runCall(
   transaction.recorded(silentLog);
 }
 
-/** What the next start does with what it finds; it may die too. */
+/** The next start recovers from what it finds; it may die too. */
 async function recover({ rows, journal }: World, { parts }: ReturnType<typeof life>): Promise<void> {
   for (const open of await journal.open(INSTANCE, 100)) {
     const standing = open.steps.filter(({ undone }) => !undone);

@@ -6,9 +6,9 @@ type Store = Pick<StateStore, 'keep' | 'discard'>;
 type Records = Pick<LedgerStore, 'findInvocation'>;
 
 /**
- * Whoever meets what another call has written looks at the row of that call: it decides whether the write stays, also
- * when the call ended a moment ago, or its instance before it could say so.
- * @param asker a later run of the same call finds what an earlier one left
+ * Decides on another call's write by the row of that call: the row says whether the write stays, also when the call
+ * ended a moment ago, or its instance ended before it could settle it.
+ * @param asker a later run of the same call takes over the writes of an earlier one
  * @returns false when the call is under way
  */
 export async function settleHolder(

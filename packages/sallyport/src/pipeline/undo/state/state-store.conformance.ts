@@ -27,7 +27,7 @@ const write = (more: Partial<StateWrite> = {}): StateWrite => ({
 
 const other = holder({ invocationId: 'call-2' });
 
-/** What every StateStore does. `open` gives an empty one each time. */
+/** Requirements of every StateStore. `open` gives an empty one each time. */
 export function stateStoreConformance(test: TestCase, adapter: string, open: OpenStore<StateStore>): void {
   const check = casesOver(test, adapter, open);
 

@@ -3,10 +3,10 @@ import type { Undoer, UndoneCall, UndoStep } from '../../../domain/invocation/un
 import type { StateHolder, StateStore } from '../../state-store.port.ts';
 import { settleEnded } from './settle-holder.ts';
 
-/** Kind of the one step that stands for all that an attempt writes of its tool's state. */
+/** Kind of the one step that covers all that an attempt writes to its tool's state. */
 export const STATE_STEP = 'state';
 
-/** Takes back what calls wrote of the state of their tools, and keeps it where they completed (PIPE-03). */
+/** Takes back what calls wrote to the state of their tools, and keeps it when they completed (PIPE-03). */
 export function stateUndoer(
   store: Pick<StateStore, 'keep' | 'discard'>,
   records: Pick<LedgerStore, 'findInvocation'>,
@@ -15,7 +15,7 @@ export function stateUndoer(
     first: true,
     anywhere: true,
     undo: (step, of) => store.discard(holderOf(step, of)),
-    // A run that lost its call to another does not know it: the row does.
+    // A run that lost its call to another run does not know it, but the row does.
     async keep(step, of) {
       if (!(await settleEnded(store, records, holderOf(step, of)))) throw new Error('the call is not over on record');
     },

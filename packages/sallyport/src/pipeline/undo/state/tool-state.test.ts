@@ -15,7 +15,7 @@ import { STATE_BOUNDS } from './call-state.ts';
 import { stateUndoer } from './state-undoer.ts';
 
 const UNSAFE = { side_effect_policy: 'irreversible' } as const;
-/** All that it changes is its state. */
+/** The tool changes only its state. */
 const TRANSACTED = { ...UNSAFE, executor: { kind: 'native', config: { transacted: true } } } as const;
 const SHORT = { default_timeout_seconds: 0.2, retry_policy: { base_delay_ms: 1 } };
 
@@ -38,7 +38,7 @@ async function layer(bounds = {}) {
 const read = async (state: ToolState, ...names: string[]): Promise<unknown[]> =>
   Promise.all(names.map(async (name) => (await state.get(name)) ?? null));
 
-/** A tool of one id does different things in turn. */
+/** A tool with one id that runs another function in each call. */
 function inTurn(...bodies: NativeFunction[]): NativeFunction {
   let at = 0;
   return (given, context) => {

@@ -1,9 +1,9 @@
-/** Steps of a cosine that are told apart when many are found; a step is 0.0005. */
+/** Number of distinct cosine steps when many are found; a step is 0.0005. */
 const STEPS = 4096;
 
 /**
- * Places of the values of at least `least`, and of those only the largest `max` or a few more than that, in no order.
- * Takes linear time: sorting 100 000 values would take longer than computing them.
+ * Indexes of the values of at least `least`; of those only the largest `max`, or a few more, in no order. Takes linear
+ * time: sorting 100 000 values would take longer than computing them.
  */
 export function chooseNearest(cosines: Float32Array, least: number, max: number): Uint32Array {
   const counts = new Uint32Array(STEPS);

@@ -8,24 +8,24 @@
  */
 export type DotKernel = (rows: number, count: number, query: number, bytes: number, out: number) => void;
 
-/** Vectors are padded with zeros to a multiple of so many bytes. */
+/** Vectors are padded with zeros to a multiple of this many bytes. */
 export const KERNEL_BYTES = 32;
 
-/** Memory that the kernel can read. It only grows, and its buffer is another one afterwards. */
+/** Memory that the kernel can read. It only grows, and then gets a new buffer. */
 export interface KernelMemory {
   readonly buffer: ArrayBuffer;
   /** @param pages of 64 KiB */
   grow(pages: number): number;
 }
 
-/** A memory with so many pages of 64 KiB, and what can be done with it. */
+/** The memory of a kernel and its function. */
 export interface Kernel {
   readonly memory: KernelMemory;
   /** Sums must fit into 32 bits: the caller scales its vectors so that they do. */
   readonly dot: DotKernel;
 }
 
-/** A kernel with a memory of its own, of `pages` pages. */
+/** A kernel with its own memory of `pages` pages of 64 KiB. */
 export function createKernel(pages: number): Kernel {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: PAGES_MAX });
   compiled ??= new WebAssembly.Module(
@@ -38,7 +38,7 @@ export function createKernel(pages: number): Kernel {
 /** 4 GiB. */
 const PAGES_MAX = 65_536;
 
-/** What is used of it; the typings of Node leave it to those of browsers. */
+/** The part of WebAssembly used here; Node's typings leave it to those of browsers. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (
@@ -50,8 +50,8 @@ declare const WebAssembly: {
 
 let compiled: object | undefined;
 
-// WebAssembly core specification 2.0, chapter 5 (binary format). V8 compiles 128-bit integer instructions, which JavaScript
-// has no way to ask for: five to ten times faster than a loop over typed arrays.
+// WebAssembly core specification 2.0, chapter 5 (binary format). V8 compiles 128-bit integer instructions, which
+// JavaScript cannot express: five to ten times faster than a loop over typed arrays.
 
 /** The length takes two bytes in LEB128, which hold 14 bits. */
 const section = (id: number, content: readonly number[]): number[] => {
@@ -92,7 +92,7 @@ const branchIf = (depth: number): number[] => [0x0d, depth];
 
 const [ROWS, COUNT, QUERY, BYTES, OUT, AT, IN_QUERY, AFTER, EVEN, ODD] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
 
-/** Two sums that do not wait for one another. */
+/** Two sums that do not depend on one another. */
 const addProducts = (sum: number, offset: number): number[] => [
   ...get(sum),
   ...get(AT),

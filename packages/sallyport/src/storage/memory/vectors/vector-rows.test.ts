@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createVectorRows } from './vector-rows.ts';
 
-/** Repeatable numbers between -1 and 1. */
+/** Reproducible numbers between -1 and 1. */
 function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {

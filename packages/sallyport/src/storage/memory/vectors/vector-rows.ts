@@ -4,40 +4,40 @@ import { createKernel, KERNEL_BYTES, type KernelMemory } from './dot-kernel.ts';
 
 /** Vectors of one length, each in a row of one memory. */
 export interface VectorRows {
-  /** Bytes of the memory. */
+  /** Size of the memory in bytes. */
   bytes(): number;
   /**
-   * Puts a vector of norm 1 into a free row and answers its address.
+   * Puts a vector of norm 1 into a free row and returns its address.
    * @throws ToolLayerError E3810 when the memory is full
    */
   add(vector: Float32Array): number;
-  /** Puts another vector into a row. */
+  /** Replaces the vector in a row. */
   replace(address: number, vector: Float32Array): void;
-  /** Gives a row back. */
+  /** Frees a row. */
   remove(address: number): void;
-  /** Cosine of the nearest of the queries to each row, -1 to 1, exact to 0.0001. */
+  /** For each row, its cosine with the nearest of the queries, -1 to 1, exact to 0.0001. */
   nearest(queries: readonly Float32Array[], addresses: Uint32Array): Float32Array;
 }
 
 const PAGE_BYTES = 64 * KiB;
 /** Addresses have 32 bits. */
 const BYTES_MAX = 4096 * MiB - PAGE_BYTES;
-/** Least by which the memory grows. */
+/** Smallest growth of the memory. */
 const GROWTH_BYTES_MIN = 1 * MiB;
 /**
- * Largest number of a component. The parts of a sum of products of two vectors of norm 1 never exceed the square of it,
- * which 32 bits hold.
+ * Scale of a component. The partial sums of a product of two vectors of norm 1 never exceed its square, which fits into
+ * 32 bits.
  */
 const SCALE = 32_000;
-/** Rows of one call of the kernel: they stay in the cache of the processor for the next query. */
+/** Rows of one call of the kernel: they stay in the processor's cache for the next query. */
 const ROWS_AT_ONCE = 512;
 
-/** Where the addresses, the sums and the query of a call lie; rows follow. */
+/** Places of the addresses, the sums and the query of a call; rows follow. */
 const ADDRESSES_AT = 0;
 const SUMS_AT = ROWS_AT_ONCE * 4;
 const QUERY_AT = SUMS_AT * 2;
 
-/** Rows for vectors of `dimensions` numbers, none of them taken. */
+/** Creates rows for vectors of `dimensions` numbers, all free. */
 export function createVectorRows(dimensions: number): VectorRows {
   const rowBytes = Math.ceil((dimensions * 2) / KERNEL_BYTES) * KERNEL_BYTES;
   const firstRow = Math.ceil((QUERY_AT + rowBytes) / KERNEL_BYTES) * KERNEL_BYTES;

@@ -8,7 +8,7 @@ const DELEGATIONS = 'sallyport.approval_delegations';
 const RULES = 'sallyport.approval_rules';
 const REVISION = 'sallyport.approval_rules_revision';
 const LINKS = 'sallyport.approval_links';
-/** Most delegations of one answer. */
+/** Most delegations that one query returns. */
 const DELEGATIONS_MAX = 1000;
 
 type Delegations = Pick<ApprovalStore, 'addDelegation' | 'endDelegation' | 'delegations'>;
@@ -62,7 +62,7 @@ function delegations(database: Kysely<Tables>): Delegations {
   };
 }
 
-/** Counts a change. The lock on the row, held until the transaction ends, puts changes of all instances in an order. */
+/** Increments the revision. The row lock, held until the transaction ends, orders the changes of all instances. */
 async function nextRevision(transaction: Kysely<Tables>): Promise<number> {
   const changed = transaction.updateTable(REVISION).set({ revision: sql`revision + 1` });
   return Number((await changed.returning('revision').executeTakeFirstOrThrow()).revision);
@@ -100,7 +100,8 @@ function rules(database: Kysely<Tables>): Rules {
       ),
     changedRules: (since) =>
       inDatabase('ask for rules', async () => {
-        // The revision first: what is written meanwhile may be among the rows already, and is read once more.
+        // Reads the revision first: rows that are written meanwhile may be included already, and are then read once
+        // more.
         const latest = Number(
           (await database.selectFrom(REVISION).select('revision').executeTakeFirstOrThrow()).revision,
         );

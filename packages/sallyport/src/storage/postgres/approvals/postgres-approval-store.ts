@@ -53,7 +53,7 @@ function votes(database: Kysely<Tables>): Pick<ApprovalStore, 'vote' | 'votes'> 
           .values({ ...key, ...said })
           .onConflict((conflict) => conflict.columns(['tenant_id', 'approval_id', 'approver_hash']).doUpdateSet(said))
           .execute();
-        // A statement of its own, so that of two voters at once one sees both.
+        // A separate statement, so that of two simultaneous voters at least one sees both votes.
         return read(vote.tenantId, vote.approvalId);
       }),
     votes: (tenantId, approvalId) => inDatabase('read who said yes', () => read(tenantId, approvalId)),
@@ -99,7 +99,7 @@ function closings(database: Kysely<Tables>): Pick<ApprovalStore, 'close' | 'clos
         const open = database
           .selectFrom(CLOSINGS)
           .select(columns)
-          // As the partial index says it.
+          // Worded like the partial index, so that it is used.
           .where((is) => is.not(is.ref('finished')))
           .where(isFree(leaseMs));
         return (await open.orderBy('closed_at').limit(limit).execute()).map(heldOf);
@@ -140,7 +140,7 @@ function carryingOut(database: Kysely<Tables>): Pick<ApprovalStore, 'claim' | 'r
         await database
           .updateTable(CLOSINGS)
           .set({ holder: null, claimed_at: null })
-          // As the partial index says it.
+          // Worded like the partial index, so that it is used.
           .where((is) => is.not(is.ref('finished')))
           .where('holder', '=', keyText(holder))
           .execute();
@@ -192,7 +192,7 @@ returning level`.execute(database);
           .where('approval_id', '=', keyText(approvalId))
           .where('level', '=', 0)
           .executeTakeFirst();
-        // An invocation id holds nothing that a column cannot.
+        // Not decoded: an invocation id contains nothing that a column cannot hold.
         return row?.invocation_id;
       }),
   };

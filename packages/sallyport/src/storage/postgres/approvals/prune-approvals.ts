@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema/tables.ts';
 
-/** Removes what ended before a time; see the port. Answers how many rows went. */
+/** Removes what ended before a time (see the port). Resolves to the number of removed rows. */
 export async function pruneApprovals(database: Kysely<Tables>, before: Date): Promise<number> {
   const at = before.toISOString();
   const statements = [

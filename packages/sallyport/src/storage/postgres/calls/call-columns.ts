@@ -1,13 +1,13 @@
 import type { CallKey } from '../../../domain/invocation/call-key.ts';
 import { keyText } from '../key-text.ts';
 
-/** A call as its columns say it. */
+/** The key of a call as columns hold it. */
 export interface CallColumns {
   readonly tenant: string;
   readonly invocation: string;
 }
 
-/** What a row of any table of calls begins with. */
+/** First columns of the rows of every table of calls. */
 export interface CallRow {
   readonly tenant_id: string;
   readonly invocation_id: string;
@@ -17,7 +17,7 @@ export function columnsOf({ tenantId, invocationId }: CallKey): CallColumns {
   return { tenant: keyText(tenantId), invocation: keyText(invocationId) };
 }
 
-/** One text for one call. */
+/** One text for each call. */
 export function keyOf({ tenant, invocation }: CallColumns): string {
   return `${tenant.length} ${tenant}${invocation}`;
 }

@@ -1,15 +1,15 @@
 import type { Pool, QueryResult, QueryResultRow } from 'pg';
 
-/** A statement over rows that are given to it as texts: for one row, and for any number. */
+/** A statement over rows that it receives as texts: one form for one row, and one for any number. */
 export interface GivenStatement {
   readonly one: { readonly name: string; readonly text: string };
   readonly many: { readonly name: string; readonly text: string };
 }
 
 /**
- * A lonely row is given as a row of values: how many rows an array holds is looked at each time, and such a statement is
- * planned anew for each, which costs more than its work.
- * @param columns how many texts a row has
+ * A single row is passed as a row of values: the number of rows in an array is examined at each execution, and such a
+ * statement is planned anew each time, which costs more than its work.
+ * @param columns number of texts in a row
  * @param text the statement around the rows, which it names
  */
 export function overGivenRows(name: string, columns: number, text: (given: string) => string): GivenStatement {
@@ -20,7 +20,7 @@ export function overGivenRows(name: string, columns: number, text: (given: strin
   };
 }
 
-/** @param columns for each column the texts of all rows */
+/** @param columns the texts of all rows, column by column */
 export function queryGivenRows<Row extends QueryResultRow>(
   pool: Pool,
   { one, many }: GivenStatement,

@@ -24,7 +24,7 @@ interface TakenRow extends CallRow {
   readonly extended_ms: string;
 }
 
-/** What every call that waited does once, so that calls at the same time share a statement. */
+/** Operations that every waiting call does once, batched so that simultaneous calls share a statement. */
 interface LeaseBatches {
   readonly take: Batched<WantedLease, TakenLease | undefined>;
   readonly begin: Batched<NamedLease, boolean>;

@@ -1,9 +1,9 @@
 import { overGivenRows } from './given-rows.ts';
 
 /**
- * No commit of a lease waits for the disk. What follows under it on the same server does (the row in state EXECUTING), and
- * what is on the disk of a log is never behind what came before it: a tool that may not run twice is reached only after its
- * lease stands as firmly as its row.
+ * No commit of a lease waits for the disk. A later synchronous commit on the same server does (the row in state
+ * EXECUTING), and the log reaches the disk in order: a tool that may not run twice is reached only after its lease is
+ * as durable as its row.
  */
 const QUICK = "quick as materialized (select set_config('synchronous_commit', 'off', true))";
 const FROM_NOW = (parameter: string): string => `now() + make_interval(secs => ${parameter}::double precision / 1000)`;
@@ -14,7 +14,7 @@ const statement = (name: string, text: string) => ({ name: `sallyport-lease-${na
 const given = (name: string, columns: number, text: (given: string) => string) =>
   overGivenRows(`sallyport-lease-${name}`, columns, text);
 
-/** One row for each lease that was given. In order of key, so that two takers never wait for one another in a circle. */
+/** One row for each lease that was taken. In order of key, so that two takers never deadlock. */
 export const TAKE = given(
   'take',
   5,
@@ -30,7 +30,7 @@ where held.until <= now()
 returning tenant_id, invocation_id, fence::text, begun, preemptions, cancel_reason, extended_ms::text`,
 );
 
-/** The leases that are named are locked in order of key first, for the same reason. */
+/** Locks the named leases in order of key first, for the same reason as TAKE. */
 const locked = (rows: string): string => `locked as materialized (
   select lease.tenant_id, lease.invocation_id
   from sallyport.call_leases as lease join ${rows} as given (tenant_id, invocation_id, owner, fence)
@@ -41,7 +41,7 @@ const locked = (rows: string): string => `locked as materialized (
 )`;
 const IS_LOCKED = 'lease.tenant_id = locked.tenant_id and lease.invocation_id = locked.invocation_id';
 
-/** One row for each lease that still is the holder's. */
+/** One row for each lease that the holder still has. */
 export const BEGIN = given(
   'begin',
   4,
@@ -51,7 +51,7 @@ update sallyport.call_leases as lease set begun = true from quick, locked where 
 returning lease.tenant_id, lease.invocation_id`,
 );
 
-/** One row for each lease that is held, then one for each word to the instance. */
+/** One row for each held lease, then one for each request to the instance. */
 export const BEAT = statement(
   'beat',
   `

@@ -18,7 +18,7 @@ import {
   UNATTENDED,
 } from './lease-statements.ts';
 
-/** Leases in PostgreSQL: its clock tells when they end. */
+/** Leases in PostgreSQL; they expire by its clock. */
 export function postgresCallLeaseStore(pool: Pool): CallLeaseStore {
   const act = async (statement: typeof BEAT, values: unknown[]): Promise<number> =>
     (await pool.query({ ...statement, values })).rowCount ?? 0;
@@ -81,7 +81,7 @@ interface UnattendedRow extends KeyRow {
   readonly accepted_ms: string;
 }
 interface BeatRow extends KeyRow {
-  /** Null in the row that is there to tell how many instances there are. */
+  /** Null in the row that exists only to carry the number of instances. */
   readonly is_held: boolean | null;
   readonly fence: string;
   readonly cancel_reason: string | null;

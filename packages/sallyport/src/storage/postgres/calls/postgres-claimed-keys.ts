@@ -5,7 +5,7 @@ import { keyOfText } from '../key-text.ts';
 import { type CallRow, columnsOf } from './call-columns.ts';
 import { overGivenRows, queryGivenRows } from './given-rows.ts';
 
-/** No index has the calls of keys: it would cost each claim, and only an audit asks. */
+/** No index covers the calls of keys: it would cost each claim, and only an audit needs it. */
 const HOLDERS = overGivenRows(
   'sallyport-key-holders',
   2,

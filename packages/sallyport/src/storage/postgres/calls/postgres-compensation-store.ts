@@ -4,7 +4,7 @@ import { inDatabase } from '../database-error.ts';
 import { keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** What was taken back, in PostgreSQL. */
+/** Compensations in PostgreSQL. */
 export function postgresCompensationStore(database: Kysely<Tables>): CompensationStore {
   return {
     find: (tenantId, invocationIds) =>

@@ -4,21 +4,22 @@ import type { IdempotencyClaim, IdempotencyStore } from '../../../pipeline/idemp
 import { inDatabase } from '../database-error.ts';
 import { keyText } from '../key-text.ts';
 
-/** Expired keys removed with each new claim; more than one, so that they go faster than new ones come. */
+/** Expired keys removed with each new claim; more than one, so that they are removed faster than new ones come. */
 const SWEPT_PER_CLAIM = 2;
 
 /**
- * No commit of a claim waits for the disk. The row of its call follows on the same server and waits for it, and what is on the
- * disk of a log is never behind what came before it: a tool is reached only after its claim stands as firmly as its row.
+ * No commit of a claim waits for the disk. The row of its call follows on the same server and waits for it, and the log
+ * reaches the disk in order: a tool is reached only after its claim is as durable as its row.
  */
 const QUICK = "quick as materialized (select set_config('synchronous_commit', 'off', true))";
 const STANDING = 'request_hash, nonce, invocation_id, instance_id';
-/** Claims end by the server's clock: that of an instance may be wrong. */
+/** Claims expire by the server's clock: that of an instance may be wrong. */
 const EXPIRES_AT = "now() + $5::double precision * interval '1 millisecond'";
 
 /**
- * One statement: the row is written in any case, with the old values when the old claim stands, so that two claims at the
- * same time see one another and the standing one is always answered. The server's clock judges expiry for every instance.
+ * One statement: the row is written in any case, with the old values when the old claim is in force, so that two
+ * simultaneous claims see one another and the claim in force is always returned. The server's clock decides on expiry
+ * for every instance.
  */
 const CLAIM = {
   name: 'sallyport-claim-key',

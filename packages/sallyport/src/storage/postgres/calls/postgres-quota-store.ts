@@ -5,13 +5,13 @@ import type { QuotaStore } from '../../../permission/quota-store.port.ts';
 import { inDatabase } from '../database-error.ts';
 import { keyText } from '../key-text.ts';
 
-/** Sessions that are over removed with each count; more than one, so that they go faster than new ones come. */
+/** Ended sessions removed with each count; more than one, so that they are removed faster than new ones come. */
 const SWEPT_PER_COUNT = 2;
 
 /**
- * One statement: the row's own lock lets calls at the same time pass one after the other, each judged by the count that
- * the one before left. Its commit does not wait for the disk: the count may lag behind by what a crash of the database
- * server loses, never behind a restart of the layer. The expiry is moved in steps, because it is indexed.
+ * One statement: the row's lock serialises simultaneous calls, each judged by the count that the one before left. Its
+ * commit does not wait for the disk: a crash of the database server may lose the latest counts, a restart of the layer
+ * loses none. The expiry is moved in steps, because it is indexed.
  */
 const TAKE = {
   name: 'sallyport-take-quota',

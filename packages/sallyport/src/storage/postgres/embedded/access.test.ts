@@ -19,12 +19,12 @@ const start = (): Promise<EmbeddedPostgres> => startEmbeddedPostgres({ dataFolde
 const rulesFile = () => join(dataFolder, 'postgres', 'pg_hba.conf');
 const passwordFile = () => join(dataFolder, 'postgres.password');
 
-/** Expects that a connection is refused for want of the right role or password. */
+/** Expects that a connection is refused for a wrong role or password. */
 async function expectClosed(connection: SocketConnection): Promise<void> {
   await expect(run(connection, 'select 1')).rejects.toThrow(/password|pg_hba\.conf/);
 }
 
-/** What belongs to whom in the schema, and to the layer's role outside of it. */
+/** Owners of objects in the schema, and objects of the layer's role outside of it. */
 const STRANGE_OWNERS = `
 select relname as name from pg_class where relkind <> 'i' and relkind <> 't' and relkind <> 'c'
   and (relnamespace = 'sallyport'::regnamespace) <> (relowner = 'sallyport_layer'::regrole)
@@ -105,7 +105,7 @@ test.each<[string, () => Promise<void>]>([
   expect(files.filter((name) => name.endsWith('.new'))).toEqual([]);
 });
 
-/** As a start leaves them that was killed between the password and the rules. */
+/** The drafts of a start that was killed between the password and the rules. */
 async function leaveDrafts(): Promise<void> {
   await rm(rulesFile());
   await writeFile(`${rulesFile()}.new`, 'local');

@@ -6,16 +6,16 @@ import { giveTo } from './run-as.ts';
 import { DATABASE, runSingleUser, type ServerCommand } from './server-process.ts';
 import { folderError } from './start-problem.ts';
 
-/** The role that the layer works as: it owns the schemas that it makes, and nothing else. */
+/** The layer's role: it owns only the schemas that it creates. */
 export const LAYER_ROLE = 'sallyport_layer';
 
-/** A password as `passwordOf` makes it; anything else is a file that somebody else wrote. */
+/** A password as `passwordOf` makes it; any other text was written by somebody else. */
 const PASSWORD = /^[\w-]{43}$/;
 const PASSWORD_BYTES = 32;
 
 /**
- * The password of the layer's role, in a file that the layer's user alone may read. It is made at first, and anew when it
- * is lost or when others could have read it.
+ * The password of the layer's role, from a file that only the layer's user can read. It is created on first use, and
+ * again when it is lost or others could have read it.
  * @throws E3812 folder-unusable, disk-full
  */
 export async function passwordOf(dataFolder: string): Promise<string> {
@@ -29,7 +29,7 @@ export async function passwordOf(dataFolder: string): Promise<string> {
   return password;
 }
 
-/** Empty for a file that is not there or was open to others. */
+/** Empty for a missing file and for one that others could read. */
 async function privateText(file: string): Promise<string> {
   try {
     const { mode } = await lstat(file);
@@ -39,13 +39,13 @@ async function privateText(file: string): Promise<string> {
   }
 }
 
-/** Rights of the file's group and of everybody; a link has them all. */
+/** Permissions of the file's group and of everybody; a symbolic link has them all. */
 const OTHERS = 0o077;
 
 /**
- * Makes sure that the cluster is open to the layer's role alone, and only with this password. The file of access rules
- * names the password's hash and is written last, so that what was cut off, and a cluster of an older version, where
- * whoever reached the socket was superuser, is done again at the next start.
+ * Restricts the cluster to the layer's role with this password. The file of access rules names the password's hash and
+ * is written last, so that an interrupted change is repeated at the next start; so is a cluster of an older version, in
+ * which everybody who reached the socket was superuser.
  * @throws ServerStillEnding; E3812 server-failed, disk-full, folder-unusable
  */
 export async function restrictAccess(command: ServerCommand, password: string): Promise<void> {
@@ -68,10 +68,10 @@ local ${DATABASE} ${LAYER_ROLE} scram-sha-256
 
 const passwordStatement = (password: string): string => `alter role ${LAYER_ROLE} password '${password}'`;
 
-/** Schemas that are not PostgreSQL's own: those of the layer and of its queue. */
+/** Schemas besides PostgreSQL's own: those of the layer and of its queue. */
 const OWN_SCHEMAS = `select oid from pg_namespace where nspname !~ '^pg_' and nspname not in ('information_schema', 'public')`;
 
-/** Makes the role, and gives it what an older version of the layer made as the superuser. */
+/** Creates the role, and makes it the owner of what an older version of the layer created as the superuser. */
 const ROLE: readonly string[] = [
   `do $$ begin if to_regrole('${LAYER_ROLE}') is null then create role ${LAYER_ROLE}; end if; end $$`,
   `alter role ${LAYER_ROLE} login nosuperuser nocreatedb nocreaterole noreplication nobypassrls`,
@@ -99,7 +99,7 @@ begin
 end $$`.replaceAll('\n', ' '),
 ];
 
-/** Writes a file whole or not at all, for its owner alone. */
+/** Writes a file atomically, readable only by its owner. */
 async function replace(file: string, text: string, prepare?: (draft: string) => Promise<void>): Promise<void> {
   const draft = `${file}.new`;
   try {

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { codeOf } from '@sallyport/std/error-code';
 import { startError, USE_A_SERVER } from './start-problem.ts';
 
-/** Where the PostgreSQL of an npm package lies. */
+/** The PostgreSQL of an npm package. */
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
@@ -12,7 +12,7 @@ export interface PostgresBinaries {
   readonly majorVersion: string;
 }
 
-/** Platforms for which there is a package, as `<process.platform>-<process.arch>`. */
+/** Platforms with a package, as `<process.platform>-<process.arch>`. */
 const PLATFORMS = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'];
 
 /**
@@ -57,7 +57,7 @@ async function link(source: string, target: string): Promise<void> {
     try {
       await symlink(relative(dirname(target), source), target);
     } catch (cause) {
-      // Another instance may have been faster.
+      // Another instance may have made it first.
       if (codeOf(cause) === 'EEXIST') return;
       const message = `The library link ${target} is missing and cannot be made: run "npm rebuild" as a user who may write there.`;
       throw startError('platform-unsupported', message, { cause });

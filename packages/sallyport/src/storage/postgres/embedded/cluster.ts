@@ -8,15 +8,15 @@ import type { PostgresBinaries } from './binaries.ts';
 import { giveTo, identity, letThrough, type RunAs } from './run-as.ts';
 import { folderError, startError, USE_A_SERVER } from './start-problem.ts';
 
-/** Who made the cluster and may do everything: nobody can connect as this role (see access.ts). */
+/** Role that created the cluster and has all rights: nobody can connect as this role (see access.ts). */
 export const SUPERUSER = 'sallyport';
 
-/** Longest that initdb may take. */
+/** Longest run of initdb, ms. */
 const INITDB_TIMEOUT_MS = 120_000;
 
 /**
- * Makes the cluster on first start; later only checks that this PostgreSQL can read it. A cluster appears whole or not at
- * all, so a start that was cut off is simply repeated.
+ * Creates the cluster on first start; later only checks that this PostgreSQL can read it. A cluster appears atomically,
+ * so an interrupted start is simply repeated.
  * @throws E3812 other-major-version, disk-full, folder-unusable, server-failed
  */
 export async function ensureCluster(
@@ -34,7 +34,7 @@ export async function ensureCluster(
   }
 }
 
-/** Undefined when there is no folder yet. */
+/** Undefined when the folder does not exist yet. */
 async function majorVersionOf(folder: string): Promise<string | undefined> {
   try {
     return (await readFile(join(folder, 'PG_VERSION'), 'utf8')).trim();
@@ -89,7 +89,7 @@ const INITDB_ARGUMENTS = [
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
   '--no-instructions',
-  // One call of the file system instead of one for each of a thousand files.
+  // One system call for the whole file system instead of one for each of a thousand files.
   ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
 ];
 
@@ -103,7 +103,7 @@ function initdbError(folder: string, cause: unknown): Error {
   return startError('server-failed', message, { folder, cause });
 }
 
-/** The line that says why, among those that say what is then removed. */
+/** The line with the cause, without those about the removal afterwards. */
 function lastLine(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   return lines.find((line) => /error|fatal/i.test(line)) ?? lines.at(-1) ?? '';

@@ -11,7 +11,7 @@ import { DATABASE, type ServerProcess, ServerStillEnding, startServer } from './
 import { serverArguments } from './server-settings.ts';
 import { openSocketFolder, SOCKET_PORT } from './socket-folder.ts';
 
-/** A PostgreSQL of its own that nobody starts again but the test, whose superuser needs no password. */
+/** A PostgreSQL server that only the test restarts, and whose superuser needs no password. */
 export interface DatabaseServer {
   readonly connection: SocketConnection;
   start(): Promise<void>;
@@ -24,8 +24,8 @@ const START_MS = 30_000;
 const RETRY_MS = 20;
 
 /**
- * Makes a cluster in a folder that is there.
- * @param settings of the server, beside those of an embedded one
+ * Creates a cluster in an existing folder.
+ * @param settings of the server, besides those of an embedded one
  */
 export async function createDatabaseServer(
   folder: string,

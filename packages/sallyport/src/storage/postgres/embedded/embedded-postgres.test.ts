@@ -15,7 +15,7 @@ import { run } from '../postgres-databases.fixture.ts';
 const isRoot = process.getuid?.() === 0;
 const isLinux = process.platform === 'linux';
 const NOBODY = 65_534;
-/** A user id that no user table holds. */
+/** A user id that is in no user table. */
 const NAMELESS = 54_321;
 
 let template: string;
@@ -31,7 +31,7 @@ afterAll(() => rm(template, { recursive: true }));
 
 beforeEach(async () => {
   parent = await mkdtemp(join(tmpdir(), 'sallyport-embedded-'));
-  // Other users reach their own folders in it.
+  // Other users must reach their own folders in it.
   await chmod(parent, 0o755);
   dataFolder = join(parent, 'layer');
 });
@@ -51,13 +51,13 @@ afterEach(async () => {
 const start = (changes: { dataFolder?: string; platform?: string } = {}): Promise<EmbeddedPostgres> =>
   startEmbeddedPostgres({ dataFolder, log: silentLog, ...changes });
 
-/** A cluster that was stopped cleanly, without the time that making one takes. */
+/** A cluster that was stopped cleanly, without the time that creating one takes. */
 async function madeCluster(): Promise<void> {
   await mkdir(dataFolder);
   await promisify(execFile)('cp', ['-a', `${template}/.`, dataFolder]);
 }
 
-/** Expects that a start fails with a problem, and that the message says certain words. */
+/** Expects that a start fails with a problem, and that the message contains certain words. */
 async function expectRefused(starting: Promise<EmbeddedPostgres>, problem: string, ...words: string[]): Promise<void> {
   const started = await starting.catch((error: unknown) => error);
   if (!(started instanceof ToolLayerError)) await (started as EmbeddedPostgres).close();
@@ -136,13 +136,13 @@ describe.runIf(isLinux)('crashes', () => {
   test('a server that outlived its layer is stopped by the next start', async () => {
     await madeCluster();
     const holder = await holderProcess();
-    // Without its watcher the server does not learn of the layer's end.
+    // Without its watcher the server does not notice the layer's end.
     const watchers = (await processesNaming(dataFolder)).filter(
       (pid) => pid !== holder.pid && pid !== holder.child.pid,
     );
     for (const pid of watchers) process.kill(pid, 'SIGKILL');
     await kill(holder.child);
-    // A killed process is there until the system has taken it away.
+    // A killed process exists until the system has reaped it.
     await expect.poll(() => processesNaming(dataFolder), { timeout: 10_000 }).toEqual([holder.pid]);
     await using server = await start();
     expect(server.pid()).not.toBe(holder.pid);
@@ -307,7 +307,7 @@ const IMPORT = `import { startEmbeddedPostgres } from ${JSON.stringify(new URL('
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const starting = startEmbeddedPostgres({ dataFolder: process.argv[1], log });`;
 
-/** Starts, stops and says how it went. */
+/** Starts and stops a server, and prints the result. */
 const REPORT = `${IMPORT}
 try {
   await (await starting).close();
@@ -316,7 +316,7 @@ try {
   console.log(JSON.stringify({ code: error.code, message: error.message, details: error.failure?.details }));
 }`;
 
-/** Starts, says where, and holds the folder. */
+/** Starts a server, prints its address, and holds the folder. */
 const HOLD = `${IMPORT}
 const server = await starting;
 console.log(JSON.stringify({ connection: server.connection, pid: server.pid() }));
@@ -345,7 +345,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Processes other than this one that have the text in their arguments. */
+/** Other processes with the text in their arguments. */
 async function processesNaming(text: string): Promise<number[]> {
   if (!isLinux) return [];
   const found: number[] = [];

@@ -6,7 +6,7 @@ import { codeOf } from '@sallyport/std/error-code';
 import { isAlive, startOf } from './processes.ts';
 import { folderError, startError } from './start-problem.ts';
 
-/** Who uses a data folder. The start tells a process from a later one of the same id. */
+/** The user of a data folder. The start time distinguishes a process from a later one with the same id. */
 interface Holder {
   readonly pid: number;
   readonly start?: string;
@@ -18,9 +18,9 @@ interface Holder {
 const ATTEMPTS_MAX = 5;
 
 /**
- * Claims the data folder for this process. The claim says who holds the folder; that no two servers run on it is made
- * sure by the lock that the server itself inherits (see launch.ts), for this claim cannot see into other containers.
- * @returns gives the folder back
+ * Claims the data folder for this process. The claim names its holder; that no two servers run on the folder is ensured
+ * by the lock that the server inherits (see launch.ts), since this claim cannot see processes in other containers.
+ * @returns releases the folder
  * @throws E3812 folder-in-use naming the folder and the holder's process id, folder-unusable, disk-full
  */
 export async function claimFolder(dataFolder: string): Promise<() => Promise<void>> {
@@ -31,7 +31,7 @@ export async function claimFolder(dataFolder: string): Promise<() => Promise<voi
     const text = await readFile(file, 'utf8').catch(() => '');
     const holder = parse(text);
     if (holder !== undefined && (await isHolding(holder))) throw inUse(dataFolder, holder.pid);
-    // Only the claim that was judged is removed: the text differs when another process took it meanwhile.
+    // Removes only the claim that was judged: the text differs when another process took it meanwhile.
     await release(file, text);
   }
   throw inUse(dataFolder, undefined);
@@ -44,7 +44,7 @@ export function inUse(folder: string, pid: number | undefined): Error {
   return startError('folder-in-use', message, { folder, ...(pid === undefined ? {} : { pid }) });
 }
 
-/** Appears whole or not at all; false when the file is there. */
+/** Writes a new file atomically; false when it exists. */
 async function writeNew(file: string, text: string, dataFolder: string): Promise<boolean> {
   const draft = `${file}.${randomUUID()}`;
   try {
@@ -68,7 +68,7 @@ async function thisProcess(): Promise<Holder> {
   return { pid: process.pid, ...(start === undefined ? {} : { start }), machine: await machine() };
 }
 
-/** A claim made before a restart of the machine, or by a process whose id now belongs to another, is void. */
+/** A claim made before a restart of the machine, or by a process whose id another process has now, is void. */
 async function isHolding(holder: Holder): Promise<boolean> {
   if (holder.machine !== (await machine()) || !(await isAlive(holder.pid))) return false;
   return holder.start === undefined || holder.start === (await startOf(holder.pid));

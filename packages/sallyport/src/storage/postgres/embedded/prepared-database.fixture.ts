@@ -13,22 +13,22 @@ import { locateBinaries } from './binaries.ts';
 import { ensureCluster } from './cluster.ts';
 import { chooseUser, letThrough } from './run-as.ts';
 
-/** Databases that were prepared, one folder for each state of the sources. */
+/** Prepared databases, one folder for each state of the sources. */
 const CACHE = fileURLToPath(new URL('../../../../../../node_modules/.cache/sallyport-databases/', import.meta.url));
 const SOURCES = fileURLToPath(new URL('..', import.meta.url));
-/** Other states of the sources may be in use by a run beside this one for so long. */
+/** How long databases for other states of the sources may be in use by a parallel run, ms. */
 const IN_USE_MS = 24 * 60 * 60 * 1000;
 
-/** What a data folder holds of its database. */
+/** The parts of a database in a data folder. */
 const PARTS = ['postgres', 'postgres.password'];
-/** A cluster as initdb leaves it. */
+/** Name of the empty cluster that initdb makes. */
 const EMPTY = 'empty';
 
 let prepared: Promise<string> | undefined;
 
 /**
- * A new temporary data folder whose embedded database was started once before, by a layer that did nothing: the start of
- * another one takes 0.3 s of CPU instead of 2 s.
+ * A new temporary data folder whose embedded database was started once before, by a layer that did nothing: starting
+ * another layer on it takes 0.3 s of CPU instead of 2 s.
  * @param prefix of its name
  */
 export async function temporaryDataFolder(prefix: string): Promise<string> {
@@ -37,7 +37,7 @@ export async function temporaryDataFolder(prefix: string): Promise<string> {
   return folder;
 }
 
-/** The same for a data folder of a name that the test chooses; it is made when absent, and a database in it stays. */
+/** The same for a data folder whose path the test chooses; it is created when absent, and a database in it stays. */
 export async function prepareDatabase(dataFolder: string): Promise<void> {
   if (await isThere(join(dataFolder, 'postgres'))) return;
   prepared ??= preparedFolder();
@@ -48,13 +48,13 @@ export async function prepareDatabase(dataFolder: string): Promise<void> {
   await letThrough(await chooseUser(join(dataFolder, 'postgres'), postgres), dataFolder);
 }
 
-/** Puts a cluster, as initdb leaves it for an embedded server, where no folder is yet. */
+/** Puts an empty cluster for an embedded server where no folder exists yet. */
 export async function prepareCluster(clusterFolder: string): Promise<void> {
   prepared ??= preparedFolder();
   await copy(join(await prepared, EMPTY), clusterFolder);
 }
 
-/** Unlike Node's own copy it keeps owners, and shares blocks where the file system can. */
+/** Unlike Node's own copy it keeps owners, and shares blocks if the file system can. */
 async function copy(...paths: readonly string[]): Promise<void> {
   await promisify(execFile)('cp', ['-a', ...paths]);
 }
@@ -68,7 +68,7 @@ async function preparedFolder(): Promise<string> {
     await mkdir(CACHE, { recursive: true });
     const draft = `${folder}.${process.pid}`;
     await copy(made, draft);
-    // Another process may have been faster; its database is as good.
+    // Another process may have been faster; its database is equivalent.
     await rename(draft, folder).catch(() => rm(draft, { recursive: true }));
     await removeOld();
   } finally {
@@ -86,7 +86,7 @@ async function makeDatabase(dataFolder: string): Promise<void> {
   await database.close();
 }
 
-/** A name for whatever decides what a new database holds. */
+/** A name for everything that determines the contents of a new database. */
 async function stateOfSources(): Promise<string> {
   const hash = createHash('sha256');
   for (const path of globSync('{embedded,schema}/**/*.ts', { cwd: SOURCES }).sort()) {

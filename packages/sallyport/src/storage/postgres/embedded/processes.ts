@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { codeOf } from '@sallyport/std/error-code';
 
-/** Whether a process of this id exists and is more than a zombie. */
+/** True when a process with this id exists and is no zombie. */
 export async function isAlive(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it exists and belongs to someone else.
+    // EPERM: it exists and belongs to another user.
     if (codeOf(error) !== 'EPERM') return false;
   }
   const stat = await statOf(pid);
@@ -17,8 +17,8 @@ export async function isAlive(pid: number): Promise<boolean> {
 }
 
 /**
- * When a process started, in whatever unit the platform has: together with the process id it names one process, also
- * after the id was given to another one. Undefined when the platform does not say.
+ * Start time of a process, in the platform's unit: together with the process id it identifies one process, even after
+ * the id is reused. Undefined when the platform does not provide it.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
   // Field 22 of proc_pid_stat(5), counted from field 3 on.
@@ -26,7 +26,7 @@ export async function startOf(pid: number): Promise<string | undefined> {
   return (await ps(pid, 'lstart='))?.trim();
 }
 
-/** Whether the process is a PostgreSQL server of this data folder. */
+/** True when the process is a PostgreSQL server of this data folder. */
 export async function isServerOf(pid: number, clusterFolder: string): Promise<boolean> {
   if (!(await isAlive(pid))) return false;
   if (process.platform === 'linux') {
@@ -36,7 +36,7 @@ export async function isServerOf(pid: number, clusterFolder: string): Promise<bo
   return (await ps(pid, 'command='))?.includes(clusterFolder) ?? false;
 }
 
-/** Waits until the process is gone; false when it is not after `timeoutMs`. */
+/** Waits until the process is gone; false when it still exists after `timeoutMs`. */
 export async function hasEnded(pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (await isAlive(pid)) {
@@ -46,7 +46,7 @@ export async function hasEnded(pid: number, timeoutMs: number): Promise<boolean>
   return true;
 }
 
-/** State and the fields after it; the fields before hold the program's name, which may hold anything. */
+/** State and the fields after it; the fields before contain the program's name, which may be any text. */
 async function statOf(pid: number): Promise<readonly string[] | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   return text?.slice(text.lastIndexOf(')') + 2).split(' ');

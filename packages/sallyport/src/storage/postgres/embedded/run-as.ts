@@ -3,11 +3,11 @@ import { chmod, chown, readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { startError } from './start-problem.ts';
 
-/** How the server's programs are started so that they are not the superuser, who PostgreSQL refuses to be. */
+/** How to start the server's programs as an ordinary user, since PostgreSQL refuses to run as root. */
 export interface RunAs {
-  /** Comes before the program. */
+  /** Command that precedes the program. */
   readonly prefix: readonly string[];
-  /** Of the process, and owner of its files, when it is not this process's user. */
+  /** User of the process and owner of its files, when it is not this process's user. */
   readonly uid?: number;
   readonly gid?: number;
 }
@@ -19,15 +19,15 @@ interface User {
   readonly gid: number;
 }
 
-/** Users to run as, in order of preference. */
+/** Users to run as when this process is root, in order of preference. */
 const PREFERRED = ['postgres', 'nobody'];
 
 /**
- * Chooses how to run the server. An ordinary user runs it as itself. Root, and a user without a name (initdb asks for
- * it), runs it in a user namespace, where its files stay its own; where that is not allowed, root runs it as another
- * user, to whom the cluster then belongs.
+ * Chooses the user that runs the server. An ordinary user runs it as itself. Root, and a user without a name (initdb
+ * needs one), runs it in a user namespace, where its files stay its own; where that is not allowed, root runs it as
+ * another user, who then owns the cluster.
  * @param clusterFolder may not exist yet; when another user owns it, the server runs as that user
- * @param probe program that must be reachable from inside the namespace
+ * @param probe program that must be reachable inside the namespace
  * @throws E3812 no-unprivileged-user
  */
 export async function chooseUser(clusterFolder: string, probe: string): Promise<RunAs> {
@@ -47,12 +47,12 @@ export async function chooseUser(clusterFolder: string, probe: string): Promise<
   throw noUser('user namespaces are not allowed here');
 }
 
-/** Gives a folder to the user that the server runs as. */
+/** Makes the server's user the owner of a folder. */
 export async function giveTo(runAs: RunAs, folder: string): Promise<void> {
   if (runAs.uid !== undefined) await chown(folder, runAs.uid, runAs.gid ?? -1);
 }
 
-/** Lets the user that the server runs as pass through a folder, without seeing what is in it. */
+/** Lets the server's user traverse a folder without listing it. */
 export async function letThrough(runAs: RunAs, folder: string): Promise<void> {
   if (runAs.gid === undefined) return;
   const { mode } = await stat(folder);
@@ -64,7 +64,7 @@ export async function letThrough(runAs: RunAs, folder: string): Promise<void> {
 const GROUP_PASSES = 0o010;
 const OTHERS_PASS = 0o001;
 
-/** `uid` and `gid` in the form that child_process takes. */
+/** `uid` and `gid` as options of child_process. */
 export function identity(runAs: RunAs): { readonly uid?: number; readonly gid?: number } {
   return runAs.uid === undefined || runAs.gid === undefined ? {} : { uid: runAs.uid, gid: runAs.gid };
 }

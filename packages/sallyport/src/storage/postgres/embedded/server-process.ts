@@ -11,38 +11,41 @@ import { hasEnded } from './processes.ts';
 import { identity, type RunAs } from './run-as.ts';
 import { startError, USE_A_SERVER } from './start-problem.ts';
 
-/** The database that holds the layer's schema. */
+/** The database with the layer's schema. */
 export const DATABASE = 'postgres';
 
 /** A running server. */
 export interface ServerProcess {
   readonly pid: number;
-  /** Resolves when it is gone, with the way it went. Never rejects. */
+  /** Resolves when it is gone, with its exit reason. Never rejects. */
   readonly ended: Promise<string>;
   /** Ends its sessions, writes a checkpoint and waits until it is gone. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** What to start. */
+/** Command line and environment of a server. */
 export interface ServerCommand {
   readonly postgres: string;
   readonly args: readonly string[];
   readonly clusterFolder: string;
   readonly runAs: RunAs;
-  /** The process-id file names a living process that is not a server of this folder, and goes once the lock is held. */
+  /**
+   * True when the process-id file names a living process that is no server of this folder; it is removed once the lock
+   * is held.
+   */
   readonly pidFileIsVoid: boolean;
-  /** Longest that it may take until it accepts connections, with recovery after a crash. */
+  /** Longest time until it accepts connections, with recovery after a crash, ms. */
   readonly startTimeoutMs: number;
   readonly log: Log;
-  /** Told when the server has been started and is waited for. */
+  /** Called when the server has been started and only waiting is left. */
   readonly onWaiting: () => void;
 }
 
 /**
- * The shell becomes the server, and leaves behind a watcher that blocks on descriptor 3, a pipe from the layer: a word
- * on it means that the server is gone, its end without a word that the layer is, and then the server must go too. The
- * watcher is no child of the server, which would take the end of a child that it does not know for a crash.
- * The lock on the data folder is inherited by every process of the server, so that none of them can be overlooked.
+ * The shell becomes the server, and leaves a watcher that blocks on descriptor 3, a pipe from the layer. A word on the
+ * pipe means that the server is gone; its end without a word means that the layer is gone, and then the watcher stops
+ * the server. The watcher is no child of the server, which would take the end of an unknown child for a crash. Every
+ * process of the server inherits the lock on the data folder, so that none of them can be overlooked.
  */
 const EXIT_LOCKED = 97;
 const SCRIPT = `
@@ -58,17 +61,17 @@ exec "$@" 3<&-
 const READY_POLL_MS = 5;
 const FAST_STOP_MS = 30_000;
 const IMMEDIATE_STOP_MS = 5_000;
-/** Last lines of the server's own messages, kept to explain a failed start. */
+/** Last lines of the server's log, kept to explain a failed start. */
 const LINES_MAX = 20;
 
-/** A start that failed because processes of an earlier server are not gone yet; it is worth another attempt. */
+/** Thrown when a start failed because processes of an earlier server still exist; the start may be retried. */
 export class ServerStillEnding extends Error {
   override readonly name = 'ServerStillEnding';
 }
 
 /**
  * Starts the server and waits until it accepts connections. It ends with this process, however that ends.
- * @throws ServerStillEnding; E3812 server-failed or disk-full with the server's own words
+ * @throws ServerStillEnding; E3812 server-failed or disk-full with the server's own message
  */
 export async function startServer(command: ServerCommand): Promise<ServerProcess> {
   const { log } = command;
@@ -83,7 +86,7 @@ export async function startServer(command: ServerCommand): Promise<ServerProcess
     await stop();
     throw explain(error, command, child.exitCode, lines);
   }
-  // A process that has nothing else to do may end; the server then ends with it.
+  // The child does not keep this process alive; it ends with it.
   child.unref();
   for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
   return { pid: child.pid ?? 0, ended, stop };
@@ -98,22 +101,22 @@ function spawnLocked(command: ServerCommand, serverArgs: readonly string[], inpu
     ...identity(runAs),
     env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
     stdio: [input, 'ignore', 'pipe', 'pipe'],
-    // In a session of its own: Ctrl-C in a terminal is for the layer, which then stops the server when it is done.
+    // In a session of its own: Ctrl-C in a terminal is for the layer, which stops the server when it is done.
     detached: true,
   });
 }
 
 /**
- * Runs statements as the superuser in a process that takes no connections, and ends it.
+ * Runs statements as the superuser in a process without connections, and ends it.
  * @param statements each on one line, without a semicolon at its end
- * @throws ServerStillEnding; E3812 server-failed or disk-full with the server's own words
+ * @throws ServerStillEnding; E3812 server-failed or disk-full with the server's own message
  */
 export async function runSingleUser(command: ServerCommand, statements: readonly string[]): Promise<void> {
   const args = ['--single', ...command.args, ...SINGLE_USER_SETTINGS, DATABASE];
   const child = spawnLocked(command, args, 'pipe');
   const lines: string[] = [];
   const ended = watch(child, lines, command.log);
-  // A server that has ended reads no more; its exit says why.
+  // A server that has ended no longer reads; its exit status gives the reason.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(statements.map((statement) => `${statement}\n`).join(''));
   command.onWaiting();
@@ -123,12 +126,12 @@ export async function runSingleUser(command: ServerCommand, statements: readonly
   if (child.exitCode !== 0) throw explain(new Error(how), command, child.exitCode, lines);
 }
 
-/** A password of the layer's is 256 random bits: nobody guesses it, and stretching it would only slow down connections. */
+/** The layer's password is 256 random bits: nobody guesses it, and stretching it would only slow down connections. */
 const SINGLE_USER_SETTINGS = ['-c', 'exit_on_error=on', '-c', 'scram_iterations=1'];
 
 function watch(child: ChildProcess, lines: string[], log: Log): Promise<string> {
   const guard = child.stdio[3];
-  // The watcher may be gone first, killed by hand.
+  // The watcher may have been killed by hand.
   guard?.on('error', () => undefined);
   if (child.stderr !== null) {
     createInterface({ input: child.stderr }).on('line', (line) => {
@@ -146,10 +149,10 @@ function watch(child: ChildProcess, lines: string[], log: Log): Promise<string> 
   });
 }
 
-/** What the server says of sessions that its own stop ends is no trouble. */
+/** Messages about sessions that the server's own stop ends are no trouble. */
 const TROUBLE = /^(?:FATAL|PANIC|WARNING)(?!.*due to administrator command)/;
 
-/** Reads the status line that the server writes into its process-id file, as pg_ctl does. */
+/** Reads the status line in the server's process-id file, as pg_ctl does. */
 async function ready(child: ChildProcess, { clusterFolder, startTimeoutMs }: ServerCommand): Promise<void> {
   const file = join(clusterFolder, 'postmaster.pid');
   const deadline = performance.now() + startTimeoutMs;
@@ -170,7 +173,7 @@ async function ready(child: ChildProcess, { clusterFolder, startTimeoutMs }: Ser
 
 /**
  * Stops a server that is not a child of this process.
- * @returns false when it is still there
+ * @returns false when it still exists
  */
 export async function stopOrphan(pid: number): Promise<boolean> {
   for (const [signal, waitMs] of STOPS) {
@@ -189,7 +192,7 @@ async function stopServer(child: ChildProcess, ended: Promise<string>): Promise<
     await Promise.race([ended, sleep(waitMs, undefined, { ref: false })]);
   }
   await ended;
-  // The watcher holds the other end of descriptor 3 until it is gone.
+  // The watcher holds the other end of descriptor 3 as long as it lives.
   const guard = child.stdio[3];
   if (guard instanceof Socket && !guard.closed) {
     guard.ref();
@@ -198,7 +201,7 @@ async function stopServer(child: ChildProcess, ended: Promise<string>): Promise<
   }
 }
 
-/** PostgreSQL's fast and immediate shutdown, and then the hard way. */
+/** PostgreSQL's fast and immediate shutdown, then SIGKILL. */
 const STOPS: readonly (readonly [NodeJS.Signals, number])[] = [
   ['SIGINT', FAST_STOP_MS],
   ['SIGQUIT', IMMEDIATE_STOP_MS],

@@ -12,9 +12,9 @@ export interface SocketFolder {
 }
 
 /**
- * Makes the folder for the socket.
+ * Creates the folder for the socket.
  * @param uid user that the server runs as, when it is not this process's
- * @throws E3812 folder-unusable when somebody else made a folder of this name
+ * @throws E3812 folder-unusable when another user made a folder of this name
  */
 export async function openSocketFolder(dataFolder: string, uid: number | undefined): Promise<SocketFolder> {
   const path = socketFolderOf(dataFolder);
@@ -28,5 +28,5 @@ export async function openSocketFolder(dataFolder: string, uid: number | undefin
   return { path, remove: () => removeEmptyFolder(path) };
 }
 
-/** Where the socket of a data folder's server lies. */
+/** Path of the socket of a data folder's server. */
 export const socketFolderOf = (dataFolder: string): string => folderOf(dataFolder, 'socket', `.s.PGSQL.${SOCKET_PORT}`);

@@ -1,7 +1,7 @@
 import { ToolLayerError } from '@sallyport/std/error/tool-layer-error';
 import { codeOf } from '@sallyport/std/error-code';
 
-/** Why the embedded PostgreSQL did not start; `details.problem` of the E3812 that says so. */
+/** Why the embedded PostgreSQL did not start; `details.problem` of the E3812. */
 export type StartProblem =
   | 'platform-unsupported'
   | 'folder-in-use'
@@ -11,10 +11,10 @@ export type StartProblem =
   | 'no-unprivileged-user'
   | 'server-failed';
 
-/** What an operator may need beside the message. */
+/** Further details for an operator. */
 export interface StartProblemDetails {
   readonly folder?: string;
-  /** Process that holds the folder. */
+  /** Process that has the folder. */
   readonly pid?: number;
   readonly cause?: unknown;
 }
@@ -28,10 +28,10 @@ export function startError(problem: StartProblem, message: string, details: Star
   });
 }
 
-/** What else there is when the embedded server cannot be had. */
+/** Advice when the embedded server is not available. */
 export const USE_A_SERVER = 'set SALLYPORT_DATABASE_URL to the URL of a PostgreSQL server (15 or later)';
 
-/** The error for a folder that cannot be made, read or written. */
+/** The error for a folder that cannot be created, read or written. */
 export function folderError(folder: string, cause: unknown): ToolLayerError {
   const code = codeOf(cause);
   const reason = REASONS[code] ?? `it cannot be used (${code || 'unknown reason'})`;

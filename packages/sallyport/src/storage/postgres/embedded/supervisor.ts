@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../../telemetry/log.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** Waits before the first, second, … restart in a row; the last one is used from then on, without an end. */
+/** Waits before the first, second, … restart in a row; the last one repeats for ever. */
 const RESTART_DELAYS_MS = [0, 1_000, 5_000, 30_000];
-/** A server that ran so long starts the row of waits anew. */
+/** After this run time the waits begin anew, ms. */
 const STEADY_MS = 60_000;
 
-/** A server that is started again when it ends by itself. */
+/** A server that is restarted when it ends by itself. */
 export interface SupervisedServer {
-  /** Process id of the server that runs now; undefined between two. */
+  /** Process id of the running server; undefined between two servers. */
   pid(): number | undefined;
   /** Stops the server for good. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Keeps a server running: without it the layer could record nothing, and so run nothing. */
+/** Keeps a server running: without it the layer can record nothing, and so run nothing. */
 export function supervise(first: ServerProcess, start: () => Promise<ServerProcess>, log: Log): SupervisedServer {
   const stopping = new AbortController();
   let running: ServerProcess | undefined = first;

@@ -5,13 +5,13 @@ const TABLE = 'sallyport.identity_revisions';
 
 type Kind = Tables[typeof TABLE]['kind'];
 
-/** How often things of a kind were changed. */
+/** Number of changes so far to things of one kind. */
 export async function revisionOf(database: Kysely<Tables>, kind: Kind): Promise<number> {
   const row = await database.selectFrom(TABLE).select('revision').where('kind', '=', kind).executeTakeFirstOrThrow();
   return Number(row.revision);
 }
 
-/** Counts a change. The lock on the row, held until the transaction ends, puts changes of all instances in an order. */
+/** Increments the revision. The row lock, held until the transaction ends, orders the changes of all instances. */
 export async function nextRevision(transaction: Kysely<Tables>, kind: Kind): Promise<number> {
   const row = await transaction
     .updateTable(TABLE)

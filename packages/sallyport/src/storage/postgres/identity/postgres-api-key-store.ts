@@ -22,7 +22,8 @@ export function postgresApiKeyStore(database: Kysely<Tables>): ApiKeyStore {
     revoke: (tenantId, id, atMs) => inDatabase('revoke the API key', () => revoke(database, tenantId, id, atMs)),
     changedSince: (revision) =>
       inDatabase('ask for API keys', async () => {
-        // The revision first: what is written meanwhile may be among the rows already, and is read once more.
+        // Reads the revision first: rows that are written meanwhile may be included already, and are then read once
+        // more.
         const latest = await revisionOf(database, 'api-keys');
         if (latest === revision) return { revision, keys: [] };
         const rows = await database.selectFrom(TABLE).selectAll().where('revision', '>', String(revision)).execute();

@@ -10,7 +10,7 @@ const TABLE = 'sallyport.revocations';
 
 type Row = Tables[typeof TABLE];
 
-/** Revocations in PostgreSQL. A subject may be longer than an index entry, so its SHA-256 stands for it. */
+/** Revocations in PostgreSQL. A subject may be longer than an index entry, so its SHA-256 is indexed. */
 export function postgresRevocationStore(database: Kysely<Tables>): RevocationStore {
   return {
     put: (revocation) => inDatabase('keep the revocation', () => put(database, revocation)),
@@ -31,7 +31,8 @@ export function postgresRevocationStore(database: Kysely<Tables>): RevocationSto
       ),
     changedSince: (revision) =>
       inDatabase('ask for revocations', async () => {
-        // The revision first: what is written meanwhile may be among the rows already, and is read once more.
+        // Reads the revision first: rows that are written meanwhile may be included already, and are then read once
+        // more.
         const latest = await revisionOf(database, 'revocations');
         if (latest === revision) return { revision, revocations: [] };
         const rows = await database.selectFrom(TABLE).selectAll().where('revision', '>', String(revision)).execute();

@@ -5,20 +5,20 @@ import { keyText } from '../key-text.ts';
 import type { Value } from './bind-message.ts';
 import { type EventRow, follows } from './packed-events.ts';
 
-/** Characters of a column that is only looked up by; an index entry holds 2 704 bytes. */
+/** Characters of a column that is only used for look-ups; an index entry holds 2 704 bytes. */
 const LOOKUP_CHARACTERS_MAX = 255;
 
 type Field = string | number | boolean | undefined;
 
-/** A column beside the document of a row. */
+/** A column besides the document of a row. */
 export interface AppendColumn<Row> {
   readonly name: string;
-  /** In the database. */
+  /** Type in the database. */
   readonly type: 'text' | 'bigint' | 'boolean' | 'double precision' | 'timestamptz';
-  /** Whether most rows of a batch have a value of their own. What they have in common travels once. */
+  /** True when most rows of a batch have different values. A value that all rows share is sent once. */
   readonly own?: true;
   of(row: Row): Field;
-  /** How a text is written that anybody may have chosen. */
+  /** Encodes a text that may contain anything. */
   readonly write?: (text: string) => string;
 }
 
@@ -27,9 +27,9 @@ export interface PlacedRow {
   readonly first: ChainedEvent;
   readonly lastSeq: number;
   readonly types: string;
-  /** Of a row with which a run of places begins: the last place of the run. */
+  /** On the first row of a run of consecutive positions: the last position of the run. */
   readonly runLastSeq: number | undefined;
-  /** Of the same row: where the chain must have come to already. */
+  /** On the first row of a run: the position that the chain must have reached already. */
   readonly atLeast: number | undefined;
 }
 
@@ -69,16 +69,18 @@ export const EVENT_COLUMNS = [
   { name: 'time', type: 'timestamptz', of: ({ first }) => first.time },
 ] as const satisfies readonly AppendColumn<PlacedRow>[];
 
-/** Text of a column that rows are looked up by. */
+/** Text of a column for look-ups. */
 export function lookupText(value: string): string {
   return keyText(value).slice(0, LOOKUP_CHARACTERS_MAX);
 }
 
-/** A parameter for each column of the only row. */
+/** One parameter for each column of a single row. */
 export const valuesOfOne = <Row>(columns: readonly AppendColumn<Row>[], rows: readonly Row[]): Value[] =>
   columns.flatMap((column) => rows.map((row) => textOf(column, column.of(row))));
 
-/** Parameters for the columns of many rows: an array for each, and, unless it is `own`, the value that all of them have. */
+/**
+ * Parameters for the columns of many rows: an array for each and, unless the column is `own`, the value that all share.
+ */
 export function valuesOfMany<Row>(columns: readonly AppendColumn<Row>[], rows: readonly Row[]): Value[] {
   const values: Value[] = [];
   for (const column of columns) {
@@ -96,7 +98,7 @@ function isCommon<Row>(column: AppendColumn<Row>, rows: readonly Row[]): boolean
   return true;
 }
 
-/** As PostgreSQL reads an array (manual, 8.15.6). */
+/** In PostgreSQL's array syntax (manual, 8.15.6). */
 function arrayOf<Row>(column: AppendColumn<Row>, rows: readonly Row[]): string {
   let array = '';
   for (const row of rows) {
@@ -114,7 +116,7 @@ function textOf<Row>({ write }: AppendColumn<Row>, field: Field): string | null 
   return typeof field !== 'string' ? String(field) : write === undefined ? field : write(field);
 }
 
-/** Rows with what their columns say of them and of the run that they begin. */
+/** Rows with their columns, and the run that each begins. */
 export function placed(rows: readonly EventRow[], continues: boolean): PlacedRow[] {
   const ends = runEnds(rows);
   return rows.map((row, at) => {
@@ -125,7 +127,7 @@ export function placed(rows: readonly EventRow[], continues: boolean): PlacedRow
   });
 }
 
-/** For each row with which a run of places begins, the last place of the run. */
+/** For each row that begins a run of positions, the last position of the run. */
 function runEnds(rows: readonly EventRow[]): readonly (number | undefined)[] {
   const ends: (number | undefined)[] = [];
   let start = 0;

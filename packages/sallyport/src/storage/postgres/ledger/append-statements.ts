@@ -8,12 +8,12 @@ export interface AppendStatement {
   readonly text: string;
 }
 
-/** The forms of an append: of one record with one row of events, of one record alone, and of any number. */
+/** Forms of an append: one record with one row of events, one record alone, and any number. */
 type AppendForm = 'one' | 'alone' | 'many';
 
 /**
- * Positions are taken only after the lock of `floor`, which is how readers know of them (horizon.ts). A transaction whose
- * commit does not wait for the disk says so in its own statement, without another round trip.
+ * Positions are taken only after the lock of `floor`, which is how readers know of them (horizon.ts). A transaction
+ * whose commit does not wait for the disk says so in its own statement, without another round trip.
  */
 const floorOf = (durability: Durability): string => `floor as materialized (
   select pg_advisory_xact_lock_shared(${POSITION_LOCK} + case when is_called then last_value else 0 end)
@@ -28,9 +28,9 @@ const RECORD_TARGETS = `tenant_id, invocation_id, tool_id, tool_version, agent_d
     waits_for, fence, turn_group, nonce`;
 
 /**
- * A row that is final stays, one that was written or fenced under a later lease, and one of another call. No document fits
- * there then, which the table refuses: with the row the events of its batch are refused, so that no chain tells of what no
- * row says.
+ * Keeps a row that is final, was written or fenced under a later lease, or is another call's: the document becomes
+ * null, which the table refuses. With the row the events of its batch are refused, so that no chain describes what no
+ * row holds.
  */
 const REPLACE_OPEN = `
   on conflict (tenant_id, invocation_id) do update set
@@ -46,9 +46,9 @@ const EVENT_TARGETS =
   'chain_id, first_seq, last_seq, tenant_id, types, invocation_id, tool_id, agent_did, time, events';
 
 /**
- * The place of a row with which a run of places begins, or null, which the table refuses: the newest row up to the end of
- * the run must end before it, and not before `atLeast`. Two writers at the same time that go on behind one head meet in
- * the unique key. The newest row is looked for once: `between` around the query would run it twice. Places begin at 1.
+ * The position of a row that begins a run, or null, which the table refuses: the newest row up to the end of the run
+ * must end before it, and not before `atLeast`. Two simultaneous writers that continue from the same head conflict in
+ * the unique key. The newest row is queried once: `between` around the query would run it twice. Positions begin at 1.
  */
 const freePlace = (chainId: string, firstSeq: string, runLastSeq: string, atLeast: string): string => `nullif(coalesce((
       select case when held.last_seq between ${atLeast} and ${firstSeq} - 1 then ${firstSeq} else 0 end
@@ -56,7 +56,7 @@ const freePlace = (chainId: string, firstSeq: string, runLastSeq: string, atLeas
       where held.chain_id = ${chainId} and held.first_seq <= ${runLastSeq} order by held.first_seq desc limit 1
     ), case when ${atLeast} <= 0 then ${firstSeq} else 0 end), 0)`;
 
-/** Expressions for the values of a row, by the name of their column. */
+/** Expressions for the values of a row, by column name. */
 type Row<Name extends string> = Readonly<Record<Name | 'document', string>>;
 
 const recordRow = (
@@ -74,9 +74,9 @@ const eventRow = (row: Row<(typeof EVENT_COLUMNS)[number]['name']>): string => `
 
 interface Given<Name extends string> {
   readonly row: Row<Name>;
-  /** What the rows are taken from; nothing, where the parameters are the row. */
+  /** Source of the rows; empty when the parameters are the row. */
   readonly from: string;
-  /** Number of the first parameter behind them. */
+  /** Number of the next free parameter. */
   readonly next: number;
 }
 
@@ -93,9 +93,9 @@ const givenOne: Givens = (columns, first) => {
 };
 
 /**
- * Parameters for many rows: an array of their documents, then one for each column, and behind it what all rows have in
- * common. The arrays are taken apart in step in the list of a select: as functions in \`from\` each would fill a store of
- * its own, and one JSON document of all columns costs several times more to read.
+ * Parameters for many rows: an array of their documents, then one for each column, and last the values that all rows
+ * share. The arrays are unnested in step in the select list: as functions in \`from\` each would fill a store of its
+ * own, and one JSON document of all columns costs several times more to read.
  */
 const givenMany: Givens = (columns, first) => {
   const row: Record<string, string> = { document: 'given.document' };
@@ -147,7 +147,7 @@ const bothOf = (form: AppendForm): Readonly<Record<Durability, AppendStatement>>
   asynchronous: named(form, 'asynchronous'),
 });
 
-/** Each is one statement and so one transaction. A lonely call has a form without arrays, which is the quicker one. */
+/** Each is one statement and so one transaction. A single call has a form without arrays, which is faster. */
 export const APPEND_STATEMENTS: Readonly<Record<AppendForm, Readonly<Record<Durability, AppendStatement>>>> = {
   one: bothOf('one'),
   alone: bothOf('alone'),

@@ -18,7 +18,9 @@ export async function appendLedger(sender: StatementSender, batch: LedgerBatch, 
   await sender.send(APPEND_STATEMENTS[form][durability], VALUES[form](records, rows, continues), rows[0]?.[0].chainId);
 }
 
-/** In the order of the statements' parameters: document and columns of the records, then those of the rows of events. */
+/**
+ * In the order of the statements' parameters: document and columns of the records, then those of the rows of events.
+ */
 const VALUES = { one: oneRow, alone: oneRecord, many: manyRows };
 
 function oneRecord(records: readonly InvocationRecord[]): Value[] {
@@ -30,7 +32,7 @@ function oneRow(records: readonly InvocationRecord[], rows: readonly EventRow[],
 }
 
 function manyRows(records: readonly InvocationRecord[], rows: readonly EventRow[], continues: boolean): Value[] {
-  // A statement writes a row once, and in order of key: two writers never wait for one another in a circle.
+  // A statement writes each row once, in order of key, so that two writers never deadlock.
   const last = rowsOfBatch(records).toSorted((one, other) => (textOfCall(one) < textOfCall(other) ? -1 : 1));
   return [
     last.map((record) => JSON.stringify(record)),

@@ -1,18 +1,18 @@
 // Hot path: one write for each group of calls.
 import { KiB, MiB } from '@sallyport/std/bytes';
 
-/** A parameter in text form; or JSON documents, which travel as an array in binary form: so nothing in them is escaped. */
+/** A parameter in text form; or JSON documents, sent as an array in binary form, so that nothing in them is escaped. */
 export type Value = string | null | readonly string[];
 
-/** Writes messages into room of its own: what it gave is good until it is asked for the next. */
+/** Writes messages into a reused buffer: the result is valid until the next call. */
 export type BindMessages = (statement: string, values: readonly Value[]) => Buffer;
 
 /** Object identifier of the type json (`pg_type.dat` of PostgreSQL). */
 const JSON_OID = 114;
 const FIRST_ROOM_BYTES = 16 * KiB;
-/** What one message with large documents took is given back. */
+/** A buffer that grew beyond this for large documents is released. */
 const KEPT_ROOM_BYTES_MAX = 1 * MiB;
-/** The most that UTF-8 needs for a unit of UTF-16. */
+/** Most bytes that UTF-8 needs for a unit of UTF-16. */
 const UNIT_BYTES_MAX = 3;
 
 interface Room {
@@ -21,8 +21,9 @@ interface Room {
 }
 
 /**
- * The messages bind, execute and sync for a prepared statement without rows (PostgreSQL manual, 53.7). Fresh memory for
- * each of them costs more than writing it, and the client's own writer copies what it has whenever its memory grows.
+ * The messages bind, execute and sync for a prepared statement without result rows (PostgreSQL manual, 53.7).
+ * Allocating a new buffer for each costs more than writing it, and the client's own writer copies its contents whenever
+ * its buffer grows.
  */
 export function createBindMessages(): BindMessages {
   const room: Room = { buffer: Buffer.allocUnsafeSlow(FIRST_ROOM_BYTES), end: 0 };
@@ -48,7 +49,7 @@ export function createBindMessages(): BindMessages {
 
 const EXECUTE_AND_SYNC = 'E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04';
 
-/** As arrays are received in binary form (`array_recv` of PostgreSQL). */
+/** In the binary form of arrays (`array_recv` of PostgreSQL). */
 function writeDocuments(room: Room, documents: readonly string[]): void {
   const start = room.end;
   writeInt32(room, 0);
@@ -63,7 +64,7 @@ function writeDocuments(room: Room, documents: readonly string[]): void {
   room.buffer.writeInt32BE(room.end - start - 4, start);
 }
 
-/** A text behind its length. */
+/** A text after its length. */
 function writeSized(room: Room, text: string): void {
   const start = room.end;
   writeInt32(room, 0);
@@ -72,7 +73,7 @@ function writeSized(room: Room, text: string): void {
 }
 
 function write(room: Room, text: string): void {
-  // Measured only where it could be too long.
+  // Measured only when it could be too long.
   if (room.buffer.length - room.end < text.length * UNIT_BYTES_MAX) makeRoom(room, Buffer.byteLength(text));
   room.end += room.buffer.write(text, room.end);
 }

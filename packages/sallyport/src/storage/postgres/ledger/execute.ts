@@ -2,9 +2,9 @@ import type { PoolClient, Submittable } from 'pg';
 import type { AppendStatement } from './append-statements.ts';
 import type { BindMessages, Value } from './bind-message.ts';
 
-/** What the client calls while an answer comes in. Nothing is described, so there are no rows to read. */
+/** Callbacks for the client while an answer arrives. No result is described, so there are no rows to read. */
 interface AnswerHandlers extends Submittable {
-  /** The client replaces it by one that ends its timeout. */
+  /** The client replaces it to end its timeout. */
   callback(error?: Error | null): void;
   handleCommandComplete(): void;
   handleDataRow(): void;
@@ -15,17 +15,17 @@ interface AnswerHandlers extends Submittable {
   handleRowDescription(): void;
 }
 
-/** What belongs to a connection. */
+/** State of a connection. */
 export interface Connected {
-  /** Names of what is prepared there already; what is run is added. */
+  /** Names of the statements prepared there; executed ones are added. */
   readonly names: Set<string>;
-  /** Its room is free again when an answer came: by then all of the statement was sent. */
+  /** Its buffer is free again when an answer came: by then the whole statement was sent. */
   readonly bind: BindMessages;
 }
 
 /**
  * Runs a statement on a connection that nobody else uses meanwhile, by the extended query protocol (PostgreSQL manual,
- * 53.2.3): bind, execute and sync in one write, without describing a result that is not there.
+ * 53.2.3): bind, execute and sync in one write, without describing a result, since there is none.
  */
 export function execute(
   client: PoolClient,
@@ -42,7 +42,7 @@ export function execute(
       try {
         if (!names.has(name)) connection.parse({ name, text, types: [] }, true);
         names.add(name);
-        // The client is told of the end of a connection on another way.
+        // The client reports the end of a connection separately.
         if (stream.writable) stream.write(messages);
       } finally {
         stream.uncork();

@@ -17,7 +17,7 @@ from ${rows} as wanted (tenant_id, invocation_id)
 join sallyport.tool_invocations as call using (tenant_id, invocation_id)`,
 );
 
-/** Reads the row of a call; clients who ask how far theirs are at the same time share a statement. */
+/** Reads the row of a call; simultaneous polls of clients share a statement. */
 export function findRecords(pool: Pool): Batched<CallColumns, InvocationRecord | undefined> {
   return createBatched(
     async (wanted) => {

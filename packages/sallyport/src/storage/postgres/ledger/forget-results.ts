@@ -7,15 +7,15 @@ import type { Tables } from '../schema/tables.ts';
 const ROWS = 'sallyport.tool_invocations';
 
 /**
- * Takes the results out of a page of rows. The documents are written anew here: the functions that change a document in the
- * database refuse one that holds \u0000. Rows that another instance is at are left to it.
+ * Removes the results from a page of rows. The documents are rewritten here: the database's functions that change a
+ * document refuse one that contains \u0000. Rows that another instance has locked are left to it.
  */
 export function forgetResults(database: Kysely<Tables>, { before, at, limit, after }: ForgetQuery): Promise<Forgotten> {
   return database.transaction().execute(async (transaction) => {
     let selection = transaction
       .selectFrom(ROWS)
       .select('record')
-      // As the partial index says it.
+      // Worded like the partial index, so that it is used.
       .where(sql<boolean>`state = 'COMPLETED' and not result_forgotten`)
       .where('accepted_at', '<', new Date(before))
       .orderBy('accepted_at')

@@ -2,13 +2,13 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema/tables.ts';
 
 /**
- * First key of the advisory locks by which writers say which positions they may still be writing; the key of a lock is
- * this plus the last position taken before. The number is arbitrary; 2^40 positions follow it.
+ * First key of the advisory locks by which writers announce which positions they may still be writing; the key of a
+ * lock is this plus the last position taken before. The number is arbitrary; 2^40 positions follow it.
  */
 export const POSITION_LOCK = 0x1a11 * 2 ** 40;
 
 /**
- * Position up to which every event is there to see. Positions are taken before the commit, so a later one may be there
+ * Position up to which every event is visible. Positions are taken before the commit, so a later one may be visible
  * while an earlier one is still being written; a reader that went past the gap would miss it for good. Every writer
  * holds a shared lock, until its commit, that names the last position before its own. The last position is read before
  * the locks: a writer whose lock is not seen takes its positions after it. Nobody waits for anybody.

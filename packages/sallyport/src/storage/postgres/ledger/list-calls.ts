@@ -6,13 +6,13 @@ import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** Beyond their authorisation. */
+/** States after the authorisation. */
 const REACHED: readonly LifecycleState[] = ['EXECUTING', 'COMPLETED', 'FAILED', 'ABORTED', 'ROLLED_BACK'];
 
-/** As the partial indexes say it. */
+/** Worded like the partial indexes, so that they are used. */
 const EFFECTS = sql<boolean>`side_effect_policy in ('idempotent', 'compensatable', 'irreversible')`;
 
-/** The newest first, from the index of all calls, or from those of side effects. */
+/** Newest first, from the index of all calls, or from those of side effects. */
 export async function listCalls(database: Kysely<Tables>, query: CallQuery): Promise<readonly InvocationRecord[]> {
   const { owner, limit } = query;
   const page: InvocationRecord[] = [];
@@ -22,7 +22,7 @@ export async function listCalls(database: Kysely<Tables>, query: CallQuery): Pro
     const records = (await selected(database, asked).execute()).map(({ record }) => record);
     page.push(...(owner === undefined ? records : records.filter((record) => isOwner(owner, record))));
     before = records.at(-1);
-    // What `ofUser` takes for the owner's and `isOwner` does not would leave the page short: the rest of it is behind them.
+    // Rows that match `ofUser` but not `isOwner` would leave the page short: then more rows are read.
     if (page.length >= limit || records.length < limit || before === undefined) return page.slice(0, limit);
   }
 }
@@ -55,9 +55,9 @@ function selected(database: Kysely<Tables>, query: CallQuery) {
 const timeOf = (ms: number): RawBuilder<Date> => sql`to_timestamp(${ms}::double precision / 1000)`;
 
 /**
- * The user stands in the document alone. `->>` refuses documents with a NUL or a lone surrogate, which any tool may have
- * answered with, so every escape is replaced before. Names that differ in escaped characters alone are then the same, and
- * `isOwner` tells them apart.
+ * Compares the user, who is only in the document. `->>` refuses documents with a NUL or a lone surrogate, which any
+ * tool may have returned, so every escape is replaced first. Names that differ only in escaped characters then match,
+ * and `isOwner` distinguishes them.
  */
 function ofUser({ userDid }: CallOwner): RawBuilder<boolean> {
   const user = sql`regexp_replace(record::text, '\\\\.', '_', 'g')::json ->> 'userDid'`;

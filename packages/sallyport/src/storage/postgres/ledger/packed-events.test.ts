@@ -102,7 +102,7 @@ const HASHES = [
   '40a91efac4e19d2328123e79a310e25eb22e77e2c9b67fdfa17649fee8d4cc5f',
 ] as const;
 
-/** Two rows as they stood in the table of the first release: one of two events, one of a single event. */
+/** Two rows from the table of the first release: one of two events, one of a single event. */
 const FIRST_RELEASE = [
   `{"shared":{"chainid":"chain-1","chainprev":"${'0'.repeat(64)}","chainseq":1,${ENVELOPE},"data":{${ABOUT}}},"each":[` +
     `{"chainhash":"${HASHES[0]}","data":{"capabilities":[],"state":"DECLARED"},"id":"event-1",` +

@@ -6,15 +6,15 @@ import type { ChainedEvent } from '../../../domain/event/chained-event.ts';
 import { cutCommon } from '../../../domain/event/shared-members.ts';
 import { PLACE_TAKEN } from '../database-error.ts';
 
-/** Events in one row; a reader has to hold this many at least. */
+/** Events in one row; a reader has to hold at least this many. */
 export const ROW_EVENTS_MAX = 100;
 
 /**
- * Document of one row: consecutive links of a chain about the same thing. What they have in common stands once, because
- * the bytes of a row are what its writing costs. Place and `chainprev` of the later ones follow from the one before.
+ * Document of one row: consecutive links of a chain about the same subject. Shared members are stored once, because the
+ * cost of writing a row is its bytes. Position and `chainprev` of the later links follow from the one before.
  */
 export interface PackedEvents {
-  /** Members of the first link, and those that all of them have. */
+  /** Members of the first link, and those that all links share. */
   readonly shared: Omit<CloudEvent, OwnMember>;
   readonly each: readonly Pick<CloudEvent, OwnMember | 'data'>[];
 }
@@ -25,8 +25,8 @@ export type EventRow = readonly [ChainedEvent, ...ChainedEvent[]];
 type OwnMember = 'chainhash' | 'id' | 'time' | 'type';
 
 /**
- * Cuts events into rows. Each link follows the one before in its row.
- * @throws E3812 when one place of a chain is there twice or places go backwards
+ * Cuts events into rows. Each link in a row follows the one before.
+ * @throws E3812 when a position of a chain occurs twice or positions decrease
  */
 export function rowsOf(events: readonly ChainedEvent[]): readonly EventRow[] {
   const rows: EventRow[] = [];
@@ -49,7 +49,7 @@ export function rowsOf(events: readonly ChainedEvent[]): readonly EventRow[] {
   return rows;
 }
 
-/** Whether an event has the next place of the same chain. */
+/** True when an event has the next position of the same chain. */
 export const follows = (event: ChainedEvent, before: ChainedEvent): boolean =>
   event.chainId === before.chainId && event.seq === before.seq + 1;
 
@@ -60,7 +60,7 @@ function fits(event: ChainedEvent, before: ChainedEvent): boolean {
     event.tenantId === before.tenantId &&
     event.subject === before.subject &&
     event.source === before.source &&
-    // One value a row is what rows are looked up by.
+    // A row has one value of each column by which rows are found.
     event.invocationId === before.invocationId &&
     event.toolId === before.toolId &&
     event.agentDid === before.agentDid
@@ -96,8 +96,8 @@ function documentOf(row: EventRow): PackedEvents {
 }
 
 /**
- * The events as they were packed; members of `data` that are shared come first. A row that somebody changed beyond
- * recognition gives one event, which no verification takes for whole.
+ * The events as they were packed; shared members of `data` come first. A row that was tampered with beyond recognition
+ * gives one event, which every verification rejects.
  */
 export function unpack(document: PackedEvents): CloudEvent[] {
   const { shared, each } = document ?? {};

@@ -14,7 +14,7 @@ import { readChain, readChainHead, readEvents } from './read-events.ts';
 import type { StatementSender } from './statement-sender.ts';
 import { fenceRow, readWaiting } from './waiting.ts';
 
-/** The ledger in PostgreSQL. What it appends goes through the sender, everything else through the query builder. */
+/** The ledger in PostgreSQL. Appends go through the sender, everything else through the query builder. */
 export function postgresLedgerStore(sender: StatementSender, pool: Pool, database: Kysely<Tables>): LedgerStore {
   const find = findRecords(pool);
   return {
@@ -27,7 +27,7 @@ export function postgresLedgerStore(sender: StatementSender, pool: Pool, databas
           .selectFrom('sallyport.tool_invocations')
           .select('record')
           .where('instance_id', '=', keyText(instanceId))
-          // As the partial index says it.
+          // Worded like the partial index, so that it is used.
           .where((is) => is.not(is.ref('is_final')))
           .orderBy('accepted_at')
           .execute();
@@ -78,7 +78,7 @@ function chainReaders(database: Kysely<Tables>): ChainReaders {
   };
 }
 
-/** Steps from one chain to the next in the index: chains are few and events many. */
+/** Skips from one chain to the next in the index: chains are few and events many. */
 async function readChainIds(database: Kysely<Tables>): Promise<readonly string[]> {
   const { rows } = await sql<{ chain_id: string }>`
 with recursive chains as (

@@ -14,7 +14,7 @@ import { type PackedEvents, unpack } from './packed-events.ts';
 
 const KEYS: ReadonlySet<string> = new Set(['tenant_id', 'invocation_id']);
 
-/** What a verification reads: all rows and what is said of them. */
+/** Queries of a verification: all rows, and the events about them. */
 export function callReaders(
   pool: Pool,
   database: Kysely<Tables>,
@@ -26,7 +26,7 @@ export function callReaders(
   };
 }
 
-/** In the order of the primary key, whatever the collation of the database is. */
+/** In the order of the primary key, independent of the database's collation. */
 async function readRows(database: Kysely<Tables>, { after, limit }: RowsQuery): Promise<readonly StoredRow[]> {
   let rows = database
     .selectFrom('sallyport.tool_invocations')
@@ -44,7 +44,10 @@ async function readRows(database: Kysely<Tables>, { after, limit }: RowsQuery): 
   });
 }
 
-/** What rows are looked up by repeats what their records say. Ids are what a row is found by; times and numbers are not compared. */
+/**
+ * Columns for look-ups that repeat members of their record. Ids are the key of a row; times and numbers are not
+ * compared.
+ */
 const COMPARED = RECORD_COLUMNS.filter(
   (column) => (column.type === 'text' || column.type === 'boolean') && !KEYS.has(column.name),
 );
@@ -55,7 +58,7 @@ function differingColumns(row: { readonly record: InvocationRecord } & Readonly<
       ({ name }) => name,
     );
   } catch {
-    // A record that is none, or tells of a state that there is not: its reader says so.
+    // Not a record, or one with an unknown state: the reader reports it.
     return [];
   }
 }

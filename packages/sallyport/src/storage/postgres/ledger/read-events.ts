@@ -10,12 +10,12 @@ import { ROW_EVENTS_MAX, unpack } from './packed-events.ts';
 
 /** Events of a page when the query names no limit. */
 const PAGE_EVENTS = 100;
-/** The position of an event is that of its row times this, and its index in the row. */
+/** The position of an event is that of its row times this, plus its index in the row. */
 const ROW_POSITIONS = 1000;
 
 /**
- * What was committed out of order stays unseen until nothing can come before it, so that nobody who reads on from a
- * position misses an event. A question about one invocation sees all of it at once: its events are written in order.
+ * Events committed out of order stay hidden until no earlier position can appear, so that a reader that continues from
+ * a position misses none. A query about one invocation sees all its events at once: they are written in order.
  */
 export async function readEvents(
   database: Kysely<Tables>,
@@ -52,7 +52,10 @@ const FILTERED = ['tenant_id', 'invocation_id', 'tool_id', 'agent_did'] as const
 
 const placeOf = (position: string, at: number): number => Number(position) * ROW_POSITIONS + at;
 
-/** Events of a chain after a place, in order. The columns say the places: what the documents say is to be verified. */
+/**
+ * Events of a chain after a position, in order. Positions come from the columns: the documents are still to be
+ * verified.
+ */
 export async function readChain(
   database: Kysely<Tables>,
   chainId: string,
@@ -87,13 +90,16 @@ type Rows = SelectQueryBuilder<Tables, 'sallyport.audit_events', object>;
 interface Page {
   readonly order: 'position' | 'first_seq';
   readonly newest: boolean;
-  /** Events. */
+  /** Most events. */
   readonly limit: number;
-  /** Only these count. */
+  /** Counts only events of this type. */
   readonly type?: AuditQuery['type'];
 }
 
-/** The rows that hold the first or newest events, ascending; not many more, however many events a row holds. */
+/**
+ * The rows that hold the first or newest events, ascending; only a few more than needed, however many events a row
+ * holds.
+ */
 async function page(database: Kysely<Tables>, rows: Rows, { order, newest, limit, type }: Page) {
   const events =
     type === undefined
@@ -104,7 +110,7 @@ async function page(database: Kysely<Tables>, rows: Rows, { order, newest, limit
     .select(['position', 'first_seq', 'events', sql<string>`${events}`.as('own')])
     .select(sql<string>`sum(${events}) over (order by ${sql.ref(order)} ${sql.raw(direction)})`.as('total'))
     .orderBy(order, direction)
-    // One more: of the first row all events may have been seen.
+    // One more, since all events of the first row may be before the cursor.
     .limit(limit + 1);
   const found = await database
     .selectFrom(counted.as('counted'))

@@ -4,19 +4,19 @@ import type { AppendStatement } from './append-statements.ts';
 import { createBindMessages, type Value } from './bind-message.ts';
 import { type Connected, execute } from './execute.ts';
 
-/** Sends statements that answer with no rows; each is prepared once on a connection. */
+/** Sends statements without result rows; each is prepared once on a connection. */
 export interface StatementSender {
   /**
    * Resolves when the transaction is over.
-   * @param lane statements of one lane run in the order in which they are sent, each after the one before is over
+   * @param lane statements of one lane run in the order in which they are sent, one after the other
    * @throws the database's or the connection's error
    */
   send(statement: AppendStatement, values: readonly Value[], lane?: string): Promise<void>;
-  /** Gives the connections back, after the statements that still run. Later ones are refused by the pool. */
+  /** Waits for running statements and gives the connections back. The pool refuses later statements. */
   close(): Promise<void>;
 }
 
-/** A connection with those who use it; the client runs one statement after the other. */
+/** A connection and its users; the client runs one statement after the other. */
 interface Seat extends Connected {
   readonly client: PoolClient;
   readonly onLost: () => void;
@@ -24,13 +24,13 @@ interface Seat extends Connected {
 
 interface Lane {
   readonly seat: Promise<Seat>;
-  /** Statements that are not over yet. */
+  /** Number of statements that are not over yet. */
   waiting: number;
 }
 
 /**
- * Keeps one connection of the pool for itself, so that a lonely call needs not ask for one; lanes at the same time take
- * others. A connection on which a statement failed is closed, and what is sent there behind it fails too.
+ * Keeps one connection of the pool, so that a single call need not request one; simultaneous lanes take others. A
+ * connection on which a statement failed is closed, and later statements on it fail too.
  */
 export function createStatementSender(pool: Pool): StatementSender {
   const seats = createSeats(pool);
@@ -76,16 +76,16 @@ export function createStatementSender(pool: Pool): StatementSender {
 }
 
 interface Seats {
-  /** The kept connection, or another. */
+  /** The kept connection, or another from the pool. */
   take(): Promise<Seat>;
   giveBack(seat: Seat): void;
-  /** A connection that is of no more use. Idempotent. */
+  /** Discards a broken connection. Idempotent. */
   close(seat: Seat): void;
   end(): void;
 }
 
 function createSeats(pool: Pool): Seats {
-  /** By connection: one that went back to the pool may come again. */
+  /** By connection, since one that was given back to the pool may be used again. */
   const known = new WeakMap<PoolClient, Connected>();
   const open = new Set<Seat>();
   let kept: Seat | undefined;
@@ -101,7 +101,7 @@ function createSeats(pool: Pool): Seats {
     const client = await pool.connect();
     const connected = known.get(client) ?? { names: new Set(), bind: createBindMessages() };
     known.set(client, connected);
-    // A statement that runs is told too; without a listener the process would end.
+    // A running statement gets the error too; without a listener the process would end.
     const seat: Seat = { ...connected, client, onLost: () => (kept === seat ? drop(seat, true) : undefined) };
     client.on('error', seat.onLost);
     open.add(seat);
@@ -126,5 +126,5 @@ function createSeats(pool: Pool): Seats {
   };
 }
 
-/** The only connection, or one that somebody waits for, is nobody's own. */
+/** False when it is the pool's only connection, or somebody waits for one. */
 const mayKeep = ({ options, waitingCount }: Pool): boolean => options.max > 1 && waitingCount === 0;

@@ -4,7 +4,7 @@ import type { InvocationRecord } from '../../../domain/invocation/record.ts';
 import { keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** Rows that wait, from the index of those that do. */
+/** Waiting rows, from their partial index. */
 export async function readWaiting(
   database: Kysely<Tables>,
   { waitsFor, tenantId, after, limit }: WaitingQuery,

@@ -4,7 +4,7 @@ import { inDatabase } from '../database-error.ts';
 import { keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** Unknown outcomes in PostgreSQL: rows of the record, and what was said of them in a table beside it. */
+/** Unknown outcomes in PostgreSQL: rows of the record, with settlements in a table of their own. */
 export function postgresOutcomeStore(database: Kysely<Tables>): OutcomeStore {
   const find: OutcomeStore['find'] = async (tenantId, invocationId) => {
     const row = await database
@@ -44,19 +44,19 @@ export function postgresOutcomeStore(database: Kysely<Tables>): OutcomeStore {
           .onConflict((conflict) => conflict.doNothing())
           .returning('settlement')
           .executeTakeFirst();
-        // The row that was in the way is never changed or removed, so it can be read now.
+        // The conflicting row is never changed or removed, so it can be read now.
         return row?.settlement ?? (await find(tenantId, invocationId)) ?? settlement;
       }),
   };
 }
 
-/** As forget-results.ts of the ledger does it. */
+/** In the same way as forget-results.ts of the ledger. */
 function forget(database: Kysely<Tables>, before: number, limit: number): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     const rows = await transaction
       .selectFrom('sallyport.outcome_settlements')
       .select('settlement')
-      // As the partial index says it.
+      // Worded like the partial index, so that it is used.
       .where(sql<boolean>`not result_forgotten`)
       .where('settled_at', '<', new Date(before))
       .orderBy('settled_at')
@@ -87,7 +87,7 @@ async function list(
     )
     .select(['calls.record', 'said.settlement'])
     .where('calls.tenant_id', '=', keyText(tenantId))
-    // As the partial index says it, so no parameter.
+    // Worded like the partial index, so it is no parameter.
     .where(sql<boolean>`calls.error_code = 'E3804'`)
     .where('said.invocation_id', settled ? 'is not' : 'is', null)
     .orderBy('calls.accepted_at')

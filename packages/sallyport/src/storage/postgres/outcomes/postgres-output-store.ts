@@ -12,14 +12,14 @@ import { keyOfText, keyText } from '../key-text.ts';
 
 const PLACE = 'tenant_id, owner_id, content_hash, slot';
 
-/** The value that stands where the slot holds this very input, else the one that is given. */
+/** The stored value when the slot holds this very input, else the given one. */
 const first = (column: string): string =>
   `${column} = case when held.input_hash = excluded.input_hash then held.${column} else excluded.${column} end`;
 
 /**
- * The row is written in any case, with the old values where the input is remembered: so two instances at the same time see one
- * another, and the first is always answered. In order of place, so that two writers never wait for one another in a circle.
- * The commit does not wait for the disk: what a crash of the server loses counts as new.
+ * The row is written in any case, with the old values when the input is remembered: so two simultaneous instances see
+ * one another, and the first output is always returned. In order of slot, so that two writers never deadlock. The
+ * commit does not wait for the disk: outputs lost in a crash of the server count as new.
  */
 const REMEMBER = overGivenRows(
   'sallyport-remember-output',
@@ -42,7 +42,7 @@ delete from sallyport.seen_outputs where (${PLACE}) in (
   where seen_at < to_timestamp($1::double precision / 1000)
   order by seen_at limit $2 for update skip locked)`;
 
-/** What an input gave, and where its row is. */
+/** The output of an input, and the key of its row. */
 interface Placed {
   /** In the order of the statement's columns. */
   readonly place: readonly string[];
@@ -60,7 +60,7 @@ interface StandingRow {
   readonly seen_ms: string;
 }
 
-/** Outputs in PostgreSQL. Calls at the same time share a statement. */
+/** Outputs in PostgreSQL. Simultaneous calls share a statement. */
 export function postgresOutputStore(pool: Pool): OutputStore {
   const remember = createBatched<Placed, SeenOutput>(
     async (placed) => {
@@ -76,7 +76,7 @@ export function postgresOutputStore(pool: Pool): OutputStore {
       const standing = new Map(answered.rows.map((row) => [textOf(placeOfRow(row)), row]));
       return placed.map(({ place }) => outputOf(standing.get(textOf(place))));
     },
-    // A statement writes a row once, so two inputs of one slot come one after the other.
+    // A statement writes each row once, so two inputs of one slot go into two statements.
     { max: 64, atOnceMax: 2, keyOf: ({ place }) => textOf(place) },
   );
   return {
@@ -93,7 +93,7 @@ const placeOf = ({ tenantId, ownerId, contentHash, inputHash }: OutputKey): stri
   keyText(tenantId),
   keyText(ownerId),
   contentHash,
-  // A hash is as good as chance.
+  // A hash is as good as a random number.
   String(Number.parseInt(inputHash.slice(0, 8), 16) % OUTPUTS_PER_TOOL_MAX),
 ];
 

@@ -18,8 +18,8 @@ const READ = {
 };
 
 /**
- * Writers of one tool come one after the other: who counts its values sees those of all before. That the commit does not
- * wait for the disk is safe, since the row of the call, which makes the write count, does so after it.
+ * Serialises the writers of one tool, so that the count of its values includes all earlier ones. The commit need not
+ * wait for the disk, since the row of the call, which makes the write count, does so afterwards.
  */
 const LOCK = {
   name: 'sallyport-lock-state',
@@ -48,7 +48,7 @@ const HOLD = {
 
 const MINE = 'tenant_id = $1 and held_by = $2 and fence = $3';
 
-/** What is locked in the order of its names cannot lock others out in a circle. */
+/** Locked in the order of the names, so that two callers never deadlock. */
 const KEEP = {
   name: 'sallyport-keep-state',
   text: `
@@ -76,7 +76,7 @@ interface StateRow {
   readonly next: string | null;
 }
 
-/** What tools keep, in PostgreSQL. */
+/** The state of tools, in PostgreSQL. */
 export function postgresStateStore(pool: Pool): StateStore {
   return {
     read: (key) =>
@@ -101,7 +101,7 @@ async function put(client: PoolClient, write: StateWrite): Promise<StateWritten>
   const place = placeOf(key);
   const scope = place.slice(0, 3);
   await client.query({ ...LOCK, values: scope });
-  // Calls that end change rows without the lock: this one waits for them, and they for it.
+  // Calls that end change rows without the lock: row locks serialise them with this one.
   const { rows } = await client.query<StateRow>({
     name: 'sallyport-lock-state-row',
     text: `${READ.text} for update`,
@@ -135,7 +135,7 @@ async function inTransaction<Result>(pool: Pool, run: (client: PoolClient) => Pr
     broken = false;
     return result;
   } catch (thrown) {
-    // A connection that cannot even take back is of no use to others.
+    // A connection whose rollback fails is broken, and of no use to others.
     broken = await client.query('rollback').then(
       () => false,
       () => true,

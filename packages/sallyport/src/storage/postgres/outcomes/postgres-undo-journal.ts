@@ -25,7 +25,7 @@ const COLUMNS = 'tenant_id, invocation_id, instance_id, position, undone, step';
 const FIND = `
 select ${COLUMNS} from sallyport.undo_steps where tenant_id = $1 and invocation_id = $2 order by position`;
 
-/** A page is counted in calls, whatever steps they have. */
+/** A page is limited by calls, not by steps. */
 const OPEN = `
 with calls as (
   select distinct tenant_id, invocation_id from sallyport.undo_steps
@@ -74,7 +74,7 @@ export function postgresUndoJournal(pool: Pool): UndoJournal {
   };
 }
 
-/** Rows of one call stand together. */
+/** Groups steps by call; rows of one call are adjacent. */
 function grouped(rows: readonly StepRow[]): OpenTransaction[] {
   const found: (OpenTransaction & { readonly steps: OpenTransaction['steps'][number][] })[] = [];
   for (const { position, step, undone, ...row } of rows) {

@@ -20,7 +20,7 @@ const statement = (text: string): Migration => ({
   up: async (database) => void (await sql.raw(text).execute(database)),
 });
 
-/** Migrations of versions that never were. */
+/** Migrations of fictitious versions. */
 const FIRST = {
   '0001-a': statement("create table sallyport.made (name text); insert into sallyport.made values ('a')"),
 };

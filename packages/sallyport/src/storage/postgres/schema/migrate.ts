@@ -3,13 +3,13 @@ import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 import { MIGRATIONS } from './migrations/all.ts';
 import { SCHEMA, type Tables } from './tables.ts';
 
-/** With this began every database that was made before the first release. */
+/** First migration of every database that was made before the first release. */
 const BEFORE_RELEASE = '0001-first-tables';
 
 /**
- * Brings the schema up to date. Instances that start together wait for the first of them.
- * @throws E3812 when the database was written by a newer version of the layer, or made before its first release; what the
- *   database throws otherwise
+ * Migrates the schema. Instances that start together wait for the first of them.
+ * @throws E3812 when the database was written by a newer version of the layer, or made before its first release; other
+ *   errors of the database
  */
 export async function migrate(
   database: Kysely<Tables>,
@@ -22,7 +22,7 @@ export async function migrate(
     const message = `The database was written by a newer version of the layer (${unknown.join(', ')}). Run that version.`;
     throw new ToolLayerError('E3812', message);
   }
-  // The common case, without the migrator's look at the whole catalogue.
+  // The common case, without the migrator's query over the whole catalogue.
   if (applied.length === Object.keys(migrations).length) return;
   const provider = { getMigrations: async () => ({ ...migrations }) };
   const migrator = new Migrator({ db: database, provider, migrationTableSchema: SCHEMA });

@@ -20,16 +20,16 @@ import type { OutcomeSettlement } from '../../../pipeline/outcome-store.port.ts'
 import type { RuleKind } from '../../../visibility/visibility-store.port.ts';
 import type { PackedEvents } from '../ledger/packed-events.ts';
 
-/** Schema that holds everything of the layer, beside whatever else the database holds. */
+/** Schema with all tables of the layer, separate from other contents of the database. */
 export const SCHEMA = 'sallyport';
 
-/** Read as a value, written as JSON text: a `json` column keeps the text, with \u0000 and numbers as they were. */
+/** Read as a value, written as JSON text: a `json` column keeps the text unchanged, with \u0000 and numbers. */
 type Json<T> = ColumnType<T, string, string>;
 /** `pg` reads a bigint as text. */
 type Bigint = ColumnType<string, number, number>;
 type Time = ColumnType<Date, Date | string, Date | string>;
 
-/** What users said of a version's lifecycle. */
+/** Texts of users about a version's lifecycle. */
 interface StoredLifecycle {
   readonly migrationGuide?: string;
   readonly stateChanges?: readonly StateChange[];
@@ -93,7 +93,7 @@ export interface Tables {
     first_seq: Bigint;
     last_seq: Bigint;
     tenant_id: string;
-    /** One for each event, with a space between them. */
+    /** The type of each event, separated by spaces. */
     types: string;
     invocation_id: string | null;
     tool_id: string | null;

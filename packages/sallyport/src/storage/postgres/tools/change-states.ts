@@ -5,10 +5,13 @@ import type { Tables } from '../schema/tables.ts';
 import { lifecycleColumns } from './lifecycle-columns.ts';
 import { nextRevision } from './next-revision.ts';
 
-/** Versions moved by one statement. */
+/** Versions changed by one statement. */
 export const MOVES_PER_STATEMENT = 1_000;
 
-/** Moves versions, at most {@link MOVES_PER_STATEMENT} with one statement; the caller opens the transaction. */
+/**
+ * Changes the state of versions, at most {@link MOVES_PER_STATEMENT} with one statement; the caller opens the
+ * transaction.
+ */
 export async function changeStates(database: Kysely<Tables>, moves: readonly StateMove[]): Promise<readonly boolean[]> {
   const moved = moves.map(() => false);
   for (let from = 0; from < moves.length; from += MOVES_PER_STATEMENT) {
@@ -19,8 +22,8 @@ export async function changeStates(database: Kysely<Tables>, moves: readonly Sta
 }
 
 /**
- * Places of those that were moved. Writers take turns at the revision, so two of them never wait in a circle. What is
- * said of a move travels as a document beside its columns: the functions that read members refuse \u0000.
+ * Indexes of the versions that were changed. Writers take turns at the revision, so they never deadlock. Texts about a
+ * change are sent as a document besides its columns: the functions that read members refuse \u0000.
  */
 async function changeSome(database: Kysely<Tables>, moves: readonly StateMove[]): Promise<readonly number[]> {
   const columns: object[] = [];

@@ -23,11 +23,11 @@ export async function insertVersions(
   return outcomes;
 }
 
-/** The first of equal keys is written; what is not new is judged by the hash that stands there. */
+/** Of equal keys the first is written; an existing version is compared by its stored hash. */
 async function insertSome(database: Kysely<Tables>, versions: readonly ToolVersion[]): Promise<readonly Outcome[]> {
   const firsts = new Map<string, ToolVersion>();
   for (const version of versions) if (!firsts.has(keyOf(version))) firsts.set(keyOf(version), version);
-  // In order of key, so that two writers of the same tools never wait for one another in a circle.
+  // In order of key, so that two writers of the same tools never deadlock.
   const sorted = [...firsts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, version]) => version);
   const keys = JSON.stringify(sorted.map(columnsOf));
   const manifests = JSON.stringify(sorted.map(({ manifest }) => manifest));
@@ -49,7 +49,7 @@ interface KeyRow {
   readonly version: string;
 }
 
-/** One version as columns. Names are those of the record type in the statements. */
+/** One version as columns, named after the record type in the statements. */
 function columnsOf(version: ToolVersion) {
   const { tenantId, manifest, contentHash, registeredAt, registeredBy } = version;
   return {
@@ -69,7 +69,7 @@ function columnsOf(version: ToolVersion) {
   };
 }
 
-/** Names and types of the columns that an insertion is given. */
+/** Names and types of the columns of an insertion. */
 const GIVEN = sql.raw(`tenant_id text, tool_id text, version text, content_hash text, registered_at timestamptz,
   registered_by text, last_used_at timestamptz, state text, deprecated_in_favor_of text, deprecated_at timestamptz,
   removable_at timestamptz, lifecycle json`);
@@ -77,7 +77,10 @@ const GIVEN = sql.raw(`tenant_id text, tool_id text, version text, content_hash 
 const WRITTEN = sql.raw(`tenant_id, tool_id, version, content_hash, registered_at, registered_by, last_used_at, state,
   deprecated_in_favor_of, deprecated_at, removable_at, lifecycle`);
 
-/** Manifests travel beside their columns: a function that reads members of a document refuses one that holds \u0000. */
+/**
+ * Manifests are sent besides their columns: a function that reads members of a document refuses one that contains
+ * \u0000.
+ */
 async function insertNew(database: Kysely<Tables>, manifests: string, keys: string): Promise<readonly KeyRow[]> {
   const { rows } = await sql<KeyRow>`
 with ${nextRevision}, given as (

@@ -5,7 +5,7 @@ import type { Tables } from '../schema/tables.ts';
 
 type VersionRow = Selectable<Tables['sallyport.tool_versions']>;
 
-/** A lifecycle as columns; `lifecycle` is a value still. */
+/** A lifecycle as columns; `lifecycle` is not serialised yet. */
 export function lifecycleColumns(from: VersionLifecycle) {
   const { state, deprecatedInFavorOf, deprecatedAt, removableAt, migrationGuide, stateChanges } = from;
   return {
@@ -20,7 +20,7 @@ export function lifecycleColumns(from: VersionLifecycle) {
   };
 }
 
-/** The lifecycle that columns hold. */
+/** The lifecycle in the columns. */
 export function lifecycleOf(row: VersionRow): VersionLifecycle {
   const { state, deprecated_in_favor_of, deprecated_at, removable_at, lifecycle } = row;
   return {

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 
-/** Any number, the same in every version of the layer. */
+/** Arbitrary, but the same in every version of the layer. */
 const REVISION_LOCK = 5_317_002;
 
 /**
- * Two expressions of a WITH clause; the second, `next_revision`, is one row with the revision of what is written. The
- * lock is held until the commit, so revisions become visible in their order and no reader of a later one missed this one.
+ * Two expressions of a WITH clause; the second, `next_revision`, is one row with the revision for the rows being
+ * written. The lock is held until the commit, so revisions become visible in order, and a reader of a later one has
+ * missed no earlier one.
  */
 export const nextRevision = sql.raw(`
 revision_lock as materialized (select pg_advisory_xact_lock(${REVISION_LOCK})),

@@ -12,7 +12,7 @@ import type { Tables } from '../schema/tables.ts';
 const TABLE = 'sallyport.skill_contents';
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** Contents of skills in PostgreSQL. Those who put for one tenant do so one after the other, so that its bound holds. */
+/** Contents of skills in PostgreSQL. Writers of one tenant take turns, so that its limit holds. */
 export function postgresSkillContents(
   database: Kysely<Tables>,
   bounds: SkillContentBounds = SKILL_CONTENT_BOUNDS,
@@ -59,7 +59,7 @@ async function put(
   }
   await sql`select pg_advisory_xact_lock(hashtextextended(${`skill-contents ${tenant}`}, 0))`.execute(transaction);
   const hashes = [...contents.keys()].map((hash) => Buffer.from(hash, 'hex'));
-  // Those that are there already count from now on, so that no sweep takes them before their skill is registered.
+  // Marks existing contents as used now, so that no sweep removes them before their skill is registered.
   const there = await transaction
     .updateTable(TABLE)
     .set({ put_at: sql`now()` })
@@ -76,7 +76,7 @@ async function put(
     .executeTakeFirstOrThrow();
   const bytes = added.reduce((sum, [, { byteLength }]) => sum + byteLength, Number(taken));
   if (bytes > tenantBytesMax) throw tooLarge(`those of the tenant would have ${bytes} bytes`);
-  // One at a time: a statement with all of them would stand in memory twice.
+  // One at a time: a statement with all of them would be in memory twice.
   for (const [hash, content] of added) {
     await transaction
       .insertInto(TABLE)

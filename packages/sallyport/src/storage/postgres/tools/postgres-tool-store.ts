@@ -58,7 +58,7 @@ function versionOf(row: Selectable<Tables['sallyport.tool_versions']>): ToolVers
   };
 }
 
-/** Any number, the same in every version of the layer: two writers of the same notes must not wait in a circle. */
+/** Arbitrary, but the same in every version of the layer: two writers of the same notes must not deadlock. */
 const USES_LOCK = sql.raw('5317003');
 
 const noteUses = async (database: Kysely<Tables>, uses: Parameters<ToolStore['noteUses']>[0]): Promise<void> => {

@@ -8,7 +8,7 @@ import type { Tables } from '../schema/tables.ts';
 const RULES = 'sallyport.visibility_rules';
 const REVISION = 'sallyport.visibility_revision';
 
-/** Rules on who sees what, in PostgreSQL. A key may be longer than an index entry, so its SHA-256 stands for it. */
+/** Visibility rules in PostgreSQL. A key may be longer than an index entry, so its SHA-256 is the key of the row. */
 export function postgresVisibilityStore(database: Kysely<Tables>): VisibilityStore {
   return {
     revision: () => inDatabase('ask for changed rules', () => revisionOf(database)),
@@ -30,7 +30,7 @@ export function postgresVisibilityStore(database: Kysely<Tables>): VisibilitySto
     remove: (tenantId, kind, key) =>
       inDatabase('remove the rule', () =>
         database.transaction().execute(async (transaction) => {
-          // The lock first, as in put: two writers that take locks in different orders could wait for each other.
+          // Takes the lock first, as in put: two writers that take locks in different orders could deadlock.
           await transaction.selectFrom(REVISION).select('revision').forUpdate().execute();
           const { numDeletedRows } = await transaction
             .deleteFrom(RULES)
@@ -43,7 +43,8 @@ export function postgresVisibilityStore(database: Kysely<Tables>): VisibilitySto
       ),
     loadAll: () =>
       inDatabase('list the rules', async () => {
-        // The revision first: what is written meanwhile may be in the rules already, and is read once more.
+        // Reads the revision first: rules that are written meanwhile may be included already, and are then read once
+        // more.
         const revision = await revisionOf(database);
         const rows = await database.selectFrom(RULES).select(['tenant_id', 'kind', 'key', 'rule']).execute();
         const rules = rows.map(({ tenant_id, kind, key, rule }) => ({
@@ -64,7 +65,7 @@ async function revisionOf(database: Kysely<Tables>): Promise<number> {
   return Number(revision);
 }
 
-/** The lock on the one row puts changes of all instances in an order. */
+/** The lock on the one row orders the changes of all instances. */
 async function nextRevision(database: Kysely<Tables>): Promise<number> {
   const { revision } = await database
     .updateTable(REVISION)

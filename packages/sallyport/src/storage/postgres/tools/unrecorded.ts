@@ -3,12 +3,12 @@ import type { VersionKey } from '../../../registry/tool-store.port.ts';
 import { keyText } from '../key-text.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** Versions that one question names. */
+/** Versions that one query returns. */
 const UNRECORDED_MAX = 1_000;
-/** Any number, the same in every version of the layer: two writers of the same marks must not wait in a circle. */
+/** Arbitrary, but the same in every version of the layer: two writers of the same marks must not deadlock. */
 const MARKS_LOCK = sql.raw('5317004');
 
-/** Marks versions as told in the audit. */
+/** Marks versions as recorded in the audit. */
 export async function markRecorded(database: Kysely<Tables>, keys: readonly VersionKey[]): Promise<void> {
   if (keys.length === 0) return;
   const given = keys.map(({ tenantId, toolId, version }) => ({
@@ -25,7 +25,7 @@ where kept.tenant_id = given.tenant_id and kept.tool_id = given.tool_id and kept
   );
 }
 
-/** Rows that were changed before a time, in ms since 1970, and not marked since; the oldest first. */
+/** Rows that were changed before a time, in ms since 1970, and not marked since; oldest first. */
 export function unrecordedRows(
   database: Kysely<Tables>,
   before: number,

@@ -32,7 +32,7 @@ export function postgresQuarantineStore(database: Kysely<Tables>): QuarantineSto
   };
 }
 
-/** The last of equal keys, in order of key, so that two writers never wait for one another in a circle. */
+/** The last of equal keys, in order of key, so that two writers never deadlock. */
 function rowsOf(tools: readonly UpstreamTool[]): readonly Insertable<Row>[] {
   const last = new Map(tools.map((tool) => [JSON.stringify([tool.tenantId, tool.toolId]), tool]));
   return [...last].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, tool]) => rowOf(tool));

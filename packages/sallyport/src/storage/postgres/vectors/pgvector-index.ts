@@ -2,13 +2,13 @@ import type { Nearness, ToolVector, VectorIndex } from '../../../registry/vector
 import { inDatabase } from '../database-error.ts';
 import { keyOfText, keyText } from '../key-text.ts';
 
-/** Sends one statement with its values. A pool does, and so does a server in process for tests. */
+/** Sends one statement with its values: by a pool, or by an in-process server for tests. */
 export type SendStatement = (
   text: string,
   values: readonly unknown[],
 ) => Promise<{ readonly rows: readonly unknown[] }>;
 
-/** Whether the extension can be had on a server. The embedded one has none. */
+/** True when the server offers the extension. The embedded one does not. */
 export async function hasPgvector(send: SendStatement): Promise<boolean> {
   return inDatabase('say which extensions it has', async () => {
     const { rows } = await send(`select 1 from pg_available_extensions where name = 'vector'`, []);
@@ -17,8 +17,8 @@ export async function hasPgvector(send: SendStatement): Promise<boolean> {
 }
 
 /**
- * Vectors in PostgreSQL with the extension pgvector, shared by all instances. Every vector of the tenant is compared: an HNSW
- * index would be asked before tenant and filters are looked at, and find too little for whoever has few tools.
+ * Vectors in PostgreSQL with the extension pgvector, shared by all instances. Every vector of the tenant is compared:
+ * an HNSW index is searched before tenant and filters apply, and finds too little for tenants with few tools.
  */
 export function pgvectorIndex(send: SendStatement): VectorIndex {
   let opened: Opened | undefined;
@@ -57,7 +57,9 @@ interface Opened {
   readonly dimensions: number;
 }
 
-/** Not a migration: the extension may come and go with the server. Rows keep their vectors inline, which a scan needs. */
+/**
+ * Not a migration: the extension may come and go with the server. Rows keep their vectors inline, which a scan needs.
+ */
 const PREPARATION = [
   'create extension if not exists vector',
   `create table if not exists sallyport.tool_vectors (
@@ -94,7 +96,7 @@ async function search(
   return new Map((rows as readonly Row[]).map(({ tool_id, cosine }) => [keyOfText(tool_id), cosine]));
 }
 
-/** The distance of pgvector is 1 less the cosine. */
+/** pgvector's distance is 1 minus the cosine. */
 const SEARCH = `
 with compared as materialized (
   select tool_id, (select max(1 - (embedding <=> query::vector)) from unnest($4::text[]) as query) as cosine

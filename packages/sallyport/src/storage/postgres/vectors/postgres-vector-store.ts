@@ -5,7 +5,7 @@ import { keyText } from '../key-text.ts';
 
 const PRUNED_MAX = 10_000;
 
-/** The day of use is enough for pruning, and written at most once a day. */
+/** The day of use suffices for pruning, and is written at most once a day. */
 const GET = {
   name: 'sallyport-get-vectors',
   text: `
@@ -17,7 +17,7 @@ select content_hash, vector from sallyport.embedding_vectors
 where model = $1 and content_hash = any($3) and dimensions = $2`,
 };
 
-/** Ordered, so that two instances that keep the same vectors do not wait for one another in a circle. */
+/** In order, so that two instances that store the same vectors do not deadlock. */
 const PUT = {
   name: 'sallyport-put-vectors',
   text: `

@@ -4,14 +4,14 @@ import type { CircuitChange, CircuitState } from '../../../../domain/circuit/cir
 import { percentOf } from '../../../../domain/circuit/sliding-window.ts';
 import type { EventDraft } from '../../../../domain/event/event-draft.ts';
 
-/** Whose circuit it is, and when it changed. */
+/** The owner of the circuit, and the time of its change. */
 export interface ChangedCircuit {
   readonly tenantId: string;
   readonly name: string;
   readonly change: CircuitChange;
   /** Epoch ms. */
   readonly at: number;
-  /** What else the event says: the call that changed it, or who did. */
+  /** Further members of the event: the call or the person that changed the circuit. */
   readonly by: Readonly<Record<string, unknown>>;
 }
 

@@ -6,19 +6,19 @@ import { calledApiOf } from '../called-api.ts';
 
 /** The circuit that calls of a tool go through. */
 export interface CircuitUse {
-  /** Of the tenant: `api.example.com`, `mcp:github`, or `tool:ID@VERSION`. */
+  /** Unique in the tenant: `api.example.com`, `mcp:github`, or `tool:ID@VERSION`. */
   readonly name: string;
   readonly terms: CircuitTerms;
-  /** A timeout that comes sooner says nothing of the service. */
+  /** A timeout shorter than this does not count against the service. */
   readonly patienceMs: number;
 }
 
 /**
- * Which circuit the calls of a tool go through: the one of the service that it calls, which its other tools share; of a
- * tool that says terms of its own, one for that version, so that a better one is not held up by it. Other tools of this
- * machine go through none: what fails there is the caller's as well as anybody's, and would shut out all others.
+ * Chooses the circuit for the calls of a tool: that of the service it calls, shared with other tools; for a tool with
+ * circuit terms of its own, one for that version, so that a fixed version is not held up by a bad one. Other local
+ * tools have none: their failures may be the caller's fault, and would lock out all other callers.
  * @param timeoutMs of a tool that names none
- * @returns undefined when they go through none
+ * @returns undefined when the calls go through no circuit
  */
 export function circuitOf(manifest: ToolManifest, terms: CircuitTerms, timeoutMs: number): CircuitUse | undefined {
   const { tool_id, version, executor, execution_config: config } = manifest;
@@ -31,7 +31,7 @@ export function circuitOf(manifest: ToolManifest, terms: CircuitTerms, timeoutMs
   return {
     name: api?.name ?? `tool:${tool_id}@${version}`,
     terms: used,
-    // Timers are a little early now and then.
+    // Timers fire slightly early now and then.
     patienceMs: Math.min(timeout, silence, used.slowCallMs) * 0.95,
   };
 }

@@ -1,12 +1,12 @@
 import { type Failure, failure } from '@sallyport/std/error/failure';
 import type { CircuitRefusal } from '../../../../domain/circuit/circuit.ts';
 
-/** Advised where the state is not known, in ms. */
+/** Retry hint when the state is not known, in ms. */
 const UNKNOWN_RETRY_MS = 1_000;
 
 /**
- * What a call is told that a circuit does not let through: E3401 with the remaining wait, or E3405 when this very call was a
- * trial before and failed.
+ * The refusal of a call that a circuit does not let through: E3401 with the remaining wait, or E3405 when this very
+ * call was a trial before and failed.
  */
 export function refusalOf(name: string, { state, waitMs }: CircuitRefusal, trialFailed: boolean): Failure {
   const details = { circuit: name, state };
@@ -26,7 +26,7 @@ export function refusalOf(name: string, { state, waitMs }: CircuitRefusal, trial
   return failure('E3401', `${why}${when}`, { details, ...retry });
 }
 
-/** What a call is told when nobody knows whether it may go. */
+/** The refusal of a call when the state of its circuit is unknown. */
 export function unknownStateRefusal(name: string, cause: unknown): Failure {
   return failure('E3402', `The state of the circuit ${name} is not known, so it counts as open. Try again later.`, {
     details: { circuit: name },

@@ -16,10 +16,10 @@ import { type CircuitParts, createCircuits } from './circuits.ts';
 const SMALL = { minimum_number_of_calls: 2, sliding_window_size: 4, permitted_number_of_calls_in_half_open_state: 1 };
 const RETRIED = { retry_policy: { base_delay_ms: 1, max_delay_ms: 2, max_attempts: 6 } };
 const ONCE = { retry_policy: { max_attempts: 1 } };
-/** How a run of the tool ends; undefined when well. */
+/** How a run of the tool ends; undefined for success. */
 type End = ErrorCode | undefined | (() => Promise<unknown>);
 
-/** A tool with a circuit of its own that ends as it is told; the clock of the circuits is turned by hand. */
+/** A tool with a circuit of its own that ends as the test says; the test moves the clock of the circuits. */
 async function bench(more: Partial<CircuitParts> = {}, execution: ToolManifest['execution_config'] = ONCE) {
   let turned = 0;
   const clock = { now: () => Date.now() + turned, monotonic: () => performance.now() + turned };
@@ -70,7 +70,7 @@ async function bench(more: Partial<CircuitParts> = {}, execution: ToolManifest['
   };
 }
 
-/** A run during which the caller goes away. */
+/** A run during which the caller disconnects. */
 const endedBy = (gone: AbortController) => () =>
   new Promise((_resolve, reject) => {
     setImmediate(() => {
@@ -152,7 +152,7 @@ describe('a call through a circuit', () => {
     const gone = new AbortController();
     const cancelled = endedBy(gone);
     expect((await call(cancelled, { signal: gone.signal })).failure?.code).toBe('E3805');
-    // A trial that the rate limit refuses holds nothing either: each next call comes as far as that.
+    // A trial that the rate limit refuses holds nothing: each next call gets as far as the rate limit too.
     expect(await codes(undefined, undefined)).toEqual(['E3303', 'E3303']);
     expect(await state()).toBe('half_open');
   });

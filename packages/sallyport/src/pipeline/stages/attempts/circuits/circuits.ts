@@ -1,4 +1,4 @@
-// For tools without a circuit it is one look into a map, for closed circuits a permit that all calls share.
+// Costs one Map look-up for tools without a circuit, and a shared permit for closed circuits.
 
 import type { Clock } from '@sallyport/std/clock';
 import type { Failure } from '@sallyport/std/error/failure';
@@ -19,10 +19,11 @@ import { refusalOf, unknownStateRefusal } from './circuit-refusals.ts';
 /** A call that goes through a circuit. */
 export type CircuitCall = Resolved & Authorized;
 
-/** The circuits that calls go through, one attempt after the other (CIR-01, EXE-06). */
+/** The circuits of the layer, which every attempt goes through (CIR-01, EXE-06). */
 export interface Circuits {
   /**
-   * Asks for one attempt. What it holds is a part of the call, and is given back with the end of the call at the latest.
+   * Takes a permit for one attempt. A trial permit is held by the call, and is given back with the end of the call at
+   * the latest.
    * @returns undefined when the attempt may go; E3401, E3402, E3405 when not
    */
   take(call: CircuitCall, ongoing: OngoingCall): Promise<Failure | undefined>;
@@ -41,26 +42,26 @@ export interface Circuits {
   set(tenantId: string, name: string, state: SetState, by: Readonly<Record<string, unknown>>): Promise<boolean>;
 }
 
-/** What circuits are made of. */
+/** Dependencies of the circuits. */
 export interface CircuitParts {
   readonly store: CircuitStore;
-  /** Of circuits whose tools say nothing else. */
+  /** Terms of circuits whose tools set none. */
   readonly terms: CircuitTerms;
-  /** What a circuit counts as whose state the store does not know; default `open` (E3402). */
+  /** Assumed state of a circuit whose state the store does not know; default `open` (E3402). */
   readonly unknownState?: 'open' | 'closed';
-  /** Of tools that name none. */
+  /** Timeout of tools that name none. */
   readonly timeoutMs: number;
-  /** The same of tools of upstreams; as of others when absent. */
+  /** Timeout of upstream tools; `timeoutMs` when absent. */
   readonly upstreamTimeoutMs?: number;
   readonly ledger: Pick<Ledger, 'commit'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** For how long beyond its timeout a call may hold a trial: what comes before it runs, and its end, take time too. */
+/** How long beyond its timeout a call may hold a trial: the steps before the tool runs, and the end, take time too. */
 const HELD_BEYOND_MS = 30_000;
 
-/** Puts circuits before what calls go to. */
+/** Creates the circuits that guard the services of tools. */
 export function createCircuits(parts: CircuitParts): Circuits {
   const { store } = parts;
   const useOf = rememberedUses(parts);
@@ -81,7 +82,7 @@ export function createCircuits(parts: CircuitParts): Circuits {
     async ended(call, ongoing, { failed, durationMs }) {
       const use = useOf(call.tool.manifest);
       if (use === undefined) return;
-      // What an executor takes to stop after the time is over is no patience.
+      // The time that an executor takes to stop after the timeout does not count as waiting for the service.
       const waitedMs = Math.min(durationMs, call.grant.limits.timeoutMs);
       const end = failed === undefined ? 'success' : countsAs(failed.code, waitedMs, use.patienceMs);
       await report(parts, { use, call, ongoing }, { end, durationMs });
@@ -96,7 +97,7 @@ export function createCircuits(parts: CircuitParts): Circuits {
   };
 }
 
-/** Which circuit each manifest names is found out once. */
+/** Caches the circuit of each manifest. */
 function rememberedUses({
   terms,
   timeoutMs,
@@ -114,7 +115,7 @@ function rememberedUses({
   };
 }
 
-/** A call on its way through its circuit. */
+/** A call with its circuit and its permit. */
 interface Passing {
   readonly use: CircuitUse;
   readonly call: CircuitCall;
@@ -125,14 +126,14 @@ async function answered(parts: CircuitParts, passing: Passing, answer: CircuitAn
   const { use, ongoing } = passing;
   if (!answer.permitted) return refusalOf(use.name, answer, ongoing.toolRun.trialFailed);
   ongoing.toolRun.holdPermit(answer);
-  // Only a trial holds something.
+  // Only a trial permit has to be given back.
   if (answer.trial === undefined) return undefined;
   ongoing.undo.defer(() => report(parts, passing, { end: 'nothing', durationMs: 0 }));
   if (answer.change !== undefined) await note(parts, passing, answer.change);
   return undefined;
 }
 
-/** Once for each permit: who comes later has none any more. Never rejects. */
+/** Reports an attempt once for each permit: a later report finds none. Never rejects. */
 async function report(parts: CircuitParts, passing: Passing, attempt: EndedAttempt): Promise<void> {
   const { use, call, ongoing } = passing;
   const permit = ongoing.toolRun.returnPermit(attempt.end === 'failure');
@@ -154,7 +155,7 @@ function notKnown({ log, unknownState = 'open' }: CircuitParts, { name }: Circui
   return unknownState === 'open' ? unknownStateRefusal(name, thrown) : undefined;
 }
 
-/** Puts a change on record before the call goes on. Never rejects. */
+/** Puts a change on record before the call continues. Never rejects. */
 async function note(
   { ledger, clock, log }: CircuitParts,
   { use: { name }, call, ongoing }: Passing,
@@ -171,7 +172,7 @@ async function note(
     const event = circuitEvent({ tenantId, name, change, at: clock.now(), by });
     await ledger.commit({ events: [event], durability: 'asynchronous' });
   } catch (thrown) {
-    // The circuit protects its service whether or not that is on record; the call itself is recorded or fails.
+    // The circuit protects its service whether or not the change is on record; the call itself is recorded or fails.
     log.error('circuit-change-not-recorded', { circuit: name, to: change.to, e_code: failureOf(thrown).code });
   }
 }

@@ -4,7 +4,7 @@ import type { OngoingCall } from '../../../ongoing/ongoing-call.ts';
 import type { PipelineParts } from '../../../parts.ts';
 import type { CircuitCall, Circuits } from './circuits.ts';
 
-/** Makes an attempt, and tells the circuit how it ended and how long it took. */
+/** Makes an attempt, and reports its outcome and duration to the circuit. */
 export function throughCircuit<Ran>(
   { circuits, clock }: Pick<PipelineParts, 'circuits' | 'clock'>,
   call: CircuitCall,
@@ -30,7 +30,7 @@ async function told<Ran>(
   } catch (thrown) {
     const { signal } = ongoing.controller;
     const durationMs = clock.monotonic() - begunAt;
-    // The reason of the abort wins over whatever the executor made of it: a cancel says nothing of the service.
+    // The abort reason takes precedence over the executor's result: a cancel says nothing about the service.
     await circuits.ended(call, ongoing, { failed: failureOf(signal.aborted ? signal.reason : thrown), durationMs });
     throw thrown;
   }

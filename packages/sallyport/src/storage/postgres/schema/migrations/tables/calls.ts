@@ -1,6 +1,7 @@
 /**
- * `record` is the whole row as the layer knows it; the other columns repeat what is looked up or counted. `fence` is the number
- * of the newest lease under which the row was written, or that bars writers of earlier ones. `nonce`: adr/0013.
+ * `record` is the whole row as the layer knows it; the other columns repeat members for look-ups and counts. `fence` is
+ * the number of the newest lease under which the row was written, or that bars writers of earlier ones. `nonce`:
+ * adr/0013.
  */
 const INVOCATIONS = `
 create table sallyport.tool_invocations (
@@ -27,7 +28,9 @@ create table sallyport.tool_invocations (
 ) with (fillfactor = 80);
 create index tool_invocations_open on sallyport.tool_invocations (instance_id, accepted_at) where not is_final;`;
 
-/** What is looked for among calls, each in an index of the few rows that it is about, but for the list of all. */
+/**
+ * Partial indexes for the queries over calls, each over the few rows that it is about, besides the index of all calls.
+ */
 const INDEXES = `
 create index tool_invocations_waiting on sallyport.tool_invocations
   (waits_for, accepted_at, tenant_id collate "C", invocation_id collate "C") where waits_for is not null;
@@ -41,7 +44,7 @@ create index tool_invocations_results on sallyport.tool_invocations (accepted_at
   where state = 'COMPLETED' and not result_forgotten;
 create index tool_invocations_listed on sallyport.tool_invocations (tenant_id, accepted_at, invocation_id collate "C");`;
 
-/** A key may be longer than an index entry, so its SHA-256 stands for it. */
+/** A key may be longer than an index entry, so its SHA-256 is the key of the row. */
 const KEYS = `
 create table sallyport.idempotency_keys (
   tenant_id text not null,
@@ -56,8 +59,9 @@ create table sallyport.idempotency_keys (
 create index idempotency_keys_expiry on sallyport.idempotency_keys (expires_at);`;
 
 /**
- * A lease stands in a narrow table of its own, because it is renewed all the time. `owner` is one life of an instance,
- * null where a wish waits for the instance without a lease. `begun`: the tool may have been reached under this lease.
+ * Leases have a narrow table of their own, because they are renewed all the time. `owner` is one life of an instance,
+ * null where a request waits for the instance without a lease. `begun`: the tool may have been reached under this
+ * lease.
  */
 const LEASES = `
 create table sallyport.call_leases (
@@ -81,7 +85,7 @@ create table sallyport.instances (
   until timestamptz not null
 );`;
 
-/** How changes of calls under way are taken back (PIPE-03). Rows live as long as their call, mostly. */
+/** Undo steps of calls under way (PIPE-03). Most rows live as long as their call. */
 const UNDO = `
 create table sallyport.undo_steps (
   tenant_id text collate "C" not null,
@@ -94,7 +98,7 @@ create table sallyport.undo_steps (
 ) with (fillfactor = 80);
 create index undo_steps_instance on sallyport.undo_steps (instance_id, tenant_id, invocation_id);`;
 
-/** What became of outcomes that were not known (PIPE-13). */
+/** Settlements of unknown outcomes (PIPE-13). */
 const SETTLEMENTS = `
 create table sallyport.outcome_settlements (
   tenant_id text not null,
@@ -106,7 +110,7 @@ create table sallyport.outcome_settlements (
 );
 create index outcome_settlements_results on sallyport.outcome_settlements (settled_at) where not result_forgotten;`;
 
-/** `attempt` and `state` are what a change is bound to; the rest is for those who read. */
+/** Changes are conditional on `attempt` and `state`; the other columns are for readers. */
 const COMPENSATIONS = `
 create table sallyport.compensations (
   tenant_id text not null,
@@ -120,9 +124,9 @@ create table sallyport.compensations (
 create index compensations_open on sallyport.compensations (started_at) where state = 'compensating';`;
 
 /**
- * What tools keep in the layer, and what calls under way have written of it (PIPE-03). `value` is what completed calls left,
- * `next` what the holder has written, both as JSON text; null: nothing. A row has one of them at least, or a holder that
- * removes. Numbers of the sequence never come twice, so a value that was removed and written anew has another number than the value before.
+ * The state that tools keep, and the writes of calls under way (PIPE-03). `value` was left by completed calls, `next`
+ * is written by the holder, both as JSON text; null: nothing. A row has at least one of them, or a holder that removes.
+ * Numbers of the sequence never repeat, so a value that was removed and written anew has another number than before.
  */
 const TOOL_STATE = `
 create sequence sallyport.tool_state_revisions;
@@ -141,8 +145,8 @@ create table sallyport.tool_state (
 create index tool_state_held on sallyport.tool_state (tenant_id, held_by) where held_by is not null;`;
 
 /**
- * What deterministic tools gave for which input, as hashes (PIPE-10). An input has one slot of its tool, which a later input may
- * take: so a tool has as many rows as it has slots.
+ * Outputs of deterministic tools for each input, as hashes (PIPE-10). An input has one slot of its tool, which a later
+ * input may take: so a tool has at most as many rows as slots.
  */
 const OUTPUTS = `
 create table sallyport.seen_outputs (
@@ -158,7 +162,10 @@ create table sallyport.seen_outputs (
 );
 create index seen_outputs_time on sallyport.seen_outputs (seen_at);`;
 
-/** Calls of each session (PRM-07). Room in each page lets a count be written beside the old one, without touching the index of keys. */
+/**
+ * Number of calls of each session (PRM-07). Room in each page lets a count be updated in place, without touching the
+ * index of keys.
+ */
 const SESSIONS = `
 create table sallyport.quota_sessions (
   tenant_id text not null,

@@ -1,4 +1,4 @@
-/** One row for each kind: its lock puts changes of all instances in an order, and instances ask it what is new. */
+/** One row for each kind: its lock orders the changes of all instances, and instances poll it for changes. */
 const REVISIONS = `
 create table sallyport.identity_revisions (
   kind text primary key check (kind in ('revocations', 'api-keys')),
@@ -45,7 +45,7 @@ create table sallyport.api_keys (
 create index api_keys_tenant on sallyport.api_keys (tenant_id, created_at desc);
 create index api_keys_revision on sallyport.api_keys (revision);`;
 
-/** Votes on approvals, and their closings: the primary key of a closing is what makes it the only one (ORC-03, ORC-05). */
+/** Votes on approvals, and their closings: the primary key allows only one closing (ORC-03, ORC-05). */
 const DECISIONS = `
 create table sallyport.approval_votes (
   tenant_id text not null,
@@ -82,7 +82,7 @@ create table sallyport.approval_notices (
 );
 create index approval_notices_age on sallyport.approval_notices (since);`;
 
-/** A revoked rule is kept until it would have expired, so that each instance hears of it. */
+/** A revoked rule is kept until it would have expired, so that each instance learns of it. */
 const RIGHTS = `
 create table sallyport.approval_delegations (
   tenant_id text not null,

@@ -1,6 +1,6 @@
 /**
- * A row holds consecutive events of a chain about the same thing, as ledger/packed-events.ts packs them. It is short
- * enough that compressing it costs more than it saves.
+ * A row holds consecutive events of a chain about the same subject, packed by ledger/packed-events.ts. It is so short
+ * that compressing it costs more than it saves.
  */
 const EVENTS = `
 create table sallyport.audit_events (
@@ -43,5 +43,5 @@ create trigger append_only before update or delete or truncate on sallyport.audi
 create trigger append_only before update or delete or truncate on sallyport.audit_checkpoints
   for each statement execute function sallyport.refuse_change();`;
 
-/** The audit: chains, their heads, and what was delivered. */
+/** The audit: chains, their heads, and the positions of sinks. */
 export const RECORD_TABLES: readonly string[] = [EVENTS, APPEND_ONLY];

@@ -1,9 +1,10 @@
 /**
- * A definition is what its newest registration says, for search; the manifest of each version is kept whole.
+ * A definition is the content of its newest registration, for search; the manifest of each version is kept whole.
  *
- * `revision` grows in the order of commits: every writer holds the lock of tool-rows.ts, so a reader that
- * has seen one revision has missed no lower one. `lifecycle` holds text of users whole, which a text column cannot always do.
- * `unrecorded_since`: since when a version was changed without its event being on record; a crash may come between the two.
+ * `revision` grows in the order of commits: every writer holds the lock of tool-rows.ts, so a reader that has seen one
+ * revision has missed no lower one. `lifecycle` holds text of users unchanged, which a text column cannot always do.
+ * `unrecorded_since`: time since which a version has been changed without its event on record; a crash may come between
+ * the two.
  */
 const REGISTRY = `
 create table sallyport.tool_definitions (
@@ -41,7 +42,7 @@ create sequence sallyport.tool_revisions;
 create index tool_versions_revision on sallyport.tool_versions (revision);
 create index tool_versions_unrecorded on sallyport.tool_versions (unrecorded_since) where unrecorded_since is not null;`;
 
-/** An id belongs to one tool of one upstream; `served` is the definition that nobody has accepted (REG-09). */
+/** An id belongs to one tool of one upstream; `served` is a definition that nobody has accepted (REG-09). */
 const UPSTREAMS = `
 create table sallyport.upstreams (
   tenant_id text not null,
@@ -66,8 +67,8 @@ create table sallyport.upstream_tools (
 create index upstream_tools_upstream on sallyport.upstream_tools (tenant_id, upstream);`;
 
 /**
- * Vectors by model and hash of the text that they were made from, for all tools. Only a cache (REG-06, REG-07). The numbers of
- * a vector hardly compress; trying costs more than it saves.
+ * Vectors by model and hash of the embedded text, for all tools. Only a cache (REG-06, REG-07). The numbers of a vector
+ * hardly compress; trying costs more than it saves.
  */
 const VECTORS = `
 create table sallyport.embedding_vectors (
@@ -81,7 +82,7 @@ create table sallyport.embedding_vectors (
 alter table sallyport.embedding_vectors alter column vector set storage external;
 create index embedding_vectors_used on sallyport.embedding_vectors (used_on);`;
 
-/** Availability, activations and views. The only row of the revision says whether they have to be read anew. */
+/** Availability, activations and views. The only row of the revision shows whether they have to be read anew. */
 const VISIBILITY = `
 create table sallyport.visibility_rules (
   tenant_id text not null,
@@ -98,7 +99,9 @@ create table sallyport.visibility_revision (
 );
 insert into sallyport.visibility_revision (revision) values (0);`;
 
-/** The files of imported skills (EXE-08). Read as a whole, and often compressed already: not worth the time. */
+/**
+ * The files of imported skills (EXE-08). Always read as a whole, and often compressed already, so not compressed here.
+ */
 const SKILLS = `
 create table sallyport.skill_contents (
   tenant_id text collate "C" not null,
@@ -110,5 +113,5 @@ create table sallyport.skill_contents (
 );
 alter table sallyport.skill_contents alter column content set storage external;`;
 
-/** Tools and what is known of them: registry, upstreams, vectors, visibility, contents of skills. */
+/** Tables of tools: registry, upstreams, vectors, visibility, contents of skills. */
 export const TOOL_TABLES: readonly string[] = [REGISTRY, UPSTREAMS, VECTORS, VISIBILITY, SKILLS];
