@@ -47,7 +47,7 @@ export interface ArgumentTest {
   readonly anyBit?: number;
 }
 
-/** Errors with which a call is refused; `ignored` ones seem to have succeeded. */
+/** Errors with which a call is refused; an `unheeded` call seems to have succeeded. */
 export type Refusal = 'EPERM' | 'ENOSYS' | 'EAFNOSUPPORT' | 'unheeded';
 
 /** A call that is allowed only for some arguments: refused when all of `refuseWhen` hold, or one of `allowOnlyWhen` does not. */
