@@ -34,7 +34,7 @@ export interface HookedResult extends HookedCall {
   readonly toolError: boolean;
 }
 
-/** The call goes on as it is. */
+/** The call continues unchanged. */
 export interface Allow {
   readonly outcome: 'allow';
 }
