@@ -302,8 +302,8 @@ class OwnUpstreams implements Upstreams {
     this.#listeners.add(listener);
     for (const [tenantId, known] of this.#tenants) {
       for (const [name, upstream] of known) {
-        // An upstream that only an operator can list is not listed here after a start; its last listing is used at
-        // once.
+        // Upstreams that only an operator can list are skipped: after a start they are not listed here, and a listing
+        // by an operator is taken over when it is made.
         if (upstream.status().state !== 'ready' || isListedByOperator(upstream.definition())) continue;
         tell(listener, tenantId, name, upstream.tools(), upstream.serverVersion(), this.#parts.log);
       }

@@ -24,7 +24,7 @@ export interface Stream {
   readonly origin: Origin;
   /** Whether a credential or key flows in it. */
   readonly secret: boolean;
-  /** True when a shell answered unknown commands with it. */
+  /** True for a shell's answer to commands that are not known. */
   readonly fromShell?: true;
 }
 

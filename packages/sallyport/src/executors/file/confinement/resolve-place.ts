@@ -93,9 +93,7 @@ async function follow(walk: Walk): Promise<readonly string[]> {
   return [];
 }
 
-/**
- * A handle has no trusted parent (its folder may have been moved): the canonical path is walked again from the root.
- */
+/** Goes to the parent folder by walking the canonical path again, from the root. */
 async function goUp(walk: Walk): Promise<void> {
   walk.pending.push(...walk.parts.slice(0, -1).reverse());
   await startOver(walk);
