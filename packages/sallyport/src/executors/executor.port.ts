@@ -111,7 +111,7 @@ export interface Executor {
    */
   execute(call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome>;
   /**
-   * Runs a call that a person confirmed, also when `requiresConfirmation` asks nothing; never a call that is always
+   * Runs a call that a person confirmed, even one that `requiresConfirmation` asks about; never a call that is always
    * refused. Equal to `execute` for an executor that never asks.
    */
   executeConfirmed(call: ExecutorCall, signal: AbortSignal): Promise<ExecutorOutcome>;

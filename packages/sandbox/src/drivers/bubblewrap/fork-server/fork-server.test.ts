@@ -196,7 +196,7 @@ async function startLayer(
     let forked;
     while ((forked = server.fork(${uid}, ${waits})) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
     const { child, pipes } = await forked;
-    // A process that waits for a stage is not a shell yet.
+    // Who waits for a stage is no shell yet.
     if (${waits}) process.stdout.write(child.pid + '\\n');
     let said = '';
     pipes[1].on('data', (part) => {
