@@ -47,7 +47,7 @@ export function sandboxClosedConformance(test: Test, adapter: string, open: Open
  * Conformance of every SandboxDriver; capabilities that it claims in `supports` are tested, and the refusal of those
  * that it does not claim.
  * @param dialect how its programs express the suite's actions; default: the host's own, which must have sh and perl in
- * /usr
+ *   /usr
  */
 export function sandboxDriverConformance(
   test: Test,

@@ -138,8 +138,8 @@ export interface SandboxDriver {
   /**
    * Starts the command.
    * @throws E3101 when no sandbox can be made, or none of the isolation that the spec asks for, saying what to install;
-   * E3104 for network it cannot grant; E3105 for a
-   * mount that does not exist, is reached through a link, or is one of the layer's private places
+   *   E3104 for network it cannot grant; E3105 for a mount that does not exist, is reached through a link, or is one of
+   *   the layer's private places
    */
   start(spec: SandboxSpec): Promise<SandboxProcess>;
 }

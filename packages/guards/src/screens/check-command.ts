@@ -65,7 +65,7 @@ export interface CommandPolicy {
  * Checks commands under one policy.
  * @param input the command's standard input, when known; it matters to `xargs` and shells
  * @param declared number of leading words of the command that a tool's definition fixes. An unknown program or file
- * among them is then no finding: who registered the tool knows it. Default 0
+ *   among them is then no finding: who registered the tool knows it. Default 0
  */
 export type CommandScreen = (command: string | readonly string[], input?: string, declared?: number) => CommandCheck;
 

@@ -30,7 +30,7 @@ export interface BodyTerms {
 /**
  * Reads a request's whole body. Refused bodies are discarded, and a connection that keeps sending is cut.
  * @throws ToolLayerError E3810 when too large; E3801 when the connection ended inside the body; E3803 when the bodies
- * being read take all the room; and the rejection of `admit`
+ *   being read take all the room; and the rejection of `admit`
  */
 export async function readBody(request: IncomingMessage, terms: BodyTerms): Promise<Buffer> {
   const { budget, bytesMax } = terms;

@@ -58,7 +58,7 @@ export interface ExecutorCall {
    * Resolves when a change elsewhere may be made: if this call fails, the layer makes the given call for the same
    * agent, through every stage, once. Absent when this layer keeps no journal.
    * @throws E3001 and other errors when the agent may not call that tool, E3102, E3810, E3805; then the change must not
-   * be made
+   *   be made
    */
   readonly compensateWith?: (call: CompensatingCall) => Promise<void>;
   /** Variables set by the call, as {@link Executor.takesVariables} allows (EXE-10); absent for none. */

@@ -76,8 +76,7 @@ export function withoutSecrets(output: CollectedOutput, secrets: ReadonlyMap<str
 /**
  * The result of a program that succeeded.
  * @throws E3101 when it never ran; E3107 when its sandbox was lost; E3102 when a limit ended it; E3104 when it failed
- * after
- * an address was refused; E3210 for exit code 126; E3108 for any other failure
+ *   after an address was refused; E3210 for exit code 126; E3108 for any other failure
  */
 export function envelopeOf(end: ProgramEnd, words: ProgramWords, successCodes: ReadonlySet<number>): ProgramEnvelope {
   const { exit, output } = end;

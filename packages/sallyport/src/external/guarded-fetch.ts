@@ -20,8 +20,7 @@ const OF_CONNECTION: ReadonlySet<string> = new Set(['host', 'connection', 'conte
  * @param allowed rows as in a grant; see `EgressGuard.admit`
  * @param times `silenceMs: 0` for streams that may be idle for ever (the default here)
  * @returns rejects with a ToolLayerError E3104, E3306, E3308 or E3803; with a `TypeError` whose cause carries the code
- * of the
- * network failure, as `fetch` does, when the service cannot be reached; with the signal's reason
+ *   of the network failure, as `fetch` does, when the service cannot be reached; with the signal's reason
  */
 export function createGuardedFetch(
   outbound: OutboundHttp,

@@ -19,7 +19,7 @@ const unchanged: HideSecrets = (text) => text;
  * Makes a function that hides these secrets, also in base64, in hexadecimal, within a URL or with JSON escapes. A tool
  * may echo its input, and neither a model nor a record may see secrets.
  * @param secrets values by name; values shorter than six characters are not hidden, because that would garble other
- * text
+ *   text
  */
 export function hideSecrets(secrets: ReadonlyMap<string, string>): HideSecrets {
   const forms = new Set([...secrets.values()].filter(isLongEnough).flatMap(formsOf));

@@ -40,8 +40,7 @@ export interface TokenVerifier {
    * The claims of a token: synchronously when it was verified before, else a promise that never rejects. Claims are
    * frozen and the same object for the same token.
    * @returns E3212 no token; E3201 not by a configured key, algorithm, issuer or audience, not yet valid, too long, or
-   * malformed; E3202 expired; E3206 the keys of its issuer are unavailable; E3207 claims are missing; E3208
-   * revoked
+   *   malformed; E3202 expired; E3206 the keys of its issuer are unavailable; E3207 claims are missing; E3208 revoked
    */
   verify(token: string | undefined): CapabilityClaims | Failure | Promise<CapabilityClaims | Failure>;
   /**

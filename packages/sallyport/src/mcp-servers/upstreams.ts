@@ -65,8 +65,7 @@ export interface Upstreams {
    * Installs the package that a definition's command needs, when missing on this machine, and names it in the
    * definition, so that the upstream runs exactly this version. An earlier installation is reused.
    * @throws E3801 with `details.install` when an installation is needed but not allowed; what `Packages.install`
-   * throws;
-   * E3210 E3105 E3104 for what the operator of the machine does not allow
+   *   throws; E3210 E3105 E3104 for what the operator of the machine does not allow
    */
   prepare(tenantId: string, definition: UpstreamDefinition, mayInstall: boolean): Promise<UpstreamDefinition>;
   /** What adding it needs first; nothing is started, installed or written. Never throws. */
@@ -75,13 +74,10 @@ export interface Upstreams {
    * Connects, lists the tools, and only then stores the definition; replaces an upstream of the same name. A disabled
    * one is stored unconnected.
    * @param operator who adds it; when connections are per caller and the definition has no `list_credentials`, the
-   * tools
-   * are listed with the operator's credentials
+   *   tools are listed with the operator's credentials
    * @throws E3801 E3105 E3302 for things the definition names that are missing on this machine; E3101 E3104 of the
-   * sandbox driver;
-   * E3108 when the server ended, E3306 when it did not answer, E3308 when it broke the protocol; E3304 E3307 E3309
-   * E3310
-   * of an HTTP server; E3102 when the tenant has as many as it may. Nothing is stored then.
+   *   sandbox driver; E3108 when the server ended, E3306 when it did not answer, E3308 when it broke the protocol;
+   *   E3304 E3307 E3309 E3310 of an HTTP server; E3102 when the tenant has as many as it may. Nothing is stored then.
    */
   add(tenantId: string, definition: UpstreamDefinition, operator?: SecretCaller): Promise<AddedUpstream>;
   /**
@@ -108,13 +104,11 @@ export interface Upstreams {
   /**
    * Calls a tool by the upstream's own name. A call waits, within its time, for an upstream that is not running.
    * @throws ToolLayerError; `details.reached` says whether the server may have acted: E3809 for no such upstream; E3813
-   * when
-   * the tool is in quarantine, E3001 when the server no longer lists an accepted tool; E3310 when
-   * it is not running; E3107 when it ended during the call; E3103 out of time; E3805 cancelled; E3309 refused; E3109
-   * reported an error; E3308 unreadable; E3803 too many in flight; E3303 E3304 E3307 of an HTTP server;
-   * with per-caller connections also E3302 when the call was not granted the connection's credentials, E3803 when there
-   * is
-   * no room for one more, and what `add` throws when the server does not accept this caller
+   *   when the tool is in quarantine, E3001 when the server no longer lists an accepted tool; E3310 when it is not
+   *   running; E3107 when it ended during the call; E3103 out of time; E3805 cancelled; E3309 refused; E3109 reported
+   *   an error; E3308 unreadable; E3803 too many in flight; E3303 E3304 E3307 of an HTTP server; with per-caller
+   *   connections also E3302 when the call was not granted the connection's credentials, E3803 when there is no room
+   *   for one more, and what `add` throws when the server does not accept this caller
    */
   call(
     tenantId: string,

@@ -46,8 +46,8 @@ export interface GrantQuestion {
  * else the manifest's, else the layer's default. The request may go below and above the manifest's default, but neither
  * may exceed the agent's or the layer's maximum; a default that nobody asked for is lowered to the agent's.
  * @returns every violation in `details.violations`, each with what was wanted and what is allowed, and the code of the
- * first: E3203 and E3105 paths, E3204 and E3104 addresses (token before agent), E3205 credentials, E3102 limits; E3209
- * when a context is another agent's
+ *   first: E3203 and E3105 paths, E3204 and E3104 addresses (token before agent), E3205 credentials, E3102 limits;
+ *   E3209 when a context is another agent's
  */
 export function computeGrant(question: GrantQuestion): Grant | Failure {
   // Fast path: only token and manifest, whose grant is cached.

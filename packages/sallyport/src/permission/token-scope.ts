@@ -21,9 +21,8 @@ const scopes = new WeakMap<CapabilityClaims, Scope>();
  * Checks whether a token may be used to execute this version of a tool. `*` in `tool_id` stands for any run of
  * characters; an absent `tool_version` or `*` covers every version, a range covers as in SemVer (pre-releases only when
  * it names one), and an invalid value covers nothing.
- * @returns E3209 saying what the token is for; E3215 when another access token would do,
- * with the scope in `details.scope` and, in `details.scopes`, the scopes that a new token needs to lose nothing (RFC
- * 6750 §3.1)
+ * @returns E3209 saying what the token is for; E3215 when another access token would do, with the scope in
+ *   `details.scope` and, in `details.scopes`, the scopes that a new token needs to lose nothing (RFC 6750 §3.1)
  */
 export function coversTool(claims: CapabilityClaims, toolId: string, version: string): Failure | undefined {
   const scope = scopeOf(claims);

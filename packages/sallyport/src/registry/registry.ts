@@ -105,7 +105,7 @@ export interface Registry {
    * Moves one version in its lifecycle, or without `version` every version that can go there (REG-04). Several steps
    * are taken as one. Returns the moved versions.
    * @throws ToolLayerError E3001 and E3002 for a missing tool or version, also as successor; E3814 for a state that
-   * does not allow it, and for a removal before `removableAt` without `force`
+   *   does not allow it, and for a removal before `removableAt` without `force`
    */
   move(move: VersionMove): Promise<readonly ToolVersion[]>;
   /**

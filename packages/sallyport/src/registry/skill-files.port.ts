@@ -10,8 +10,7 @@ export interface SkillFiles {
    * Keeps the files of one skill. Durable when it resolves; idempotent, and skills with the same files are kept once.
    * @param contents every content of the import, by SHA-256 hex; those of other skills are ignored
    * @throws ToolLayerError E3801 when a content is missing or does not match its hash; E3810 when the limit of kept
-   * skills is
-   * reached
+   *   skills is reached
    */
   keep(tenantId: string, skill: SkillPackage, contents: ReadonlyMap<string, Uint8Array>): Promise<void>;
   /**

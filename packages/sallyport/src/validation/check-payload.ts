@@ -38,9 +38,9 @@ interface Walk {
  * Checks in one pass that a value is plain JSON within limits (VAL-06), before any schema is used. `undefined` members
  * count as absent. Paths of deep faults are as long as the depth limit permits, names in them are shortened.
  * @returns E3810 for a value too deep or too large (which ends the walk); E3801 for content that no JSON text should
- * hold:
- * numbers that are not finite, lone surrogates, U+0000, control characters in names, objects that are not plain, and
- * the keys used for prototype pollution: `__proto__`, and `constructor` or `prototype` when they hold an object
+ *   hold: numbers that are not finite, lone surrogates, U+0000, control characters in names, objects that are not
+ *   plain, and the keys used for prototype pollution: `__proto__`, and `constructor` or `prototype` when they hold an
+ *   object
  */
 export function checkPayload(value: unknown, bounds: Partial<PayloadBounds> = {}): readonly Fault[] {
   const all = { ...PAYLOAD_BOUNDS, ...bounds };

@@ -10,8 +10,7 @@ const FAULTS_MAX = 20;
  * A value as its JSON text would read back: dates and values with toJSON are converted, undefined members dropped.
  * Values that JSON would lose or refuse are faults instead: numbers that are not finite, big integers, maps, sets,
  * functions and symbols.
- * @returns the same value when it is plain already (the common case) or undefined; faults with E3501 and their
- * place
+ * @returns the same value when it is plain already (the common case) or undefined; faults with E3501 and their place
  */
 export function plainJson(value: unknown): { readonly value: unknown; readonly faults: readonly Fault[] } {
   if (value === undefined || isPlain(value, 1)) return { value, faults: NONE };

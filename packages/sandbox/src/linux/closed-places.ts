@@ -23,7 +23,7 @@ export interface View {
  * Checks the mounts of a spec against the layer's private places.
  * @param closed absolute paths, existing or not: data folder, files of settings, policies and the like
  * @throws E3105 for a mount that cannot be made, or lies at or below a closed place, or would let a tool create a
- * missing one
+ *   missing one
  */
 export function viewOf({ mounts: wanted, own = [] }: SandboxSpec, closed: readonly string[]): View {
   const granted = resolveMounts(wanted);

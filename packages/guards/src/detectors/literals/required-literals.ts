@@ -50,7 +50,7 @@ const UNKNOWN: Needs = { clauses: [] };
  * Words and signs that every match of a pattern contains: one of each clause. A text that lacks one cannot match.
  * Derived from the pattern itself, so that no rule can forget one.
  * @returns no clause when nothing is certain, or the pattern uses unsupported syntax: the flags `v` and `iu`,
- * back-references
+ *   back-references
  */
 export function requiredLiterals(pattern: RegExp): readonly Clause[] {
   const { flags, source: text } = pattern;

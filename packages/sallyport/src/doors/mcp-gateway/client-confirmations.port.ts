@@ -41,7 +41,7 @@ export interface ClientConfirmations {
   /**
    * Records the answer. An approved call passes every stage again, policy included; its outcome is on its record.
    * @throws ToolLayerError E3213 when the user may not decide, E3808 when the question expired, E3809 and E3817 when it
-   * no longer exists
+   *   no longer exists
    */
   confirm(answer: ClientAnswer): Promise<void>;
 }

@@ -84,8 +84,8 @@ const VERSION = '1.0.0';
 
 /**
  * Manifests of `file_read`, `file_write`, `file_edit`, `file_list`, `file_glob` and `file_grep`, to be registered.
- * @param folders that the tools ask for; reading tools ask for them read-only, writing tools for the
- * writable ones only, and are left out when there are none
+ * @param folders that the tools ask for; reading tools ask for them read-only, writing tools for the writable ones
+ *   only, and are left out when there are none
  */
 export function fileToolManifests(folders: readonly FilesystemPermission[]): readonly ToolManifest[] {
   const operations = Object.keys(FILE_TOOLS) as FileConfig['operation'][];

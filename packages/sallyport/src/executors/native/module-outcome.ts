@@ -18,8 +18,7 @@ const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 /**
  * The result of a run.
  * @throws E3101 when the function never ran; E3102 when a limit ended it; E3501 for a result that is too long; E3108
- * with the
- * message of its exception; E3107 when the sandbox ended midway
+ *   with the message of its exception; E3107 when the sandbox ended midway
  */
 export function moduleResultOf(end: ModuleEnd): unknown {
   const { toolId, exit, output } = end;

@@ -47,8 +47,7 @@ export interface NativeExecutor extends Executor {
   /**
    * Sets the function that runs one version of a tool, for every tenant, until the handle is disposed.
    * @param contentHash of the manifest that the function was written for: a manifest with the same id and version but
-   * another
-   * content, in any tenant, does not reach it. Default: any content.
+   *   another content, in any tenant, does not reach it. Default: any content.
    * @throws ToolLayerError E3007 when that version has a function already
    */
   register(toolId: string, version: string, run: NativeFunction, contentHash?: string): Disposable;

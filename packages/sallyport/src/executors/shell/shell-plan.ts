@@ -46,8 +46,7 @@ export function planOf(manifest: ToolManifest): ShellPlan {
 /**
  * The sandbox specification of a call.
  * @throws E3505 for a value that no argument may have; E3105 for a working directory outside the granted folders, and
- * for
- * a granted folder that leads elsewhere than when it was granted
+ *   for a granted folder that leads elsewhere than when it was granted
  */
 export function specOf(plan: ShellPlan, { tool, parameters, grant, secrets, environment }: ExecutorCall): SandboxSpec {
   const { config } = plan;

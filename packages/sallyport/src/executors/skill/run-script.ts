@@ -35,7 +35,7 @@ const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
  * Runs a bundled script in a sandbox: the skill's folder is the read-only working directory, arguments are never parsed
  * by a shell, and a script for a shell has its text screened (EXE-02, EXE-08).
  * @throws ToolLayerError E3008 when the interpreter is unknown; E3210 when the screen refuses it; the errors of the
- * sandbox and of a failed run
+ *   sandbox and of a failed run
  */
 export async function runScript(
   driver: SandboxDriver,

@@ -18,7 +18,7 @@ type Parameters = Readonly<Record<string, unknown>>;
 /**
  * Parses the parameters of a call. A file is one that was imported with the skill, by its path.
  * @throws ToolLayerError E3801 for a file or script that the skill does not have, or two requests at once; E3505 for a
- * text that is not valid as an argument
+ *   text that is not valid as an argument
  */
 export function taskOf(skill: SkillPackage, parameters: Parameters): SkillTask {
   const { script, file, arguments: args = [], stdin, offset = 0 } = parameters;

@@ -7,8 +7,7 @@ const PORTS = [443, 80];
 /**
  * The manifest of `web_fetch`, to be registered.
  * @param hosts that it asks for: exact hosts, `*.name` for hosts below a name, or `*` (default) for any public host;
- * each at
- * the ports of https and http. Token and agent must allow them too
+ *   each at the ports of https and http. Token and agent must allow them too
  */
 export function webToolManifests(hosts: readonly string[] = ['*']): readonly ToolManifest[] {
   if (hosts.length === 0) return [];

@@ -24,8 +24,7 @@ export interface IssuedToken {
  * Exchanges a token (RFC 8693 §2). Redirects are refused, since they would send the token elsewhere.
  * @param clientSecret undefined for a client that has none
  * @throws ToolLayerError E3307 when the server refuses, E3304 E3306 E3308 E3310 when it fails; of the server's text
- * only
- * the error code
+ *   only the error code
  */
 export async function askServer(
   profile: ExchangeProfile,

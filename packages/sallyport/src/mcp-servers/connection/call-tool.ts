@@ -22,7 +22,7 @@ type Arguments = Readonly<Record<string, unknown>>;
  * Calls a tool. When the server first asks for input (2026-07-28, `input_required`), the call is repeated with people's
  * answers, within the time limit of the one call.
  * @throws whatever `Multiplexer.request` throws; E3308 when the server asks for something that the layer cannot give,
- * or asks without end
+ *   or asks without end
  */
 export async function callTool(
   mux: Multiplexer,

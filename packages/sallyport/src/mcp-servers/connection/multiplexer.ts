@@ -29,8 +29,8 @@ export interface Multiplexer {
   /**
    * Sends a request and waits for its result.
    * @throws ProtocolError for an error answer; E3103 at a timeout; E3107 when the connection ends before the answer;
-   * E3308
-   * for an invalid answer; E3803 when too many wait; the signal's reason; what the transport throws when it cannot send
+   *   E3308 for an invalid answer; E3803 when too many wait; the signal's reason; what the transport throws when it
+   *   cannot send
    */
   request(method: string, params: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<RawResult>;
   /** Adds these members to `_meta` of every request: the envelope of protocol 2026-07-28. */

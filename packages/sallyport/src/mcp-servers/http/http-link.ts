@@ -47,8 +47,7 @@ const OLDER_TRANSPORT: ReadonlySet<unknown> = new Set([400, 404, 405]);
  * the server does not know the newer transport. Redirects are refused; header values with `{{NAME}}` come from the
  * secret store.
  * @throws E3302 for a missing secret; E3310 when it cannot be reached; E3306 when it did not answer; E3307 when it
- * refuses
- * the credential; E3304 E3309 by its status; E3308 when it broke the protocol
+ *   refuses the credential; E3304 E3309 by its status; E3308 when it broke the protocol
  */
 export async function openHttpLink(
   parts: HttpLinkParts,

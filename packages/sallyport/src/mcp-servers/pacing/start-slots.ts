@@ -3,8 +3,8 @@ export type StartSlots = <T>(start: () => Promise<T>) => Promise<T>;
 
 /**
  * @param slots most starts at the same time; the queue is limited by what there is to start
- * @param holdMsMax a longer start releases its slot and continues: a hanging start costs no processor time,
- * and must not keep the others waiting (EXE-11)
+ * @param holdMsMax a longer start releases its slot and continues: a hanging start costs no processor time, and must
+ *   not keep the others waiting (EXE-11)
  */
 export function createStartSlots(slots: number, holdMsMax: number): StartSlots {
   let free = slots;

@@ -38,7 +38,7 @@ const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
  * and nothing else of this machine.
  * @param environment the definition's `env` with secrets filled in
  * @param checkShown called with the paths shown beside the mounts (the definition's program, code and folder); throws
- * to refuse them
+ *   to refuse them
  * @throws E3801 when program, package or folder does not exist; E3105 when a mount does not
  */
 export function sandboxSpecOf(

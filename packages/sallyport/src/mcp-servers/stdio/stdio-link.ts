@@ -48,7 +48,7 @@ const ID_AT_START = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1
  * Starts the server in a sandbox and shakes hands. A server that ends at the probe for the newer protocol is started
  * once more with the older one.
  * @throws E3801 E3105 when its program, folder or mount does not exist; E3101 E3104 of the driver; E3302 for a missing
- * secret; E3108 when it ended; E3306 when it did not answer; E3308 when it broke the protocol
+ *   secret; E3108 when it ended; E3306 when it did not answer; E3308 when it broke the protocol
  */
 export async function openStdioLink(
   parts: StdioLinkParts,

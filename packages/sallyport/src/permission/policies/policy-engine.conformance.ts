@@ -7,7 +7,7 @@ import type { PolicyEngine, PolicyQuestion } from '../policy-engine.port.ts';
  * the tenant `acme` are allowed, except for irreversible tools, in the phase planner, and with the trust untrusted;
  * nothing else is allowed.
  * @param question makes a question of tool `files__read`, executor `mcp`, tenant `acme`, pure and trusted, without a
- * phase
+ *   phase
  */
 export function policyEngineConformance(
   test: TestCase,

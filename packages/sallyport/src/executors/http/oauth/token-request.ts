@@ -36,8 +36,7 @@ const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 /**
  * Requests a token for the client itself (RFC 6749 §4.4).
  * @throws ToolLayerError E3302 for a secret that is not `client_id:client_secret`, E3307 when the server refuses the
- * client,
- * E3308 when its answer contains no bearer token, and the errors of `OutboundHttp.send` and `refusalOf`
+ *   client, E3308 when its answer contains no bearer token, and the errors of `OutboundHttp.send` and `refusalOf`
  */
 export async function requestToken(
   outbound: OutboundHttp,

@@ -41,7 +41,7 @@ export function fixedText({ literals, names }: Template): string | undefined {
  * Fills a command. An argument is left out when one of its parameters was not given.
  * @param allowDash true when values may look like options
  * @throws E3505 for a value with a NUL character, one that would be read as an option, one longer than 128 KiB, and
- * more than 1 MiB of arguments
+ *   more than 1 MiB of arguments
  */
 export function fillCommand(
   templates: readonly Template[],

@@ -10,8 +10,7 @@ export type { ConverterBounds };
 export interface PageConverter extends AsyncDisposable {
   /**
    * @throws ToolLayerError E3102 when the page takes too long or too much memory, E3109 for a fault the caller can fix,
-   * E3803 when
-   * too many wait, and the signal's reason when it aborts
+   *   E3803 when too many wait, and the signal's reason when it aborts
    */
   run<K extends PageTask['kind']>(
     task: Extract<PageTask, { readonly kind: K }>,

@@ -12,8 +12,7 @@ export type AskSite = (url: URL, bytesMax: number) => Promise<OutboundAnswer>;
 export interface Robots {
   /**
    * @throws ToolLayerError E3309 when the site's robots.txt disallows the page, or could not be fetched from a
-   * reachable
-   * server; the signal's reason
+   *   reachable server; the signal's reason
    */
   check(tenantId: string, url: URL, ask: AskSite, signal: AbortSignal): Promise<void>;
 }

@@ -80,8 +80,7 @@ export class CallerLinks {
   /**
    * Runs work with this caller's connection, opened when missing; calls of one caller share it.
    * @throws what opening throws; E3803 when no room came in time or too many wait; E3310 when it was not open in time;
-   * the
-   * signal's reason; what `work` throws; after `close`, the error passed to it
+   *   the signal's reason; what `work` throws; after `close`, the error passed to it
    */
   async use<T>(caller: KnownCaller, wait: CallerWait, work: (link: LentLink) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw this.#closed;

@@ -59,7 +59,7 @@ interface Placed extends ParsedPolicy {
 /**
  * Parses policies. A policy is named by its file and its `@id` annotation, or by its position in the file without one.
  * @throws E3214 with file and line for a policy that does not parse, does not fit the schema, can never match, is a
- * template or has a duplicate name; faults of policies in shadow mode are reported in `leftOut` instead
+ *   template or has a duplicate name; faults of policies in shadow mode are reported in `leftOut` instead
  */
 export function parsePolicies(cedar: Cedar, files: readonly PolicyFile[]): ParsedPolicies {
   const leftOut: PolicyFault[] = [];

@@ -52,7 +52,7 @@ export type FunctionInput<Input> =
  * Makes a tool of a function (REG-02). With a library's schema, the library also validates each call, so that
  * refinements and transforms apply: the function gets the converted arguments.
  * @throws ToolLayerError E3008 with every fault in `details.faults`, for missing members and for schemas without JSON
- * Schema
+ *   Schema
  */
 export function nativeTool<Input, Output, Context>(
   definition: FunctionDefinition<Input, Output>,

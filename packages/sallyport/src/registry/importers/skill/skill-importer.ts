@@ -15,7 +15,7 @@ const ENTRY = /^(?:(.*)\/)?skill\.md$/i;
  * Turns folders with a SKILL.md into manifests of kind `skill`, one each: a file belongs to the innermost folder with a
  * SKILL.md around it. Names, texts and hashes are kept; the contents of other files are not.
  * @throws ToolLayerError E3008 for paths that leave the folder, too many or too large files, and when nothing is a
- * skill
+ *   skill
  */
 export const importSkills: SkillImporter = (files, options = {}): ImportedTools => {
   const faults = fileFaults(files);

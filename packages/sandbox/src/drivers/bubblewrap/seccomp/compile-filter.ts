@@ -46,8 +46,7 @@ interface NumberRange {
  * The allow list of `policy.ts` as a program for the kernel: a call in another calling convention ends the process, an
  * unlisted call is answered as unknown (ENOSYS).
  * @param isCounted true when control groups count the memory that the kernel holds for a tool. Default true; otherwise
- * more is
- * refused (`UNCOUNTED_RULES`)
+ *   more is refused (`UNCOUNTED_RULES`)
  */
 export function compileFilter(architecture: Architecture, isCounted = true): Buffer {
   const calls = decide(rangesOf(architecture, isCounted));

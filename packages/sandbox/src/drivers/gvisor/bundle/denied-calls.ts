@@ -79,7 +79,7 @@ interface Rule {
 /**
  * The filter in the format of the OCI runtime specification.
  * @param netlink true when sockets of the kernel's settings stay allowed, which are needed to give the loopback an
- * address
+ *   address
  */
 export function deniedCalls(netlink: boolean): object {
   const families = netlink ? [AF_PACKET] : [AF_NETLINK, AF_PACKET];

@@ -70,7 +70,7 @@ export function podWeaknesses(pod: PodSpec, containerName: string | undefined): 
 /**
  * Checks a claimed pod before anything runs in it.
  * @throws E3101 when it is weaker than the call or the settings demand; E3102 when it would give the tool more than its
- * grant
+ *   grant
  */
 export function checkPod(pod: PodSpec, spec: SandboxSpec, settings: KubernetesSettings): void {
   const level = isolationOf(pod, settings.runtimeClasses);
